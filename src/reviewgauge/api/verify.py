@@ -22,7 +22,8 @@ from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.validity import ValidityReport
 from reviewgauge.core.results import Outcome
-from reviewgauge.core.specs import import_named, load_recorded, parse_spec, short_spec
+from reviewgauge.core.specs import import_named, load_from, load_recorded, parse_spec, short_spec
+from reviewgauge.core.trust import FromFile
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.bundle import compare, rescore
@@ -316,8 +317,10 @@ def from_copy(entry: RunEntry, systems: Mapping[str, str], source: Path) -> Give
         found = run.outcomes()
         return GivenData(run.cases(), found, [label for case in run.cases() for label in case.labels])
     word, *stages = entry.dataset.split(" | ")
-    dataset = find_dataset(load_recorded(Dataset, word), source) if names_dataset(word) else find_dataset(str(source))
-    cases, _ = apply_stages(dataset.cases(), [load_recorded(Stage, spec) for spec in stages])
+    origin = FromFile("the bundle")
+    named = load_from(Dataset, word, origin) if names_dataset(word) else str(source)
+    dataset = find_dataset(named, source)
+    cases, _ = apply_stages(dataset.cases(), [load_from(Stage, spec, origin) for spec in stages])
     outcomes: list[Outcome] = []
     labels = [label for case in cases for label in case.labels]
     known, there = {case.id for case in cases}, {label.to_line() for label in labels}

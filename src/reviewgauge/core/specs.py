@@ -19,16 +19,18 @@ import sys
 import types
 import typing
 from abc import ABC
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from importlib import resources
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from reviewgauge.core.errors import UserError, secret_in
+from reviewgauge.core.errors import UserError, one_line, secret_in
+from reviewgauge.core.trust import FromFile, check_model, check_parameters, texts_in
 
 PACKAGE = "reviewgauge"
+KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges")  # folders of plug-ins
 
 
 class Plugin(ABC):
@@ -202,13 +204,49 @@ def load(kind: type[P], text: str) -> P:
 
 
 def load_recorded(kind: type[P], text: str) -> P:
-    """The plug-in of a spec found in a file, such as a score's metric. It imports no code.
+    """The plug-in of a spec found in a file, to read figures with and to run nothing: see `load_from` for that.
 
-    A class outside the package is found only where its module was imported already: naming it on the command line does
-    so (`import_named`), or making it in Python. Otherwise the author of the file would choose what runs here. Raises
-    UserError.
+    It imports no code. A class outside the package is found only where its module was imported already: naming it on
+    the command line does so (`import_named`), or making it in Python. Otherwise the author of the file would choose
+    what runs here. Making a plug-in opens no file. Raises UserError.
     """
     spec = parse_spec(text)
+    _refuse_foreign_code(kind, spec, text)
+    return build(find_class(kind, spec.name), spec)
+
+
+def load_from(kind: type[P], spec: str | Spec, origin: FromFile) -> P:
+    """The plug-in of a spec found in a file, to be run here. Raises UserError for what only the user may decide.
+
+    Code, programs, addresses, environment variables and files outside of the file's folder: see `core.trust`.
+    """
+    if isinstance(spec, str):
+        spec = parse_spec(spec)
+    _refuse_foreign_code(kind, spec, spec.name)
+    cls = find_class(kind, spec.name)
+    _check(cls, spec, origin)
+    return build(cls, spec)
+
+
+def _check(cls: type[Plugin], spec: Spec, origin: FromFile) -> None:
+    """The gate, also for the specs inside of this one, whatever kind of plug-in they name."""
+    known = {field.name for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
+    parameters = {name: value for name, value in spec.parameters.items() if name in known}  # `build` refuses others
+    for text in check_parameters(cls, parameters, origin):
+        try:
+            inner = parse_spec(text)
+        except UserError:  # a judge may be named by its model alone
+            check_model(text, one_line(repr(text), 80), origin)
+            continue
+        if "." in inner.name:
+            _check(find_class(Plugin, inner.name), inner, origin)  # type: ignore[type-abstract]
+        for kind in KINDS:
+            if inner.name in names(kind):
+                module = importlib.import_module(f"{PACKAGE}.{kind}.{inner.name}")
+                _check(_public_class(Plugin, module), inner, origin)  # type: ignore[type-abstract]
+
+
+def _refuse_foreign_code(kind: type[Plugin], spec: Spec, text: str) -> None:
     for name in dict.fromkeys(_dotted_names(spec)):
         if not _is_imported(name) and (name == spec.name or _would_import(name)):
             option = "--metric" if kind.kind == "metrics" else "--plugin"
@@ -216,7 +254,6 @@ def load_recorded(kind: type[P], text: str) -> P:
                 f"{name} is code outside ReviewGauge, and code that only a file names is not run",
                 remedy=f"if you trust it, name it yourself: {option} {_quoted(text)}",
             )
-    return build(find_class(kind, spec.name), spec)
 
 
 def _quoted(text: str) -> str:
@@ -235,7 +272,7 @@ def import_named(text: str) -> None:
 def texts_of(text: str) -> Iterator[str]:
     """Every text among the parameters of a spec, also of the specs inside of it."""
     try:
-        found = list(_texts_in(parse_spec(text).parameters.values()))
+        found = list(texts_in(parse_spec(text).parameters.values()))
     except UserError:
         return
     for one in found:
@@ -247,22 +284,12 @@ def _dotted_names(spec: Spec) -> Iterator[str]:
     """The dotted paths in a spec, also in the specs that are parameters of it; a file's name may look like one."""
     if "." in spec.name:
         yield spec.name
-    for text in _texts_in(spec.parameters.values()):
+    for text in texts_in(spec.parameters.values()):
         try:
             inner = parse_spec(text)
         except UserError:
             continue
         yield from _dotted_names(inner)
-
-
-def _texts_in(values: Iterable[object]) -> Iterator[str]:
-    for value in values:
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, Mapping):
-            yield from _texts_in([*value.keys(), *value.values()])
-        elif isinstance(value, tuple | list | set | frozenset):
-            yield from _texts_in(value)
 
 
 def _is_imported(name: str) -> bool:
@@ -314,7 +341,7 @@ def build(cls: type[P], spec: Spec) -> P:
                 f"{spec.name}: {key} looks like a secret, and parameters are written into manifests and reports",
                 remedy="let the plug-in read it from the environment",
             )
-    if variable := next(filter(None, map(secret_in, _texts_in(spec.parameters.values()))), ""):
+    if variable := next(filter(None, map(secret_in, texts_in(spec.parameters.values()))), ""):
         raise UserError(
             f"{spec.name}: the value of {variable} is in a parameter, and parameters are written into manifests and "
             "reports",

@@ -19,6 +19,7 @@ from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, Comment, Location, RequiredContext, Side, Span
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import AACR_BENCH
 from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
 from reviewgauge.datasets.files.local_files import locate, parse_pull, read_json
@@ -56,7 +57,7 @@ class AacrBench(Dataset):
     `code`: take the diffs from the folder `code` beside the files, which `get aacr_bench --with-code` fills.
     """
 
-    path: str = ""
+    path: FilePath = ""
     code: bool = True
 
     @property

@@ -20,6 +20,7 @@ from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Resolution, Task
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import CODE_REVIEWER
 from reviewgauge.datasets.files.local_files import locate, objects
 from reviewgauge.repo.diff.diffs import parse_patch
@@ -57,7 +58,7 @@ class CodeReviewer(Dataset):
     files.
     """
 
-    path: str = ""
+    path: FilePath = ""
     task: Literal["assess", "comment", "refine"] = "comment"
     split: Literal["train", "valid", "test", "all"] = "test"
     _noted: dict[str, _Noted] = field(default_factory=dict, init=False, repr=False, compare=False)

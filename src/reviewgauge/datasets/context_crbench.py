@@ -16,6 +16,7 @@ from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, FileStatus, Issue, Side, Snippet, Span, Task
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import CONTEXT_CRBENCH
 from reviewgauge.datasets.files.local_files import (
     change_facts,
@@ -43,7 +44,7 @@ class ContextCrbench(Dataset):
     and description, and as snippets the function before and after.
     """
 
-    path: str = ""
+    path: FilePath = ""
     task: Literal["assess", "locate", "comment"] = "assess"
     _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 

@@ -21,6 +21,7 @@ from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import CRSCORE_STUDY
 from reviewgauge.datasets.files.local_files import locate
 from reviewgauge.datasets.recorded.crscore_judgements import (
@@ -71,7 +72,7 @@ class CrscoreStudy(Dataset):
     "generated" is what the model wrote, correct or not.
     """
 
-    path: str = ""
+    path: FilePath = ""
     claims: Literal["edited", "generated"] = "edited"
 
     @property

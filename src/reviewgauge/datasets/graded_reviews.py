@@ -22,6 +22,7 @@ from reviewgauge.core.labels import Label, Scale, Subject, SubjectKind
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, FileStatus, Review, Span, Task
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import GRADED_REVIEWS
 from reviewgauge.datasets.files.local_files import locate
 
@@ -67,7 +68,7 @@ class _Row(NamedTuple):
 class GradedReviews(Dataset):
     """GradedReviews: one case per row of the official sheet. `path` is its folder, or the file."""
 
-    path: str = ""
+    path: FilePath = ""
 
     @property
     @override

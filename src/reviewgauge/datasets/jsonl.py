@@ -19,6 +19,7 @@ from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import JSONL
 from reviewgauge.datasets.files.labels import find_labels, observed_scales, on_reviews, read_label_file, read_labels
 from reviewgauge.datasets.files.local_files import locate
@@ -37,8 +38,8 @@ class Jsonl(Dataset):
     others could name any repository on this machine and show private code to reviewers.
     """
 
-    path: str = ""
-    code: str = ""
+    path: FilePath = ""
+    code: FilePath = ""
     _gaps: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
     _unlabelled: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 

@@ -21,6 +21,7 @@ from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, Comment, Location, Review, Severity
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import MARTIAN
 from reviewgauge.datasets.files.local_files import locate, parse_pull, read_json
 
@@ -316,7 +317,7 @@ _SEVERITIES = {"critical": Severity.CRITICAL, "high": Severity.HIGH, "medium": S
 class Martian(Dataset):
     """The offline part of Martian's Code Review Bench."""
 
-    path: str = ""
+    path: FilePath = ""
 
     @property
     @override

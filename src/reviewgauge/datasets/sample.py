@@ -21,6 +21,7 @@ from reviewgauge.core.parsing import records
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.local_files import data_home, locate
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.repo.git.repository import Repository
@@ -53,7 +54,7 @@ CARD = Card(
 class Sample(Dataset):
     """The shipped sample; `path` names a folder with another build of it (cases.jsonl and sample.bundle)."""
 
-    path: str = ""
+    path: FilePath = ""
 
     @property
     @override

@@ -17,6 +17,7 @@ from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, Comment, Issue, Side, Span
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import SWE_CARE
 from reviewgauge.datasets.files.local_files import (
     change_facts,
@@ -37,7 +38,7 @@ _FACTS = {"problem_domain": "domain", "difficulty": "difficulty", "estimated_rev
 class SweCare(Dataset):
     """The official JSON lines, one case per pull request; comments are at their `original_line`."""
 
-    path: str = ""
+    path: FilePath = ""
     _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property

@@ -17,6 +17,7 @@ from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Location, Resolution
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import SWR_BENCH
 from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
 from reviewgauge.datasets.files.local_files import (
@@ -44,7 +45,7 @@ class SwrBench(Dataset):
     files, which `get swr_bench --with-code` fills; without it, a file that several commits change shows each patch.
     """
 
-    path: str = ""
+    path: FilePath = ""
     body: Literal["summary", "original"] = "summary"
     code: bool = True
     _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)

@@ -13,6 +13,7 @@ from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.specs import short_spec
+from reviewgauge.core.trust import PluginSpec
 from reviewgauge.judges.pairs.asking import Asking, Cell, ModelJudge, Table, judge_of, judge_some
 from reviewgauge.judges.panel import pins_of, vote_of
 
@@ -25,8 +26,8 @@ class Cascade(Asking):
     first judge's counts.
     """
 
-    first: str = "lexical"
-    then: str = ""
+    first: PluginSpec = "lexical"
+    then: PluginSpec = ""
 
     def __post_init__(self) -> None:
         if not self.then:

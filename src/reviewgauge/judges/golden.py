@@ -15,6 +15,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from reviewgauge.core.records import Case, Comment
+from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.pairs.asking import Agree, Location, ModelJudge, PairVerdict
 from reviewgauge.models.answers.readers import Unreadable, check_same, json_object
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
@@ -39,7 +40,7 @@ class Golden(ModelJudge):
     stand more than `tolerance` lines apart or in another file. `votes` trials; `agree`: see docs/reference/judges.md.
     """
 
-    model: str = ""
+    model: ModelName = ""
     prompt: Literal["own"] = "own"
     location: Location = "any"
     tolerance: int = 1

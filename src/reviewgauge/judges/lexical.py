@@ -16,6 +16,7 @@ from typing import ClassVar
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review, groups_of
 from reviewgauge.core.results import Verdict
+from reviewgauge.core.trust import FilePath
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, load_weights
 from reviewgauge.models.text.lexical import Profile, profile, shared_words
 from reviewgauge.models.text.words import is_identifier, prose, raw_words, stem
@@ -36,7 +37,7 @@ class Lexical(Judge):
     low: float = 0.1
     high: float = 0.9
     cut: float | None = None
-    weights: str = ""
+    weights: FilePath = ""
 
     kind: ClassVar[str] = "judges"
     estimate: ClassVar[str] = "offline estimate"

@@ -12,6 +12,7 @@ from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Verdict, Vote
 from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.core.trust import PluginSpec
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Asking, Cast, Cell, agreed, judge_of, judge_some
 
 
@@ -22,7 +23,7 @@ class Panel(Asking):
     A judge that has nothing to say about a pair is left out of its vote. A vote that failed voids the measurement.
     """
 
-    judges: tuple[str, ...] = ()
+    judges: tuple[PluginSpec, ...] = ()
     agree: Agree = "majority"
 
     def __post_init__(self) -> None:

@@ -15,6 +15,7 @@ from reviewgauge.core.labels import Label, SubjectKind
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Verdict, Vote
+from reviewgauge.core.trust import Word
 
 _DIMENSIONS = frozenset({"same_issue", "false_positive", "missed"})
 
@@ -27,7 +28,7 @@ class Recorded(Judge):
     others are unknown, not wrong.
     """
 
-    rater: str = ""
+    rater: Word = ""
 
     kind: ClassVar[str] = "judges"
     reads_labels: ClassVar[bool] = True

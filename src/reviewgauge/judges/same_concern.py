@@ -16,6 +16,7 @@ from pydantic import JsonValue
 
 from reviewgauge.core.records import Case, Comment
 from reviewgauge.core.results import Verdict
+from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Location, ModelJudge, Order, PairVerdict
 from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.answers.readers import one_answer, yes_no
@@ -32,7 +33,7 @@ class SameConcern(ModelJudge):
     docs/reference/judges.md. `hunk_lines` keeps so many lines of a hunk around the place; 0 keeps the whole hunk.
     """
 
-    model: str = ""
+    model: ModelName = ""
     prompt: Literal["fenced", "published"] = "fenced"
     location: Location = "first"
     tolerance: int = 1

@@ -16,6 +16,7 @@ import numpy as np
 
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.trust import Word
 
 if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
@@ -36,7 +37,7 @@ class Adopted(Metric):
     mean, which one review after a month does not move.
     """
 
-    counts: tuple[str, ...] = ("changed",)
+    counts: tuple[Word, ...] = ("changed",)
 
     headline: ClassVar[str] = "lift"
     units: ClassVar[Mapping[str, str]] = {

@@ -21,6 +21,7 @@ import numpy.typing as npt
 
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.results import Parts
+from reviewgauge.core.trust import FilePath, ModelName, Word
 from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
 from reviewgauge.models.embeddings.embedder import DEFAULT, Embedder, Floats, TokenStates, check_fitted_for
 from reviewgauge.models.embeddings.load import embedder
@@ -110,11 +111,11 @@ class Bertscore(TextMetric):
     text that the network has no room for.
     """
 
-    model: str = DEFAULT
+    model: ModelName = DEFAULT
     layer: int | None = None
-    idf: str = ""
+    idf: FilePath = ""
     baseline: tuple[float, float, float] | None = None
-    baseline_of: str = ""
+    baseline_of: Word = ""
 
     headline: ClassVar[str] = F1
     batch: ClassVar[int] = 8192

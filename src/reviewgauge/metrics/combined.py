@@ -23,7 +23,8 @@ from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds, Failed, Failure, Parts
-from reviewgauge.core.specs import load_recorded, texts_of
+from reviewgauge.core.specs import load, load_from, texts_of
+from reviewgauge.core.trust import FilePath, FromFile, ModelName
 from reviewgauge.metrics.texts.text_metric import MEAN, VALUE, reference_texts
 from reviewgauge.models.request.model_spec import is_model
 
@@ -50,8 +51,8 @@ class Combined(Metric):
     `ask` names the models that the file's metrics may ask: a file alone sends nothing anywhere.
     """
 
-    file: str = ""
-    ask: tuple[str, ...] = ()
+    file: FilePath = ""
+    ask: tuple[ModelName, ...] = ()
 
     headline: ClassVar[str] = MEAN
     reads_order: ClassVar[bool] = True
@@ -70,6 +71,11 @@ class Combined(Metric):
                 raise
             raise UserError(error.problem, remedy=f"{error.remedy}; {WITHOUT_WEIGHTS}") from None
         return found
+
+    def _load(self, spec: str) -> Metric:
+        if self.file in ("", "lexical"):
+            return load(Metric, spec)
+        return load_from(Metric, spec, FromFile(self.file, Path(self.file).parent, frozenset(self.ask)))
 
     def _refuse_unnamed(self, metrics: Mapping[str, Metric]) -> None:
         """Whoever wrote the file may have named any address, and the user's key would be sent there."""

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reviewgauge.core.results import Parts
+from reviewgauge.core.trust import ModelName, Word
 from reviewgauge.metrics.texts.text_metric import MEAN, VALUE, TextMetric, TextPair
 from reviewgauge.models.embeddings.embedder import DEFAULT, Embedder, check_fitted_for, pins
 from reviewgauge.models.embeddings.load import embedder
@@ -38,10 +39,10 @@ class Embedding(TextMetric):
     refused. The reading `cut` is the share of pairs with a text longer than the model reads.
     """
 
-    model: str | tuple[str, ...] = DEFAULT
+    model: ModelName | tuple[ModelName, ...] = DEFAULT
     combine_by: Literal["mean", "median", "max", "min"] = "mean"
     floor: float | None = None
-    floor_of: str = ""
+    floor_of: Word = ""
 
     batch: ClassVar[int] = 8192
     lower_is_better: ClassVar[frozenset[str]] = frozenset({CUT})

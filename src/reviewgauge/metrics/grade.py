@@ -20,6 +20,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds, Vote
+from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.pairs.asking import all_read
 from reviewgauge.metrics.texts.text_metric import TextNormaliser, reference_texts, text_pair
 from reviewgauge.models.answers.json_values import storable
@@ -50,7 +51,7 @@ class Grade(Metric):
     share of reviews that took calls, `spread` how far the trials of such a review lie apart, on average.
     """
 
-    model: str = ""
+    model: ModelName = ""
     prompt: Literal["published", "fenced"] = "published"
     trials: int = 3
 

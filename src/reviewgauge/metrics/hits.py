@@ -19,6 +19,7 @@ from reviewgauge.core.protocols import Aggregate, Judge, Measured, Metric
 from reviewgauge.core.records import Anchoring, Case, Review, Task, findings, groups_of
 from reviewgauge.core.results import NOT_STATED, Bounds, CommentState, Failed, Failure, Matching, Verdict
 from reviewgauge.core.specs import signature
+from reviewgauge.core.trust import PluginSpec, Word
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, judge_of, not_asked
 from reviewgauge.judges.pairs.location import locate
 from reviewgauge.metrics.matching import match
@@ -46,12 +47,12 @@ class Hits(Metric):
     against precision. `second_stage` lets the judge look at what the other systems of the run said.
     """
 
-    judge: str = "lexical"
+    judge: PluginSpec = "lexical"
     policy: match.Policy = "optimal"
     variant: match.Variant = ""
     location: match.LocationRule = "hint"
     tolerance: int = 1
-    duplicates: str = "apart"
+    duplicates: Word = "apart"
     beta: float = 1.0
     second_stage: bool = False
 

@@ -28,6 +28,7 @@ import numpy as np
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Aggregate
 from reviewgauge.core.results import Parts
+from reviewgauge.core.trust import FilePath
 from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair
 from reviewgauge.metrics.texts.tokens import Tokens, treebank, treebank_unicode
 from reviewgauge.models.text.porter import stem
@@ -51,7 +52,7 @@ class Meteor(TextMetric):
     several references the best counts. A blank review gets 0.
     """
 
-    wordnet: str = "auto"
+    wordnet: FilePath = "auto"
     variant: Literal["meteor", "nltk"] = "meteor"
     alpha: float = 0.9
     beta: float = 3.0

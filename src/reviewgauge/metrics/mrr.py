@@ -14,6 +14,7 @@ from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Bounds
 from reviewgauge.core.specs import signature
+from reviewgauge.core.trust import PluginSpec
 from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.metrics.texts.text_metric import EMPTY_REFERENCE, NO_REFERENCE, TextNormaliser
 
@@ -32,7 +33,7 @@ class Mrr(Metric):
     """
 
     k: int = 0
-    judge: str = ""
+    judge: PluginSpec = ""
     variant: Literal["", "raw"] = ""
     ignore_case: bool = False
     ignore_punctuation: bool = False

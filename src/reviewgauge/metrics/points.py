@@ -27,6 +27,7 @@ from reviewgauge.core.results import (
     Verdict,
     Vote,
 )
+from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.classes.change_types import TYPES, change_type, functional
 from reviewgauge.metrics.matching import policies
 from reviewgauge.metrics.matching.asking_points import (
@@ -262,7 +263,7 @@ class Points(Metric):
     odd number) and lets the majority decide on each pair.
     """
 
-    model: str = ""
+    model: ModelName = ""
     variant: Literal["", "published"] = ""
     trials: int = 1
     prompt: Literal["own"] = "own"

@@ -15,6 +15,7 @@ from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds, Failed, Failure
 from reviewgauge.core.specs import load
+from reviewgauge.core.trust import PluginSpec
 from reviewgauge.metrics import combined
 from reviewgauge.metrics.texts.text_metric import MEAN, VALUE
 
@@ -33,7 +34,7 @@ class RankMean(Metric):
 
     reads_order: ClassVar[bool] = True
 
-    metrics: tuple[str, ...] = ("overlap", "rouge", "jaccard", "chrf")
+    metrics: tuple[PluginSpec, ...] = ("overlap", "rouge", "jaccard", "chrf")
 
     @cached_property
     def _loaded(self) -> Sequence[Metric]:

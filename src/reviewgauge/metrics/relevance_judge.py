@@ -14,6 +14,7 @@ from typing import ClassVar, Literal
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Bounds
+from reviewgauge.core.trust import ModelName
 from reviewgauge.metrics.grade import check_model, grades
 from reviewgauge.models.answers.readers import one_answer, whole_number
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
@@ -34,7 +35,7 @@ class RelevanceJudge(Metric):
     blank review is a 1 without a call.
     """
 
-    model: str = ""
+    model: ModelName = ""
     prompt: Literal["published", "fenced"] = "published"
     cut: int | None = None
 

@@ -13,6 +13,7 @@ from typing import Literal
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure, Parts
+from reviewgauge.core.trust import FilePath
 from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair, text_pair
 from reviewgauge.models.text.idf import Grams, Idf, Weighting, cosines, fitted_idf, load_idf, table_of
 
@@ -32,7 +33,7 @@ class Tfidf(TextMetric):
     analyzer: Literal["chars", "words"] = "chars"
     chars: tuple[int, int] = (3, 5)
     words: tuple[int, int] = (1, 1)
-    idf: str = "shipped"
+    idf: FilePath = "shipped"
     sublinear: bool = True
     stem: bool = True
     stop_words: bool = True

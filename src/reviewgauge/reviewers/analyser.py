@@ -16,6 +16,7 @@ from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Comment, Review, Side, Span
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
 from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, analyse, check_tools, gaps, versions
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.reviewers.reading.change_text import with_patches
@@ -32,7 +33,7 @@ class Analyser(Reviewer):
 
     needs_diff: ClassVar[bool] = True
 
-    tools: tuple[str, ...] = ()
+    tools: tuple[Word, ...] = ()
     complexity: int = 10
     cognitive: int = 15
     suppressions: bool = False

@@ -16,6 +16,7 @@ from reviewgauge.core.parsing import lines, parse_json
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, Comment, Review, Span, Task
 from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.trust import FilePath, Word
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.reviewers.reading.model_answers import read_comment, read_lines, read_verdict
@@ -32,8 +33,8 @@ class Answers(Reviewer):
 
     needs_diff: ClassVar[bool] = False
 
-    path: str = ""
-    system: str = ""
+    path: FilePath = ""
+    system: Word = ""
     repair: Literal["", "published"] = ""
     _read: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 

@@ -22,6 +22,7 @@ from reviewgauge.core.protocols import Format, Parsed, Reviewer
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.specs import load
+from reviewgauge.core.trust import ProgramText, Word
 from reviewgauge.formats.parsing.comments import detect
 from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 from reviewgauge.repo.mirrors.workspaces import ALL
@@ -65,11 +66,11 @@ class Command(Reviewer):
     needs_diff: ClassVar[bool] = True
     runs_programs: ClassVar[bool] = True
 
-    run: tuple[str, ...] | list[str] | str
-    format: str = ""
-    output: str = ""
-    system: str = ""
-    env: tuple[str, ...] = ("PATH",)
+    run: tuple[ProgramText, ...] | list[ProgramText] | ProgramText
+    format: Word = ""
+    output: ProgramText = ""
+    system: Word = ""
+    env: tuple[ProgramText, ...] = ("PATH",)
     accept: tuple[int, ...] = (0,)
     empty: Literal["failure", "silent"] = "failure"
     lines: Literal["all", "added"] = "all"
@@ -81,7 +82,7 @@ class Command(Reviewer):
     history: int = 0
     whole: bool = True
     strip_agent_config: bool = True
-    home: str = ""
+    home: ProgramText = ""
 
     def __post_init__(self) -> None:
         run = shlex.split(self.run) if isinstance(self.run, str) else self.run

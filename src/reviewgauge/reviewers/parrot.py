@@ -14,6 +14,7 @@ from reviewgauge.core.base import content_id
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Comment, Review, Side, Span
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.reviewers.reading.change_text import with_patches
 
@@ -26,7 +27,7 @@ class Parrot(Reviewer):
 
     needs_diff: ClassVar[bool] = True
 
-    text: str = TEXT
+    text: Word = TEXT
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Count the files without a patch: they get no comment."""

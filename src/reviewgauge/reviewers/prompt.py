@@ -16,6 +16,7 @@ from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Comment, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.trust import ModelName
 from reviewgauge.models.chat.ask import Reading, ask_for_each
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message, fence, load_prompt
@@ -34,7 +35,7 @@ class Prompt(Reviewer):
 
     needs_diff: ClassVar[bool] = True
 
-    model: str
+    model: ModelName
     scope: Scope = "hunk"
     preset: Literal["aacr"] = "aacr"
     prompt: Literal["fenced", "published"] = "fenced"

@@ -16,6 +16,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Parsed, Reviewer
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import FilePath, Word
 from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 from reviewgauge.reviewers.reading.review_files import (
     ODD,
@@ -45,10 +46,10 @@ class Replay(Reviewer):
 
     needs_diff: ClassVar[bool] = False
 
-    path: str = ""
-    format: str = ""
-    system: str = ""
-    root: str = ""
+    path: FilePath = ""
+    format: Word = ""
+    system: Word = ""
+    root: Word = ""
     missing: Literal["failure", "silent"] = "failure"
     mapping: Literal["", "named", "scan", "whole"] = field(default="", init=False, repr=False, compare=False)
 

@@ -18,6 +18,7 @@ from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import short_spec
+from reviewgauge.core.trust import ModelName
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import Unreadable, without_reasoning
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence, system
@@ -48,7 +49,7 @@ class Augment(AskingStage):
     "published" to the letter, or "fenced" with each message and the hunk marked as data.
     """
 
-    model: str
+    model: ModelName
     prompt: Literal["fenced", "published"] = "fenced"
     others: Literal["drop", "neutral"] = "drop"
 

@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.classes.classes import QUESTIONS, Classifier
 from reviewgauge.stages.asking.stage import AskingStage, prompt_pins, raw_votes
 
@@ -26,7 +27,7 @@ class ClassifyDomain(AskingStage):
     `prompt`: the paper's words, "published" to the letter, or "fenced" with title and description marked as data.
     """
 
-    model: str
+    model: ModelName
     prompt: Literal["fenced", "published"] = "fenced"
     votes: int = 1
 

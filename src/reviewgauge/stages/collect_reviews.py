@@ -20,6 +20,7 @@ from reviewgauge.core.history import PullRequest, Remark, Revision, Thread
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
 from reviewgauge.repo.forge.accounts import bot_noise, same_login
 from reviewgauge.stages.pull_requests.adoption import Adoption, adoptions, signals
 from reviewgauge.stages.pull_requests.candidates import (
@@ -53,7 +54,7 @@ class CollectReviews(Stage):
     Comments on one's own pull request are not reviews.
     """
 
-    reviews_by: tuple[str, ...] = ()
+    reviews_by: tuple[Word, ...] = ()
     summaries: bool = False
     costly: ClassVar[bool] = True
 

@@ -15,6 +15,7 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.records import Comment, RequiredContext
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.classes.classes import Classifier
 from reviewgauge.stages.asking.stage import AskingStage, code_of, place_of, prompt_pins, raw_votes
 
@@ -26,7 +27,7 @@ class ContextLevel(AskingStage):
     What states its level keeps it. A comment whose diff hunk is not at hand is not asked about and states none.
     """
 
-    model: str
+    model: ModelName
     prompt: Literal["own"] = "own"
     votes: int = 1
     of: Literal["references", "both"] = "references"

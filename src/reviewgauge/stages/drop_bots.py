@@ -14,6 +14,7 @@ from typing_extensions import override
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import Account, AccountType, PullRequest, Remark, Thread
 from reviewgauge.core.protocols import Stage
+from reviewgauge.core.trust import Word
 from reviewgauge.stages.pull_requests.candidates import NO_PULL, is_bot, keep_threads
 
 
@@ -26,7 +27,7 @@ class DropBots(Stage):
 
     authors: bool = True
     reviewers: bool = True
-    also: tuple[str, ...] = ()
+    also: tuple[Word, ...] = ()
     ghosts: bool = False
 
     @override

@@ -24,6 +24,7 @@ from reviewgauge.core.building import BuildContext, Candidate, CardSection, Deci
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit, read_history
 from reviewgauge.repo.history.fix_messages import FixKind
@@ -59,7 +60,7 @@ class DropBuggy(Stage):
 
     horizon: int = 365
     variant: Literal["basic", "ag", "ma"] = "ma"
-    branch: str = ""
+    branch: Word = ""
     perhaps: bool = False
     lines: int = 1
 

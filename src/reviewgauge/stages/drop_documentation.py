@@ -13,6 +13,7 @@ from typing_extensions import override
 
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case
+from reviewgauge.core.trust import Word
 from reviewgauge.repo.syntax.languages import is_documentation
 
 
@@ -20,7 +21,7 @@ from reviewgauge.repo.syntax.languages import is_documentation
 class DropDocumentation(Stage):
     """`also` names further suffixes (".json") of files that are not code."""
 
-    also: tuple[str, ...] = ()
+    also: tuple[Word, ...] = ()
 
     @override
     def keep(self, case: Case) -> Case | str:

@@ -15,6 +15,7 @@ from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
 from reviewgauge.repo.diff.diffs import parse_patch
 
 WAYS = {"diff": "same diff", "text": "same title and description", "comments": "same comments on the same lines"}
@@ -28,7 +29,7 @@ class DropDuplicates(Stage):
     duplicates; what has nothing to compare (a binary file, no words) is kept.
     """
 
-    by: tuple[str, ...] = ("diff",)
+    by: tuple[Word, ...] = ("diff",)
 
     def __post_init__(self) -> None:
         if not self.by or (unknown := set(self.by) - WAYS.keys()):

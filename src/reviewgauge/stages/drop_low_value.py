@@ -17,6 +17,7 @@ from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import short_spec
+from reviewgauge.core.trust import ModelName
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
 from reviewgauge.stages.asking.stage import AskingStage, code_of, own_prompt, place_of, prompt_pins
@@ -40,7 +41,7 @@ class DropLowValue(AskingStage):
     paper ("drop"), or become neutral comments with the reason ("neutral").
     """
 
-    model: str
+    model: ModelName
     prompt: Literal["own"] = "own"
     others: Literal["drop", "neutral"] = "drop"
 

@@ -16,6 +16,7 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 
 
@@ -26,7 +27,7 @@ class DropTrivialPoints(Stage):
     By default E.1.1, comments and names, and E.2, layout. `extract_points` gives references their types.
     """
 
-    types: tuple[str, ...] = ("E.1.1", "E.2")
+    types: tuple[Word, ...] = ("E.1.1", "E.2")
 
     def __post_init__(self) -> None:
         unknown = [name for name in self.types if name not in TYPES]

@@ -19,6 +19,7 @@ from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.history import Revision
 from reviewgauge.core.records import Change, Comment, Location, Resolution
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.classes.change_types import TYPES
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.repo.diff.anchors import anchor
@@ -61,7 +62,7 @@ class ExtractPoints(AskingStage):
     are open in it.
     """
 
-    model: str
+    model: ModelName
     prompt: Literal["own"] = "own"
     requests: int = 3
     agree: Rule = "count+type+commit"

@@ -23,6 +23,7 @@ from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
 from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import inspect
@@ -226,9 +227,9 @@ class FromGit(Stage):
     newest changes only (0: all). `name` is what the repository is called in the benchmark; by default its folder.
     """
 
-    branch: str = "HEAD"
-    since: str = ""
-    until: str = ""
+    branch: Word = "HEAD"
+    since: Word = ""
+    until: Word = ""
     horizon: int = 365
     variant: Literal["basic", "ag", "ma"] = "ma"
     min_days: float = 0.0
@@ -239,7 +240,7 @@ class FromGit(Stage):
     max_lines: int = 3000
     max_files: int = 100
     limit: int = 0
-    name: str = ""
+    name: Word = ""
 
     def __post_init__(self) -> None:
         """Check the parameters."""

@@ -21,6 +21,7 @@ from reviewgauge.core.history import PullRequest
 from reviewgauge.core.json_reader import Json, nodes, number, text, when
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop, Failed
+from reviewgauge.core.trust import Address, FilePath, Variable, Word
 from reviewgauge.repo.forge.access import SCHEME, is_repository, repository_name
 from reviewgauge.repo.forge.archive import Archive, write_archive_line
 from reviewgauge.repo.forge.client import Forge
@@ -54,17 +55,17 @@ class FromGithub(Stage):
     issues that a pull request names. A pull request of more than `max_lines` changed lines is left out unread.
     """
 
-    repos: tuple[str, ...] = ()
-    since: str = ""
-    until: str = ""
-    states: tuple[str, ...] = ("merged", "closed")
+    repos: tuple[Word, ...] = ()
+    since: Word = ""
+    until: Word = ""
+    states: tuple[Word, ...] = ("merged", "closed")
     limit: int = 0
     numbers: tuple[int, ...] = ()
-    archive: str = ""
-    api: str = ""
-    tokens: tuple[str, ...] = ("GITHUB_TOKEN",)
+    archive: FilePath = ""
+    api: Address = ""
+    tokens: tuple[Variable, ...] = ("GITHUB_TOKEN",)
     code: CodeFrom = "auto"
-    clone: str = ""
+    clone: FilePath = ""
     issues: bool = True
     max_lines: int = 20_000
 

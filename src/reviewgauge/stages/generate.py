@@ -19,6 +19,7 @@ from reviewgauge.core.protocols import Reviewer, Stage
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.specs import load, short_spec
+from reviewgauge.core.trust import PluginSpec
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.stages.asking.stage import code_of, place_of
 
@@ -34,7 +35,7 @@ class Generate(Stage):
     """
 
     costly: ClassVar[bool] = True
-    reviewers: tuple[str, ...]
+    reviewers: tuple[PluginSpec, ...]
     as_: Literal["neutral", "references"] = "neutral"
 
     def __post_init__(self) -> None:

@@ -19,6 +19,7 @@ from reviewgauge.core.protocols import Judge, Stage
 from reviewgauge.core.records import Case, Change, Comment, Review, groups_of
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.core.trust import PluginSpec
 from reviewgauge.judges.pairs.asking import ModelJudge, judge_of
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.models.answers.json_values import storable
@@ -47,7 +48,7 @@ class MergeSame(Stage):
     kept, references before neutral ones, and names the others in `extra["repeats"]`.
     """
 
-    judge: str = "lexical"
+    judge: PluginSpec = "lexical"
     votes: int = 5
     prompt: Literal["fenced", "published"] = "fenced"
     of: Literal["both", "references"] = "both"

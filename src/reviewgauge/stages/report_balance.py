@@ -14,6 +14,7 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
 from reviewgauge.stages.sampling.balance import COLUMNS, FAR, MEANING, UNKNOWN, Unit, balance, unit_of, worst
 
 
@@ -21,7 +22,7 @@ from reviewgauge.stages.sampling.balance import COLUMNS, FAR, MEANING, UNKNOWN, 
 class ReportBalance(Stage):
     """Compare `features` of the two kinds. Put it last. A case that does not state one of them is only counted."""
 
-    features: tuple[str, ...] = ("changed_lines", "changed_files", "commits")
+    features: tuple[Word, ...] = ("changed_lines", "changed_files", "commits")
 
     def __post_init__(self) -> None:
         if not self.features:

@@ -17,6 +17,7 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
 from reviewgauge.stages.sampling.balance import (
     CELLS,
     COLUMNS,
@@ -44,9 +45,9 @@ class Resample(Stage):
     the sum of distances; `nearest` goes through the changed ones by the seed. Over 25 million pairs it is `nearest`.
     """
 
-    features: tuple[str, ...] = ("changed_lines", "changed_files", "commits")
+    features: tuple[Word, ...] = ("changed_lines", "changed_files", "commits")
     ratio: float = 1.0
-    exact: tuple[str, ...] = ()
+    exact: tuple[Word, ...] = ()
     caliper: float = 0.0
     pairs: bool = False
     method: Literal["optimal", "nearest"] = "optimal"

@@ -24,6 +24,7 @@ from reviewgauge.core.json_reader import flag, node, number, text
 from reviewgauge.core.parsing import parse_record, records
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Address, FilePath, Variable, Word
 from reviewgauge.repo.forge.access import SCHEME, repository_name
 from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.replies import Unavailable
@@ -276,17 +277,17 @@ class SelectRepos(Stage):
     """
 
     rule: Literal["context_crbench", "aacr_bench"] = "context_crbench"
-    candidates: str = ""
-    languages: tuple[str, ...] = ()
-    day: str = "2025-04-30"
+    candidates: FilePath = ""
+    languages: tuple[Word, ...] = ()
+    day: Word = "2025-04-30"
     top: int = 100
     share: float = 0.6
     months: float = 6.0
     volume: int = 5000
     rank: int = 2000
     per_language: int = 5
-    api: str = ""
-    tokens: tuple[str, ...] = ("GITHUB_TOKEN",)
+    api: Address = ""
+    tokens: tuple[Variable, ...] = ("GITHUB_TOKEN",)
 
     def __post_init__(self) -> None:
         date.fromisoformat(self.day)

@@ -21,6 +21,7 @@ from reviewgauge.core.building import BuildContext, Candidate, CardSection, Deci
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
 from reviewgauge.stages.sampling.draws import check_day, day_of, draw_key
 
 
@@ -35,11 +36,11 @@ class Split(Stage):
     """
 
     by: Literal["repo", "time", "both"] = "repo"
-    parts: tuple[str, ...] = ("train", "validation", "test")
+    parts: tuple[Word, ...] = ("train", "validation", "test")
     shares: tuple[float, ...] = (0.8, 0.1, 0.1)
-    cuts: tuple[str, ...] = ()
+    cuts: tuple[Word, ...] = ()
     assign: Literal["largest", "hash"] = "largest"
-    only: tuple[str, ...] = ()
+    only: tuple[Word, ...] = ()
     seed: int = 0
 
     def __post_init__(self) -> None:

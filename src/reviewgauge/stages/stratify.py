@@ -20,6 +20,7 @@ from reviewgauge.core.building import BuildContext, Candidate, CardSection, Deci
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
 from reviewgauge.stages.sampling.draws import Described, check_day, day_of, draw, draw_key, value_of
 
 Cell = tuple[str, ...]
@@ -35,12 +36,12 @@ class Stratify(Stage):
     every stratum; one that lacks a value gives none. A case that does not state a fact is dropped.
     """
 
-    by: tuple[str, ...] = ("language",)
+    by: tuple[Word, ...] = ("language",)
     per_cell: int = 0
     total: int = 0
     shared: Literal["proportional", "equal"] = "proportional"
-    balance: str = ""
-    periods: tuple[str, ...] = ()
+    balance: Word = ""
+    periods: tuple[Word, ...] = ()
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -11,14 +11,15 @@ from typing_extensions import override
 
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case
+from reviewgauge.core.trust import Word
 
 
 @dataclass(frozen=True)
 class Where(Stage):
     """Keep cases whose `fact` is one of `values`; `repo` stands for the change's repository."""
 
-    fact: str = ""
-    values: tuple[str | int | float | bool, ...] = ()
+    fact: Word = ""
+    values: tuple[Word | int | float | bool, ...] = ()
 
     def __post_init__(self) -> None:
         if not self.fact or not self.values:

@@ -27,22 +27,28 @@ def made(file: str, **settings: str) -> list[object]:
 
 
 EVIL = [
-    ("generate(reviewers=(\"command(run='touch MARKER')\",))", "runs a program: command"),
-    ('generate(reviewers=("com" "mand(run=\'touch MARKER\')",))', "runs a program: command"),
+    ("generate(reviewers=(\"command(run='touch MARKER')\",))", r"runs a program \(command\)"),
+    ('generate(reviewers=("com" "mand(run=\'touch MARKER\')",))', r"runs a program \(command\)"),
     ("generate(reviewers=(\"reviewgauge.reviewers.command(run='touch MARKER')\",))", "runs a program|code outside"),
     ("generate(reviewers=(\"reviewgauge.reviewers.command.Command(run='x')\",))", "runs a program|code outside"),
-    ("generate(reviewers=(\"prompt(model='openai:m@http://forge.invalid/v1')\",))", "names the address openai:m@http"),
-    ("classify_domain(model='openai:m@https://forge.invalid/v1')", "names the address openai:m@https"),
-    ("merge_same(judge='anthropic:m@https://forge.invalid')", "names the address anthropic:m"),
-    (f"from_github(repos=('a/b',), api='{FORGE}')", "names the address https://forge.invalid"),
-    ("from_github(repos=('a/b',), api='forge.invalid')", "names the address forge.invalid"),
-    ("select_repos(api='forge.invalid')", "names the address forge.invalid"),
-    ("from_github(repos=('a/b',), tokens=('AWS_SECRET_ACCESS_KEY',))", "sends what AWS_SECRET_ACCESS_KEY holds"),
-    ("from_github(repos=('a/b',), clone='/home/me/private')", "reads /home/me/private"),
-    ("from_github(repos=('a/b',), clone='../private')", "reads ../private"),
-    ("from_github(archive='~/dumps')", "reads ~/dumps"),
-    ("generate(reviewers=(\"replay(path='/etc/passwd', format='markdown')\",))", "reads /etc/passwd"),
-    ("select_repos(rule='aacr_bench', candidates='a/../../x.csv')", "reads a/../../x.csv"),
+    ("generate(reviewers=(\"prompt(model='openai:m@http://forge.invalid/v1')\",))", "openai:m@http.* is an address"),
+    ("classify_domain(model='openai:m@https://forge.invalid/v1')", "openai:m@https.* is an address"),
+    ("merge_same(judge='anthropic:m@https://forge.invalid')", "anthropic:m.* is an address"),
+    (f"from_github(repos=('a/b',), api='{FORGE}')", "https://forge.invalid.* is an address"),
+    ("from_github(repos=('a/b',), api='forge.invalid')", "forge.invalid.* is an address"),
+    ("select_repos(api='forge.invalid')", "forge.invalid.* is an address"),
+    (
+        "from_github(repos=('a/b',), tokens=('AWS_SECRET_ACCESS_KEY',))",
+        "AWS_SECRET_ACCESS_KEY.* is an environment variable",
+    ),
+    ("from_github(repos=('a/b',), clone='/home/me/private')", "/home/me/private.* is outside of its folder"),
+    ("from_github(repos=('a/b',), clone='../private')", "../private.* is outside of its folder"),
+    ("from_github(archive='~/dumps')", "~/dumps.* is outside of its folder"),
+    (
+        "generate(reviewers=(\"replay(path='/etc/passwd', format='markdown')\",))",
+        "/etc/passwd.* is outside of its folder",
+    ),
+    ("select_repos(rule='aacr_bench', candidates='a/../../x.csv')", "a/../../x.csv.* is outside of its folder"),
     ("my_plugins.evil_stage(n=1)", "code outside ReviewGauge"),
     ("generate(reviewers=('my_plugins.evil',))", "my_plugins"),
 ]
@@ -56,9 +62,9 @@ def test_a_file_alone_decides_none_of_these(tmp_path: Path, use: str, words: str
 
 def test_nor_do_its_defaults_or_pieces_that_it_puts_together(tmp_path: Path) -> None:
     generate = "generate(reviewers=$reviewers)"
-    with pytest.raises(UserError, match=r"theirs, stage 1: it runs a program.*make it a parameter"):
+    with pytest.raises(UserError, match=r"theirs, stage 1: .*it runs a program.*make it a parameter"):
         made(recipe_file(tmp_path, generate, "reviewers = [\"command(run='touch MARKER')\"]"))
-    with pytest.raises(UserError, match="it names the address"):
+    with pytest.raises(UserError, match="is an address"):
         made(recipe_file(tmp_path, "from_github(repos=('a/b',), api=$api)", f"api = '{FORGE}'"))
     pieces = "generate(reviewers=('com' $a \"(run='touch MARKER')\",))"
     with pytest.raises(UserError, match="runs a program"):
@@ -69,7 +75,8 @@ def test_nor_do_its_defaults_or_pieces_that_it_puts_together(tmp_path: Path) -> 
         made(str(file))
 
 
-def test_what_the_user_says_is_done(tmp_path: Path) -> None:
+def test_what_the_user_says_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     run = "command(run='touch x', system='mine')"
     file = recipe_file(tmp_path, "generate(reviewers=$reviewers)", "reviewers = ['silent']")
     assert made(file, reviewers=repr((run, "parrot")))
@@ -77,7 +84,7 @@ def test_what_the_user_says_is_done(tmp_path: Path) -> None:
     file = recipe_file(tmp_path, forge, "api = ''\ntokens = ['GITHUB_TOKEN']\nclone = ''")
     assert made(file)
     assert made(file, api=FORGE, tokens="('OTHER_TOKEN',)", clone="/srv/code/shop.git")
-    with pytest.raises(UserError, match="names the address"):
+    with pytest.raises(UserError, match="is an address"):
         made(recipe_file(tmp_path, f"from_github(repos=('a/b',), api='{FORGE}', limit=$limit)", "limit = 0"), limit="1")
     asks = recipe_file(tmp_path, 'generate(reviewers=("prompt(model=$model)",))', "model = 'fake:rules'")
     assert made(asks, model="openai:m@http://localhost:8000/v1")

@@ -249,9 +249,11 @@ def test_json_list(text: str, value: object) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "", "{}", '{"a": 1}', '[{"a": [1]}] for String[] args', "an empty list [] is passed", "String[] names", "items[0]", "[1] says so",
+    "", "{}", '{"a": 1}', '[{"a": [1]}] for String[] args', "an empty list [] is passed",
+    "String[] names", "items[0]", "[1] says so",
     '[{"a": 1}] [{"a": 2}]', "[1, 2",
-    '{"a": [{"b": 1}]}', "[a, b]", "[1,, 2]", '[{"a": 1}', "None", '[{"a": 1}]\n{"b": 2}',
+    '{"a": [{"b": 1}]}', "[a, b]",
+    "[1,, 2]", '[{"a": 1}', "None", '[{"a": 1}]\n{"b": 2}',
 ])  # fmt: skip
 def test_no_json_list(text: str) -> None:
     unreadable(json_list, text)

@@ -16,20 +16,20 @@ from __future__ import annotations
 
 import ast
 import re
-import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field, JsonValue, ValidationError
 
 from reviewgauge.core.base import Record, Text
-from reviewgauge.core.errors import BadInput, UserError, one_line
+from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import first_problem
-from reviewgauge.core.protocols import Reviewer, Stage
-from reviewgauge.core.specs import find_class, load_recorded, parse_spec, texts_of
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.specs import load, load_from, texts_of
+from reviewgauge.core.trust import FromFile, texts_in
 
 _SLOT = re.compile(r"\$([a-z_][a-z0-9_]*)")
 
@@ -42,10 +42,11 @@ class Step(Record):
 
 
 class Recipe(Record):
-    """The content of a recipe file. `name` is its file's name; `shipped`: it came with the package."""
+    """The content of a recipe file. `name` is its file's name. `shipped`: it came with us; else its `folder`."""
 
     name: str = ""
     shipped: bool = False
+    folder: str = ""
     title: Text
     summary: Text = ""
     source: Text = ""
@@ -78,7 +79,9 @@ def read_recipe(word: str) -> Recipe:
     except ValidationError as error:
         where, problem = first_problem(error)
         raise BadInput(source, problem, field=where) from None
-    return found.model_copy(update={"name": Path(word).stem, "shipped": word in recipe_names()})
+    shipped = word in recipe_names()
+    folder = "" if shipped else str(Path(word).resolve().parent)
+    return found.model_copy(update={"name": Path(word).stem, "shipped": shipped, "folder": folder})
 
 
 def set_parameters(recipe: Recipe, settings: Mapping[str, str]) -> Mapping[str, JsonValue]:
@@ -119,18 +122,16 @@ def make_stages(
 ) -> list[tuple[Stage, Step]]:
     """The stages of a recipe with the parameters put in. Raises UserError that names the recipe and the stage.
 
-    `given` are the user's own words: values of parameters and specs of stages. See `check_step` for what a recipe file
+    `given` are the user's own words: values of parameters and specs of stages. See `core.trust` for what a recipe file
     may not decide without them.
     """
     stages: list[tuple[Stage, Step]] = []
     words = list(given)
-    own = own_words([*words, *map(_value, words)])
+    origin = FromFile(f"recipe {recipe.name}", Path(recipe.folder), own_words([*words, *map(_value, words)]), _REMEDY)
     for number, step in enumerate(recipe.stage, 1):
         spec = _SLOT.sub(lambda slot: _literal(recipe, slot[1], parameters), step.use)
         try:
-            if not recipe.shipped:
-                check_step(spec, own)
-            stages.append((load_recorded(Stage, spec), step))
+            stages.append((load(Stage, spec) if recipe.shipped else load_from(Stage, spec, origin), step))
         except UserError as error:
             raise UserError(f"recipe {recipe.name}, stage {number}: {error.problem}", remedy=error.remedy) from None
     return stages
@@ -143,67 +144,10 @@ def _literal(recipe: Recipe, name: str, parameters: Mapping[str, JsonValue]) -> 
     return repr(tuple(value) if isinstance(value, list) else value)
 
 
-USUAL_TOKENS = ("GITHUB_TOKEN",)
-_FILES = frozenset({"archive", "candidates", "clone", "home", "path"})  # parameters that name one on this machine
 _REMEDY = "if you trust it, make it a parameter of the recipe, and give that with --set"
 
 
 def own_words(words: Iterable[object]) -> frozenset[str]:
     """Every text that the user gave: values of parameters and specs of stages, and the texts inside of those."""
-    found = frozenset(_texts(words))
+    found = frozenset(texts_in(words))
     return found | {inner for text in found for inner in texts_of(text)}
-
-
-def check_step(spec: str, own: frozenset[str]) -> None:
-    """Raise UserError where `spec`, from a file, decides what only the user may decide."""
-    for problem in _problems(spec, own):
-        raise UserError(f"{problem}, which a recipe file may not decide", remedy=_REMEDY)
-
-
-def _problems(text: str, own: frozenset[str]) -> Iterator[str]:
-    if text in own:
-        return
-    try:
-        spec = parse_spec(text)
-    except UserError:
-        if "//" in text:
-            yield f"it names the address {one_line(text, 80)}"
-        return
-    if _runs_programs(spec.name):
-        yield f"it runs a program: {one_line(text, 80)}"
-    for name, value in spec.parameters.items():
-        for word in _texts([value]):
-            if word in own:
-                continue
-            if name == "api" and word:
-                yield f"it names the address {one_line(word, 80)}"
-            elif name == "tokens" and word not in USUAL_TOKENS:
-                yield f"it sends what {one_line(word, 80)} holds"
-            elif name in _FILES and _is_outside(word):
-                yield f"it reads {one_line(word, 80)}"
-            else:
-                yield from _problems(word, own)
-
-
-def _runs_programs(name: str) -> bool:
-    """Whether a reviewer of that name runs programs. A dotted name that is not imported yet is refused elsewhere."""
-    if "." in name and name.rpartition(".")[0] not in sys.modules:
-        return False
-    try:
-        return find_class(Reviewer, name).runs_programs
-    except UserError:
-        return False
-
-
-def _is_outside(path: str) -> bool:
-    return path.startswith("~") or PurePath(path).is_absolute() or ".." in PurePath(path).parts
-
-
-def _texts(values: Iterable[object]) -> Iterator[str]:
-    for value in values:
-        if isinstance(value, str):
-            yield value
-        elif isinstance(value, Mapping):
-            yield from _texts([*value.keys(), *value.values()])
-        elif isinstance(value, list | tuple | set | frozenset):
-            yield from _texts(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,8 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
-from reviewgauge.core.specs import load_recorded, parse_spec, short_spec, signature
+from reviewgauge.core.specs import Spec, load_from, load_recorded, parse_spec, short_spec, signature
+from reviewgauge.core.trust import FromFile
 from reviewgauge.engine.bundle.compare import Contents, first_difference
 from reviewgauge.engine.bundle.contents import OUTLINE, RunEntry, Withheld, bare, lines_hash
 from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFolder
@@ -129,13 +129,13 @@ def replaying(contents: Contents, entry: RunEntry) -> ChatClient:
 
 def metric_of(contents: Contents, spec: str) -> Metric:
     """The metric of a signature; a file among its parameters is the one that the bundle brought."""
-    metric = load_recorded(Metric, spec)
+    name, parameters = parse_spec(spec)
     brought = {
-        name: str(contents.folder / contents.manifest.parameters[value])
-        for name, value in parse_spec(spec).parameters.items()
+        key: str(contents.folder / contents.manifest.parameters[value])
+        for key, value in parameters.items()
         if isinstance(value, str) and value in contents.manifest.parameters
     }
-    return dataclasses.replace(metric, **brought) if brought else metric  # type: ignore[type-var]
+    return load_from(Metric, Spec(name, {**parameters, **brought}), FromFile("the bundle", contents.folder))
 
 
 def measure_again(contents: Contents, stored: StoredRun, run: Path, spec: str, progress: Progress | None) -> list[str]:

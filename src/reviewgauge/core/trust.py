@@ -1,0 +1,139 @@
+"""Who wrote a spec, and what the specs in files from others may say: the one gate for everything that is to be run.
+
+What the user says on the command line, or in Python, is free. A file (a recipe, a bundle, a run's manifest, a weights
+file) may name plug-ins of ours with plain values. It may not decide on a program, an address, an environment variable,
+code outside the package, or a file outside of its own folder after links are resolved.
+
+Every parameter of a plug-in that holds text says what the text is for by its type (`path: FilePath = ""`); for ours
+tests/core/test_trust.py holds that. One of the user's own classes that says nothing is taken for a path or address
+where it looks like one, and for a word elsewhere.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import stat
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Any
+
+from reviewgauge.core.errors import UserError, one_line
+
+
+class Use(Enum):
+    """What a text parameter is for."""
+
+    WORD = "a word that is compared or printed"
+    FILE = "a file or folder that is read"
+    ADDRESS = "an address on the network"
+    PROGRAM = "a program, its arguments, or what it may see"
+    VARIABLE = "an environment variable whose value is sent"
+    SPEC = "the spec of another plug-in"
+    MODEL = "a chat or embedding model"
+
+
+Word = Annotated[str, Use.WORD]
+FilePath = Annotated[str, Use.FILE]
+Address = Annotated[str, Use.ADDRESS]
+ProgramText = Annotated[str, Use.PROGRAM]
+Variable = Annotated[str, Use.VARIABLE]
+PluginSpec = Annotated[str, Use.SPEC]
+ModelName = Annotated[str, Use.MODEL]
+
+
+@dataclasses.dataclass(frozen=True)
+class FromFile:
+    """The origin of a spec that stands in a file from others.
+
+    `file` names it in errors; `folder` is where the files lie that it may name. `said` are texts that the user gave in
+    this command: those are the user's own wherever they stand. `remedy` tells how to give one.
+    """
+
+    file: str
+    folder: Path | None = None
+    said: frozenset[str] = frozenset()
+    remedy: str = "if you trust it, name it yourself on the command line"
+
+    def refuse(self, problem: str) -> UserError:
+        """The error for what only the user may decide."""
+        return UserError(f"{self.file}: {problem}, which a file may not decide", remedy=self.remedy)
+
+
+def uses(hint: object) -> frozenset[Use]:
+    """What the texts of a parameter of this type are for; empty where it states nothing."""
+    found = {item for item in getattr(hint, "__metadata__", ()) if isinstance(item, Use)}
+    return frozenset(found.union(*map(uses, typing.get_args(hint))))
+
+
+def holds_text(hint: object) -> bool:
+    """Whether a parameter of this type can hold any text."""
+    if typing.get_origin(hint) is typing.Literal:
+        return False
+    return hint in (str, object, Any) or any(map(holds_text, typing.get_args(hint)))
+
+
+def texts_in(values: Iterable[object]) -> Iterator[str]:
+    """Every text in literal values, also within mappings and sequences."""
+    for value in values:
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, Mapping):
+            yield from texts_in([*value.keys(), *value.values()])
+        elif isinstance(value, tuple | list | set | frozenset):
+            yield from texts_in(value)
+
+
+def check_parameters(cls: type, parameters: Mapping[str, object], origin: FromFile) -> Iterator[str]:
+    """Raise UserError for a parameter that only the user may decide. Yields the specs inside, which are to be checked.
+
+    A default is ours, and what the user said is the user's.
+    """
+    if getattr(cls, "runs_programs", False):
+        raise origin.refuse(f"it runs a program ({cls.__module__.rpartition('.')[2]})")
+    hints = typing.get_type_hints(cls, include_extras=True)
+    defaults = {field.name: field.default for field in dataclasses.fields(cls)}
+    for name, value in parameters.items():
+        usual = set(texts_in([defaults.get(name)]))
+        for text in texts_in([value]):
+            if not text or text in usual or text in origin.said:
+                continue
+            found = uses(hints[name])
+            if Use.SPEC in found:
+                yield text
+            elif found != {Use.WORD}:
+                _check_text(text, found, f"{name}={one_line(repr(text), 80)}", origin)
+
+
+def _check_text(text: str, found: frozenset[Use], shown: str, origin: FromFile) -> None:
+    if found == {Use.MODEL}:
+        check_model(text, shown, origin)
+    elif found == {Use.FILE} or (not found and any(mark in text for mark in "/\\~")):
+        check_file(text, shown, origin)
+    elif found:
+        raise origin.refuse(f"{shown} is {' or '.join(use.value for use in found)}")
+
+
+def check_model(text: str, shown: str, origin: FromFile) -> None:
+    """Raise UserError for a model at an address, one that would be fetched, or one in a folder elsewhere."""
+    if "//" in text or "@" in text or text.startswith(("hub:", "st:")):
+        raise origin.refuse(f"{shown} is an address on the network")
+    if not text.startswith(("openai:", "anthropic:", "fake:")):
+        check_file(text, shown, origin)
+
+
+def check_file(text: str, shown: str, origin: FromFile) -> None:
+    """Raise UserError unless the path, all links followed, is a file or folder within the folder of the origin."""
+    if origin.folder is None:
+        raise origin.refuse(f"{shown} is a file of this machine")
+    try:
+        there = Path(text).expanduser().resolve()
+        inside = there.is_relative_to(origin.folder.resolve())
+        kind = there.stat().st_mode if inside and there.exists() else stat.S_IFREG
+    except (OSError, RuntimeError, ValueError):  # a loop of links, a home that is not there, a NUL
+        raise origin.refuse(f"{shown} cannot be followed") from None
+    if not inside:
+        raise origin.refuse(f"{shown} is outside of its folder")
+    if not (stat.S_ISREG(kind) or stat.S_ISDIR(kind)):
+        raise origin.refuse(f"{shown} is neither a file nor a folder")

@@ -1,0 +1,118 @@
+"""What a file from others may decide: every parameter of every plug-in states what its texts are for."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric, Reviewer, Stage
+from reviewgauge.core.specs import KINDS, Plugin, find_class, load, load_from, load_recorded, names
+from reviewgauge.core.trust import FromFile, Use, holds_text, uses
+
+
+def plugins() -> Iterator[type[Plugin]]:
+    kinds = {cls.kind: cls for cls in Plugin.__subclasses__() if "kind" in vars(cls)}
+    assert set(KINDS) == set(kinds)
+    for kind in KINDS:
+        for name in names(kind):
+            yield find_class(kinds[kind], name)
+
+
+PARAMETERS = [
+    pytest.param(cls, field.name, id=f"{cls.kind}.{cls.__name__}.{field.name}")
+    for cls in plugins()
+    for field in dataclasses.fields(cls)  # type: ignore[arg-type]
+    if field.init
+]
+
+
+@pytest.mark.parametrize(("cls", "name"), PARAMETERS)
+def test_every_text_parameter_states_its_use(cls: type[Plugin], name: str) -> None:
+    hint = typing.get_type_hints(cls, include_extras=True)[name]
+    assert len(uses(hint)) == holds_text(hint), f"say what {name} is for: see core/trust.py"
+
+
+HOSTILE = {
+    Use.FILE: ("/etc/passwd", "~/.netrc", "../x.json", "/dev/zero"),
+    Use.ADDRESS: ("http://127.0.0.1:1/",),
+    Use.PROGRAM: ("/bin/sh",),
+    Use.VARIABLE: ("AWS_SECRET_ACCESS_KEY",),
+    Use.MODEL: ("openai:x@http://evil.example/v1", "hub:evil/model", "st:evil/model", "/etc", "../model"),
+    Use.SPEC: ("command(run=('sh',))", "lexical(weights='/etc/passwd')", "antigravity.Judge", "replay(path='../x')"),
+    Use.WORD: (),
+}
+
+
+@pytest.mark.parametrize(("cls", "name"), PARAMETERS)
+def test_a_file_decides_on_nothing_but_plain_values(cls: type[Plugin], name: str, tmp_path: Path) -> None:
+    kind: Any = next(base for base in cls.__mro__ if "kind" in vars(base))
+    hint = typing.get_type_hints(cls, include_extras=True)[name]
+    for use in uses(hint):
+        for text in HOSTILE[use]:
+            spec = f"{cls.__module__.rpartition('.')[2]}({name}={text!r})"
+            with pytest.raises(UserError) as error:
+                load_from(kind, spec, FromFile("theirs.json", tmp_path))
+            assert "which a file may not decide" in str(error.value) or "code that only a file names" in str(
+                error.value
+            )
+
+
+def test_what_the_user_said_is_free_wherever_it_stands(tmp_path: Path) -> None:
+    spec = "from_github(api='http://127.0.0.1:1/', repos=('a/b',))"
+    with pytest.raises(UserError, match="an address on the network"):
+        load_from(Stage, spec, FromFile("r.toml"))
+    assert load_from(Stage, spec, FromFile("r.toml", said=frozenset({"http://127.0.0.1:1/"}))) == load(Stage, spec)
+
+
+def test_files_of_its_own_folder_with_links_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.json").write_text("{}")
+    (tmp_path / "link").symlink_to("/etc")
+    (tmp_path / "loop").symlink_to("loop")
+    origin = FromFile("theirs.toml", tmp_path)
+    assert load_from(Metric, "meteor(wordnet='mine.json')", origin)
+    for path in ("link/hostname", "loop", "mine.json/../../x"):
+        with pytest.raises(UserError, match=r"outside of its folder|cannot be followed"):
+            load_from(Reviewer, f"replay(path={path!r})", origin)
+
+
+def test_a_reviewer_that_runs_programs_is_the_users_to_name(tmp_path: Path) -> None:
+    for spec in ("command(run='true')", "generate(reviewers=(\"command(run='true')\",))"):
+        with pytest.raises(UserError, match="runs a program"):
+            load_from(Reviewer if spec.startswith("command") else Stage, spec, FromFile("bundle.json", tmp_path))
+
+
+class Opened(Exception):
+    pass
+
+
+def test_a_spec_that_is_read_for_its_figures_opens_nothing(tmp_path: Path) -> None:
+    """`report` and `compare` load the metrics that a run names, whatever files those name."""
+    trap = tmp_path / "trap.json"
+    trap.write_text("{}")
+    opened: list[str] = []
+    active = True
+
+    def hook(event: str, arguments: tuple[object, ...]) -> None:
+        if active and event == "open" and str(arguments[0]) == str(trap):
+            opened.append(str(arguments[0]))
+
+    sys.addaudithook(hook)
+    tried = 0
+    for cls in plugins():
+        kind: Any = next(base for base in cls.__mro__ if "kind" in vars(base))
+        for name, hint in typing.get_type_hints(cls, include_extras=True).items():
+            if Use.FILE in uses(hint):
+                load_recorded(kind, f"{cls.__module__.rpartition('.')[2]}({name}={str(trap)!r})")
+                tried += 1
+    load_recorded(Metric, f"hits(judge=\"lexical(weights='{trap}')\")").models  # noqa: B018
+    active = False
+    assert tried > 15
+    assert opened == []
