@@ -62,7 +62,7 @@ class Combined(Metric):
     @cached_property
     def _metrics(self) -> Mapping[str, Metric]:
         model, _ = load_combination(self.file)
-        found = {spec: load_recorded(Metric, spec) for spec in model.metrics}
+        found = {spec: self._load(spec) for spec in model.metrics}
         self._refuse_unnamed(found)
         try:
             check_pins(model, found, self.file)
