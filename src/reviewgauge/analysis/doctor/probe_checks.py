@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from reviewgauge.analysis.doctor.trials import Trial, TrialResult
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.leaderboard import ProbeCheck
-from reviewgauge.core.results import CommentState, Failure, Matching, Parts
+from reviewgauge.core.results import CommentState, Matching, Parts
 
 EPSILON = 1e-9
 WHOLE = 1e-6  # tolerance of a 1 from single-precision vectors
@@ -33,18 +32,16 @@ def untried(name: str, expected: str, why: str) -> ProbeCheck:
     return ProbeCheck(name=name, expected=expected, found=why, ok=None)
 
 
-def _smallest(answers: Iterable[tuple[TrialResult, str]]) -> tuple[str | None, str]:
-    found = list(answers)
-    if not found:
-        return None, ""
-    answer, detail = min(found, key=lambda pair: (pair[0].size, pair[0].case.id))
-    return answer.case.id, one_line(detail, 300)
-
-
 def _check(name: str, expected: str, found: str, holds: bool, bad: Sequence[tuple[TrialResult, str]]) -> ProbeCheck:
-    case, detail = _smallest(bad)
-    many = f" ({len(bad)} cases)" if len(bad) > 1 else ""
-    return ProbeCheck(name=name, expected=expected, found=found + many, ok=holds and not bad, case=case, detail=detail)
+    """A check with the smallest of the `bad` results."""
+    ok = holds and not bad
+    if not bad:
+        return ProbeCheck(name=name, expected=expected, found=found, ok=ok)
+    result, detail = min(bad, key=lambda pair: (pair[0].size, pair[0].case.id))
+    found += f" ({len(bad)} cases)" if len(bad) > 1 else ""
+    return ProbeCheck(
+        name=name, expected=expected, found=found, ok=ok, case=result.case.id, detail=one_line(detail, 300)
+    )
 
 
 # --- one probe against a number ------------------------------------------------------------------------------------
@@ -54,24 +51,21 @@ def is_one(trial: Trial, name: str, reading: str) -> ProbeCheck:
     """The reading is 1 overall, and on every case where it is defined."""
     if reading not in trial.readings:
         return untried(name, "1", f"the metric has no reading called {reading}")
-    if trial.value(reading) is None:
+    total = trial.value(reading)
+    if total is None:
         return untried(name, "1", f"{reading} is undefined on this data")
     bad = [
         (answer, f"{reading} is {shown(value)}: {_why_short(answer, reading)}")
         for answer, value in trial.of_cases(reading)
-        if not math.isnan(value) and abs(value - 1) > WHOLE
+        if abs(value - 1) > WHOLE
     ]
-    value = trial.value(reading)
-    holds = value is not None and abs(value - 1) <= WHOLE
-    return _check(name, "1", shown(value) + _out_of(trial, reading), holds, bad)
+    return _check(name, "1", shown(total) + _out_of(trial, reading), abs(total - 1) <= WHOLE, bad)
 
 
 def _out_of(trial: Trial, reading: str) -> str:
-    parts = {"recall": ("hit", "references"), "precision": ("right", "said")}.get(reading)
+    part, whole = {"recall": ("hit", "references"), "precision": ("right", "said")}.get(reading, ("", ""))
     sums = _sums(trial)
-    if not parts or parts[0] not in sums or parts[1] not in sums:
-        return ""
-    return f" ({sums[parts[0]]:,.0f} of {sums[parts[1]]:,.0f})"
+    return f" ({sums[part]:,.0f} of {sums[whole]:,.0f})" if part in sums and whole in sums else ""
 
 
 def _why_short(answer: TrialResult, reading: str) -> str:
@@ -127,17 +121,20 @@ def _silent_is(trial: Trial, reading: str) -> ProbeCheck:
 def in_range(trials: Sequence[Trial], metric: Metric) -> ProbeCheck:
     """Every share is within 0 and 1, or -1 and 1 if it is signed."""
     name, expected = "shares are shares", "within 0 and 1"
-    bad: list[tuple[TrialResult, str]] = []
-    seen = False
-    for trial in trials:
-        for reading in trial.readings:
-            if metric.units.get(reading, "share") != "share":
-                continue
-            for answer, value in trial.of_cases(reading):
-                seen = seen or not math.isnan(value)
-                if value < (-1.0 if reading in metric.signed else 0.0) - EPSILON or value > 1 + EPSILON:
-                    bad.append((answer, f"{reading} of the {answer.review.system} probe is {shown(value)}"))
-    if not seen:
+    shares = [
+        (answer, reading, value)
+        for trial in trials
+        for reading in trial.readings
+        if metric.units.get(reading, "share") == "share"
+        for answer, value in trial.of_cases(reading)
+        if not math.isnan(value)
+    ]
+    bad = [
+        (answer, f"{reading} of the {answer.review.system} probe is {shown(value)}")
+        for answer, reading, value in shares
+        if not (-1.0 if reading in metric.signed else 0.0) - EPSILON <= value <= 1 + EPSILON
+    ]
+    if not shares:
         return untried(name, expected, "the metric has no reading that is a share")
     return _check(name, expected, "outside" if bad else "all within", not bad, bad)
 
@@ -147,21 +144,28 @@ def in_range(trials: Sequence[Trial], metric: Metric) -> ProbeCheck:
 
 def never_above(name: str, lower: Trial, upper: Trial, readings: Sequence[str]) -> ProbeCheck:
     """No reading of `lower` exceeds that of `upper`, overall and on each case."""
-    other = upper.items[0][1].system if upper.items else "the other"
-    expected = f"never above {other}"
-    shared = [r for r in readings if lower.value(r) is not None and upper.value(r) is not None]
+    expected = f"never above {_system(upper)}"
+    shared = _shared(lower, upper, readings)
     if not shared:
         return untried(name, expected, f"the metric has none of {', '.join(readings)} on this data")
-    bad: list[tuple[TrialResult, str]] = []
-    holds = True
+    bad: dict[str, tuple[TrialResult, str]] = {}
     for reading in shared:
-        holds = holds and _number(lower, reading) <= _number(upper, reading) + EPSILON
         best = {answer.case.id: value for answer, value in upper.of_cases(reading)}
         for answer, value in lower.of_cases(reading):
             if value > best.get(answer.case.id, math.nan) + EPSILON:
-                bad.append((answer, f"{reading} rises from {shown(best[answer.case.id])} to {shown(value)}"))
-    unique = {answer.case.id: (answer, detail) for answer, detail in reversed(bad)}
-    return _check(name, expected, _versus(lower, upper, shared), holds, list(unique.values()))
+                detail = f"{reading} rises from {shown(best[answer.case.id])} to {shown(value)}"
+                bad.setdefault(answer.case.id, (answer, detail))
+    holds = all(_number(lower, reading) <= _number(upper, reading) + EPSILON for reading in shared)
+    return _check(name, expected, _versus(lower, upper, shared), holds, list(bad.values()))
+
+
+def _system(trial: Trial) -> str:
+    return trial.items[0][1].system if trial.items else "the other"
+
+
+def _shared(lower: Trial, upper: Trial, readings: Sequence[str]) -> list[str]:
+    """The readings that both trials define."""
+    return [r for r in readings if lower.value(r) is not None and upper.value(r) is not None]
 
 
 def spam_never_gains(name: str, spam: Trial, once: Trial) -> ProbeCheck:
@@ -186,8 +190,7 @@ def spam_never_gains(name: str, spam: Trial, once: Trial) -> ProbeCheck:
         return untried(name, expected, "precision and F1 are undefined on this data")
     holds = all(not lower[r] > upper[r] + EPSILON for r in lower)
     found = ", ".join(f"{r} {shown(lower[r])} against {shown(upper[r])}" for r in lower)
-    own = [r for r in ("precision", "f1") if spam.value(r) is not None and once.value(r) is not None]
-    if own:
+    if own := _shared(spam, once, ("precision", "f1")):
         found += f"; as the metric counts: {_versus(spam, once, own)}"
     return _check(name, expected, found, holds, bad)
 
@@ -204,27 +207,26 @@ def strict(parts: Parts) -> dict[str, float]:
 
 
 def _sums(trial: Trial) -> Parts:
-    sums: dict[str, float] = {}
-    for answer in trial.answers:
-        for name, part in answer.measured.parts.items():
-            sums[name] = sums.get(name, 0.0) + part
-    return sums
+    names = {name for answer in trial.answers for name in answer.measured.parts}
+    return {name: sum(answer.measured.parts.get(name, 0.0) for answer in trial.answers) for name in names}
 
 
 def below(name: str, lower: Trial, upper: Trial, readings: Sequence[str], share: float = 1.0) -> ProbeCheck:
     """Overall, each reading of `lower` is below `share` of that of `upper`."""
-    other = upper.items[0][1].system if upper.items else "the other"
-    expected = f"below {other}" if share == 1.0 else f"at most {share:g} of {other}"
-    shared = [r for r in readings if lower.value(r) is not None and upper.value(r) is not None]
+    expected = f"below {_system(upper)}" if share == 1.0 else f"at most {share:g} of {_system(upper)}"
+    shared = _shared(lower, upper, readings)
     if not shared:
         return untried(name, expected, f"the metric has none of {', '.join(readings)} on this data")
     holds = all(_number(lower, r) <= share * _number(upper, r) + (EPSILON if share < 1 else -EPSILON) for r in shared)
-    found = _versus(lower, upper, shared)
-    if holds:
-        return ProbeCheck(name=name, expected=expected, found=found, ok=True)
-    worst = [(answer, value) for answer, value in lower.of_cases(shared[0]) if value > EPSILON]
-    case, detail = _smallest([(answer, _hit_by(answer, shared[0], value)) for answer, value in worst])
-    return ProbeCheck(name=name, expected=expected, found=found, ok=False, case=case, detail=detail)
+    above = [] if holds else [pair for pair in lower.of_cases(shared[0]) if pair[1] > EPSILON]
+    worst = min(above, key=lambda pair: (pair[0].size, pair[0].case.id), default=None)
+    return _check(
+        name,
+        expected,
+        _versus(lower, upper, shared),
+        holds,
+        [(worst[0], _hit_by(worst[0], shared[0], worst[1]))] if worst else [],
+    )
 
 
 def _number(trial: Trial, reading: str) -> float:
@@ -334,18 +336,15 @@ def same_parts(name: str, first: Trial, second: Trial) -> ProbeCheck:
     expected = "the same parts"
     if not first.answers:
         return untried(name, expected, "nothing was measured")
-    others = {answer.case.id: answer for answer in second.answers}
+    others = {answer.case.id: answer.measured.parts for answer in second.answers}
     bad = []
     for answer in first.answers:
-        other = others.get(answer.case.id)
-        if other is None:
+        a, b = answer.measured.parts, others.get(answer.case.id)
+        if b is None:
             bad.append((answer, "measured in one order only"))
-            continue
-        a, b = answer.measured.parts, other.measured.parts
-        odd = [k for k in sorted({*a, *b}) if abs(a.get(k, 0.0) - b.get(k, 0.0)) > EPSILON]
-        if odd:
-            k = odd[0]
-            bad.append((answer, f"{k} is {a.get(k, 0.0):.6g} in one order and {b.get(k, 0.0):.6g} in another"))
+        elif odd := [k for k in sorted({*a, *b}) if abs(a.get(k, 0.0) - b.get(k, 0.0)) > EPSILON]:
+            one, other = (parts.get(odd[0], 0.0) for parts in (a, b))
+            bad.append((answer, f"{odd[0]} is {one:.6g} in one order and {other:.6g} in another"))
     found = "differ" if bad else f"in {len(first.answers):,} reviews"
     return _check(name, expected, found, not bad, bad)
 
@@ -356,11 +355,7 @@ def no_failure(trials: Sequence[Trial]) -> ProbeCheck:
     tried = sum(len(trial.items) for trial in trials)
     if not broken:
         return ProbeCheck(name="nothing breaks", expected="no failure", found=f"in {tried:,} reviews", ok=True)
-
-    def size(item: tuple[Case, Review, Failure]) -> tuple[int, str]:
-        return len(item[1].comments) + len(item[0].references), item[0].id
-
-    case, review, failure = min(broken, key=size)
+    case, review, failure = min(broken, key=lambda b: (len(b[1].comments) + len(b[0].references), b[0].id))
     return ProbeCheck(
         name="nothing breaks",
         expected="no failure",
