@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from reviewgauge.analysis.stats.agreement import Resampling, cohen_kappa
+from reviewgauge.analysis.stats.agreement import COHEN, Resampling, agree
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Review
@@ -99,7 +99,7 @@ def study(folder: Path, low: float, high: float, resamples: int) -> list[dict[st
         record: dict[str, Any] = {"judge": rater, "rows": len(changes), "pairs": pairs, "asked": asked}
         for name in list(rows)[1:]:
             both_rows = np.array([rows["model"], rows[name]], dtype=float)
-            figure = cohen_kappa(both_rows, resampling=resampling)
+            figure = agree(both_rows, COHEN, resampling=resampling)
             record[name] = {
                 "kappa": figure.value, "low": figure.low, "high": figure.high,
                 "differs": float((both_rows[0] != both_rows[1]).mean()),

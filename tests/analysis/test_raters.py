@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from reviewgauge.analysis.raters import MANY_PAIRS, AgreementSettings, LabelFilter, agreement_report
-from reviewgauge.analysis.stats.agreement import Table, krippendorff_alpha
+from reviewgauge.analysis.stats.agreement import ALPHA, Table, agree
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, Subject, SubjectKind
@@ -74,7 +74,7 @@ def test_every_coefficient_of_numbers_is_there_and_right() -> None:
     twice = values[:, (~np.isnan(values)).sum(axis=0) > 1]
     by_name = named(found.coefficients)
     for level in ("nominal", "ordinal", "interval"):
-        expected = krippendorff_alpha(twice, level=level).value
+        expected = agree(twice, ALPHA[level]).value
         assert by_name[f"Krippendorff's alpha ({level})"] == pytest.approx(expected)
     assert [*by_name] == [
         *("percent agreement", "within 1", "Fleiss' kappa", "Krippendorff's alpha (nominal)"),

@@ -123,7 +123,6 @@ class AgreementSettings:
     nominal: Sequence[str] = ()
     resamples: int = 1000
     seed: int = 0
-    level: float = 0.95
 
     def __post_init__(self) -> None:
         """Raises UserError."""
@@ -389,7 +388,7 @@ def _resampling(grid: _Grid, settings: AgreementSettings) -> Resampling | None:
     if not settings.resamples:
         return None
     resampler = Resampler(grid.clusters, settings.resamples, settings.seed)
-    return Resampling(grid.cluster, resampler, settings.level)
+    return Resampling(grid.cluster, resampler)
 
 
 def _warnings(one: _Dimension, grid: _Grid, table: Table, settings: AgreementSettings, *, many: bool) -> Iterator[str]:

@@ -92,7 +92,7 @@ def bundle(
     """
     for spec in plugins:
         import_named(spec)
-    check_settings(resamples, 0.95)
+    check_settings(resamples)
     if resamples > MOST_RESAMPLES:
         raise UserError(f"{resamples:,} resamples are over {MOST_RESAMPLES:,}", remedy="10000 is the default")
     path = Path(out)

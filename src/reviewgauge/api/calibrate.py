@@ -85,7 +85,7 @@ def calibrate(
     Metrics that ask models do so as `models` says; the totals and `stop` say what stopped them early.
     """
     began = time.monotonic()
-    check_settings(resamples, 0.95)
+    check_settings(resamples)
     if not metrics:
         raise UserError("no metric given", remedy="reviewgauge calibrate graded_reviews overlap rouge chrf")
     if Path(out).is_dir():

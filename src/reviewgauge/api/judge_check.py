@@ -72,7 +72,7 @@ def judge_check(
     rows for the agreement, `probes` that many questions to be edited, `only` keeps some parts. `min_kappa` is a gate,
     with `lower` on the lower end of the interval. `out` is an HTML page.
     """
-    check_settings(resamples, 0.95)
+    check_settings(resamples)
     if lower and min_kappa is None:
         raise UserError("--lower belongs to a gate", remedy="--min-kappa .7 --lower")
     wanted = Wanted(

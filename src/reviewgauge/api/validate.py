@@ -85,7 +85,7 @@ def validate(
     `stop` say what stopped them early, and the same call goes on.
     """
     began = time.monotonic()
-    check_settings(resamples, 0.95)
+    check_settings(resamples)
     if folds < 2:
         raise UserError(f"{folds} folds are too few", remedy="2 or more; 10 is the default")
     if not metrics:

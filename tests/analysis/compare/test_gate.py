@@ -163,7 +163,7 @@ def test_systems_on_different_cases_cannot_be_told() -> None:
 
 @given(st.integers(2, 5000))
 def test_the_expanded_level_is_wider_and_tends_to_the_asked_one(clusters: int) -> None:
-    level = expanded_level(0.95, clusters)
+    level = expanded_level(clusters)
     assert 0.95 < level <= 1
     assert clusters < 1000 or level < 0.951
 

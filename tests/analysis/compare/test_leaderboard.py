@@ -292,8 +292,6 @@ def test_scores_that_do_not_belong_together_are_refused() -> None:
         board([], cases)
     with pytest.raises(UserError, match="resamples"):
         board(scores, cases, resamples=0)
-    with pytest.raises(UserError, match="level"):
-        board(scores, cases, level=95)
 
 
 def test_a_repeated_score_counts_once_and_a_later_one_replaces_a_failure() -> None:

@@ -31,7 +31,7 @@ def simulated(n: int, others: int, miss: float, false: float, seed: int = 0) -> 
 def test_the_intervals_cover_and_the_estimate_is_not_biased(n: int, miss: float, false: float) -> None:
     checked, judge, size, truth = simulated(n, 300, miss, false)
     value, error, trust = estimates(checked, judge, size)
-    covered = np.abs(value - truth) <= half_width(n, 0.95) * error
+    covered = np.abs(value - truth) <= half_width(n) * error
     assert 0.92 <= covered.mean() <= 0.98
     assert abs(value.mean() - truth) < 0.01
     raw = (judge.sum() + checked.judge.sum()) / (size.sum() + checked.size.sum())
@@ -71,7 +71,7 @@ def test_a_mean_is_ppi_plus_plus_by_hand() -> None:
     spread = (people - trust * judge).var(ddof=1) / n + trust**2 * others.var(ddof=1) / m
     assert found.trust == pytest.approx(trust)
     assert found.corrected.value == pytest.approx(expected)
-    assert found.corrected.high == pytest.approx(expected + half_width(4, 0.95) * np.sqrt(spread))
+    assert found.corrected.high == pytest.approx(expected + half_width(4) * np.sqrt(spread))
     assert "rough" in found.corrected.reason
     assert found.raw == pytest.approx(6 / 10)
 

@@ -25,13 +25,9 @@ from reviewgauge.analysis.stats.agreement import (
     Measure,
     Resampling,
     Table,
+    agree,
     coefficients,
-    cohen_kappa,
     distances,
-    fleiss_kappa,
-    gwet_ac,
-    krippendorff_alpha,
-    percent_agreement,
     within,
 )
 from reviewgauge.analysis.stats.arrays import Numbers
@@ -65,33 +61,33 @@ FLEISS_COUNTS = [
 
 @pytest.mark.parametrize(("level", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)])
 def test_krippendorffs_own_example(level: agreement.Level, alpha: float) -> None:
-    found = krippendorff_alpha(KRIPPENDORFF, level=level)
+    found = agree(KRIPPENDORFF, ALPHA[level])
     assert found.value == pytest.approx(alpha, abs=0.0006)
     assert found.n == 11  # one unit was judged once
 
 
 def test_the_textbook_example_of_fleiss() -> None:
     rows = [[code for code, often in enumerate(counts) for _ in range(often)] for counts in FLEISS_COUNTS]
-    found = fleiss_kappa(np.array(rows, dtype=np.float64).T)
+    found = agree(np.array(rows, dtype=np.float64).T, FLEISS)
     assert found.value == pytest.approx(0.210, abs=0.0005)
 
 
 def test_kappas_by_hand() -> None:
     both = np.array([[1, 1, 2, 2, 3, 3, 3, 1, 2, 3], [1, 2, 2, 2, 3, 3, 1, 1, 2, 3]], dtype=np.float64)
-    assert percent_agreement(both).value == pytest.approx(0.8)
-    assert percent_agreement(both, tolerance=1).value == pytest.approx(0.9)
+    assert agree(both, PERCENT).value == pytest.approx(0.8)
+    assert agree(both, within(1)).value == pytest.approx(0.9)
     chance = (3 * 3 + 3 * 4 + 4 * 3) / 100
-    assert cohen_kappa(both).value == pytest.approx((0.8 - chance) / (1 - chance))
+    assert agree(both, COHEN).value == pytest.approx((0.8 - chance) / (1 - chance))
     expected = np.array([3, 3, 4])[:, None] * np.array([3, 4, 3]) / 100
-    for weighting, power in (("linear", 1), ("quadratic", 2)):
+    for measure, power in ((COHEN_LINEAR, 1), (COHEN_QUADRATIC, 2)):
         apart = np.abs(np.subtract.outer(range(3), range(3))) ** power
         observed = (1 + 2**power) / 10
-        found = cohen_kappa(both, weighting=weighting)  # type: ignore[arg-type]
+        found = agree(both, measure)
         assert found.value == pytest.approx(1 - observed / (expected * apart).sum())
     shares = np.array([6, 7, 7]) / 20
-    assert fleiss_kappa(both).value == pytest.approx((0.8 - (shares**2).sum()) / (1 - (shares**2).sum()))
+    assert agree(both, FLEISS).value == pytest.approx((0.8 - (shares**2).sum()) / (1 - (shares**2).sum()))
     by_chance = (shares * (1 - shares)).sum() / 2
-    assert gwet_ac(both).value == pytest.approx((0.8 - by_chance) / (1 - by_chance))
+    assert agree(both, AC1).value == pytest.approx((0.8 - by_chance) / (1 - by_chance))
 
 
 def _pairs(values: Numbers) -> list[list[tuple[float, float]]]:
@@ -113,7 +109,7 @@ def test_alpha_is_what_its_definition_says(values: Numbers) -> None:
         "interval": lambda a, b: (a - b) ** 2,
     }
     for level, distance in rules.items():
-        found = krippendorff_alpha(values, level=level)  # type: ignore[arg-type]
+        found = agree(values, ALPHA[level])
         if len(often) < 2:
             assert found.value is None and found.reason
             continue
@@ -179,9 +175,9 @@ def test_what_is_undefined_says_why() -> None:
         (found,) = coefficients([(Table(same), [measure])])[0]
         assert found.figure.value is None
         assert found.figure.reason == "every label is 4, so agreement beyond chance is undefined"
-    assert cohen_kappa(same[:2]).value is None
-    assert percent_agreement(same).value == 1.0
-    assert gwet_ac(same, categories=[1, 2, 3, 4, 5]).value == 1.0  # the scale says what else could have been given
+    assert agree(same[:2], COHEN).value is None
+    assert agree(same, PERCENT).value == 1.0
+    assert agree(same, AC1, [1, 2, 3, 4, 5]).value == 1.0  # the scale says what else could have been given
     (found,) = coefficients([(Table(same), [COHEN])])[0]
     assert found.figure.reason == "Cohen's kappa needs exactly two raters, and there are 3"
 
@@ -215,11 +211,11 @@ def test_intervals_resample_items_and_clusters_of_them() -> None:
         ]
         assert sum(figure.low <= (d.figure.value or NAN) <= figure.high for d in drawn) >= 34
     tenfold = np.repeat(values[:, :12], 10, axis=1)
-    by_item = krippendorff_alpha(tenfold, resampling=Resampling(np.arange(120), Resampler(120, 500, 0)))
-    by_case = krippendorff_alpha(tenfold, resampling=Resampling(np.arange(120) // 10, Resampler(12, 500, 0)))
+    by_item = agree(tenfold, ALPHA["nominal"], resampling=Resampling(np.arange(120), Resampler(120, 500, 0)))
+    by_case = agree(tenfold, ALPHA["nominal"], resampling=Resampling(np.arange(120) // 10, Resampler(12, 500, 0)))
     assert None not in (by_item.low, by_item.high, by_case.low, by_case.high)
     assert (by_case.high or 0) - (by_case.low or 0) > 2 * ((by_item.high or 0) - (by_item.low or 0))
-    one = krippendorff_alpha(values, resampling=Resampling(np.zeros(120, dtype=np.int64), Resampler(1, 10, 0)))
+    one = agree(values, ALPHA["nominal"], resampling=Resampling(np.zeros(120, dtype=np.int64), Resampler(1, 10, 0)))
     assert one.value is not None and (one.low, one.reason) == (None, "only one cluster, so no interval")
 
 
@@ -252,7 +248,7 @@ def test_many_distinct_values_agree_within_a_tolerance_as_few_do(tolerance: floa
     values[rng.random((4, 100)) < 0.3] = NAN
     assert Table(values).categories.size > agreement.FEW_CATEGORIES
     shares = [np.mean([abs(a - b) <= tolerance for a, b in item]) for item in _pairs(values)]
-    assert percent_agreement(values, tolerance=tolerance).value == pytest.approx(np.mean(shares))
+    assert agree(values, within(tolerance)).value == pytest.approx(np.mean(shares))
 
 
 def test_tables_that_are_none_are_refused() -> None:
@@ -287,7 +283,7 @@ def test_alpha_of_crscore(shared_data: Path, rows: slice, items: int, alphas: tu
     both = [_rows(folder / f"phase2_agreement_annot_last100_{who}.csv")[rows] for who in ("Marcus", "Atharva")]
     for dimension, alpha in zip(("Con (P)", "Comp (R)", "Rel (F)"), alphas, strict=True):
         values = [[float(row[dimension]) if row[dimension].strip() else NAN for row in one] for one in both]
-        found = krippendorff_alpha(np.array(values), level="ordinal")
+        found = agree(np.array(values), ALPHA["ordinal"])
         assert found.value is not None and round(found.value, 4) == alpha
         assert found.n == items
 
@@ -298,7 +294,7 @@ def test_kappa_of_crscore(shared_data: Path) -> None:
     both = [_rows(folder / f"py_claim_acc_annot_{who}.csv") for who in ("marcus", "atharva")]
     codes = np.array([[_code(row) for row in one] for one in both])
     together = np.flatnonzero(~np.isnan(codes).any(axis=0))
-    found = cohen_kappa(codes[:, together[-100:]])
+    found = agree(codes[:, together[-100:]], COHEN)
     assert found.value is not None and round(found.value, 4) == 0.8043
 
 

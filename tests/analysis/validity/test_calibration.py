@@ -39,7 +39,7 @@ def made(seed: int, n: int = 600, *, less_is_better: bool = False, shuffled: boo
         human = generator.permutation(human)
     cluster = np.arange(n) // 2
     resampler = Resampler(n // 2, 60, 0)
-    return RowSample(-score if less_is_better else score, human, human, cluster, resampler, 0.95, less_is_better)
+    return RowSample(-score if less_is_better else score, human, human, cluster, resampler, less_is_better)
 
 
 def test_calibration_gains_what_the_noise_took() -> None:

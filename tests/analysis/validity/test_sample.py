@@ -16,7 +16,7 @@ def sample(score: list[float], grade: list[int], *, less_is_better: bool = False
     n = len(score)
     values = np.array(grade, dtype=np.float64)
     return RowSample(
-        np.array(score, dtype=np.float64), values, values, np.arange(n), Resampler(n, 50, 0), 0.95, less_is_better
+        np.array(score, dtype=np.float64), values, values, np.arange(n), Resampler(n, 50, 0), less_is_better
     )
 
 
@@ -92,7 +92,7 @@ def test_the_best_f1_has_the_interval_of_resamples_at_its_threshold(less_is_bett
     score = generator.normal(-grade if less_is_better else grade).round(1)
     cluster, resampler = generator.integers(0, 25, 60), Resampler(25, 40, 0)
     values = grade.astype(np.float64)
-    (sweep,) = sweeps(RowSample(score, values, values, cluster, resampler, 0.95, less_is_better))
+    (sweep,) = sweeps(RowSample(score, values, values, cluster, resampler, less_is_better))
     assert sweep.best is not None and sweep.best_f1 is not None
     taken = score <= sweep.best.threshold if less_is_better else score >= sweep.best.threshold
     draws = []
@@ -116,7 +116,7 @@ def rows(
     cluster = np.repeat(np.arange(per), len(human))
     values = np.array([human[name] for name in system])
     scores = np.array([score[name] for name in system]) + generator.normal(size=len(system)) * 0.001
-    return RowSample(scores, values, values, cluster, Resampler(per, 100, 0), 0.95, less), system
+    return RowSample(scores, values, values, cluster, Resampler(per, 100, 0), less), system
 
 
 def test_systems_stand_in_the_order_of_people_with_both_ranks() -> None:

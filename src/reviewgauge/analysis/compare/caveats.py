@@ -17,7 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from reviewgauge.analysis.stats.agreement import Resampling, cohen_kappa
+from reviewgauge.analysis.stats.agreement import COHEN, Resampling, agree
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
@@ -171,7 +171,7 @@ def _kappa(decisions: Sequence[tuple[str, bool, bool]], resamples: int, seed: in
     names = sorted({case for case, _, _ in decisions})
     cluster = np.array([names.index(case) for case, _, _ in decisions], dtype=np.int64)
     values = np.array([[float(a) for _, a, _ in decisions], [float(b) for _, _, b in decisions]])
-    return cohen_kappa(values, resampling=Resampling(cluster, Resampler(len(names), resamples, seed)))
+    return agree(values, COHEN, resampling=Resampling(cluster, Resampler(len(names), resamples, seed)))
 
 
 _SPEC = re.compile(rf"\b(?:{'|'.join(PROVIDERS)}):[^\s'\"`,;()\\]+")

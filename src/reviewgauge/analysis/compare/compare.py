@@ -34,7 +34,6 @@ from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
-LEVEL = 0.95
 Pairs = Sequence[tuple[str, str]] | Literal["all"] | None
 
 
@@ -52,7 +51,7 @@ def compare(
     `readings` None is the headline alone; p-values are corrected over all pairs and readings of one call, so every
     further one costs power. Raises UserError for unknown systems or readings, and for fewer than two systems.
     """
-    check_settings(resamples, LEVEL)
+    check_settings(resamples)
     metric = run.metric
     panel = lay_out(run.scores, run.cases, metric, run.benchmark)
     if not panel.scored.any():
@@ -159,7 +158,7 @@ class _SystemPair:
         notes: list[str] = []
         if difference is not None and clusters.count >= 2:
             gaps: Numbers = draws.of(reading, 0) - draws.of(reading, 1)
-            low, high, undefined = percentile_interval(gaps, LEVEL)
+            low, high, undefined = percentile_interval(gaps)
             if undefined > UNDEFINED_LIMIT:
                 notes.append(f"no interval for {reading}, undefined in {undefined:.0%} of the resamples")
             else:
@@ -178,7 +177,6 @@ class _SystemPair:
             difference=difference,
             low=low,
             high=high,
-            level=LEVEL,
             p=test.p,
             p_holm=None,
             test=test.test,

@@ -27,6 +27,7 @@ from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import number
 from reviewgauge.analysis.stats.arrays import ROUNDING, Flags, Integers, Numbers, reading_with, swapped
 from reviewgauge.analysis.stats.bootstrap import (
+    LEVEL,
     Resampler,
     cluster_cases,
     percentile_interval,
@@ -40,7 +41,6 @@ from reviewgauge.core.reports.gate import Gate, GateCase, GateVerdict, SmokeCase
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
-LEVEL = 0.95
 FEWEST = 6  # clusters; with fewer, all of them on one side happen by chance in more than 2.5% of the draws (.5 ** n)
 FEWEST_RESAMPLES = 200
 
@@ -52,7 +52,6 @@ def gate(
     baseline: str,
     margin: float,
     reading: str = "",
-    level: float = LEVEL,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Gate:
@@ -60,17 +59,15 @@ def gate(
 
     `margin` is in the reading's unit. Raises UserError for unknown systems or readings and for a negative margin.
     """
-    _check(margin, resamples, level)
+    _check(candidate, baseline, margin, resamples)
     metric, name = run.metric, reading or run.metric.headline
     panel = lay_out(run.scores, run.cases, metric, run.benchmark)
     rows = [panel.row(candidate), panel.row(baseline)]
-    if candidate == baseline:
-        raise UserError("candidate and baseline are the same system", remedy="name two with --system and --against")
     paired = _PairedReading(panel, metric, name, rows[0], rows[1], resamples, seed)
     one, two = paired.values()
-    found = paired.interval(panel.parts[rows], paired.common, level)
+    found = paired.interval(panel.parts[rows], paired.common)
     failed = int(paired.failed_alone.sum())
-    pessimist = paired.pessimistic(level) if failed else None
+    pessimist = paired.pessimistic() if failed else None
     difference = None if one is None or two is None else one - two
     ruling = _Ruling(paired.sign, margin, difference, found, pessimist, failed)
     verdict, reason = ruling.verdict()
@@ -91,7 +88,7 @@ def gate(
         low=found.low,
         high=found.high,
         low_if_worst=pessimist and (pessimist.low if paired.sign > 0 else pessimist.high),
-        level=level,
+        level=LEVEL,
         n=int(paired.common.sum()),
         of=len(panel.cases),
         clusters=found.clusters,
@@ -110,8 +107,10 @@ def gate(
     )
 
 
-def _check(margin: float, resamples: int, level: float) -> None:
-    check_settings(resamples, level)
+def _check(candidate: str, baseline: str, margin: float, resamples: int) -> None:
+    check_settings(resamples)
+    if candidate == baseline:
+        raise UserError("candidate and baseline are the same system", remedy="name two with --system and --against")
     if resamples < FEWEST_RESAMPLES:
         raise UserError(f"{resamples} resamples have no tails to judge by", remedy=f"{FEWEST_RESAMPLES} or more")
     if not (margin >= 0 and math.isfinite(margin)):
@@ -119,11 +118,9 @@ def _check(margin: float, resamples: int, level: float) -> None:
         raise UserError(f"a margin of {margin:g} {problem}", remedy="how much worse would still be fine, such as .02")
 
 
-def expanded_level(level: float, clusters: int) -> float:
-    """The level at which percentiles of n clusters cover as often as a t interval of n observations at `level` does."""
-    if clusters < 2:
-        return level
-    wide = math.sqrt(clusters / (clusters - 1)) * float(t.ppf((1 + level) / 2, clusters - 1))
+def expanded_level(clusters: int) -> float:
+    """The level at which percentiles of n >= 2 clusters cover as often as a 95% t interval of n observations does."""
+    wide = math.sqrt(clusters / (clusters - 1)) * float(t.ppf((1 + LEVEL) / 2, clusters - 1))
     return 1 - 2 * float(norm.sf(wide))
 
 
@@ -230,7 +227,7 @@ class _PairedReading:
         found = reading_with(self.metric, self.panel.names, rows, int(self.common.sum()), self.reading)
         return number(found[0]), number(found[1])
 
-    def interval(self, parts: Numbers, kept: Flags, level: float) -> _Interval:
+    def interval(self, parts: Numbers, kept: Flags) -> _Interval:
         """The interval of candidate - baseline, resampling clusters of the `kept` cases. `parts` is 2 x N x K."""
         clusters = cluster_cases(self.panel.cases, kept)
         if clusters.count < 2:
@@ -240,7 +237,7 @@ class _PairedReading:
         resampler = Resampler(clusters.count, self.resamples, self.seed)
         draws = resampled_readings(self.metric, self.panel.names, sums, np.stack([size, size]), resampler)
         gaps: Numbers = draws.of(self.reading, 0) - draws.of(self.reading, 1)
-        low, high, undefined = percentile_interval(gaps, expanded_level(level, clusters.count))
+        low, high, undefined = percentile_interval(gaps, expanded_level(clusters.count))
         notes = [warning for warning in clusters.warnings() if "too narrow" not in warning]  # expanded for that
         if low is not None and low == high:
             notes.append(
@@ -251,12 +248,12 @@ class _PairedReading:
             notes.append(f"no interval: {self.reading} is undefined in {undefined:.0%} of the resamples")
         return _Interval(low, high, clusters.count, clusters.by, tuple(notes))
 
-    def pessimistic(self, level: float) -> _Interval:
+    def pessimistic(self) -> _Interval:
         """The interval with the candidate's failures counted as worst, without ends where they cannot be bounded."""
         if not self.panel.bounded[self.first]:
             return _Interval(None, None, 0, "")
         parts = np.stack([self.panel.worst[self.first], self.panel.parts[self.second]])
-        return self.interval(parts, np.asarray(self.common | self.failed_alone), level)
+        return self.interval(parts, np.asarray(self.common | self.failed_alone))
 
     def cases(self) -> list[GateCase]:
         """What every common case adds, the largest losses first."""

@@ -51,7 +51,6 @@ def leaderboard(
     *,
     resamples: int = 10_000,
     seed: int = 0,
-    level: float = 0.95,
     slices: Sequence[str] = (),
 ) -> Leaderboard:
     """Summarise the scores of a run, best system first.
@@ -59,16 +58,16 @@ def leaderboard(
     `slices` are facts of the cases, cuts of one (`created<2025-03-31`), `repo`, facets of the scores, `cutoff` (the
     training cut-offs of the models) or classes (`classified:category`). Each system is
     measured on its own scored cases; where coverage differs, `on_common` repeats the rows on the cases that all were
-    scored on. Intervals are percentile bootstrap intervals at `level`, the same draws for all systems. Raises UserError
+    scored on. Intervals are 95% percentile bootstrap intervals, the same draws for all systems. Raises UserError
     for scores of several metrics or benchmarks, and for an unknown slice.
     """
-    check_settings(resamples, level)
+    check_settings(resamples)
     metric = run.metric
     slices, notes = expand_cutoffs(slices, {system: known[0] for system, known in run.reviewers.items()})
     sliced = add_class_slices(run, slices)
     panel = lay_out(sliced.scores, sliced.cases, metric, run.benchmark)
     clusters = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
-    work = Summariser(panel, metric, clusters, Resampler(clusters.count, resamples, seed), level)
+    work = Summariser(panel, metric, clusters, Resampler(clusters.count, resamples, seed))
     rows, gaps = work.rows(View(np.ones(len(panel.cases), dtype=np.bool_), panel.parts))
     rows = [row.model_copy(update={"spread": attempt_spread(panel, at, metric)}) for at, row in enumerate(rows)]
     order = _order(rows, metric)
@@ -94,7 +93,6 @@ def leaderboard(
         clusters=clusters.count,
         resamples=resamples,
         seed=seed,
-        level=level,
         systems=tuple(rows[at] for at in order),
         common=int(common.sum()),
         on_common=tuple(on_common[at] for at in _order(on_common, metric)),
@@ -106,12 +104,10 @@ def leaderboard(
     )
 
 
-def check_settings(resamples: int, level: float) -> None:
-    """Raise UserError for settings that no interval can be made with."""
+def check_settings(resamples: int) -> None:
+    """Raise UserError for a number of resamples that no interval can be made with."""
     if resamples < 1:
         raise UserError(f"resamples must be positive, got {resamples}", remedy="10000 is the default")
-    if not 0 < level < 1:
-        raise UserError(f"level must be between 0 and 1, got {level}", remedy="0.95 is the default")
 
 
 def _order(rows: Sequence[SystemSummary], metric: Metric) -> list[int]:

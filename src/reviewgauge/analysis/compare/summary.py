@@ -47,7 +47,6 @@ class Summariser:
     metric: Metric
     clusters: Clusters
     resampler: Resampler
-    level: float
 
     def rows(self, view: View) -> tuple[list[SystemSummary], list[str]]:
         """One summary a system, in the order of the panel, and the readings that have no interval, in words."""
@@ -68,7 +67,7 @@ class Summariser:
                 value = number(values[s, 0])
                 interval = Interval(None, None, 0.0)
                 if value is not None and clusters >= 2:
-                    interval = percentile_interval(draws.of(reading, s), self.level)
+                    interval = percentile_interval(draws.of(reading, s))
                 if interval.undefined > UNDEFINED_LIMIT:
                     gaps.setdefault(reading, []).append((system, interval.undefined))
                 estimates.append(
@@ -77,7 +76,6 @@ class Summariser:
                         value=value,
                         low=interval.low,
                         high=interval.high,
-                        level=self.level,
                         unit=metric.units.get(reading, "share"),
                         n=n,
                         clusters=clusters,

@@ -18,9 +18,9 @@ import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Decisions
 from reviewgauge.analysis.judge_check.reference_labels import Item
-from reviewgauge.analysis.stats.agreement import Resampling, Weighting, cohen_kappa, percent_agreement
+from reviewgauge.analysis.stats.agreement import COHEN, COHEN_QUADRATIC, PERCENT, Resampling, agree
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
-from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.bootstrap import LEVEL, Resampler
 from reviewgauge.analysis.stats.classification import auc_of
 from reviewgauge.analysis.stats.correlation import interval_figure, spearman_only, spearman_within
 from reviewgauge.core.reports.judge_check import JudgeAgreement
@@ -148,13 +148,13 @@ def share_figure(flags: Numbers, cluster: Integers, resampler: Resampler) -> Fig
     return Figure(value=found.value, low=low, high=high, n=found.n)
 
 
-def wilson(k: int, n: int, level: float = 0.95) -> tuple[float, float]:
-    """Wilson's interval of the share k / n; (0, 1) for n = 0."""
+def wilson(k: int, n: int) -> tuple[float, float]:
+    """Wilson's 95% interval of the share k / n; (0, 1) for n = 0."""
     if not n:
         return 0.0, 1.0
     from scipy.stats import norm
 
-    z = float(norm.ppf((1 + level) / 2))
+    z = float(norm.ppf((1 + LEVEL) / 2))
     centre = (k + z * z / 2) / (n + z * z)
     reach = z / (n + z * z) * math.sqrt(k * (n - k) / n + z * z / 4)
     return max(0.0, centre - reach) if k else 0.0, min(1.0, centre + reach) if k < n else 1.0
@@ -179,14 +179,11 @@ def kappa_figure(
     """Cohen's kappa of two columns, weighted by the squared difference where `squared`."""
     if not lines.n:
         return undefined("no rows")
-    cluster, resampler = lines.clusters
-    weighting: Weighting = "quadratic" if squared else "identity"
-    table = np.stack([one, other])
-    resampling = Resampling(cluster, resampler)
-    found = cohen_kappa(table, weighting=weighting, categories=categories, resampling=resampling)
-    return found.model_copy(
-        update={"reason": found.reason.replace("rater 1", "the judge").replace("rater 2", "the rater")}
+    found = agree(
+        np.stack([one, other]), COHEN_QUADRATIC if squared else COHEN, categories, Resampling(*lines.clusters)
     )
+    reason = found.reason.replace("rater 1", "the judge").replace("rater 2", "the rater")
+    return found.model_copy(update={"reason": reason})
 
 
 def _decision_kappa(lines: JudgedRows) -> Figure:
@@ -204,10 +201,9 @@ def pair_agreement(lines: JudgedRows, rater: str) -> JudgeAgreement:
         both, one, other = (weights @ counts).T
         return ratio(2 * both, one + other)
 
-    cluster, resampler = lines.clusters
-    share = (
-        percent_agreement(np.stack([decision, truth]), resampling=Resampling(cluster, resampler)) if lines.n else None
-    )
+    share = None
+    if lines.n:
+        share = agree(np.stack([decision, truth]), PERCENT, resampling=Resampling(*lines.clusters))
     whole = float(f1(np.ones((1, lines.n)))[0]) if lines.n else math.nan
     asked = chosen(lines, [row.words > 0 for row in lines.rows])
     return JudgeAgreement(

@@ -26,6 +26,7 @@ import numpy as np
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, PairInstrument
 from reviewgauge.analysis.judge_check.reference_labels import FALSE, MISSED, SAME, Material, majority
 from reviewgauge.analysis.stats.arrays import Numbers
+from reviewgauge.analysis.stats.bootstrap import LEVEL
 from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind
@@ -61,7 +62,6 @@ def powered_ratio(
     *,
     silent: Numbers | None = None,
     limits: tuple[float, float] | None = None,
-    level: float = 0.95,
 ) -> Powered:
     """The ratio of sums people / size, from the `checked` clusters and the `judge` sums and `size` of the others.
 
@@ -74,7 +74,7 @@ def powered_ratio(
     raw = float((checked.judge.sum() + judge.sum()) / total) if total else None
     if n < 2 or not checked.size.sum():
         reason = f"people checked {n} of these: at least 2 are needed, {FEWEST} are better"
-        none = Figure(value=None, n=n, level=level, reason=reason)
+        none = Figure(value=None, n=n, reason=reason)
         return Powered(raw, none, none, None)
     own = Sums(*(np.atleast_2d(part) for part in checked))
     share, wobble = _share(np.concatenate([checked.size, size]), quiet)
@@ -84,10 +84,10 @@ def powered_ratio(
         value, error, trust = (float(one[0]) for one in estimates(own, np.atleast_2d(judged), np.atleast_2d(sizes)))
         if error == 0:
             equal = "all checked units are equal, so there is no interval"
-            return Figure(value=_cut(share * value, limits), n=n, level=level, reason=equal), trust
-        reach = half_width(n, level) * float(np.hypot(share * error, value * wobble))
+            return Figure(value=_cut(share * value, limits), n=n, reason=equal), trust
+        reach = half_width(n) * float(np.hypot(share * error, value * wobble))
         low, high = (_cut(share * value + sign * reach, limits) for sign in (-1, 1))
-        return Figure(value=_cut(share * value, limits), low=low, high=high, n=n, level=level, reason=few), trust
+        return Figure(value=_cut(share * value, limits), low=low, high=high, n=n, reason=few), trust
 
     corrected, trust = figure(judge, size)
     return Powered(raw, figure(np.zeros(0), np.zeros(0))[0], corrected, trust)
@@ -130,11 +130,11 @@ def estimates(checked: Sums, judge: Numbers, size: Numbers) -> tuple[Numbers, Nu
     return value, np.sqrt(near + trust**2 * far), trust
 
 
-def half_width(n: int, level: float) -> float:
-    """The half width in standard errors, by Student's t with n - 1 degrees of freedom."""
+def half_width(n: int) -> float:
+    """The half width of a 95% interval in standard errors, by Student's t with n - 1 degrees of freedom."""
     from scipy.stats import t
 
-    return float(t.ppf((1 + level) / 2, n - 1))
+    return float(t.ppf((1 + LEVEL) / 2, n - 1))
 
 
 class Count(NamedTuple):

@@ -36,7 +36,7 @@ from reviewgauge.analysis.judge_check.edits import (
 )
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, Decisions
 from reviewgauge.analysis.judge_check.reference_labels import Item
-from reviewgauge.analysis.stats.agreement import Resampling, fleiss_kappa, krippendorff_alpha
+from reviewgauge.analysis.stats.agreement import ALPHA, FLEISS, Resampling, agree
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.records import Comment, Review
 from reviewgauge.core.reports.judge_check import Injection, InjectionRow, ProbeRow, Repeats
@@ -200,17 +200,12 @@ class Probes:
         values = np.array([[_value(r, 0) for r in own] for _, own in rows])
         cluster, resampler = self.resamples.over([item.cluster for item, _ in rows])
         apart = (np.ptp(answers, axis=1) > self.tolerance + 1e-12).astype(np.float64)
-        resampling = Resampling(cluster, resampler)
-        agreed = (
-            fleiss_kappa(answers.T, categories=(0.0, 1.0), resampling=resampling)
-            if self.is_pairs
-            else krippendorff_alpha(answers.T, level="interval", resampling=resampling)
-        )
+        measure, categories = (FLEISS, (0.0, 1.0)) if self.is_pairs else (ALPHA["interval"], None)
         spread: Numbers = values.std(axis=1, ddof=1)
         return Repeats(
             repeats=count,
             flips=share_figure(apart, cluster, resampler),
-            kappa=agreed,
+            kappa=agree(answers.T, measure, categories, Resampling(cluster, resampler)),
             spread=mean_figure(spread, cluster, resampler),
             models=models,
         )

@@ -13,7 +13,7 @@ import numpy as np
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import headline_order, number
-from reviewgauge.analysis.planning.study import LIKE_IT, RANGE, Question, no_plan, pair_plan, twins
+from reviewgauge.analysis.planning.study import LIKE_IT, Question, no_plan, pair_plan, twins
 from reviewgauge.analysis.stats.arrays import Flags, reading_with
 from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, cluster_cases
 from reviewgauge.analysis.stats.power import Spread, case_means, influences, split
@@ -44,7 +44,7 @@ def plan(
     Without `systems` the leader is planned against every other system; with several, the first against the others;
     one alone against a system like it. Raises UserError for unknown systems and readings.
     """
-    check_settings(resamples, RANGE)
+    check_settings(resamples)
     panel = lay_out(scores, cases, metric, benchmark)
     known = [panel.row(system) for system in systems] or list(range(len(panel.systems)))
     if not panel.scored.any():

@@ -21,7 +21,7 @@ from reviewgauge.analysis.compare.summary import number
 from reviewgauge.analysis.planning.study import RATER_WORDS, Question, pair_plan
 from reviewgauge.analysis.raters import LARGEST
 from reviewgauge.analysis.stats.arrays import Numbers
-from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, percentile_interval
+from reviewgauge.analysis.stats.bootstrap import LEVEL, Clusters, Resampler, percentile_interval
 from reviewgauge.analysis.stats.power import Attempts, Spread, case_means, split
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
@@ -30,7 +30,6 @@ from reviewgauge.core.reports.plan import Estimated, PairPlan, RaterPlan, RaterR
 RATERS = (1, 2, 3, 5, 10)
 RELIABLE = (0.7, 0.8, 0.9)
 AGREEMENT_WIDTH = 0.2  # of the interval of the agreement: 0.1 to either side
-LEVEL = 0.95
 MOST_RATERS = 1_000
 ENOUGH = 30  # items with two raters for a variance of a system's own
 
@@ -178,7 +177,7 @@ class OneWay:
         whole = float(_icc(sums.sum(axis=1)[:, None])[0])
         reason = "" if math.isfinite(whole) else "all ratings are equal"
         draws = np.concatenate(drawn) if drawn else np.zeros(0)
-        low, high, _ = percentile_interval(draws, LEVEL) if groups.count > 1 else (None, None, 0.0)
+        low, high, _ = percentile_interval(draws) if groups.count > 1 else (None, None, 0.0)
         icc = Estimated(value=number(whole), low=low, high=high, reason=reason)
         return cls(alone.between, within, clumped.between, len(rows), icc)
 

@@ -38,11 +38,10 @@ _ROUNDING = 1e-9  # of a difference compared with a tolerance
 
 
 class Resampling(NamedTuple):
-    """How intervals are made: the cluster of each item, the resampler of clusters, and the confidence level."""
+    """How intervals are made: the cluster of each item, and the resampler of clusters."""
 
     cluster: Integers
     resampler: Resampler
-    level: float = 0.95
 
 
 class Table:
@@ -141,14 +140,10 @@ def distances(categories: Numbers, weighting: Weighting) -> Numbers:
     """The distance of each pair of categories, 0 to 1: 1 - Gwet's weights. `ordinal` uses their order only."""
     q = categories.size
     steps = np.abs(np.subtract.outer(np.arange(q), np.arange(q))).astype(np.float64)
-    if weighting == "identity":
-        found: Numbers = (steps > 0).astype(np.float64)
-        return found
-    if weighting == "ordinal":
-        apart = steps * (steps + 1) / 2
-    else:
-        apart = np.abs(np.subtract.outer(categories, categories))
-        apart = apart**2 if weighting == "quadratic" else apart
+    gaps = np.abs(np.subtract.outer(categories, categories))
+    apart: Numbers = {
+        "identity": np.sign(steps), "ordinal": steps * (steps + 1) / 2, "linear": gaps, "quadratic": gaps**2,
+    }[weighting]  # fmt: skip
     largest = apart.max(initial=0.0)
     return np.asarray(apart / largest) if largest else apart
 
@@ -157,13 +152,9 @@ def distances(categories: Numbers, weighting: Weighting) -> Numbers:
 
 
 def _percent(table: Table, tolerance: float = 0.0) -> Draw:
-    values = table.categories
-    disagreement = _disagreement(table, lambda a, b: _beyond(values[a] - values[b], tolerance))
+    values, most = table.categories, tolerance + _ROUNDING
+    disagreement = _disagreement(table, lambda a, b: (np.abs(values[a] - values[b]) > most).astype(np.float64))
     return lambda weights: 1 - disagreement(weights)
-
-
-def _beyond(difference: Numbers, tolerance: float) -> Numbers:
-    return (np.abs(difference) > tolerance + _ROUNDING).astype(np.float64)
 
 
 def _disagreement(table: Table, between: Distance) -> Draw:
@@ -290,14 +281,18 @@ def coefficients(
             for draw, into in zip(ready, drawn, strict=True):
                 if draw is not None:
                     into.append(draw(own))
-    found = []
-    for (table, measures), ready, drawn in zip(jobs, prepared, draws, strict=True):
-        rows = zip(measures, ready, drawn, strict=True)
-        figures = [(m, _figure(table, m, draw, d, resampling)) for m, draw, d in rows]
-        found.append(
-            tuple(Coefficient(name=m.name, figure=f, items=table.items, raters=table.active) for m, f in figures)
+    return [
+        tuple(
+            Coefficient(
+                name=measure.name,
+                figure=_figure(table, measure, draw, own, resampling),
+                items=table.items,
+                raters=table.active,
+            )
+            for measure, draw, own in zip(measures, ready, drawn, strict=True)
         )
-    return found
+        for (table, measures), ready, drawn in zip(jobs, prepared, draws, strict=True)
+    ]
 
 
 def _undefined(table: Table, measure: Measure) -> str:
@@ -309,19 +304,19 @@ def _undefined(table: Table, measure: Measure) -> str:
 def _figure(
     table: Table, measure: Measure, draw: Draw | None, drawn: Sequence[Numbers], resampling: Resampling | None
 ) -> Figure:
-    n, level = table.items, resampling.level if resampling else 0.95
+    n = table.items
     if draw is None:
-        return Figure(value=None, n=n, level=level, reason=_undefined(table, measure))
+        return Figure(value=None, n=n, reason=_undefined(table, measure))
     value = float(draw(np.ones((1, table.index.size)))[0])
     if np.isnan(value):
-        return Figure(value=None, n=n, level=level, reason=_nothing_beyond_chance(table))
+        return Figure(value=None, n=n, reason=_nothing_beyond_chance(table))
     if measure.two and (constant := _constant_rater(table)):
         reason = f"{constant}, so kappa is 0 whatever the other rater chose"
-        return Figure(value=value, n=n, level=level, reason=reason)
+        return Figure(value=value, n=n, reason=reason)
     if resampling is None:
-        return Figure(value=value, n=n, level=level)
+        return Figure(value=value, n=n)
     draws = np.concatenate(drawn) if drawn else np.zeros(0)
-    return figure_of(value, n, draws, resampling.cluster[table.index], level=level)
+    return figure_of(value, n, draws, resampling.cluster[table.index])
 
 
 def _constant_rater(table: Table) -> str:
@@ -340,51 +335,11 @@ def _nothing_beyond_chance(table: Table) -> str:
     return f"every label is {table.name(code)}, so agreement beyond chance is undefined"
 
 
-# --- one coefficient of one table ----------------------------------------------------------------------------------
-
-
-def percent_agreement(values: Numbers, *, tolerance: float = 0.0, resampling: Resampling | None = None) -> Figure:
-    """The share of pairs of labels on one item that are at most `tolerance` apart, averaged over items."""
-    return _one(Table(values), within(tolerance), resampling)
-
-
-def cohen_kappa(
+def agree(
     values: Numbers,
-    *,
-    weighting: Weighting = "identity",
+    measure: Measure,
     categories: Sequence[float] | None = None,
     resampling: Resampling | None = None,
 ) -> Figure:
-    """Cohen's kappa of two raters, plain or weighted by the difference of the labels or its square."""
-    return _one(Table(values, categories), Measure("kappa", partial(_cohen, weighting=weighting), two=True), resampling)
-
-
-def fleiss_kappa(
-    values: Numbers,
-    *,
-    weighting: Weighting = "identity",
-    categories: Sequence[float] | None = None,
-    resampling: Resampling | None = None,
-) -> Figure:
-    """Fleiss' kappa of any number of raters, who need not be the same on each item."""
-    return _one(Table(values, categories), Measure("kappa", partial(_fleiss, weighting=weighting)), resampling)
-
-
-def krippendorff_alpha(values: Numbers, *, level: Level = "nominal", resampling: Resampling | None = None) -> Figure:
-    """Krippendorff's alpha of any number of raters, at a level of measurement."""
-    return _one(Table(values), Measure("alpha", partial(_alpha, level=level)), resampling)
-
-
-def gwet_ac(
-    values: Numbers,
-    *,
-    weighting: Weighting = "identity",
-    categories: Sequence[float] | None = None,
-    resampling: Resampling | None = None,
-) -> Figure:
-    """Gwet's AC1 (`identity`) or AC2 (weighted) of any number of raters."""
-    return _one(Table(values, categories), Measure("AC", partial(_gwet, weighting=weighting)), resampling)
-
-
-def _one(table: Table, measure: Measure, resampling: Resampling | None) -> Figure:
-    return coefficients([(table, [measure])], resampling)[0][0].figure
+    """One coefficient of one table of labels (raters x items)."""
+    return coefficients([(Table(values, categories), [measure])], resampling)[0][0].figure

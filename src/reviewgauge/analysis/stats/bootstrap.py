@@ -22,6 +22,7 @@ from reviewgauge.core.records import Case
 
 ENOUGH_REPOSITORIES = 20
 FEW_CLUSTERS = 20
+LEVEL = 0.95  # of every interval
 UNDEFINED_LIMIT = 0.05
 REPOSITORY, PULL, CHANGE = "repository", "pull request", "change"  # what is resampled whole
 _CHUNK_CELLS = 1_000_000  # 8 MB of weights at a time
@@ -204,7 +205,7 @@ class Interval(NamedTuple):
     undefined: float
 
 
-def percentile_interval(draws: Numbers, level: float) -> Interval:
+def percentile_interval(draws: Numbers, level: float = LEVEL) -> Interval:
     """The middle `level` of the defined draws; no interval if more than 5% are undefined."""
     if not draws.size:
         return Interval(None, None, 1.0)

@@ -30,28 +30,22 @@ _CELLS = 1_000_000  # 8 MB of row weights at a time
 _ROUNDING = 1e-12  # a variance this small beside the mean square is rounding
 
 
-def correlate(
-    score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler, *, level: float = 0.95
-) -> dict[str, Figure]:
+def correlate(score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler) -> dict[str, Figure]:
     """Pearson's r, Spearman's rho and Kendall's tau-b of `score` with `human`, under those names.
 
     The arrays have one entry a row; `cluster` counts from 0 below `resampler.clusters`. Each figure has scipy's p-value
     (for Spearman's rho that of `spearman_p`), which assumes independent rows, and the percentile interval over
     resampled clusters. An undefined correlation has no value and a reason.
     """
-    return _figures((PEARSON, SPEARMAN, KENDALL), Rows(score, human, cluster), resampler, level)
+    return _figures((PEARSON, SPEARMAN, KENDALL), Rows(score, human, cluster), resampler)
 
 
-def spearman_only(
-    score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler, *, level: float = 0.95
-) -> Figure:
+def spearman_only(score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
     """Spearman's rho as in `correlate`, without the other two; for slices, of which there are many."""
-    return _figures((SPEARMAN,), Rows(score, human, cluster), resampler, level)[SPEARMAN]
+    return _figures((SPEARMAN,), Rows(score, human, cluster), resampler)[SPEARMAN]
 
 
-def spearman_within(
-    score: Numbers, human: Numbers, cluster: Integers, group: Integers, resampler: Resampler, *, level: float = 0.95
-) -> Figure:
+def spearman_within(score: Numbers, human: Numbers, cluster: Integers, group: Integers, resampler: Resampler) -> Figure:
     """The mean over groups of rows of Spearman's rho within each, weighted by rows; no p-value.
 
     For scores that do not compare across groups, such as grades by fits on different folds: each fit maps the many
@@ -61,13 +55,13 @@ def spearman_within(
     """
     all_rows = Rows(score, human, cluster)
     if all_rows.undefined:
-        return Figure(value=None, n=all_rows.n, level=level, reason=all_rows.undefined)
+        return Figure(value=None, n=all_rows.n, reason=all_rows.undefined)
     groups = defined_groups(all_rows.score, all_rows.human, group)
     n = sum(rows.size for rows in groups)
     if 2 * n < all_rows.n:
         total = np.unique(group).size
         reason = f"defined in only {len(groups)} of {total} groups of rows, {n} of {all_rows.n:,} rows"
-        return Figure(value=None, n=n, level=level, reason=reason if n else "undefined within every group of rows")
+        return Figure(value=None, n=n, reason=reason if n else "undefined within every group of rows")
     parts = [Rows(all_rows.score[at], all_rows.human[at], all_rows.cluster[at]) for at in groups]
 
     def mean(weights: Numbers) -> Numbers:
@@ -76,7 +70,7 @@ def spearman_within(
         return ratio((rows * np.nan_to_num(rhos)).sum(axis=0), rows.sum(axis=0))
 
     value = float(mean(np.ones((1, all_rows.n)))[0])
-    return interval_figure(value, n, all_rows.cluster, resampler, mean, level=level)
+    return interval_figure(value, n, all_rows.cluster, resampler, mean)
 
 
 def defined_groups(score: Numbers, human: Numbers, group: Integers) -> list[Integers]:
@@ -99,25 +93,22 @@ def interval_figure(
     resampler: Resampler,
     draw: Callable[[Numbers], Numbers],
     *,
-    level: float = 0.95,
     p: float | None = None,
 ) -> Figure:
     """The figure `value` with the percentile interval of what `draw` makes of row weights (resamples x rows)."""
     drawn = [draw(weights) for weights in row_weights(cluster, resampler)] if _spread(cluster) else []
-    return figure_of(value, n, np.concatenate(drawn) if drawn else np.zeros(0), cluster, level=level, p=p)
+    return figure_of(value, n, np.concatenate(drawn) if drawn else np.zeros(0), cluster, p=p)
 
 
-def figure_of(
-    value: float, n: int, draws: Numbers, cluster: Integers, *, level: float = 0.95, p: float | None = None
-) -> Figure:
+def figure_of(value: float, n: int, draws: Numbers, cluster: Integers, *, p: float | None = None) -> Figure:
     """The figure `value` with the percentile interval of its resampled `draws` (NaN where undefined)."""
     if not _spread(cluster):
-        return Figure(value=value, n=n, p=p, level=level, reason="only one cluster, so no interval")
+        return Figure(value=value, n=n, p=p, reason="only one cluster, so no interval")
     if not draws.size:
-        return Figure(value=value, n=n, p=p, level=level, reason="no resamples, so no interval")
-    interval = percentile_interval(draws, level)
+        return Figure(value=value, n=n, p=p, reason="no resamples, so no interval")
+    interval = percentile_interval(draws)
     reason = "" if interval.low is not None else f"no interval: undefined in {interval.undefined:.0%} of the resamples"
-    return Figure(value=value, low=interval.low, high=interval.high, n=n, p=p, level=level, reason=reason)
+    return Figure(value=value, low=interval.low, high=interval.high, n=n, p=p, reason=reason)
 
 
 def row_weights(cluster: Integers, resampler: Resampler) -> Iterator[Numbers]:
@@ -132,9 +123,9 @@ def _spread(cluster: Integers) -> bool:
     return bool(cluster.size) and bool((cluster != cluster[0]).any())
 
 
-def _figures(names: Sequence[str], rows: Rows, resampler: Resampler, level: float) -> dict[str, Figure]:
+def _figures(names: Sequence[str], rows: Rows, resampler: Resampler) -> dict[str, Figure]:
     if reason := rows.undefined:
-        return {name: Figure(value=None, n=rows.n, level=level, reason=reason) for name in names}
+        return {name: Figure(value=None, n=rows.n, reason=reason) for name in names}
     draws: dict[str, list[Numbers]] = {name: [] for name in names}
     if _spread(rows.cluster):
         for weights in row_weights(rows.cluster, resampler):
@@ -145,10 +136,10 @@ def _figures(names: Sequence[str], rows: Rows, resampler: Resampler, level: floa
         value, p = _scipy(name, rows)
         if value is None:
             reason = "the scores or the human values differ by rounding only"
-            found[name] = Figure(value=None, n=rows.n, level=level, reason=reason)
+            found[name] = Figure(value=None, n=rows.n, reason=reason)
             continue
         drawn = np.concatenate(draws[name]) if draws[name] else np.zeros(0)
-        found[name] = figure_of(value, rows.n, drawn, rows.cluster, level=level, p=p)
+        found[name] = figure_of(value, rows.n, drawn, rows.cluster, p=p)
     return found
 
 

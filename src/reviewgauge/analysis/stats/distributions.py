@@ -23,9 +23,7 @@ _NEARLY_EQUAL = 1e-9  # relative to the largest score: below it no density is dr
 _CELLS = 2_000_000  # 16 MB of distribution functions at a time
 
 
-def grade_rows(
-    score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler, *, level: float = 0.95
-) -> tuple[GradeRow, ...]:
+def grade_rows(score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler) -> tuple[GradeRow, ...]:
     """One row for each human value, lowest first. The arrays are those of `correlation.correlate`.
 
     Quartiles interpolate linearly. The density is Gaussian with Scott's bandwidth, at up to 64 points between the
@@ -44,10 +42,10 @@ def grade_rows(
             n=n,
             minimum=minimum,
             q1=q1,
-            median=interval_figure(median, n, own, resampler, _Medians(values), level=level),
+            median=interval_figure(median, n, own, resampler, _Medians(values)),
             q3=q3,
             maximum=maximum,
-            mean=interval_figure(float(values.mean()), n, own, resampler, _Means(values), level=level),
+            mean=interval_figure(float(values.mean()), n, own, resampler, _Means(values)),
             density=density(values),
         )
         found.append(row)
@@ -75,8 +73,6 @@ def ks_table(
     human: Numbers,
     cluster: Integers | None = None,
     resampler: Resampler | None = None,
-    *,
-    level: float = 0.95,
 ) -> tuple[KsCell, ...]:
     """The two-sample Kolmogorov-Smirnov statistic of every pair of human values, with scipy's two-sided p-value.
 
@@ -98,12 +94,12 @@ def ks_table(
         distances = _Distances(score, human)
         found += [distances(weights) for weights in row_weights(cluster, resampler)]
     draws = np.concatenate(found)
-    return tuple(_with_interval(cell, draws[:, at], cluster, level) for at, cell in enumerate(cells))
+    return tuple(_with_interval(cell, draws[:, at], cluster) for at, cell in enumerate(cells))
 
 
-def _with_interval(cell: KsCell, draws: Numbers, cluster: Integers, level: float) -> KsCell:
+def _with_interval(cell: KsCell, draws: Numbers, cluster: Integers) -> KsCell:
     value = cell.statistic
-    percentile = figure_of(value, cell.n_first + cell.n_second, draws, cluster, level=level)
+    percentile = figure_of(value, cell.n_first + cell.n_second, draws, cluster)
     if percentile.low is None or percentile.high is None:
         return cell.model_copy(update={"reason": percentile.reason})
     low, high = 2 * value - percentile.high, 2 * value - percentile.low

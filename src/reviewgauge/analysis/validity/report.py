@@ -58,7 +58,7 @@ class MisjudgedRows(NamedTuple):
 
 
 def misjudged(
-    judged: LabelledScores, resampler: Resampler | None = None, *, less_is_better: bool = False, level: float = 0.95
+    judged: LabelledScores, resampler: Resampler | None = None, *, less_is_better: bool = False
 ) -> MisjudgedRows:
     """The rows with the largest difference of ranks; none where all scores or all human values are equal.
 
@@ -91,7 +91,7 @@ def misjudged(
     return MisjudgedRows(
         tuple(shown(row) for row in over[:SHOWN]),
         tuple(shown(row) for row in under[:SHOWN]),
-        tuple(_traits(judged, over, under, resampler, level)),
+        tuple(_traits(judged, over, under, resampler)),
     )
 
 
@@ -108,11 +108,11 @@ def _cut(text: str) -> str:
 
 
 def _traits(
-    judged: LabelledScores, over: list[int], under: list[int], resampler: Resampler | None, level: float
+    judged: LabelledScores, over: list[int], under: list[int], resampler: Resampler | None
 ) -> list[SharedTrait]:
     traits = judged.bench.traits
     values = np.stack([trait.values[judged.place] for trait in traits.values()], axis=1)
-    sides = [_Side(judged, values, rows, resampler, level) for rows in (over, under)]
+    sides = [_Side(judged, values, rows, resampler) for rows in (over, under)]
     found = []
     for at, (name, trait) in enumerate(traits.items()):
         if not values[:, at].any():
@@ -137,10 +137,8 @@ def _traits(
 class _Side:
     """The difference of the trait means (rows x traits) between some rows and all rows."""
 
-    def __init__(
-        self, judged: LabelledScores, values: Numbers, rows: list[int], resampler: Resampler | None, level: float
-    ) -> None:
-        self.values, self.rows, self.cluster, self.level = values, rows, judged.cluster, level
+    def __init__(self, judged: LabelledScores, values: Numbers, rows: list[int], resampler: Resampler | None) -> None:
+        self.values, self.rows, self.cluster = values, rows, judged.cluster
         self.draws: Numbers | None = None
         if resampler is None or not rows:
             return
@@ -156,7 +154,7 @@ class _Side:
         if self.draws is None:
             return None
         value = float(self.values[self.rows, at].mean() - self.values[:, at].mean())
-        return figure_of(value, len(self.rows), self.draws[:, at], self.cluster, level=self.level)
+        return figure_of(value, len(self.rows), self.draws[:, at], self.cluster)
 
 
 LENGTH = "review length"
@@ -175,7 +173,6 @@ class ValiditySettings:
     resamples: int = 1_000
     seed: int = 0
     folds: int = 10
-    level: float = 0.95
     slices: tuple[str, ...] = ()
 
 
@@ -262,7 +259,6 @@ class Evidence:
             resamples=self.settings.resamples,
             seed=self.settings.seed,
             folds=self.settings.folds,
-            level=self.settings.level,
             warnings=(*self.warnings, *(f"{dimension}: {n:,} {why} left out" for dimension, n, why in left_out)),
         )
 
@@ -296,7 +292,7 @@ class Validator:
         sample = self._sample(judged, human, scored.less_is_better)
         trees, no_trees = ((), "") if sample.grade is None else classifiers(sample.score, sample.grade, settings.seed)
         fitted = out_of_fold(sample, folds=settings.folds, seed=settings.seed)
-        found = misjudged(judged, self.resampler, less_is_better=scored.less_is_better, level=settings.level)
+        found = misjudged(judged, self.resampler, less_is_better=scored.less_is_better)
         return MetricValidity(
             metric=scored.metric,
             label=scored.label,
@@ -329,17 +325,16 @@ class Validator:
             on_steps(judged.human, human.scale) if judged.n else None,
             judged.cluster,
             self.resampler,
-            self.settings.level,
             less_is_better,
         )
 
 
 def _grades(sample: RowSample, grade: Numbers) -> tuple[GradeRow, ...]:
-    return grade_rows(sample.score, grade, sample.cluster, sample.resampler, level=sample.level)
+    return grade_rows(sample.score, grade, sample.cluster, sample.resampler)
 
 
 def _distances(sample: RowSample, grade: Numbers) -> tuple[KsCell, ...]:
-    return ks_table(sample.score, grade, sample.cluster, sample.resampler, level=sample.level)
+    return ks_table(sample.score, grade, sample.cluster, sample.resampler)
 
 
 def _correlations(judged: LabelledScores, sample: RowSample, human: HumanValues) -> Iterator[Correlations]:

@@ -46,7 +46,6 @@ class RowSample:
     grade: Numbers | None
     cluster: Integers
     resampler: Resampler
-    level: float = 0.95
     less_is_better: bool = False
 
     @property
@@ -77,36 +76,33 @@ class RowSample:
             None if self.grade is None else self.grade[chosen],
             self.cluster[chosen],
             self.resampler,
-            self.level,
             self.less_is_better,
         )
 
     def correlations(self) -> dict[str, Figure]:
         """Pearson, Spearman and Kendall of the oriented scores with the human values."""
-        return correlate(self.oriented, self.human, self.cluster, self.resampler, level=self.level)
+        return correlate(self.oriented, self.human, self.cluster, self.resampler)
 
     def spearman(self, values: Numbers | None = None) -> Figure:
         """Spearman's rho of the human values with `values` (more is better), by default with the oriented scores."""
         found = self.oriented if values is None else values
-        return spearman_only(found, self.human, self.cluster, self.resampler, level=self.level)
+        return spearman_only(found, self.human, self.cluster, self.resampler)
 
     def spearman_within(self, values: Numbers, group: Integers) -> Figure:
         """The mean of Spearman's rho of the human values with `values` within each group of rows."""
-        return spearman_within(values, self.human, self.cluster, group, self.resampler, level=self.level)
+        return spearman_within(values, self.human, self.cluster, group, self.resampler)
 
     def human_mean(self) -> Figure:
         """The mean of the human values."""
-        return interval_figure(
-            float(self.human.mean()), self.n, self.cluster, self.resampler, self._means, level=self.level
-        )
+        return interval_figure(float(self.human.mean()), self.n, self.cluster, self.resampler, self._means)
 
     def figure(self, value: float, draws: Numbers, *, n: int | None = None, p: float | None = None) -> Figure:
         """A figure of all rows with the interval of its resampled draws."""
-        return figure_of(value, self.n if n is None else n, draws, self.cluster, level=self.level, p=p)
+        return figure_of(value, self.n if n is None else n, draws, self.cluster, p=p)
 
     def undefined(self, reason: str, *, n: int | None = None) -> Figure:
         """A figure without a value."""
-        return Figure(value=None, n=self.n if n is None else n, level=self.level, reason=reason)
+        return Figure(value=None, n=self.n if n is None else n, reason=reason)
 
     def _means(self, weights: Numbers) -> Numbers:
         return ratio(weights @ self.human, weights.sum(axis=1))
