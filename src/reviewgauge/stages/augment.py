@@ -32,7 +32,7 @@ from reviewgauge.stages.asking.stage import (
     place_of,
     plain_conversation,
     prompt_pins,
-    turns_of,
+    turns,
 )
 from reviewgauge.stages.pull_requests.candidates import left_out, replace_references, thread_of
 
@@ -52,9 +52,6 @@ class Augment(AskingStage):
     model: ModelName
     prompt: Literal["fenced", "published"] = "fenced"
     others: Literal["drop", "neutral"] = "drop"
-
-    def __post_init__(self) -> None:
-        self.check()
 
     @override
     def pins(self) -> Mapping[str, str]:
@@ -100,7 +97,7 @@ class Augment(AskingStage):
             roles = Roles(item.pull)
             for thread in item.pull.threads:
                 if thread.id == name:
-                    return turns_of(thread, roles)
+                    return turns(thread.remarks, roles)
         return [Turn("reviewer", comment.body.strip())] if comment.body.strip() else []
 
     def messages(self, code: str, turns: Sequence[Turn]) -> tuple[Message, ...]:

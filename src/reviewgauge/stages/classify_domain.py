@@ -32,7 +32,7 @@ class ClassifyDomain(AskingStage):
     votes: int = 1
 
     def __post_init__(self) -> None:
-        self.check()
+        super().__post_init__()
         self._classifier  # noqa: B018  (raises)
 
     @property

@@ -33,7 +33,7 @@ class ContextLevel(AskingStage):
     of: Literal["references", "both"] = "references"
 
     def __post_init__(self) -> None:
-        self.check()
+        super().__post_init__()
         self._classifier  # noqa: B018  (raises)
 
     @property

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import Account, AccountType, PullRequest, Remark, Thread
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.history import Account, AccountType, PullRequest, Remark
 from reviewgauge.core.trust import Word
-from reviewgauge.stages.pull_requests.candidates import NO_PULL, is_bot, keep_threads
+from reviewgauge.stages.pull_requests.candidates import PullStage, is_bot, without_references
 
 
 @dataclass(frozen=True)
-class DropBots(Stage):
+class DropBots(PullStage):
     """Drop by author (`authors`) and by reviewers (`reviewers`).
 
     `also` names further bot accounts; with `ghosts`, deleted accounts count as bots.
@@ -31,35 +30,26 @@ class DropBots(Stage):
     ghosts: bool = False
 
     @override
-    def narrow(self, item: Candidate) -> Candidate | str:
-        if item.pull is None:
-            return NO_PULL
-        if self.authors and self._is_bot(item.pull.author):
+    def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
+        if self.authors and self._is_bot(pull.author):
             return "opened by a bot"
         if not self.reviewers:
             return item
-        had = bool(item.pull.threads)
-        kept = keep_threads(item, lambda thread: not self._is_bot(thread.opened_by))
-        assert kept.pull is not None
-        if had and not kept.pull.threads:
+        kept = [thread for thread in pull.threads if not self._is_bot(thread.opened_by)]
+        if pull.threads and not kept:
             return "reviewed by bots only"
-        return kept.model_copy(update={"pull": self._people_only(kept.pull)})
+        update = {
+            "threads": tuple(one.model_copy(update={"remarks": self._by_people(one.remarks)}) for one in kept),
+            "conversation": self._by_people(pull.conversation),
+            "reviews": self._by_people(pull.reviews),
+        }
+        gone = {thread.id for thread in pull.threads} - {thread.id for thread in kept}
+        return without_references(item, gone).model_copy(update={"pull": pull.model_copy(update=update)})
 
     def _is_bot(self, account: Account) -> bool:
         if is_bot(account) or account.login.lower() in {name.lower() for name in self.also if name}:
             return True
         return self.ghosts and account.standing is AccountType.GHOST
 
-    def _people_only(self, pull: PullRequest) -> PullRequest:
-        threads = tuple(self._answers_of_people(thread) for thread in pull.threads)
-        conversation, reviews = self._said_by_people(pull.conversation), self._said_by_people(pull.reviews)
-        if (threads, conversation, reviews) == (pull.threads, pull.conversation, pull.reviews):
-            return pull
-        return pull.model_copy(update={"threads": threads, "conversation": conversation, "reviews": reviews})
-
-    def _answers_of_people(self, thread: Thread) -> Thread:
-        remarks = self._said_by_people(thread.remarks)
-        return thread if len(remarks) == len(thread.remarks) else thread.model_copy(update={"remarks": remarks})
-
-    def _said_by_people(self, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
+    def _by_people(self, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
         return tuple(remark for remark in remarks if not self._is_bot(remark.author))

@@ -52,9 +52,6 @@ class DropLowValue(AskingStage):
         "additionalProperties": False,
     }
 
-    def __post_init__(self) -> None:
-        self.check()
-
     @override
     def pins(self) -> Mapping[str, str]:
         return prompt_pins(own_prompt("low_value"))

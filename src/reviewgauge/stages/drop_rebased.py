@@ -11,24 +11,22 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.protocols import Stage
-from reviewgauge.stages.pull_requests.candidates import NO_PULL
+from reviewgauge.core.history import PullRequest
+from reviewgauge.stages.pull_requests.candidates import PullStage
 
 FORCED = frozenset({"head_ref_force_pushed", "HeadRefForcePushedEvent"})  # as REST and GraphQL call it
 
 
 @dataclass(frozen=True)
-class DropRebased(Stage):
+class DropRebased(PullStage):
     """Keep pull requests without a forced push; at most `pushes` of them."""
 
     pushes: int = 0
 
     @override
-    def narrow(self, item: Candidate) -> Candidate | str:
-        if item.pull is None:
-            return NO_PULL
-        if not item.pull.events and not item.pull.revisions:
+    def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
+        if not pull.events and not pull.revisions:
             return "neither events nor revisions are known"
-        events = sum(event.kind in FORCED for event in item.pull.events)
-        forced = max(events, sum(revision.forced for revision in item.pull.revisions))
+        events = sum(event.kind in FORCED for event in pull.events)
+        forced = max(events, sum(revision.forced for revision in pull.revisions))
         return item if forced <= self.pushes else "rebased or force-pushed"

@@ -12,13 +12,12 @@ from typing import Literal
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import Remark
-from reviewgauge.core.protocols import Stage
-from reviewgauge.stages.pull_requests.candidates import NO_PULL, by_others
+from reviewgauge.core.history import PullRequest, Remark
+from reviewgauge.stages.pull_requests.candidates import PullStage, is_other
 
 
 @dataclass(frozen=True)
-class DropUncommented(Stage):
+class DropUncommented(PullStage):
     """Keep pull requests of which a person other than the author said something.
 
     `where`: `inline` counts comments on the diff, `review` also the words of submitted reviews, `any` also the
@@ -28,12 +27,14 @@ class DropUncommented(Stage):
     where: Literal["inline", "review", "any"] = "inline"
 
     @override
-    def narrow(self, item: Candidate) -> Candidate | str:
-        if item.pull is None:
-            return NO_PULL
-        remarks: list[Remark] = [remark for thread in item.pull.threads for remark in thread.remarks]
+    def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
+        remarks: list[Remark] = [remark for thread in pull.threads for remark in thread.remarks]
         if self.where != "inline":
-            remarks += [remark for remark in item.pull.reviews if remark.body.strip()]
+            remarks += [remark for remark in pull.reviews if remark.body.strip()]
         if self.where == "any":
-            remarks += item.pull.conversation
-        return item if any(by_others(item.pull, remarks)) else "no review comment by a person other than its author"
+            remarks += pull.conversation
+        return (
+            item
+            if any(is_other(pull, remark.author) for remark in remarks)
+            else "no review comment by a person other than its author"
+        )

@@ -69,7 +69,7 @@ class ExtractPoints(AskingStage):
     head: Literal["before_fixes", "as_given"] = "before_fixes"
 
     def __post_init__(self) -> None:
-        self.check()
+        super().__post_init__()
         if not 1 <= self.requests <= MOST_VOTES:
             raise ValueError(f"requests={self.requests} is not from 1 to {MOST_VOTES}")
 

@@ -14,14 +14,13 @@ from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import PullRequest, Thread
-from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Comment, Resolution
 from reviewgauge.stages.pull_requests.adoption import Adoption, adoptions, signals
-from reviewgauge.stages.pull_requests.candidates import NO_PULL, is_bot, thread_of
+from reviewgauge.stages.pull_requests.candidates import PullStage, is_bot, thread_of
 
 
 @dataclass(frozen=True)
-class FindAdopted(Stage):
+class FindAdopted(PullStage):
     """Give each reference that was acted on its `resolution`, and each its signals in `extra["adoption"]`.
 
     The resolution is the commit that changed the lines, the code that it left, and what was answered. The fact
@@ -34,10 +33,7 @@ class FindAdopted(Stage):
     costly: ClassVar[bool] = True
 
     @override
-    def narrow(self, item: Candidate) -> Candidate | str:
-        if item.pull is None:
-            return NO_PULL
-        pull = item.pull
+    def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
         by_thread = adoptions(pull)
         threads = {thread.id: thread for thread in pull.threads}
         references = tuple(_with_adoption(comment, pull, threads, by_thread) for comment in item.case.references)

@@ -7,13 +7,14 @@ which a fix changes are where the defect came in; none of the papers builds its 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from pydantic import ValidationError
 
@@ -36,182 +37,7 @@ from reviewgauge.stages.history.labels import DiffedChange, Labeller
 from reviewgauge.stages.history.lines import not_product, trivial
 from reviewgauge.stages.sampling.draws import change_facts
 
-_DAY = 86_400.0  # seconds
 _AHEAD = 16  # changes whose diff is read ahead
-
-
-class Refusal(NamedTuple):
-    """Why a change is not a case: `reason` is one of few, particulars are in `detail`."""
-
-    item: str
-    reason: str
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CaseLimits:
-    """Which changes may be cases."""
-
-    horizon: int
-    since: str
-    limit: int
-    max_lines: int
-    max_files: int
-
-
-@dataclass
-class CaseMaker:
-    """Goes through the changes once more. `until` is the end of what was observed."""
-
-    name: str
-    repository: Repository
-    store: ChangeStore
-    traced: Traced
-    fixes: Sequence[FoundFix]
-    limits: CaseLimits
-    until: datetime
-    counts: card.Counts
-
-    def __post_init__(self) -> None:
-        """Note which changes are reverts, and prepare the sample of clean changes."""
-        self._sample = card.CleanSample(seed=0)
-        self._reverts = {fix.number for fix in self.fixes if fix.is_revert}
-        since = self.limits.since
-        self._since = datetime.combine(date.fromisoformat(since), time(), UTC) if since else None
-
-    def diffs(self, context: BuildContext) -> Iterator[DiffedChange | Refusal]:
-        """The changes that may be cases, in their order, with diffs that two threads read ahead."""
-        total = len(self.store)
-        first = max(0, total - self.limits.limit) if self.limits.limit else 0
-        with ThreadPoolExecutor(2) as pool:
-            ahead: deque[Future[DiffedChange | Refusal] | Refusal] = deque()
-            for number in range(first, total):
-                change = self.store.get(number)
-                why = self._refused(number, change)
-                ahead.append(Refusal(self._item(change), why) if why else pool.submit(self._read, number, change))
-                if len(ahead) > _AHEAD:
-                    yield _result(ahead.popleft())
-                context.progress("making cases", number - first + 1, total - first)
-            while ahead:
-                yield _result(ahead.popleft())
-
-    def label(self, found: DiffedChange | Refusal, labeller: Labeller) -> DiffedChange | Refusal:
-        """`found` with its references."""
-        if isinstance(found, Refusal):
-            return found
-        item = self._item(found.change)
-        try:
-            labelled = labeller.label(found)
-        except UserError as error:  # a partial or damaged repository
-            return Refusal(item, "code that a fix speaks about cannot be read", str(error))
-        if labelled.fixes and not labelled.references:
-            return Refusal(item, "a fix speaks about it, but not about lines that count")
-        return labelled
-
-    def case(self, labelled: DiffedChange | Refusal) -> Case | Refusal:
-        """The case of a labelled change."""
-        if isinstance(labelled, Refusal):
-            return labelled
-        change = labelled.change
-        try:
-            shown = Change(
-                repo=self.name,
-                base=change.base,
-                head=change.head,
-                title=change.title,
-                description=change.description,
-                files=labelled.files,
-                git=str(self.repository.git_dir),
-            )
-            facts = change_facts(shown, change.authored, len(change.commits)) | {"landing": change.landing.value}
-            references = labelled.references
-            case = Case(id=self._item(change), change=shown, references=references, verdict=not references, facts=facts)
-        except ValidationError as error:
-            return Refusal(self._item(change), "cannot be a record", str(error).split("\n")[0])
-        self._count(labelled)
-        return case
-
-    def survival(self) -> list[float]:
-        """Of each drawn clean change: the share of its added lines that were gone at the end of its horizon."""
-        shares = []
-        for change, files in self._sample.drawn:
-            later = self._last_by(change.commit.committed + timedelta(days=self.limits.horizon))
-            gone = card.share_gone(self.repository, change, files, later) if later else None
-            shares += [] if gone is None else [gone]
-        return shares
-
-    def _item(self, change: LandedChange) -> str:
-        return f"{self.name}/{change.head[:12]}"
-
-    def _last_by(self, moment: datetime) -> str:
-        """The commit of the last change that had landed by then, found by halving."""
-        low, high = 0, len(self.store)
-        while low < high:
-            middle = (low + high) // 2
-            landed = self.store.get(middle).commit.committed <= moment
-            low, high = (middle + 1, high) if landed else (low, middle)
-        return self.store.get(low - 1).commit.id if low else ""
-
-    def _refused(self, number: int, change: LandedChange) -> str:
-        """Why a change is not a case, as far as that can be told without its diff; empty when it may be one."""
-        self.counts.changes += 1
-        blame = self.traced.blames.get(number, Blame())
-        young = (self.until - change.commit.committed).total_seconds() / _DAY < self.limits.horizon
-        self.counts.young += young
-        if self._since is not None and change.commit.committed < self._since:
-            return "older than since"
-        if number in self._reverts:
-            return "reverts an earlier change: nothing new to review"
-        if not change.title.strip():
-            return "has no title"
-        if blame.fixes:
-            return ""
-        if blame.late:
-            return "first fixed after the horizon"
-        if blame.doubts:
-            return min(blame.doubts)
-        return f"not observed for {self.limits.horizon} days yet, and no fix so far" if young else ""
-
-    def _read(self, number: int, change: LandedChange) -> DiffedChange | Refusal:
-        item = self._item(change)
-        try:
-            files = self.repository.changed_files(change.base, change.head, LARGEST_FILE)
-        except UserError as error:
-            return Refusal(item, "its diff cannot be read", str(error))
-        if reason := self._unfit(files):
-            return Refusal(item, reason)
-        return DiffedChange(number, change, files, tuple(self.traced.blames.get(number, Blame()).fixes))
-
-    def _unfit(self, files: Sequence[ChangedFile]) -> str:
-        """Why a diff makes no case."""
-        if not files:
-            return "changes nothing"
-        if len(files) > self.limits.max_files:
-            return f"changes more than {self.limits.max_files} files"
-        if count_changed(files) > self.limits.max_lines:
-            return f"changes more than {self.limits.max_lines} lines"
-        if not any(_adds_code(file) for file in files):
-            return "adds no line of the product's code"
-        return ""
-
-    def _count(self, labelled: DiffedChange) -> None:
-        if not labelled.references:
-            self.counts.clean += 1
-            self._sample.offer(labelled.change, labelled.files)
-            return
-        self.counts.labelled += 1
-        found = (one.extra.get("days") for one in labelled.references if one.same_as is None)
-        self.counts.days += [days for days in found if isinstance(days, float)]
-
-
-def _result(found: Future[DiffedChange | Refusal] | Refusal) -> DiffedChange | Refusal:
-    return found if isinstance(found, Refusal) else found.result()
-
-
-def _adds_code(file: ChangedFile) -> bool:
-    if not_product(file.path) or file.patch is None:
-        return False
-    return any(line[:1] == "+" and not trivial(line[1:]) for line in file.patch.split("\n"))
 
 
 @dataclass(frozen=True)
@@ -279,11 +105,9 @@ class FromGit(Stage):
             tracer = self._tracer(repository, context, store)
             traced = tracer.trace_all(fixes)
             labeller = Labeller(repository, tracer, fixes, self.max_places, self.strict)
-            limits = CaseLimits(self.horizon, self.since, self.limit, self.max_lines, self.max_files)
-            maker = CaseMaker(name, repository, store, traced, fixes, limits, until, counts)
-            for found in maker.diffs(context):
-                case = maker.case(maker.label(found, labeller))
-                yield Candidate(case=case) if isinstance(case, Case) else self.drop(*case)
+            maker = _CaseMaker(self, name, labeller, traced, until, counts)
+            for made in maker.cases(context):
+                yield Candidate(case=made) if isinstance(made, Case) else made
             context.report(card.fixes_section(counts, traced.outcomes))
             context.report(card.lines_section(traced.lines, labeller.placed, traced.skipped_lines + labeller.skipped))
             context.report(card.noise_section(counts, self.horizon, maker.survival()))
@@ -311,6 +135,136 @@ class FromGit(Stage):
         if not found[0]:
             raise UserError(f"{self.branch} has no commit up to {until}", remedy="name a later date")
         return found[0], min(*ends, datetime.combine(until, time.max, UTC))
+
+
+@dataclass
+class _CaseMaker:
+    """Goes through the changes once more, and makes cases. `until` is the end of what was observed."""
+
+    stage: FromGit
+    name: str
+    labeller: Labeller
+    traced: Traced
+    until: datetime
+    counts: card.Counts
+
+    def __post_init__(self) -> None:
+        self._repository, self._store = self.labeller.repository, self.labeller.tracer.store
+        self._sample = card.CleanSample(seed=0)
+        self._reverts = {fix.number for fix in self.labeller.fixes if fix.is_revert}
+        since = _day(self.stage.since)
+        self._since = datetime.combine(since, time(), UTC) if since else None
+
+    def cases(self, context: BuildContext) -> Iterator[Case | Drop]:
+        """Each change in order as a case, or why it is none. Two threads read diffs ahead."""
+        total = len(self._store)
+        first = max(0, total - self.stage.limit) if self.stage.limit else 0
+        with ThreadPoolExecutor(2) as pool:
+            ahead: deque[Future[DiffedChange | Drop] | Drop] = deque()
+            for number in range(first, total):
+                change = self._store.get(number)
+                why = self._refused(number, change)
+                ahead.append(self._drop(change, why) if why else pool.submit(self._read, number, change))
+                if len(ahead) > _AHEAD:
+                    yield self._case(ahead.popleft())
+                context.progress("making cases", number - first + 1, total - first)
+            yield from map(self._case, ahead)
+
+    def survival(self) -> list[float]:
+        """Of each drawn clean change: the share of its added lines that were gone at the end of its horizon."""
+        shares = []
+        for change, files in self._sample.drawn:
+            end = change.commit.committed + timedelta(days=self.stage.horizon)
+            landed = bisect_right(range(len(self._store)), end, key=lambda at: self._store.get(at).commit.committed)
+            later = self._store.get(landed - 1).commit.id if landed else ""
+            gone = card.share_gone(self._repository, change, files, later) if later else None
+            shares += [] if gone is None else [gone]
+        return shares
+
+    def _item(self, change: LandedChange) -> str:
+        return f"{self.name}/{change.head[:12]}"
+
+    def _drop(self, change: LandedChange, reason: str, detail: str = "") -> Drop:
+        return self.stage.drop(self._item(change), reason, detail)
+
+    def _refused(self, number: int, change: LandedChange) -> str:
+        """Why a change is not a case, as far as that can be told without its diff; empty when it may be one."""
+        self.counts.changes += 1
+        blame = self.traced.blames.get(number, Blame())
+        young = self.until - change.commit.committed < timedelta(days=self.stage.horizon)
+        self.counts.young += young
+        if self._since is not None and change.commit.committed < self._since:
+            return "older than since"
+        if number in self._reverts:
+            return "reverts an earlier change: nothing new to review"
+        if not change.title.strip():
+            return "has no title"
+        if blame.fixes:
+            return ""
+        if blame.late:
+            return "first fixed after the horizon"
+        if blame.doubts:
+            return min(blame.doubts)
+        return f"not observed for {self.stage.horizon} days yet, and no fix so far" if young else ""
+
+    def _read(self, number: int, change: LandedChange) -> DiffedChange | Drop:
+        try:
+            files = self._repository.changed_files(change.base, change.head, LARGEST_FILE)
+        except UserError as error:
+            return self._drop(change, "its diff cannot be read", str(error))
+        if reason := self._unfit(files):
+            return self._drop(change, reason)
+        return DiffedChange(number, change, files, tuple(self.traced.blames.get(number, Blame()).fixes))
+
+    def _unfit(self, files: Sequence[ChangedFile]) -> str:
+        """Why a diff makes no case."""
+        if not files:
+            return "changes nothing"
+        if len(files) > self.stage.max_files:
+            return f"changes more than {self.stage.max_files} files"
+        if count_changed(files) > self.stage.max_lines:
+            return f"changes more than {self.stage.max_lines} lines"
+        return "" if any(map(_adds_code, files)) else "adds no line of the product's code"
+
+    def _case(self, read: Future[DiffedChange | Drop] | Drop) -> Case | Drop:
+        diffed = read if isinstance(read, Drop) else read.result()
+        if isinstance(diffed, Drop):
+            return diffed
+        change, files = diffed.change, diffed.files
+        try:
+            references = self.labeller.references(diffed)
+        except UserError as error:  # a partial or damaged repository
+            return self._drop(change, "code that a fix speaks about cannot be read", str(error))
+        if diffed.fixes and not references:
+            return self._drop(change, "a fix speaks about it, but not about lines that count")
+        try:
+            shown = Change(
+                repo=self.name,
+                base=change.base,
+                head=change.head,
+                title=change.title,
+                description=change.description,
+                files=files,
+                git=str(self._repository.git_dir),
+            )
+            facts = change_facts(shown, change.authored, len(change.commits)) | {"landing": change.landing.value}
+            case = Case(id=self._item(change), change=shown, references=references, verdict=not references, facts=facts)
+        except ValidationError as error:
+            return self._drop(change, "cannot be a record", str(error).split("\n")[0])
+        if references:
+            self.counts.labelled += 1
+            days = (one.extra.get("days") for one in references if one.same_as is None)
+            self.counts.days += [number for number in days if isinstance(number, float)]
+        else:
+            self.counts.clean += 1
+            self._sample.offer(change, files)
+        return case
+
+
+def _adds_code(file: ChangedFile) -> bool:
+    if not_product(file.path) or file.patch is None:
+        return False
+    return any(line[:1] == "+" and not trivial(line[1:]) for line in file.patch.split("\n"))
 
 
 def _day(word: str) -> date | None:

@@ -15,17 +15,17 @@ from typing import Literal
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.history import PullRequest
 from reviewgauge.core.records import Case
 from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.repo.syntax.languages import language
-from reviewgauge.stages.pull_requests.candidates import NO_PULL
+from reviewgauge.stages.pull_requests.candidates import PullStage
 
 HEADERS = frozenset({"C", "C++", "Objective-C"})  # `.h` belongs to each of them, its name does not say to which
 
 
 @dataclass(frozen=True)
-class KeepMainLanguage(Stage):
+class KeepMainLanguage(PullStage):
     """The language with most changed lines (`by="changed"`) or most reference comments (`by="commented"`) counts.
 
     A repository's main language is the one with most bytes, as the forge counts them.
@@ -34,10 +34,8 @@ class KeepMainLanguage(Stage):
     by: Literal["changed", "commented"] = "changed"
 
     @override
-    def narrow(self, item: Candidate) -> Candidate | str:
-        if item.pull is None:
-            return NO_PULL
-        main = main_language(item.pull.repo_languages)
+    def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
+        main = main_language(pull.repo_languages)
         if not main:
             return "the repository's languages are not known"
         weights = _changed(item.case, main) if self.by == "changed" else _commented(item.case, main)

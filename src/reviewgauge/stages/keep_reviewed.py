@@ -12,12 +12,12 @@ from typing import Literal
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.protocols import Stage
-from reviewgauge.stages.pull_requests.candidates import NO_PULL, inline_comments, is_bot
+from reviewgauge.core.history import PullRequest
+from reviewgauge.stages.pull_requests.candidates import PullStage, inline_comments, is_bot
 
 
 @dataclass(frozen=True)
-class KeepReviewed(Stage):
+class KeepReviewed(PullStage):
     """Keep what has more than `comments` inline comments of people, of which at least `adopted` threads were acted on.
 
     `count`: `comments` counts answers too, as a forge lists inline comments; `threads` counts each discussion once.
@@ -29,13 +29,11 @@ class KeepReviewed(Stage):
     count: Literal["comments", "threads"] = "comments"
 
     @override
-    def narrow(self, item: Candidate) -> Candidate | str:
-        if item.pull is None:
-            return NO_PULL
+    def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
         if self.count == "comments":
-            found = inline_comments(item.pull.threads)
+            found = inline_comments(pull.threads)
         else:
-            found = sum(not is_bot(thread.opened_by) for thread in item.pull.threads)
+            found = sum(not is_bot(thread.opened_by) for thread in pull.threads)
         if found <= self.comments:
             return f"no more than {self.comments} inline {self.count}"
         acted_on = item.case.facts.get("adopted")

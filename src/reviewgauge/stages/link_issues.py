@@ -15,8 +15,7 @@ from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import IssueHistory, PullRequest
-from reviewgauge.core.protocols import Stage
-from reviewgauge.stages.pull_requests.candidates import NO_PULL
+from reviewgauge.stages.pull_requests.candidates import PullStage
 
 _NAME = r"[A-Za-z0-9][\w.-]*"
 _URL = rf"https?://[\w.:-]+/(?P<url_repo>{_NAME}/[\w.-]+)/(?:issues|pull)/(?P<url_number>\d{{1,9}})\b"
@@ -27,7 +26,7 @@ Named = tuple[str, int]  # repository in lower case, number
 
 
 @dataclass(frozen=True)
-class LinkIssues(Stage):
+class LinkIssues(PullStage):
     """Put the fixed issues into the change; drop a candidate without one, with the step that failed.
 
     With `required=False` it is kept without issues instead.
@@ -36,10 +35,8 @@ class LinkIssues(Stage):
     required: bool = True
 
     @override
-    def narrow(self, item: Candidate) -> Candidate | str:
-        if item.pull is None:
-            return NO_PULL
-        found, reason = fixed_issues(item.pull)
+    def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
+        found, reason = fixed_issues(pull)
         if not found and self.required:
             return reason
         return item.with_change(issues=tuple(history.issue for history in found))

@@ -13,12 +13,12 @@ from typing import Literal
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.protocols import Stage
-from reviewgauge.stages.pull_requests.candidates import NO_PULL, candidate_at, inline_comments, is_review
+from reviewgauge.core.history import PullRequest
+from reviewgauge.stages.pull_requests.candidates import PullStage, candidate_at, inline_comments, is_review
 
 
 @dataclass(frozen=True)
-class SelectRevision(Stage):
+class SelectRevision(PullStage):
     """Base, head, files and references are those of the chosen revision; title, description and issues stay.
 
     `count`: `comments` counts answers too, as a forge lists inline comments; `threads` counts each discussion once.
@@ -29,16 +29,14 @@ class SelectRevision(Stage):
     count: Literal["comments", "threads"] = "comments"
 
     @override
-    def narrow(self, item: Candidate) -> Candidate | str:
-        if item.pull is None:
-            return NO_PULL
+    def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
         counted: Counter[str] = Counter()
-        for thread in item.pull.threads:
-            if thread.commit is not None and is_review(item.pull, thread):
+        for thread in pull.threads:
+            if thread.commit is not None and is_review(pull, thread):
                 counted[thread.commit] += inline_comments([thread]) if self.count == "comments" else 1
-        counts = [counted[revision.head] for revision in item.pull.revisions]
+        counts = [counted[revision.head] for revision in pull.revisions]
         if not any(counts):
             return "no inline comment on any revision"
         number = counts.index(max(counts))
-        chosen = candidate_at(item, item.pull.revisions[number])
+        chosen = candidate_at(item, pull.revisions[number])
         return chosen if isinstance(chosen, str) else chosen.with_facts({"revision": number + 1})

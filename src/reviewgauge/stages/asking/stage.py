@@ -11,7 +11,7 @@ from typing_extensions import override
 
 from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import Account, PullRequest, Remark, Thread
+from reviewgauge.core.history import Account, PullRequest, Remark
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Comment, Span
 from reviewgauge.core.results import Failed, Vote
@@ -22,7 +22,7 @@ from reviewgauge.models.chat.ask import Reading, ask_for_each
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 from reviewgauge.models.request.model_spec import parse_model
-from reviewgauge.stages.pull_requests.candidates import is_bot, thread_of
+from reviewgauge.stages.pull_requests.candidates import is_bot, is_other, thread_of
 
 T = TypeVar("T")
 MOST_VOTES = 99
@@ -39,8 +39,7 @@ class AskingStage(Stage):
     def models(self) -> tuple[str, ...]:
         return (self.model,)
 
-    def check(self) -> None:
-        """Raises UserError for a model that does not exist, or where none is named."""
+    def __post_init__(self) -> None:
         check_model(self.model)
 
     def ask(
@@ -55,12 +54,13 @@ class AskingStage(Stage):
         if not conversations:
             return []
         answers = ask_for_each(chat_model(self.model), conversations, read, trials=trials, schema=schema)
-        broken = [answer for answer in answers if isinstance(answer, Failed)]
-        if broken:
-            first = broken[0]
-            prefix = f"{len(broken)} of {len(answers)} questions have no answer: " if len(answers) > 1 else ""
-            raise Failed(first.kind, prefix + first.problem, remedy=first.remedy, raw=first.raw, stops=first.stops)
-        return [answer for answer in answers if not isinstance(answer, Failed)]
+        readings = [answer for answer in answers if not isinstance(answer, Failed)]
+        for first in answers:
+            if isinstance(first, Failed):
+                prefix = f"{len(answers) - len(readings)} of {len(answers)} questions have no answer: "
+                problem = (prefix if len(answers) > 1 else "") + first.problem
+                raise Failed(first.kind, problem, remedy=first.remedy, raw=first.raw, stops=first.stops)
+        return readings
 
     def decision(self, item: Candidate, *, shown: str, decided: str, reason: str = "") -> Decision:
         """The model's decision about (a part of) one candidate."""
@@ -134,28 +134,20 @@ class Roles:
     """The roles of one pull request's accounts: author, bot, or reviewer with a number where there are several."""
 
     def __init__(self, pull: PullRequest) -> None:
-        self._author = pull.author.login
+        self._pull = pull
         self._reviewers: dict[str, int] = {}
         remarks = [remark for thread in pull.threads for remark in thread.remarks]
         for remark in (*remarks, *pull.reviews, *pull.conversation):
-            if self._is_reviewer(remark.author):
+            if is_other(pull, remark.author):
                 self._reviewers.setdefault(remark.author.login, len(self._reviewers) + 1)
-
-    def _is_reviewer(self, account: Account) -> bool:
-        return not is_bot(account) and (not account.login or account.login != self._author)
 
     def of(self, account: Account) -> str:
         """The role of an account. A deleted account is a reviewer."""
         if is_bot(account):
             return "bot"
-        if not self._is_reviewer(account):
+        if not is_other(self._pull, account):
             return "author"
         return "reviewer" if len(self._reviewers) < 2 else f"reviewer {self._reviewers.get(account.login, 0)}"
-
-
-def turns_of(thread: Thread, roles: Roles) -> list[Turn]:
-    """The non-empty messages of a thread, in order."""
-    return turns(thread.remarks, roles)
 
 
 def turns(remarks: Iterable[Remark], roles: Roles) -> list[Turn]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
 
 from reviewgauge.core.errors import UserError
@@ -44,7 +44,6 @@ class DiffedChange:
     change: LandedChange
     files: tuple[ChangedFile, ...]
     fixes: tuple[int, ...] = ()
-    references: tuple[Comment, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,16 +73,15 @@ class Labeller:
         """Remember the diffs that several lines ask for."""
         self._diff = lru_cache(maxsize=64)(partial(self.repository.changed_files, largest_file=LARGEST_FILE))
 
-    def label(self, found: DiffedChange) -> DiffedChange:
-        """`found` with the findings of its fixes as references. Raises UserError where code cannot be read."""
+    def references(self, found: DiffedChange) -> tuple[Comment, ...]:
+        """The findings of the fixes of a change. Raises UserError where code cannot be read."""
         references: list[Comment] = []
-        for index in found.fixes:
-            fix = self.fixes[index]
+        for fix in (self.fixes[index] for index in found.fixes):
             if fix.is_revert:
                 references.append(self._reverted(found.change, fix))
             else:
                 references += self._comments(found.change, fix, self._groups(found, fix))
-        return replace(found, references=tuple(references))
+        return tuple(references)
 
     def _groups(self, found: DiffedChange, fix: FoundFix) -> list[LabelledLines]:
         """The lines of the change that the fix had to change, neighbours together; none where they say too little."""

@@ -20,12 +20,12 @@ from typing import NamedTuple
 from pydantic import JsonValue
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import AccountType, PullRequest, Thread
+from reviewgauge.core.history import PullRequest, Thread
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.diff.positions import hunk_at, map_line
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.stages.pull_requests.candidates import code_of, merge_base
+from reviewgauge.stages.pull_requests.candidates import code_of, is_bot, merge_base
 
 LARGEST_FILE = 8 * 1024**2  # bytes; larger ones are not followed
 _SNIPPET = 40  # lines of the code that an answer left
@@ -384,10 +384,7 @@ def signals(thread: Thread, adoption: Adoption | None) -> dict[str, JsonValue]:
     `answered`: another person replied; `thumbs_up` and `thumbs_down` are the reactions to its first message.
     """
     first, opener = thread.remarks[0], thread.opened_by
-    answered = any(
-        remark.author.standing is not AccountType.BOT and remark.author.login != opener.login
-        for remark in thread.remarks[1:]
-    )
+    answered = any(not is_bot(one.author) and one.author.login != opener.login for one in thread.remarks[1:])
     return {
         "changed": adoption.changed if adoption is not None else None,
         "resolved": thread.resolved,

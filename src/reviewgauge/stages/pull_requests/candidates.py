@@ -7,15 +7,19 @@ description it only says when it was last changed.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+
+from typing_extensions import override
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import Account, AccountType, PullRequest, Remark, Revision, Thread
+from reviewgauge.core.history import Account, AccountType, PullRequest, Revision, Thread
 from reviewgauge.core.json_reader import when
+from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Issue, Span, findings
 from reviewgauge.repo.forge.accounts import bot_noise, split_suggestion
 from reviewgauge.repo.forge.timeline import RENAMED
@@ -51,16 +55,26 @@ def left_out(comment: Comment, by: str, reason: str) -> Comment:
 NO_PULL = "no pull request behind it"
 
 
+class PullStage(Stage):
+    """A stage that needs the pull request behind a candidate."""
+
+    @override
+    def narrow(self, item: Candidate) -> Candidate | str:
+        return NO_PULL if item.pull is None else self.narrow_pull(item, item.pull)
+
+    @abstractmethod
+    def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
+        """As `narrow`, where there is a pull request."""
+
+
 def is_bot(account: Account) -> bool:
     """Whether the account is an app or a bot."""
     return account.standing is AccountType.BOT
 
 
-def by_others(pull: PullRequest, remarks: Iterable[Remark]) -> Iterator[Remark]:
-    """The remarks of people other than the author; a deleted account counts as another person."""
-    for remark in remarks:
-        if not is_bot(remark.author) and (not remark.author.login or remark.author.login != pull.author.login):
-            yield remark
+def is_other(pull: PullRequest, account: Account) -> bool:
+    """Whether the account is a person other than the author; a deleted account counts as one."""
+    return not is_bot(account) and (not account.login or account.login != pull.author.login)
 
 
 def stands(thread: Thread) -> bool | None:
@@ -84,18 +98,6 @@ def thread_of(comment: Comment) -> str | None:
     """The id of the thread that a reference was made from."""
     found = comment.extra.get("thread")
     return found if isinstance(found, str) else None
-
-
-def keep_threads(item: Candidate, wanted: Callable[[Thread], bool]) -> Candidate:
-    """The candidate with the wanted threads only, and without the references made from others."""
-    if item.pull is None:
-        return item
-    kept = tuple(thread for thread in item.pull.threads if wanted(thread))
-    if len(kept) == len(item.pull.threads):
-        return item
-    gone = {thread.id for thread in item.pull.threads} - {thread.id for thread in kept}
-    pull = item.pull.model_copy(update={"threads": kept})
-    return without_references(item, gone).model_copy(update={"pull": pull})
 
 
 def without_references(item: Candidate, threads: Collection[str]) -> Candidate:
@@ -173,7 +175,7 @@ def change_at(pull: PullRequest, revision: Revision) -> Change | str:
         files = repository.changed_files(base, revision.head, LARGEST_FILE)
     except UserError:  # an invalid path or a damaged object: only this state is lost
         return NO_DIFF
-    return _named(pull, revision, base, files) if files else NO_FILES
+    return change_of(pull, base, revision.head, files, title_at(pull, revision)) if files else NO_FILES
 
 
 def _change_from_forge(pull: PullRequest, revision: Revision) -> Change | str:
@@ -182,20 +184,18 @@ def _change_from_forge(pull: PullRequest, revision: Revision) -> Change | str:
     base, files = (pull.base, pull.files) if final else (revision.base, revision.files)
     if files is None:
         return NO_CODE
-    return _named(pull, revision, base, files) if files else NO_FILES
+    return change_of(pull, base, revision.head, files, title_at(pull, revision)) if files else NO_FILES
 
 
-def _named(pull: PullRequest, revision: Revision, base: str | None, files: Sequence[ChangedFile]) -> Change:
-    return change_of(pull, base, revision.head, files).model_copy(update={"title": title_at(pull, revision)})
-
-
-def change_of(pull: PullRequest, base: str | None, head: str | None, files: Sequence[ChangedFile]) -> Change:
+def change_of(
+    pull: PullRequest, base: str | None, head: str | None, files: Sequence[ChangedFile], title: str | None = None
+) -> Change:
     """The change of a pull request between two commits."""
     return Change(
         repo=pull.repo,
         base=base,
         head=head,
-        title=pull.title,
+        title=pull.title if title is None else title,
         description=pull.body,
         url=pull.url or None,
         files=tuple(files),
@@ -206,17 +206,9 @@ def change_of(pull: PullRequest, base: str | None, head: str | None, files: Sequ
 # --- the references ------------------------------------------------------------------------------------------------
 
 
-def thread_id(thread: Thread) -> str:
-    """The id of the reference made from a thread."""
-    return f"thread-{thread.id}"
-
-
 def is_review(pull: PullRequest, thread: Thread) -> bool:
     """Whether a person other than the author opened the thread with a review comment."""
-    opener = thread.opened_by
-    if opener.standing is AccountType.BOT or (opener.login and opener.login == pull.author.login):
-        return False
-    return bot_noise(thread.remarks[0].body, True) is None
+    return is_other(pull, thread.opened_by) and bot_noise(thread.remarks[0].body, True) is None
 
 
 def thread_comment(thread: Thread, span: Span | None) -> Comment:
@@ -232,7 +224,7 @@ def thread_comment(thread: Thread, span: Span | None) -> Comment:
         "reactions": dict(first.reactions) or None,
     }
     return Comment(
-        id=thread_id(thread),
+        id=f"thread-{thread.id}",
         body=said,
         span=span,
         suggestion=suggestion,
@@ -284,25 +276,23 @@ def _references(pull: PullRequest, placed: Iterable[tuple[Thread, Span]]) -> tup
 # --- the candidate -------------------------------------------------------------------------------------------------
 
 
-def final_candidate(pull: PullRequest, merge_base_of_final: str | None = None) -> Candidate:
+def final_candidate(pull: PullRequest) -> Candidate:
     """The candidate of a pull request at its final state, with the comments on that state."""
-    change = change_of(pull, merge_base_of_final or pull.base, pull.head, pull.files)
-    return _candidate(pull, change, final_references(pull))
+    return _candidate(pull, change_of(pull, pull.base, pull.head, pull.files), final_references(pull))
 
 
 def candidate_at(item: Candidate, revision: Revision) -> Candidate | str:
     """The candidate at one state of its pull request, or the reason why there is none."""
     if item.pull is None:
-        return "no pull request behind it"
+        return NO_PULL
     change = change_at(item.pull, revision)
     if isinstance(change, str):
         return change
     change = carry_over(item, change)
     narrowed = _candidate(item.pull, change, references_at(item.pull, revision.head))
     facts = {**item.case.facts, **narrowed.case.facts, **text_facts(item.pull, revision)}
-    return item.with_case(
-        change=change, references=narrowed.case.references, verdict=narrowed.case.verdict, facts=facts
-    )
+    case = narrowed.case
+    return item.with_case(change=change, references=case.references, verdict=case.verdict, facts=facts)
 
 
 def carry_over(item: Candidate, change: Change) -> Change:
@@ -322,13 +312,8 @@ def _candidate(pull: PullRequest, change: Change, references: tuple[Comment, ...
     change = change.model_copy(update={"issues": _issues(pull)})
     facts = change_facts(change, created=pull.created, commits=len(pull.commits) or None)
     facts |= {"merged": pull.merged, "threads": len(pull.threads)}
-    case = Case(
-        id=case_id(pull),
-        change=change,
-        references=references,
-        verdict=False if references else None,
-        facts=facts,
-    )
+    verdict = False if references else None
+    case = Case(id=case_id(pull), change=change, references=references, verdict=verdict, facts=facts)
     return Candidate(case=case, pull=pull)
 
 
