@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
+from pydantic import TypeAdapter
 from typing_extensions import override
 
 from reviewgauge.core.base import content_id
@@ -270,10 +271,10 @@ def later_fixes(
     fails.
     """
     dates = content_id(*(f"{fix} {when.isoformat()}" for fix, when in sorted(opened.items())))
-    key = ("szz", _VERSION, repr(settings), str(perhaps), "history", tip, dates)
-    known = context.recall(key)
-    if known is not None:
-        return _from_json(known)
+    key = ("szz", _VERSION, repr(settings), str(perhaps), "later fixes", tip, dates)
+    stored = TypeAdapter(LaterFixes)
+    if (known := context.recall(key)) is not None:
+        return stored.validate_json(known)
     found = LaterFixes()
     fixes: dict[str, float] = {}
     for change in read_changes(repository, tip):
@@ -291,7 +292,7 @@ def later_fixes(
     for fix in wanted:
         _add(found, fix.commit, fixes[fix.commit], context.recall(_key(settings, fix)))
         found.dated += fix.opened is not None
-    context.remember(key, _to_json(found))
+    context.remember(key, stored.dump_json(found))
     return found
 
 
@@ -324,19 +325,3 @@ def _add(found: LaterFixes, fix: str, landed: float, known: bytes | None) -> Non
     for commit, lines in row["lines"].items():
         found.blames.setdefault(commit, []).append(LaterFix(fix, landed, lines))
     found.outcomes["leads to earlier commits" if row["lines"] else row["why"] or "nothing to blame"] += 1
-
-
-def _to_json(found: LaterFixes) -> bytes:
-    rows = {commit: [[one.fix, one.landed, one.lines] for one in fixes] for commit, fixes in found.blames.items()}
-    reverted = {short: [one.fix, one.landed] for short, one in found.reverted.items()}
-    return json.dumps({"blames": rows, "undone": reverted, "outcomes": found.outcomes, "dated": found.dated}).encode()
-
-
-def _from_json(known: bytes) -> LaterFixes:
-    row = json.loads(known)
-    return LaterFixes(
-        {commit: [LaterFix(*one) for one in fixes] for commit, fixes in row["blames"].items()},
-        {short: LaterFix(one[0], one[1], 0, is_revert=True) for short, one in row["undone"].items()},
-        Counter(row["outcomes"]),
-        row["dated"],
-    )

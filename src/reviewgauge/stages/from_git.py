@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
@@ -95,7 +96,7 @@ class FromGit(Stage):
         tip, until = self._tip(repository, name)
         context.report(card.history_section(inspect(repository, tip)))
         counts, fixes = card.Counts(), list[FoundFix]()
-        with ChangeStore(context.folder) as store:
+        with closing(ChangeStore(context.folder)) as store:
             for item in read_changes(repository, tip):
                 if isinstance(item, Drop):
                     yield self.drop(f"{name}/{item.item[:12]}", item.reason)

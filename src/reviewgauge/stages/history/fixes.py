@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 import re
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from reviewgauge.core.building import BuildContext
 from reviewgauge.repo.git.repository import Repository
@@ -51,16 +50,12 @@ class ChangeStore:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by __exit__
+        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by close()
         self._owner: dict[bytes, int] = {}
         self._starts: list[int] = []
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Give the disk back."""
         self._file.close()
 
     def __len__(self) -> int:
@@ -142,7 +137,6 @@ def fix_text(change: LandedChange) -> str:
     return f"{title}\n\n{change.description}".strip()
 
 
-_DAY = 86_400.0  # seconds
 _SKEW = 1.0  # days that clocks may differ by
 
 
@@ -163,14 +157,10 @@ class Blame:
 class Traced:
     """The blame of each change by its number, and why fixes and lines did not count."""
 
-    blames: dict[int, Blame] = field(default_factory=dict)
+    blames: defaultdict[int, Blame] = field(default_factory=lambda: defaultdict(Blame))
     outcomes: Counter[str] = field(default_factory=Counter)
     skipped_lines: Counter[str] = field(default_factory=Counter)
     lines: int = 0
-
-    def of(self, number: int) -> Blame:
-        """The blame of a change, to be added to."""
-        return self.blames.setdefault(number, Blame())
 
 
 @cache
@@ -235,36 +225,31 @@ class FixTracer:
         outcome = self._weigh_revert(found, index, fix)
         sure = fix.kind is FixKind.YES and not fix.is_revert
         too_large = self._too_large(trace) if sure else ""
-        no_label = (
-            "of a fix that is too large" if too_large else "" if sure else "of what only may be a fix, or of a revert"
-        )
+        no_label = "" if sure else "of what only may be a fix, or of a revert"
+        if too_large:
+            no_label = "of a fix that is too large"
         counted: set[int] = set()
-        doubted: set[int] = set()
+        owners: set[int] = set()
         for _, owner, reason in self.lines(trace, fix):
             found.lines += 1
             if reason or no_label:
                 found.skipped_lines[reason or no_label] += 1
             if owner is not None and owner != fix.number:
-                doubted.add(owner)
-                if not reason:
-                    counted.add(owner)
-        for owner in doubted - ({fix.reverted} if fix.reverted is not None else set()):
-            if sure and not too_large and owner in counted:
+                (owners if reason or no_label else counted).add(owner)
+        for owner in (owners | counted) - {fix.reverted}:
+            if owner in counted:
                 self._blame(found, index, fix, owner)
             else:
-                found.of(owner).doubts.add("a later change may have fixed it")
-        if outcome or not sure:
-            found.outcomes[outcome or "may fix something: its origin is not a clean change"] += 1
-        elif too_large:
-            found.outcomes[too_large] += 1
-        elif counted:
-            found.outcomes["traced"] += 1
-        else:
-            found.outcomes[_why_nothing(trace)] += 1
+                found.blames[owner].doubts.add("a later change may have fixed it")
+        if not outcome and not sure:
+            outcome = "may fix something: its origin is not a clean change"
+        elif not outcome:
+            outcome = too_large or ("traced" if counted else _why_nothing(trace))
+        found.outcomes[outcome] += 1
 
     def _blame(self, found: Traced, index: int, fix: FoundFix, owner: int) -> None:
-        days = (fix.commit.committed - self.store.get(owner).commit.committed).total_seconds() / _DAY
-        blame = found.of(owner)
+        days = (fix.commit.committed - self.store.get(owner).commit.committed) / timedelta(days=1)
+        blame = found.blames[owner]
         if days > self.horizon:
             blame.late = True
         elif days < -_SKEW:
@@ -281,7 +266,7 @@ class FixTracer:
         if fix.reverted is None or fix.reverted == fix.number:
             return "reverts a change that it does not name"
         if not fix.explained:
-            found.of(fix.reverted).doubts.add("reverted without a reason")
+            found.blames[fix.reverted].doubts.add("reverted without a reason")
             return "reverts a change and does not say why"
         self._blame(found, index, fix, fix.reverted)
         return "reverts a change and says why"
@@ -317,6 +302,4 @@ class FixTracer:
 def _why_nothing(trace: Trace) -> str:
     if trace.inducing:
         return "blames no line that counts"
-    if trace.skipped:
-        return trace.skipped[-1].reason
-    return "nothing to blame"
+    return trace.skipped[-1].reason if trace.skipped else "nothing to blame"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from functools import lru_cache, partial
 
 from reviewgauge.core.errors import UserError
@@ -33,7 +34,6 @@ _LONGEST_BODY = 2000
 _CORE = 0.06  # of the words that a fix changes: less of them in a change's lines is an aside
 _PART = 0.25  # of the words that a fix takes out: less of them in a change's lines is an aside
 _SHORT = 8  # characters of a line, without blanks, from which on a moved line is recognised
-_DAY = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +77,8 @@ class Labeller:
         """The findings of the fixes of a change. Raises UserError where code cannot be read."""
         references: list[Comment] = []
         for fix in (self.fixes[index] for index in found.fixes):
-            if fix.is_revert:
-                references.append(self._reverted(found.change, fix))
-            else:
-                references += self._comments(found.change, fix, self._groups(found, fix))
+            groups = [None] if fix.is_revert else self._groups(found, fix)
+            references += [self._comment(found.change, fix, group, number) for number, group in enumerate(groups, 1)]
         return tuple(references)
 
     def _groups(self, found: DiffedChange, fix: FoundFix) -> list[LabelledLines]:
@@ -146,9 +144,9 @@ class Labeller:
         """Why the lines of one change are too small a part of what a fix does for its text to be about them."""
         files = self._diff(f"{fix.commit.id}^", fix.commit.id)
         out, into = words_changed(files, lambda path, text: not not_product(path) and not trivial(text))
-        touched = [touched_at(files, line.fix_path, line.fix_line, Side.OLD) for line in lines]
-        taken = sum(len(one.changed) for one in touched if one is not None)
-        given = sum(one.inserted for one in touched if one is not None)
+        found = (touched_at(files, line.fix_path, line.fix_line, Side.OLD) for line in lines)
+        touched = [one for one in found if one is not None]
+        taken, given = sum(len(one.changed) for one in touched), sum(one.inserted for one in touched)
         if not self.strict or not lines or not out + into:
             return ""
         if taken + given < _CORE * (out + into):
@@ -164,71 +162,43 @@ class Labeller:
         except UserError:
             return None
 
-    def _comments(self, change: LandedChange, fix: FoundFix, groups: Sequence[LabelledLines]) -> list[Comment]:
-        fixing = self.tracer.store.get(fix.number)
-        first = f"fix-{fix.commit.id[:12]}"
-        comments: list[Comment] = []
-        for count, group in enumerate(groups, 1):
-            evidence, after = self._evidence(fixing, group)
-            comments.append(
-                Comment(
-                    id=first if count == 1 else f"{first}-{count}",
-                    body=_body(fixing),
-                    span=group.span,
-                    category="defect",
-                    created=fix.commit.committed,
-                    same_as=None if count == 1 else first,
-                    resolution=Resolution(commit=fix.commit.id, snippet=after or None),
-                    extra={
-                        "fix": fix.commit.id,
-                        "fix_diff": evidence,
-                        "days": _days(change, fix),
-                        "szz": sorted({line.reason for line in group.lines}),
-                    },
-                )
-            )
-        return comments
-
-    def _reverted(self, change: LandedChange, fix: FoundFix) -> Comment:
-        commit, why = fix.commit, ["the fix takes back the change as a whole"]
+    def _comment(
+        self, change: LandedChange, fix: FoundFix, group: LabelledLines | None = None, number: int = 1
+    ) -> Comment:
+        """The finding of a fix at one of its places, counted from 1; without a place it is the whole change."""
+        commit, first = fix.commit, f"fix-{fix.commit.id[:12]}"
+        evidence, after = self._evidence(fix, group) if group else ("", "")
+        why = sorted({line.reason for line in group.lines}) if group else ["the fix takes back the change as a whole"]
+        days = max(0.0, round((commit.committed - change.commit.committed) / timedelta(days=1), 1))
+        body = without_ids(own_text(fix_text(self.tracer.store.get(fix.number))))
         return Comment(
-            id=f"fix-{commit.id[:12]}",
-            body=_body(self.tracer.store.get(fix.number)),
+            id=first if number == 1 else f"{first}-{number}",
+            body=body[:_LONGEST_BODY],
+            span=group.span if group else None,
             category="defect",
             created=commit.committed,
-            resolution=Resolution(commit=commit.id),
-            extra={"fix": commit.id, "days": _days(change, fix), "szz": why},
+            same_as=None if number == 1 else first,
+            resolution=Resolution(commit=commit.id, snippet=after or None),
+            extra={"fix": commit.id, **({"fix_diff": evidence} if group else {}), "days": days, "szz": [*why]},
         )
 
-    def _evidence(self, fixing: LandedChange, group: LabelledLines) -> tuple[str, str]:
+    def _evidence(self, fix: FoundFix, group: LabelledLines) -> tuple[str, str]:
         """(the fix's hunks that change these lines, the lines after it)."""
         try:
-            files = self._diff(self.tracer.recall(fixing.commit.id).parent, fixing.commit.id)
+            files = self._diff(self.tracer.recall(fix.commit.id).parent, fix.commit.id)
         except UserError:
             return "", ""
         wanted = {(line.fix_path, line.fix_line) for line in group.lines}
         hunks = [
             (file.path, hunk)
             for file in files
-            if file.patch
-            for hunk in parse_patch(file.patch)
-            if any(
-                (file.old_path or file.path) == path and hunk.old_start <= at < hunk.old_start + hunk.old_count
-                for path, at in wanted
-            )
+            for hunk in parse_patch(file.patch or "")
+            if any((file.old_path or file.path, at) in wanted for at in hunk.numbers(Side.OLD))
         ]
         evidence = "\n".join(f"{path}\n{_text(hunk)}" for path, hunk in hunks)
         after = "\n".join(one.text for _, hunk in hunks for one in hunk.lines if one.kind != "-")
         return evidence[:_LONGEST_EVIDENCE], after[:_LONGEST_SNIPPET]
 
 
-def _body(fixing: LandedChange) -> str:
-    return without_ids(own_text(fix_text(fixing)))[:_LONGEST_BODY]
-
-
 def _text(hunk: Hunk) -> str:
     return "\n".join([hunk.header, *(one.kind + one.text for one in hunk.lines)])
-
-
-def _days(change: LandedChange, fix: FoundFix) -> float:
-    return max(0.0, round((fix.commit.committed - change.commit.committed).total_seconds() / _DAY, 1))

@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
+from itertools import groupby, islice
+from typing import NamedTuple
 
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
-from reviewgauge.repo.diff.diffs import DiffLine, Kind, changed_lines, parse_patch
+from reviewgauge.repo.diff.diffs import DiffLine, Kind, parse_patch
 from reviewgauge.repo.diff.positions import map_line
 from reviewgauge.repo.syntax.languages import is_documentation, is_generated_or_vendored, is_test, language
 
@@ -102,25 +104,17 @@ def normal(text: str) -> str:
 
 def texts(files: Sequence[ChangedFile], kind: Kind) -> frozenset[str]:
     """The lines that a diff adds ("+") or deletes ("-") anywhere, without white space."""
-    return frozenset(
-        normal(line.text)
-        for file in files
-        if file.patch
-        for hunk in parse_patch(file.patch)
-        for line in hunk.lines
-        if line.kind == kind
-    )
+    return frozenset(normal(line.text) for file in files for line in _diff_lines(file) if line.kind == kind)
 
 
 def new_text(files: Sequence[ChangedFile], path: str, line: int) -> str | None:
     """The text of `line` of `path` if the change added it, else None."""
-    for file in files:
-        if file.path == path and file.patch and line in changed_lines(file, Side.NEW):
-            for hunk in parse_patch(file.patch):
-                for one in hunk.lines:
-                    if one.new == line and one.kind == "+":
-                        return one.text
-    return None
+    shown = (one for file in files if file.path == path for one in _diff_lines(file))
+    return next((one.text for one in shown if one.new == line and one.kind == "+"), None)
+
+
+def _diff_lines(file: ChangedFile) -> Iterator[DiffLine]:
+    return (line for hunk in parse_patch(file.patch or "") for line in hunk.lines)
 
 
 _TOKEN = re.compile(r"\w+|==|!=|<=|>=|&&|\|\||[^\w\s]")
@@ -172,18 +166,13 @@ def origin_problem(change: TouchedLine, fix: TouchedLine) -> str:
 
 def words_changed(files: Sequence[ChangedFile], counts: Callable[[str, str], bool]) -> tuple[int, int]:
     """How many words a diff takes out and puts in, in the lines for which `counts(path, text)` holds."""
-    totals = []
-    for side in (Side.OLD, Side.NEW):
-        total = 0
-        for file in files:
-            touched = touched_lines(file.patch, side) if file.patch else {}
-            for hunk in parse_patch(file.patch) if touched and file.patch else ():
-                for line in hunk.lines:
-                    number = line.old if side is Side.OLD else line.new
-                    if line.kind != " " and number in touched and counts(file.path, line.text):
-                        total += len(touched[number].changed)
-        totals.append(total)
-    return totals[0], totals[1]
+    totals = dict.fromkeys((Side.OLD, Side.NEW), 0)
+    for file in files:
+        counted = [line for line in _diff_lines(file) if line.kind != " " and counts(file.path, line.text)]
+        for side in totals:
+            numbers = (number for line in counted if (number := line.number(side)) is not None)
+            totals[side] += sum(len(touched_lines(file.patch or "", side)[number].changed) for number in numbers)
+    return totals[Side.OLD], totals[Side.NEW]
 
 
 def touched_at(files: Sequence[ChangedFile], path: str, line: int, side: Side) -> TouchedLine | None:
@@ -229,88 +218,70 @@ def touched_lines(patch: str, side: Side) -> dict[int, TouchedLine]:
     """The lines that a file's patch adds (side new) or deletes (side old), by their number."""
     found: dict[int, TouchedLine] = {}
     for hunk in parse_patch(patch):
-        for block in _blocks(hunk.lines):
-            found |= _touched(block, side)
+        for is_changed, block in groupby(hunk.lines, key=lambda line: line.kind != " "):
+            if is_changed:
+                found |= _touched(list(block), side)
     return found
 
 
-def _blocks(lines: Sequence[DiffLine]) -> Iterator[list[DiffLine]]:
-    """Runs of added and deleted lines."""
-    block: list[DiffLine] = []
-    for line in lines:
-        if line.kind != " ":
-            block.append(line)
-        elif block:
-            yield block
-            block = []
-    if block:
-        yield block
+class _Token(NamedTuple):
+    """A token of a block: the number of its line on its side, its index in the line, and its text."""
+
+    line: int
+    at: int
+    text: str
+
+    @property
+    def is_sign(self) -> bool:
+        return self.text in _SIGNS
 
 
 def _touched(block: Sequence[DiffLine], side: Side) -> dict[int, TouchedLine]:
-    olds = [(n, token) for n, line in _numbered(block, Side.OLD) for token in _tokens(line.text)]
-    news = [(n, token) for n, line in _numbered(block, Side.NEW) for token in _tokens(line.text)]
-    mine = olds if side is Side.OLD else news
-    lines = {n: TouchedLine(_tokens(line.text)) for n, line in _numbered(block, side)}
-    place = _places(mine)
-    if max(len(olds), len(news)) > _MOST:
-        operations = [(0, len(olds), 0, len(news))]
-    else:
-        both = [token for _, token in olds], [token for _, token in news]
-        found = SequenceMatcher(None, *both, autojunk=False).get_opcodes()
-        operations = [(a, b, c, d) for tag, a, b, c, d in found if tag != "equal"]
-    for a, b, c, d in operations:
-        first, last = (a, b) if side is Side.OLD else (c, d)
-        for at in range(first, last):
-            number, index = place[at]
-            if mine[at][1] not in _SIGNS:
-                lines[number].changed.add(index)
-        others, begin, end = (news, c, d) if side is Side.OLD else (olds, a, b)
-        words = [token for _, token in others[begin:end] if token not in _SIGNS]
+    olds, news = (
+        [
+            _Token(number, at, text)
+            for line in block
+            if (number := line.number(each)) is not None
+            for at, text in enumerate(_tokens(line.text))
+        ]
+        for each in (Side.OLD, Side.NEW)
+    )
+    mine, others = (olds, news) if side is Side.OLD else (news, olds)
+    lines = {n: TouchedLine(_tokens(line.text)) for line in block if (n := line.number(side)) is not None}
+    operations = [("replace", 0, len(olds), 0, len(news))]
+    if max(len(olds), len(news)) <= _MOST:
+        texts_of = [token.text for token in olds], [token.text for token in news]
+        operations = list(SequenceMatcher(None, *texts_of, autojunk=False).get_opcodes())
+    for tag, a, b, c, d in operations:
+        if tag == "equal":
+            continue
+        (first, last), (begin, end) = ((a, b), (c, d)) if side is Side.OLD else ((c, d), (a, b))
+        for token in mine[first:last]:
+            if not token.is_sign:
+                lines[token.line].changed.add(token.at)
+        words = sum(not token.is_sign for token in others[begin:end])
         if first == last and words and not _whole_lines(others, begin, end):
-            for count, at in enumerate(_neighbours(mine, first)):
-                number, index = place[at]
-                lines[number].beside.add(index)
-                lines[number].inserted += 0 if count else len(words)
+            for count, token in enumerate(_neighbours(mine, first)):
+                lines[token.line].beside.add(token.at)
+                lines[token.line].inserted += 0 if count else words
     return lines
 
 
-def _whole_lines(tokens: Sequence[tuple[int, str]], first: int, last: int) -> bool:
+def _whole_lines(tokens: Sequence[_Token], first: int, last: int) -> bool:
     """Whether a run of tokens fills its lines: then it is between the lines of the other side, and touches none.
 
     Signs at its ends do not count: a new last entry of a list puts a comma behind the one before.
     """
-    while tokens[first][1] in _SIGNS:
-        first += 1
-    while tokens[last - 1][1] in _SIGNS:
-        last -= 1
-    before = next((line for line, token in reversed(tokens[:first]) if token not in _SIGNS), None)
-    after = next((line for line, token in tokens[last:] if token not in _SIGNS), None)
-    return before != tokens[first][0] and after != tokens[last - 1][0]
+    run = [token for token in tokens[first:last] if not token.is_sign]
+    before = next((token.line for token in reversed(tokens[:first]) if not token.is_sign), None)
+    after = next((token.line for token in tokens[last:] if not token.is_sign), None)
+    return before != run[0].line and after != run[-1].line
 
 
-def _neighbours(tokens: Sequence[tuple[int, str]], at: int) -> Iterator[int]:
+def _neighbours(tokens: Sequence[_Token], at: int) -> Iterator[_Token]:
     """The nearest words before and after a place between tokens."""
-    for way in (range(at - 1, -1, -1), range(at, len(tokens))):
-        found = next((n for n in way if tokens[n][1] not in _SIGNS), None)
-        if found is not None:
-            yield found
-
-
-def _numbered(block: Sequence[DiffLine], side: Side) -> Iterator[tuple[int, DiffLine]]:
-    for line in block:
-        number = line.old if side is Side.OLD else line.new
-        if number is not None and line.kind != " ":
-            yield number, line
-
-
-def _places(tokens: Sequence[tuple[int, str]]) -> list[tuple[int, int]]:
-    """(line, index in the line) of each token of a block."""
-    found: list[tuple[int, int]] = []
-    for number, _ in tokens:
-        same = found and found[-1][0] == number
-        found.append((number, found[-1][1] + 1 if same else 0))
-    return found
+    for way in (reversed(tokens[:at]), tokens[at:]):
+        yield from islice((token for token in way if not token.is_sign), 1)
 
 
 def _tokens(text: str) -> tuple[str, ...]:
