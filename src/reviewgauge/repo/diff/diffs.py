@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import groupby
 from typing import Literal
 
 from pydantic import ValidationError
@@ -59,6 +60,11 @@ class Hunk:
     def numbers(self, side: Side) -> list[int]:
         """The numbers of its lines on one side."""
         return [number for line in self.lines if (number := line.number(side)) is not None]
+
+    def blocks(self) -> Iterator[list[DiffLine]]:
+        """Its runs of added and deleted lines."""
+        runs = groupby(self.lines, key=lambda line: line.kind != " ")
+        return (list(lines) for is_changed, lines in runs if is_changed)
 
     def covers(self, span: Span) -> bool:
         """Whether one of its lines is among those of `span`, whatever the file."""

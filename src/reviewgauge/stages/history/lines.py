@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
-from itertools import groupby, islice
+from itertools import islice
 from typing import NamedTuple
 
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
@@ -218,9 +218,8 @@ def touched_lines(patch: str, side: Side) -> dict[int, TouchedLine]:
     """The lines that a file's patch adds (side new) or deletes (side old), by their number."""
     found: dict[int, TouchedLine] = {}
     for hunk in parse_patch(patch):
-        for is_changed, block in groupby(hunk.lines, key=lambda line: line.kind != " "):
-            if is_changed:
-                found |= _touched(list(block), side)
+        for block in hunk.blocks():
+            found |= _touched(block, side)
     return found
 
 

@@ -22,7 +22,7 @@ from pydantic import JsonValue
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import PullRequest, Thread
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
-from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.diff.diffs import Hunk, line_runs, parse_patch
 from reviewgauge.repo.diff.positions import hunk_at, map_line
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.pull_requests.candidates import code_of, is_bot, merge_base
@@ -94,18 +94,17 @@ class LineTracker:
             return Adoption(self._by_forge_flag(thread), None, None, 0, 0)
         if thread.whole_file or thread.line is None:
             outcome = self._answer(self._file_outcome(thread.path, steps), thread)
-            return Adoption(outcome.changed, outcome.commit, outcome.snippet, 0, 0)
+            return Adoption(*outcome, 0, 0)
         patch = self._patch_at(thread)
         lines = _lines_of(thread, patch)
         if not lines:
             return Adoption(self._restored(thread, _span(thread), steps), self.pull.head, None, 0, 0)
         outcomes = self.outcomes(thread.path, lines, steps)
         own = _combined([self._answer(outcomes[line], thread) for line in lines])
-        changed, places = self._base_rate(thread, patch, lines, steps)
-        return Adoption(own.changed, own.commit, own.snippet, changed, places)
+        return Adoption(*own, *self._base_rate(thread, patch, lines, steps))
 
     def _answer(self, outcome: LineOutcome, thread: Thread) -> LineOutcome:
-        """`fate`, or LOST where the lines were changed before the comment was made."""
+        """`outcome`, or LOST where the lines were changed before the comment was made."""
         commented_at = thread.remarks[0].created
         if not outcome.changed or outcome.commit is None or commented_at is None:
             return outcome
@@ -157,12 +156,10 @@ class LineTracker:
         return [line[0] for line in chain] if leads else [after]
 
     def _base(self, commit: str) -> str | None:
-        if commit not in self._bases or self._bases[commit] is None:
-            tip = self.pull.base
-            known = self.code is not None and tip is not None and self.code.exists(tip)
-            found = merge_base(self.code, tip, commit) if known and self.code is not None and tip is not None else None
-            self._bases[commit] = found
-        return self._bases[commit]
+        code, tip = self.code, self.pull.base
+        if self._bases.get(commit) is None and code is not None and tip is not None and code.exists(tip):
+            self._bases[commit] = merge_base(code, tip, commit)
+        return self._bases.get(commit)
 
     def _read_diff(self, before: str, after: str) -> ChangedPaths:
         assert self.code is not None
@@ -174,9 +171,8 @@ class LineTracker:
 
     def outcomes(self, path: str, lines: Iterable[int], steps: Sequence[Step]) -> dict[int, LineOutcome]:
         """The outcome of each line of the new side of `path`, numbered as before the first step."""
-        lines = list(lines)
         outcomes = dict.fromkeys(lines, KEPT)
-        for position in self.trace(path, lines, steps):
+        for position in self.trace(path, list(outcomes), steps):
             outcomes.update(position.gone)
         return outcomes
 
@@ -249,8 +245,8 @@ class LineTracker:
         """(commit, path) -> the lines commented on there or in an earlier state."""
         found: dict[tuple[str, str], set[int]] = defaultdict(set)
         for thread in self.pull.threads:
-            steps = self.steps(thread.commit) if thread.commit is not None and not thread.whole_file else None
-            if steps is None or thread.commit is None or thread.line is None:
+            steps = self.steps(thread.commit) if thread.commit is not None else None
+            if steps is None or thread.commit is None or thread.line is None or thread.whole_file:
                 continue
             lines = _lines_of(thread, self._patch_at(thread) if thread.side is Side.OLD else "")
             found[thread.commit, thread.path].update(lines)
@@ -258,10 +254,8 @@ class LineTracker:
                 found[position.commit, position.path].update(position.now.values())
         return found
 
-    def _uncommented(
-        self, thread: Thread, hunk: Hunk, steps: Sequence[Step]
-    ) -> tuple[list[int], dict[int, LineOutcome]]:
-        """The added lines of a hunk without comments in any state, and their outcomes."""
+    def _uncommented(self, thread: Thread, hunk: Hunk, steps: Sequence[Step]) -> dict[int, LineOutcome]:
+        """The outcomes of the added lines of a hunk without comments in any state."""
         taken = self._commented[thread.commit or "", thread.path]
         added = (line for line in hunk.lines if line.kind == "+" and line.new not in taken)
         outcomes = {line.new: KEPT for line in added if line.new is not None}
@@ -270,7 +264,7 @@ class LineTracker:
             for line in [line for line, at in position.now.items() if at in commented]:
                 outcomes.pop(line, None)
             outcomes.update({line: outcome for line, outcome in position.gone.items() if line in outcomes})
-        return list(outcomes), outcomes
+        return outcomes
 
     def _base_rate(self, thread: Thread, patch: str, lines: Sequence[int], steps: Sequence[Step]) -> tuple[int, int]:
         """(changed, all) counts of runs of as many added lines in the same hunk without comments.
@@ -280,18 +274,17 @@ class LineTracker:
         hunk = hunk_at(patch, Side.NEW, lines[-1])
         if hunk is None:
             return 0, 0
-        free, outcomes = self._uncommented(thread, hunk, steps)
+        outcomes = self._uncommented(thread, hunk, steps)
         written = {line.new for line in hunk.lines if line.text.strip()}
-        size = len([line for line in lines if _is_added(hunk, line)]) or 1
-        changed = places = 0
-        for run in _runs(free):
-            for start in range(len(run) - size + 1):
-                place = run[start : start + size]
-                outcome = _combined([self._answer(outcomes[line], thread) for line in place])
-                if outcome.changed is not None and written.intersection(place):
-                    places += 1
-                    changed += outcome.changed
-        return changed, places
+        size = len({line.new for line in hunk.lines if line.kind == "+"}.intersection(lines)) or 1
+        found: list[bool] = []
+        for first, last in line_runs(outcomes):
+            for start in range(first, last - size + 2):
+                place = range(start, start + size)
+                changed = _combined([self._answer(outcomes[line], thread) for line in place]).changed
+                if changed is not None and written.intersection(place):
+                    found.append(changed)
+        return sum(found), len(found)
 
     def _by_forge_flag(self, thread: Thread) -> bool | None:
         """Without the commits: the forge marks a thread as outdated once its lines were changed."""
@@ -329,41 +322,17 @@ def _replacement(file: ChangedFile, line: int) -> str | None:
 def _replacing(patch: str, lines: Iterable[int]) -> range:
     """The added lines in the same block as deleted ones; empty where there are none."""
     wanted = set(lines)
-    for hunk in parse_patch(patch):
-        block: list[int] = []
-        hit = False
-        for line in (*hunk.lines, None):
-            if line is None or line.kind == " ":
-                if hit and block:
-                    return range(block[0], block[-1] + 1)
-                block, hit = [], False
-            elif line.kind == "+" and line.new is not None:
-                block.append(line.new)
-            elif line.old in wanted:
-                hit = True
+    for block in (block for hunk in parse_patch(patch) for block in hunk.blocks()):
+        added = [line.new for line in block if line.new is not None]
+        if added and any(line.old in wanted for line in block):
+            return range(added[0], added[-1] + 1)
     return range(0)
 
 
 def _combined(outcomes: Sequence[LineOutcome]) -> LineOutcome:
     """The outcome of several lines: changed where one is, unknown where one is lost and none changed."""
-    return next(
-        (outcome for outcome in outcomes if outcome.changed), LOST if any(f.changed is None for f in outcomes) else KEPT
-    )
-
-
-def _is_added(hunk: Hunk, line: int) -> bool:
-    return any(one.new == line and one.kind == "+" for one in hunk.lines)
-
-
-def _runs(lines: Sequence[int]) -> list[list[int]]:
-    """Numbers in runs without gaps."""
-    found: list[list[int]] = []
-    for line in lines:
-        if found and line == found[-1][-1] + 1:
-            found[-1].append(line)
-        else:
-            found.append([line])
-    return found
+    lost = any(outcome.changed is None for outcome in outcomes)
+    return next((outcome for outcome in outcomes if outcome.changed), LOST if lost else KEPT)
 
 
 def adoptions(pull: PullRequest) -> dict[str, Adoption | None]:
@@ -386,11 +355,11 @@ def signals(thread: Thread, adoption: Adoption | None) -> dict[str, JsonValue]:
     first, opener = thread.remarks[0], thread.opened_by
     answered = any(not is_bot(one.author) and one.author.login != opener.login for one in thread.remarks[1:])
     return {
-        "changed": adoption.changed if adoption is not None else None,
+        "changed": adoption.changed if adoption else None,
         "resolved": thread.resolved,
         "answered": answered,
         "thumbs_up": first.reactions.get("+1", 0),
         "thumbs_down": first.reactions.get("-1", 0),
-        "base_changed": adoption.base_changed if adoption is not None else 0,
-        "base_lines": adoption.base_places if adoption is not None else 0,
+        "base_changed": adoption.base_changed if adoption else 0,
+        "base_lines": adoption.base_places if adoption else 0,
     }
