@@ -7,11 +7,13 @@ which pull requests stay and at which state they are taken is decided by the sta
 from __future__ import annotations
 
 import gzip
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import partial
 from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from typing_extensions import override
 
@@ -34,6 +36,7 @@ from reviewgauge.stages.pull_requests.candidates import NO_DIFF, NO_FILES, case_
 from reviewgauge.stages.pull_requests.code import CodeFrom, Found, Mirror, as_listed, mirror_of, read_from_api
 from reviewgauge.stages.sampling.draws import check_day
 
+T = TypeVar("T")
 FOLDER, DUMP = "forge", "pulls.jsonl.gz"
 STATES = ("merged", "closed", "open")
 AT_ONCE = 20  # pull requests whose commits are fetched together
@@ -94,7 +97,7 @@ class FromGithub(Stage):
                             yield made
                             continue
                         write_archive_line(dump, made[0])
-                        yield self._candidate(*made)
+                        yield final_candidate(made[1])
             (folder / f"{DUMP}.part").replace(folder / DUMP)
             forge.answers.mark("round", "")
             _report(context, forge)
@@ -177,26 +180,35 @@ class FromGithub(Stage):
             for raw, pull in read:
                 yield self._with_code(reader, mirror, raw, pull)
         if mirror is not None and mirror.why:
-            context.report(CardSection(by="from_github", title=f"Code of {reader.repo}", text=_without_git(mirror.why)))
+            problem = (
+                f"Its git repository could not be read ({mirror.why}), so patches are those of the API: large files "
+                "have none, and states before the last one cannot be built."
+            )
+            context.report(CardSection(by="from_github", title=f"Code of {reader.repo}", text=problem))
 
     def _read(self, reader: PullReader, own: int, updated: str, began: str) -> tuple[Raw, PullRequest] | Drop:
         item = f"{reader.repo}/pull/{own}"
-        try:
+
+        def ask() -> tuple[Raw, PullRequest] | Drop:
             raw = reader.read(own, updated)
             if self.issues:
                 raw["issues"] = [dict(issue) for issue in _issues(reader, raw, began)]
+            return self._too_large(item, raw) or (raw, read_pull(raw, "the forge's answer"))
+
+        return self._asked(item, ask)
+
+    def _asked(self, item: str, ask: Callable[[], T], about: str = "") -> T | Drop:
+        """What the forge answers, or why the pull request is left out."""
+        try:
+            return ask()
         except Unavailable as error:
-            return self.drop(item, error.reason, str(error))
+            return self.drop(item, f"{about}{error.reason}", str(error))
+        except BadInput as error:
+            return self.drop(item, UNREADABLE, str(error))
         except Failed as error:
             if error.stops:
                 raise
             return self.drop(item, "the forge does not manage to answer: asked again next time", str(error))
-        if (large := self._too_large(item, raw)) is not None:
-            return large
-        try:
-            return raw, read_pull(raw, "the forge's answer")
-        except BadInput as error:
-            return self.drop(item, UNREADABLE, str(error))
 
     def _too_large(self, item: str, raw: Json) -> Drop | None:
         lines = (number(raw, "pull", "additions") or 0) + (number(raw, "pull", "deletions") or 0)
@@ -215,19 +227,15 @@ class FromGithub(Stage):
         pull, found = here
         if found is None and self.code == "mirror":
             return self.drop(item, "its commits cannot be fetched", mirror.why if mirror is not None else "")
-        try:
-            found = found or read_from_api(reader, raw, pull)
-        except Unavailable as error:
-            return self.drop(item, f"its diff is {error.reason}", str(error))
-        except BadInput as error:
-            return self.drop(item, UNREADABLE, str(error))
-        except Failed as error:
-            if error.stops:
-                raise
-            return self.drop(item, "the forge does not manage to answer: asked again next time", str(error))
+        if found is None:
+            asked = self._asked(item, partial(read_from_api, reader, raw, pull), "its diff is ")
+            if isinstance(asked, Drop):
+                return asked
+            found = asked
         raw["files"], raw["merge_base"] = as_listed(found.files), found.base
         raw["states"] = mirror.states(pull) if mirror is not None else []
-        return self._checked(item, raw, pull, found)
+        checked = self._checked(item, pull, found)
+        return checked if isinstance(checked, Drop) else (raw, checked)
 
     def _in_mirror(self, mirror: Mirror | None, pull: PullRequest) -> tuple[PullRequest, Found | None] | Drop:
         """The pull request with its states and what it changed, as far as the mirror holds it.
@@ -243,16 +251,13 @@ class FromGithub(Stage):
             return self.drop(case_id(pull), NO_DIFF, error.problem)
         return pull.model_copy(update=update), found
 
-    def _checked(self, item: str, raw: Raw, pull: PullRequest, found: Found) -> tuple[Raw, PullRequest] | Drop:
+    def _checked(self, item: str, pull: PullRequest, found: Found) -> PullRequest | Drop:
+        """The pull request with what it changed."""
         if not found.files:
             return self.drop(item, NO_FILES)
         if all(file.patch is None and not file.binary for file in found.files):
             return self.drop(item, "no diff is at hand")
-        return raw, pull.model_copy(update={"base": found.base, "files": found.files})
-
-    @staticmethod
-    def _candidate(raw: Raw, pull: PullRequest) -> Candidate:
-        return final_candidate(pull)
+        return pull.model_copy(update={"base": found.base, "files": found.files})
 
     # --- from a dump ---------------------------------------------------------------------------------------------
 
@@ -291,9 +296,7 @@ class FromGithub(Stage):
         if isinstance(here, Drop):
             return here
         pull, found = here
-        found = found or Found(text(raw, "merge_base") or pull.base, pull.files)
-        made = self._checked(case_id(pull), raw, pull, found)
-        return made if isinstance(made, Drop) else made[1]
+        return self._checked(case_id(pull), pull, found or Found(text(raw, "merge_base") or pull.base, pull.files))
 
 
 def _state(pull: object) -> str:
@@ -325,13 +328,6 @@ def _texts(raw: Raw) -> Iterator[str]:
     yield text(raw, "pull", "title")
     for part in ("conversation", "reviews", "comments"):
         yield from (text(item, "body") for item in nodes(raw, part))
-
-
-def _without_git(why: str) -> str:
-    return (
-        f"Its git repository could not be read ({why}), so patches are those of the API: large files have none, and "
-        "states before the last one cannot be built."
-    )
 
 
 def _report(context: BuildContext, forge: Forge) -> None:

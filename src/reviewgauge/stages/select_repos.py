@@ -11,7 +11,7 @@ import csv
 import io
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import islice
@@ -31,12 +31,14 @@ from reviewgauge.repo.forge.replies import Unavailable
 from reviewgauge.repo.syntax.languages import language_name
 from reviewgauge.stages.pull_requests.candidates import remember_repositories
 
+CHOSEN, FORGE = "repositories.jsonl", "forge"
 CONTEXT_LANGUAGES = ("Python", "Java", "JavaScript", "C", "C++", "C#", "Rust", "TypeScript", "Go")
 AACR_LANGUAGES = ("JavaScript", "Python", "TypeScript", "Java", "C#", "C++", "C", "PHP", "Go", "Rust")
 _DAYS = 30.4375  # of a month, on average
 _COUNTS = ("stars", "new_stars", "issues_and_pulls", "closed_pulls")
 _FIELDS = ("name", "language", *_COUNTS, "active", "language_share")
 LARGEST = 64 * 1024**2  # bytes of a file of candidates
+_MOST = 1000  # results that a search gives
 
 
 class Refused(NamedTuple):
@@ -50,19 +52,176 @@ class Refused(NamedTuple):
 Chosen = tuple[list[RepositoryCandidate], list[Refused]]
 
 
-def popular(
-    candidates: Iterable[RepositoryCandidate], languages: Sequence[str], top: int
-) -> tuple[list[RepositoryCandidate], list[Refused]]:
+@dataclass(frozen=True)
+class SelectRepos(Stage):
+    """`rule` is `context_crbench` or `aacr_bench`; what it leaves out is dropped with the criterion that failed.
+
+    `candidates` is a CSV or JSON lines file with the fields of RepositoryCandidate. Without one the forge is asked,
+    which can answer the first rule only: nobody but an archive of events counts the new stars of a window. `day` is
+    that from which "within six months" counts back; ContextCRBench crawled in April 2025. What the forge said is kept
+    in the folder for this day, so the choice stays the same there. The paper's manual check of what is left is yours to
+    do: the chosen ones stand in repositories.jsonl beside the benchmark. Where the build's source names repositories
+    (`github:owner/name`), there is nothing to choose.
+    """
+
+    rule: Literal["context_crbench", "aacr_bench"] = "context_crbench"
+    candidates: FilePath = ""
+    languages: tuple[Word, ...] = ()
+    day: Word = "2025-04-30"
+    top: int = 100
+    share: float = 0.6
+    months: float = 6.0
+    volume: int = 5000
+    rank: int = 2000
+    per_language: int = 5
+    api: Address = ""
+    tokens: tuple[Variable, ...] = ("GITHUB_TOKEN",)
+
+    def __post_init__(self) -> None:
+        date.fromisoformat(self.day)
+
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+        """What came in, then a drop for each repository that is not chosen. Nothing where the user named some."""
+        yield from items
+        if SCHEME in context.source:
+            return
+        if self.rule == "aacr_bench":
+            if not self.candidates:
+                raise UserError(
+                    "the rule aacr_bench ranks by the new stars of a window, which a forge does not tell",
+                    remedy="give candidates='repositories.csv' with new_stars and closed_pulls, from GH Archive",
+                )
+            given = read_candidates(Path(self.candidates).expanduser())
+            chosen, refused = ranked(given, self._languages, self.rank, self.per_language)
+        else:
+            chosen, refused = self._by_context_rule(context)
+        for one in refused:
+            yield self.drop(*one)
+        if not chosen:
+            raise UserError("no repository meets the rule", remedy="drops.jsonl says at which criterion each was lost")
+        self._keep(context, chosen, len(refused))
+
+    @property
+    def _languages(self) -> tuple[str, ...]:
+        paper = AACR_LANGUAGES if self.rule == "aacr_bench" else CONTEXT_LANGUAGES
+        return self.languages or paper
+
+    def _by_context_rule(self, context: BuildContext) -> tuple[list[RepositoryCandidate], list[Refused]]:
+        today = date.fromisoformat(self.day)
+        if self.candidates:
+            given = read_candidates(Path(self.candidates).expanduser())
+            found, refused = popular(given, self._languages, self.top)
+            judged = [(one, unfit(one, today, self.share, self.months, self.volume)) for one in found]
+        else:
+            folder = context.folder / FORGE
+            with Forge.open(folder, api=self.api, tokens=self.tokens, progress=context.progress) as forge:
+                found, refused = popular(self._starred(forge, context), self._languages, self.top)
+                judged = []
+                for number, one in enumerate(found):
+                    context.progress("repositories looked up", number, len(found))
+                    judged.append(self._look_up(forge, one, today))
+        return [one for one, no in judged if no is None], refused + [no for _, no in judged if no is not None]
+
+    def _starred(self, forge: Forge, context: BuildContext) -> Iterator[RepositoryCandidate]:
+        for done, language in enumerate(self._languages):
+            context.progress("languages searched", done, len(self._languages))
+            yield from most_starred(forge, language, self.top, self._version)
+
+    def _look_up(
+        self, forge: Forge, one: RepositoryCandidate, today: date
+    ) -> tuple[RepositoryCandidate, Refused | None]:
+        """A repository with what the rule needs, asked for as long as it may still be chosen; and why it is not."""
+        try:
+            one = one.model_copy(update={"language_share": language_share(forge, one, self._version)})
+            refused = unfit(one.model_copy(update={"issues_and_pulls": self.volume + 1}), today, *self._limits)
+            if refused is None:
+                one = one.model_copy(update={"issues_and_pulls": count_items(forge, one.name, self._version)})
+                refused = unfit(one, today, *self._limits)
+        except Unavailable as error:
+            return one, Refused(one.name, f"repository {error.reason}", str(error))
+        return one, refused
+
+    @property
+    def _version(self) -> str:
+        return f"chosen for {self.day}"
+
+    @property
+    def _limits(self) -> tuple[float, float, int]:
+        return self.share, self.months, self.volume
+
+    def _keep(self, context: BuildContext, chosen: list[RepositoryCandidate], refused: int) -> None:
+        (context.folder / CHOSEN).write_bytes(b"".join(one.to_line() for one in chosen))
+        remember_repositories(context, [one.name for one in chosen])
+        context.report(
+            CardSection(
+                by="select_repos",
+                title="Repositories that were chosen",
+                text=f"By the rule of {self.rule}, out of {len(chosen) + refused:,}; the others are in drops.jsonl.",
+                columns=("repository", "language", "stars", "new stars"),
+                rows=tuple((one.name, one.language, one.stars, one.new_stars) for one in chosen),
+                figures={"candidates": len(chosen) + refused, "chosen": len(chosen)},
+            )
+        )
+
+
+# --- the rules -----------------------------------------------------------------------------------------------------
+
+
+def popular(candidates: Iterable[RepositoryCandidate], languages: Sequence[str], top: int) -> Chosen:
     """The `top` most starred of each language (ties by name), and the others."""
-    kept, refused = _of_languages(candidates, languages)
-    found: list[RepositoryCandidate] = []
-    for language in languages:
-        group = [one for one in kept if language_name(one.language) == language]
-        refused += [Refused(one.name, "stars are not stated") for one in group if one.stars is None]
-        group = sorted((one for one in group if one.stars is not None), key=lambda one: (-(one.stars or 0), one.name))
-        found += group[:top]
-        refused += [Refused(one.name, f"not among the {top} most starred of {language}") for one in group[top:]]
-    return found, refused
+    return _best_of_each(candidates, languages, top, lambda one: one.stars, f"{top} most starred of")
+
+
+def ranked(candidates: Iterable[RepositoryCandidate], languages: Sequence[str], rank: int, each: int) -> Chosen:
+    """AACR-Bench's choice: the top `rank` by new stars and by closed pull requests, then `each` per language.
+
+    Both ranks are among all candidates, whatever their language.
+    """
+    refused: list[Refused] = []
+    known: list[RepositoryCandidate] = []
+    for one in candidates:
+        if one.new_stars is None or one.closed_pulls is None:
+            refused.append(Refused(one.name, "new stars or closed pull requests are not stated"))
+        else:
+            known.append(one)
+    starred = {one.name for one in sorted(known, key=lambda c: (-(c.new_stars or 0), c.name))[:rank]}
+    closed = {one.name for one in sorted(known, key=lambda c: (-(c.closed_pulls or 0), c.name))[:rank]}
+    both: list[RepositoryCandidate] = []
+    for one in known:
+        if one.name not in starred:
+            refused.append(Refused(one.name, f"not in the top {rank:,} by new stars", f"{one.new_stars:,}"))
+        elif one.name not in closed:
+            reason = f"not in the top {rank:,} by closed pull requests"
+            refused.append(Refused(one.name, reason, f"{one.closed_pulls:,}"))
+        else:
+            both.append(one)
+    chosen, others = _best_of_each(both, languages, each, lambda one: one.new_stars, f"{each} with most new stars of")
+    return chosen, refused + others
+
+
+def _best_of_each(
+    candidates: Iterable[RepositoryCandidate],
+    languages: Sequence[str],
+    count: int,
+    stars: Callable[[RepositoryCandidate], int | None],
+    words: str,
+) -> Chosen:
+    groups: dict[str, list[RepositoryCandidate]] = {language: [] for language in languages}
+    chosen: list[RepositoryCandidate] = []
+    refused: list[Refused] = []
+    for one in candidates:
+        group = groups.get(language_name(one.language))
+        if group is None:
+            refused.append(Refused(one.name, "in none of the languages", one.language or "not stated"))
+        elif stars(one) is None:
+            refused.append(Refused(one.name, "stars are not stated"))
+        else:
+            group.append(one)
+    for language, group in groups.items():
+        group.sort(key=lambda one: (-(stars(one) or 0), one.name))
+        chosen += group[:count]
+        refused += [Refused(one.name, f"not among the {words} {language}") for one in group[count:]]
+    return chosen, refused
 
 
 def unfit(one: RepositoryCandidate, today: date, share: float, months: float, volume: int) -> Refused | None:
@@ -84,55 +243,6 @@ def unfit(one: RepositoryCandidate, today: date, share: float, months: float, vo
     return None
 
 
-def ranked(candidates: Iterable[RepositoryCandidate], languages: Sequence[str], rank: int, each: int) -> Chosen:
-    """AACR-Bench's choice: the top `rank` by new stars and by closed pull requests, then `each` per language.
-
-    Both ranks are among all candidates, whatever their language.
-    """
-    everything = list(candidates)
-    refused = [
-        Refused(c.name, "new stars or closed pull requests are not stated") for c in everything if not _is_ranked(c)
-    ]
-    known = [one for one in everything if _is_ranked(one)]
-    starred = {one.name for one in sorted(known, key=lambda c: (-(c.new_stars or 0), c.name))[:rank]}
-    closed = {one.name for one in sorted(known, key=lambda c: (-(c.closed_pulls or 0), c.name))[:rank]}
-    both: list[RepositoryCandidate] = []
-    for one in known:
-        if one.name not in starred:
-            refused.append(Refused(one.name, f"not in the top {rank:,} by new stars", f"{one.new_stars:,}"))
-        elif one.name not in closed:
-            detail = f"{one.closed_pulls:,}"
-            refused.append(Refused(one.name, f"not in the top {rank:,} by closed pull requests", detail))
-        else:
-            both.append(one)
-    both, others = _of_languages(both, languages)
-    refused += others
-    found: list[RepositoryCandidate] = []
-    for language in languages:
-        group = [one for one in both if language_name(one.language) == language]
-        group.sort(key=lambda one: (-(one.new_stars or 0), one.name))
-        found += group[:each]
-        refused += [
-            Refused(one.name, f"not among the {each} with most new stars of {language}") for one in group[each:]
-        ]
-    return found, refused
-
-
-def _is_ranked(one: RepositoryCandidate) -> bool:
-    return one.new_stars is not None and one.closed_pulls is not None
-
-
-def _of_languages(candidates: Iterable[RepositoryCandidate], languages: Sequence[str]) -> Chosen:
-    kept: list[RepositoryCandidate] = []
-    refused: list[Refused] = []
-    for one in candidates:
-        if language_name(one.language) in languages:
-            kept.append(one)
-        else:
-            refused.append(Refused(one.name, "in none of the languages", one.language or "not stated"))
-    return kept, refused
-
-
 def _day(one: RepositoryCandidate) -> date | None:
     try:
         return date.fromisoformat(one.active[:10])
@@ -148,30 +258,27 @@ def read_candidates(path: Path) -> list[RepositoryCandidate]:
 
     Columns are RepositoryCandidate's fields; others are kept in `extra`. An empty field is not stated.
     """
+    source = path.name
     try:
         if path.stat().st_size > LARGEST:
             raise UserError(f"{path} is larger than {LARGEST:,} bytes", remedy="leave out what cannot be chosen")
         with path.open("rb") as file:
-            found = _from_csv(file.read(), path.name) if path.suffix == ".csv" else list(_from_lines(path))
+            is_csv = path.suffix == ".csv"
+            found = _from_csv(file.read(), source) if is_csv else list(records(RepositoryCandidate, file, source))
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}", remedy="name a CSV or JSON lines file") from None
     twice = next((name for name, count in Counter(one.name.lower() for one in found).items() if count > 1), None)
     if twice is not None:
-        raise BadInput(path.name, f"names {twice} twice", remedy="keep one line of it")
+        raise BadInput(source, f"names {twice} twice", remedy="keep one line of it")
     for one in found:
-        if one.language_share is not None and not 0 <= one.language_share <= 1:
-            problem = f"{one.language_share} is not a share"
-            raise BadInput(path.name, problem, record=one.name, field="language_share", remedy="a number from 0 to 1")
+        share = one.language_share
+        if share is not None and not 0 <= share <= 1:
+            problem, remedy = f"{share} is not a share", "a number from 0 to 1"
+            raise BadInput(source, problem, record=one.name, field="language_share", remedy=remedy)
         if one.active and _day(one) is None:
-            raise BadInput(
-                path.name, f"{one.active!r} is not a date", record=one.name, field="active", remedy="YYYY-MM-DD"
-            )
+            problem = f"{one.active!r} is not a date"
+            raise BadInput(source, problem, record=one.name, field="active", remedy="YYYY-MM-DD")
     return found
-
-
-def _from_lines(path: Path) -> Iterable[RepositoryCandidate]:
-    with path.open("rb") as file:
-        yield from records(RepositoryCandidate, file, path.name)
 
 
 def _from_csv(raw: bytes, source: str) -> list[RepositoryCandidate]:
@@ -189,29 +296,20 @@ def _from_csv(raw: bytes, source: str) -> list[RepositoryCandidate]:
 def _from_row(row: Mapping[str | None, str | None], source: str, number: int) -> RepositoryCandidate:
     if None in row or None in row.values():
         raise BadInput(source, "has more or fewer fields than the header", record=number)
-    fields: dict[str, object] = {}
-    extra: dict[str, str] = {}
-    for name, cell in row.items():
-        value = (cell or "").strip()
-        if name is None or not value:
-            continue
-        if name in _COUNTS or name == "language_share":
-            fields[name] = _number(value, name, source, number)
-        elif name in _FIELDS:
-            fields[name] = value
-        else:
-            extra[name] = value
+    extra = {name: value for name, cell in row.items() if name and (value := (cell or "").strip())}
+    fields: dict[str, object] = {name: extra.pop(name) for name in _FIELDS if name in extra}
+    for name in (*_COUNTS, "language_share"):
+        if name in fields:
+            value = str(fields[name])
+            try:
+                fields[name] = float(value) if name == "language_share" else int(value)
+            except ValueError:
+                raise BadInput(source, f"{value!r} is not a number", record=number, field=name) from None
     return parse_record(RepositoryCandidate, json.dumps({**fields, "extra": extra}).encode(), source, number)
 
 
-def _number(value: str, field: str, source: str, number: int) -> float | int:
-    try:
-        return float(value) if field == "language_share" else int(value)
-    except ValueError:
-        raise BadInput(source, f"{value!r} is not a number", record=number, field=field) from None
-
-
-_MOST = 1000  # results that a search gives
+# --- a search ------------------------------------------------------------------------------------------------------
+# `version` names the state of a search: stored answers for it are not requested again, so a choice can be resumed.
 
 
 def most_starred(forge: Forge, language: str, top: int, version: str) -> Iterator[RepositoryCandidate]:
@@ -262,116 +360,3 @@ def _is_name(name: str) -> bool:
 
 
 CHOSEN, FORGE = "repositories.jsonl", "forge"
-
-
-@dataclass(frozen=True)
-class SelectRepos(Stage):
-    """`rule` is `context_crbench` or `aacr_bench`; what it leaves out is dropped with the criterion that failed.
-
-    `candidates` is a CSV or JSON lines file with the fields of RepositoryCandidate. Without one the forge is asked,
-    which can answer the first rule only: nobody but an archive of events counts the new stars of a window. `day` is
-    that from which "within six months" counts back; ContextCRBench crawled in April 2025. What the forge said is kept
-    in the folder for this day, so the choice stays the same there. The paper's manual check of what is left is yours to
-    do: the chosen ones stand in repositories.jsonl beside the benchmark. Where the build's source names repositories
-    (`github:owner/name`), there is nothing to choose.
-    """
-
-    rule: Literal["context_crbench", "aacr_bench"] = "context_crbench"
-    candidates: FilePath = ""
-    languages: tuple[Word, ...] = ()
-    day: Word = "2025-04-30"
-    top: int = 100
-    share: float = 0.6
-    months: float = 6.0
-    volume: int = 5000
-    rank: int = 2000
-    per_language: int = 5
-    api: Address = ""
-    tokens: tuple[Variable, ...] = ("GITHUB_TOKEN",)
-
-    def __post_init__(self) -> None:
-        date.fromisoformat(self.day)
-
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
-        """What came in, then a drop for each repository that is not chosen. Nothing where the user named some."""
-        yield from items
-        if SCHEME in context.source:
-            return
-        if self.rule == "aacr_bench":
-            if not self.candidates:
-                raise UserError(
-                    "the rule aacr_bench ranks by the new stars of a window, which a forge does not tell",
-                    remedy="give candidates='repositories.csv' with new_stars and closed_pulls, from GH Archive",
-                )
-            given = read_candidates(Path(self.candidates).expanduser())
-            chosen, refused = ranked(given, self._languages, self.rank, self.per_language)
-        else:
-            chosen, refused = self._by_context_rule(context)
-        for one in refused:
-            yield self.drop(one.name, one.reason, one.detail)
-        if not chosen:
-            raise UserError("no repository meets the rule", remedy="drops.jsonl says at which criterion each was lost")
-        self._keep(context, chosen, len(refused))
-
-    @property
-    def _languages(self) -> tuple[str, ...]:
-        paper = AACR_LANGUAGES if self.rule == "aacr_bench" else CONTEXT_LANGUAGES
-        return self.languages or paper
-
-    def _by_context_rule(self, context: BuildContext) -> tuple[list[RepositoryCandidate], list[Refused]]:
-        today = date.fromisoformat(self.day)
-        if self.candidates:
-            given = read_candidates(Path(self.candidates).expanduser())
-            found, refused = popular(given, self._languages, self.top)
-            judged = [(one, unfit(one, today, self.share, self.months, self.volume)) for one in found]
-        else:
-            with Forge.open(
-                context.folder / FORGE, api=self.api, tokens=self.tokens, progress=context.progress
-            ) as forge:
-                found, refused = popular(self._starred(forge, context), self._languages, self.top)
-                judged = []
-                for number, one in enumerate(found):
-                    context.progress("repositories looked up", number, len(found))
-                    judged.append(self._look_up(forge, one, today))
-        return [one for one, no in judged if no is None], refused + [no for _, no in judged if no is not None]
-
-    def _starred(self, forge: Forge, context: BuildContext) -> Iterator[RepositoryCandidate]:
-        for done, language in enumerate(self._languages):
-            context.progress("languages searched", done, len(self._languages))
-            yield from most_starred(forge, language, self.top, self._version)
-
-    def _look_up(
-        self, forge: Forge, one: RepositoryCandidate, today: date
-    ) -> tuple[RepositoryCandidate, Refused | None]:
-        """A repository with what the rule needs, asked for as long as it may still be chosen; and why it is not."""
-        try:
-            one = one.model_copy(update={"language_share": language_share(forge, one, self._version)})
-            refused = unfit(one.model_copy(update={"issues_and_pulls": self.volume + 1}), today, *self._limits)
-            if refused is None:
-                one = one.model_copy(update={"issues_and_pulls": count_items(forge, one.name, self._version)})
-                refused = unfit(one, today, *self._limits)
-        except Unavailable as error:
-            return one, Refused(one.name, f"repository {error.reason}", str(error))
-        return one, refused
-
-    @property
-    def _version(self) -> str:
-        return f"chosen for {self.day}"
-
-    @property
-    def _limits(self) -> tuple[float, float, int]:
-        return self.share, self.months, self.volume
-
-    def _keep(self, context: BuildContext, chosen: list[RepositoryCandidate], refused: int) -> None:
-        (context.folder / CHOSEN).write_bytes(b"".join(one.to_line() for one in chosen))
-        remember_repositories(context, [one.name for one in chosen])
-        context.report(
-            CardSection(
-                by="select_repos",
-                title="Repositories that were chosen",
-                text=f"By the rule of {self.rule}, out of {len(chosen) + refused:,}; the others are in drops.jsonl.",
-                columns=("repository", "language", "stars", "new stars"),
-                rows=tuple((one.name, one.language, one.stars, one.new_stars) for one in chosen),
-                figures={"candidates": len(chosen) + refused, "chosen": len(chosen)},
-            )
-        )

@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from reviewgauge.core.building import BuildContext
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import PullRequest, Revision
-from reviewgauge.core.json_reader import Json, number, text
+from reviewgauge.core.json_reader import Json, nodes, number, text
 from reviewgauge.core.records import ChangedFile, FileStatus
 from reviewgauge.core.results import Failed
 from reviewgauge.repo.forge.client import Forge
@@ -160,19 +160,12 @@ def read_from_api(reader: PullReader, raw: Raw, pull: PullRequest) -> Found:
     """The changed files according to the API: at most 3,000, large ones without patch."""
     compared: Json = {}
     if pull.base and pull.head and (number(raw, "pull", "changed_files") or 0) <= COMPARE_SHOWS:
-        try:
+        with suppress(Unavailable):
             compared = reader.compared(pull.base, pull.head)
-        except Unavailable:
-            compared = {}
     listed = compared.get("files")
     if not isinstance(listed, list) or len(listed) >= COMPARE_SHOWS:
         listed = reader.files(raw)
-    base = text(compared, "merge_base_commit", "sha") or pull.base
-    return Found(base, read_files([item for item in _list(listed) if isinstance(item, dict)]))
-
-
-def _list(value: JsonValue) -> list[JsonValue]:
-    return value if isinstance(value, list) else []
+    return Found(text(compared, "merge_base_commit", "sha") or pull.base, read_files(nodes(listed)))
 
 
 def as_listed(files: Sequence[ChangedFile]) -> list[JsonValue]:
