@@ -14,12 +14,12 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
 from reviewgauge.analysis.stats.agreement import COHEN, Resampling, agree
 from reviewgauge.analysis.stats.bootstrap import Resampler
-from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.validity import Figure
@@ -32,36 +32,21 @@ from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.request.model_spec import PROVIDERS, family
 
 Key = tuple[str, str, int]
+RESAMPLES = 1_000
 
 
-class CascadeCost(Record):
-    """A cascade beside asking about everything, on the reviews that both measured.
+class CascadeLoss(NamedTuple):
+    """A cascade beside its second judge alone, over the decisions "this review hits this finding".
 
-    `pairs` there were to ask about, `asked` of them by the cascade. `calls` and `dollars` (None: a price is not
-    known) are those of the measurements, cached answers included. `kappa` and `agreement` are over
-    the decisions "this review hits this finding", intervals by change. `only_cascade` and `only_everything` count
-    the decisions that differ.
+    `kappa` has an interval by change. `differs` counts the decisions that differ.
     """
 
-    reviews: int
-    pairs: int
-    asked: int
-    share_asked: float | None
-    calls: int
-    calls_of_everything: int
-    dollars: float | None
-    dollars_of_everything: float | None
-    dollars_saved: float | None
     decisions: int
-    agreement: float | None
     kappa: Figure
-    only_cascade: int
-    only_everything: int
+    differs: int
 
 
-def cascade_cost(
-    cascade: Sequence[Score], everything: Sequence[Score], *, resamples: int = 1000, seed: int = 0
-) -> CascadeCost:
+def cascade_loss(cascade: Sequence[Score], everything: Sequence[Score]) -> CascadeLoss:
     """Compare the scores of a cascade with those of its second judge. Raises UserError where none are in common."""
     one, other = _by_key(cascade), _by_key(everything)
     common = sorted(one.keys() & other.keys())
@@ -69,30 +54,28 @@ def cascade_cost(
         raise UserError(
             "the two metrics measured no review in common", remedy="score one run with hits under both judges"
         )
-    ours, theirs = [one[key] for key in common], [other[key] for key in common]
-    decisions: list[tuple[str, bool, bool]] = []
-    for mine, its in zip(ours, theirs, strict=True):
-        hit, also = _hits(mine), _hits(its)
-        decisions += [(mine.case, hit[group], also[group]) for group in sorted(hit.keys() & also.keys())]
-    dollars, dollars_of_everything = _dollars(ours), _dollars(theirs)
-    pairs, asked = (int(_sum(ours, part)) for part in ("pairs", "asked"))
-    both_known = dollars is not None and dollars_of_everything is not None
-    return CascadeCost(
-        reviews=len(common),
-        pairs=pairs,
-        asked=asked,
-        share_asked=asked / pairs if pairs else None,
-        calls=sum(score.usage.calls for score in ours),
-        calls_of_everything=sum(score.usage.calls for score in theirs),
-        dollars=dollars,
-        dollars_of_everything=dollars_of_everything,
-        dollars_saved=round((dollars_of_everything or 0) - (dollars or 0), 10) if both_known else None,
-        decisions=len(decisions),
-        agreement=sum(a == b for _, a, b in decisions) / len(decisions) if decisions else None,
-        kappa=_kappa(decisions, resamples, seed),
-        only_cascade=sum(a and not b for _, a, b in decisions),
-        only_everything=sum(b and not a for _, a, b in decisions),
-    )
+    rows = [
+        (key[0], hit, other[key][group])
+        for key in common
+        for group, hit in sorted(one[key].items())
+        if group in other[key]
+    ]
+    differs = sum(a != b for _, a, b in rows)
+    if not rows:
+        return CascadeLoss(0, Figure(value=None, n=0, reason="no finding was decided on by both"), 0)
+    names, cluster = np.unique([case for case, _, _ in rows], return_inverse=True)
+    values = np.array([[a, b] for _, a, b in rows], dtype=np.float64).T
+    resampling = Resampling(cluster.reshape(-1), Resampler(names.size, RESAMPLES, 0))
+    return CascadeLoss(len(rows), agree(values, COHEN, resampling=resampling), differs)
+
+
+def _by_key(scores: Sequence[Score]) -> dict[Key, dict[str, bool]]:
+    """Measured review -> whether it hits each finding."""
+    return {
+        (s.case, s.system, s.attempt): {group.group: group.hit for group in s.matching.groups}
+        for s in scores
+        if s.matching is not None and s.parts is not None
+    }
 
 
 def share_asked(scores: Sequence[Score]) -> str:
@@ -122,7 +105,7 @@ def cascade_notes(metric: Metric, scores: Sequence[Score], others: Mapping[str, 
     if isinstance(metric, Hits) and isinstance(cascade := judge_of(metric.judge), Cascade):
         for name, theirs in others.items():
             if name.startswith("hits(") and name != signature(metric) and _asks_about_everything(name, metric, cascade):
-                lines.append(_lost(cascade_cost(scores, theirs), short_spec(load_recorded(Metric, name))))
+                lines.append(_lost(cascade_loss(scores, theirs), short_spec(load_recorded(Metric, name))))
     return [line for line in lines if line]
 
 
@@ -137,21 +120,13 @@ def _asks_about_everything(name: str, metric: Hits, cascade: Cascade) -> bool:
     return judge_of(other.judge) == cascade.judges[1]
 
 
-def _lost(cost: CascadeCost, name: str) -> str:
-    differs = f"{cost.only_cascade + cost.only_everything} of {cost.decisions:,} findings are decided otherwise"
-    kappa = cost.kappa
+def _lost(loss: CascadeLoss, name: str) -> str:
+    differs = f"{loss.differs} of {loss.decisions:,} findings are decided otherwise"
+    kappa = loss.kappa
     if kappa.value is None:
         return f"against {name}, {differs}"
     interval = f" [{kappa.low:.3f}, {kappa.high:.3f}]" if kappa.low is not None and kappa.high is not None else ""
     return f"kappa {kappa.value:.3f}{interval} with {name}: {differs}"
-
-
-def _by_key(scores: Sequence[Score]) -> dict[Key, Score]:
-    return {(s.case, s.system, s.attempt): s for s in scores if s.matching is not None and s.parts is not None}
-
-
-def _hits(score: Score) -> dict[str, bool]:
-    return {group.group: group.hit for group in score.matching.groups} if score.matching else {}
 
 
 def _sum(scores: Sequence[Score], part: str) -> float:
@@ -163,15 +138,6 @@ def _dollars(scores: Sequence[Score]) -> float | None:
     costs = [score.usage.dollars for score in scores if score.usage.calls]
     known = [cost for cost in costs if cost is not None]
     return round(math.fsum(known), 10) if len(known) == len(costs) else None
-
-
-def _kappa(decisions: Sequence[tuple[str, bool, bool]], resamples: int, seed: int) -> Figure:
-    if not decisions:
-        return Figure(value=None, n=0, reason="no finding was decided on by both")
-    names = sorted({case for case, _, _ in decisions})
-    cluster = np.array([names.index(case) for case, _, _ in decisions], dtype=np.int64)
-    values = np.array([[float(a) for _, a, _ in decisions], [float(b) for _, _, b in decisions]])
-    return agree(values, COHEN, resampling=Resampling(cluster, Resampler(len(names), resamples, seed)))
 
 
 _SPEC = re.compile(rf"\b(?:{'|'.join(PROVIDERS)}):[^\s'\"`,;()\\]+")

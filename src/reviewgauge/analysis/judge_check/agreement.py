@@ -18,6 +18,7 @@ import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Decisions
 from reviewgauge.analysis.judge_check.reference_labels import Item
+from reviewgauge.analysis.stats import correlation
 from reviewgauge.analysis.stats.agreement import COHEN, COHEN_QUADRATIC, PERCENT, Resampling, agree
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import LEVEL, Resampler
@@ -126,16 +127,12 @@ def words_of(item: Item, at: int) -> float:
 
 def mean_figure(values: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
     """A mean over rows with the interval of resampled clusters."""
-    n = int(values.size)
-    if not n:
-        return Figure(value=None, n=0, reason="no rows")
-
-    def draw(weights: Numbers) -> Numbers:
-        return ratio(weights @ values, weights.sum(axis=1))
-
-    if bool((values == values[0]).all()):
-        return Figure(value=float(values[0]), n=n, reason="all rows are equal, so there is no interval")
-    return interval_figure(float(values.mean()), n, cluster, resampler, draw)
+    if not values.size:
+        return undefined("no rows")
+    if (values == values[0]).all():
+        reason = "all rows are equal, so there is no interval"
+        return Figure(value=float(values[0]), n=values.size, reason=reason)
+    return correlation.mean_figure(values, cluster, resampler)
 
 
 def share_figure(flags: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
@@ -226,8 +223,7 @@ def grade_agreement(lines: JudgedRows, rater: str, lowest: float, sign: float) -
     """The agreement of readings with a rater's grades. `sign` is -1 where less is better."""
     value, truth = sign * lines.column("value"), lines.column("truth")
     cluster, resampler = lines.clusters
-    names = sorted({row.system for row in lines.rows})
-    group = np.array([names.index(row.system) for row in lines.rows], dtype=np.int64)
+    group = np.unique([row.system for row in lines.rows], return_inverse=True)[1].reshape(-1)
     scale = sorted({float(one) for one in truth})
     grades = sign > 0 and lines.n > 0 and is_grades(value) and set(value) <= set(np.arange(scale[0], scale[-1] + 1))
     return JudgeAgreement(

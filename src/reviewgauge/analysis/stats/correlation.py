@@ -76,28 +76,33 @@ def spearman_within(score: Numbers, human: Numbers, cluster: Integers, group: In
 def defined_groups(score: Numbers, human: Numbers, group: Integers) -> list[Integers]:
     """The row numbers of each group within which a correlation is defined."""
     rows = [np.flatnonzero(group == number) for number in np.unique(group)]
-    return [at for at in rows if not Rows(score[at], human[at], np.zeros(at.size, dtype=np.int64)).undefined]
+    return [at for at in rows if not Rows(score[at], human[at], group[at]).undefined]
 
 
 def mean_within(score: Numbers, human: Numbers, groups: Sequence[Integers]) -> float | None:
     """The value of `spearman_within` on these groups, without an interval; None where undefined."""
-    found = [(Rows(score[at], human[at], np.zeros(at.size, dtype=np.int64)), at.size) for at in groups]
-    rhos = [(float(rows.spearman(np.ones((1, n)))[0]), n) for rows, n in found if not rows.undefined]
+    parts = [Rows(score[at], human[at], at) for at in groups]
+    rhos = [(float(rows.spearman(np.ones((1, rows.n)))[0]), rows.n) for rows in parts if not rows.undefined]
     return sum(rho * n for rho, n in rhos) / sum(n for _, n in rhos) if rhos else None
 
 
 def interval_figure(
-    value: float,
-    n: int,
-    cluster: Integers,
-    resampler: Resampler,
-    draw: Callable[[Numbers], Numbers],
-    *,
-    p: float | None = None,
+    value: float, n: int, cluster: Integers, resampler: Resampler, draw: Callable[[Numbers], Numbers]
 ) -> Figure:
     """The figure `value` with the percentile interval of what `draw` makes of row weights (resamples x rows)."""
     drawn = [draw(weights) for weights in row_weights(cluster, resampler)] if _spread(cluster) else []
-    return figure_of(value, n, np.concatenate(drawn) if drawn else np.zeros(0), cluster, p=p)
+    return figure_of(value, n, np.concatenate(drawn) if drawn else np.zeros(0), cluster)
+
+
+def mean_figure(values: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
+    """The mean of at least one value with the percentile interval over resampled clusters."""
+    return interval_figure(
+        float(values.mean()),
+        int(values.size),
+        cluster,
+        resampler,
+        lambda weights: ratio(weights @ values, weights.sum(axis=1)),
+    )
 
 
 def figure_of(value: float, n: int, draws: Numbers, cluster: Integers, *, p: float | None = None) -> Figure:
@@ -106,9 +111,9 @@ def figure_of(value: float, n: int, draws: Numbers, cluster: Integers, *, p: flo
         return Figure(value=value, n=n, p=p, reason="only one cluster, so no interval")
     if not draws.size:
         return Figure(value=value, n=n, p=p, reason="no resamples, so no interval")
-    interval = percentile_interval(draws)
-    reason = "" if interval.low is not None else f"no interval: undefined in {interval.undefined:.0%} of the resamples"
-    return Figure(value=value, low=interval.low, high=interval.high, n=n, p=p, reason=reason)
+    low, high, undefined = percentile_interval(draws)
+    reason = "" if low is not None else f"no interval: undefined in {undefined:.0%} of the resamples"
+    return Figure(value=value, low=low, high=high, n=n, p=p, reason=reason)
 
 
 def row_weights(cluster: Integers, resampler: Resampler) -> Iterator[Numbers]:
@@ -134,19 +139,16 @@ def _figures(names: Sequence[str], rows: Rows, resampler: Resampler) -> dict[str
     found: dict[str, Figure] = {}
     for name in names:
         value, p = _scipy(name, rows)
-        if value is None:
-            reason = "the scores or the human values differ by rounding only"
-            found[name] = Figure(value=None, n=rows.n, reason=reason)
-            continue
         drawn = np.concatenate(draws[name]) if draws[name] else np.zeros(0)
-        found[name] = figure_of(value, rows.n, drawn, rows.cluster, p=p)
+        reason = "the scores or the human values differ by rounding only"
+        found[name] = Figure(value=None, n=rows.n, reason=reason)
+        if value is not None:
+            found[name] = figure_of(value, rows.n, drawn, rows.cluster, p=p)
     return found
 
 
 def _scipy(name: str, rows: Rows) -> tuple[float | None, float | None]:
     """Value and p-value; None for both where the variation is only rounding."""
-    import warnings
-
     from scipy import stats
 
     functions = {PEARSON: stats.pearsonr, SPEARMAN: stats.spearmanr, KENDALL: stats.kendalltau}

@@ -9,13 +9,14 @@ Davison and Hinkley, Bootstrap Methods and their Application (1997), section 5.2
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
-from reviewgauge.analysis.stats.correlation import figure_of, interval_figure, row_weights
+from reviewgauge.analysis.stats.correlation import figure_of, interval_figure, mean_figure, row_weights
 from reviewgauge.core.reports.validity import GradeRow, KsCell
 
 DENSITY_POINTS = 64
@@ -42,10 +43,10 @@ def grade_rows(score: Numbers, human: Numbers, cluster: Integers, resampler: Res
             n=n,
             minimum=minimum,
             q1=q1,
-            median=interval_figure(median, n, own, resampler, _Medians(values)),
+            median=interval_figure(median, n, own, resampler, partial(_median, values)),
             q3=q3,
             maximum=maximum,
-            mean=interval_figure(float(values.mean()), n, own, resampler, _Means(values)),
+            mean=mean_figure(values, own, resampler),
             density=density(values),
         )
         found.append(row)
@@ -111,9 +112,7 @@ def _cell(first: float, second: float, score: Numbers, human: Numbers) -> KsCell
 
     one, two = score[human == first], score[human == second]
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", RuntimeWarning
-        )  # "exact calculation unsuccessful": scipy falls back to asymptotic
+        warnings.simplefilter("ignore", RuntimeWarning)  # the exact calculation failed: scipy falls back to asymptotic
         result = ks_2samp(one, two)
     return KsCell(
         first=first,
@@ -157,24 +156,9 @@ class _Distances:
         return np.stack([np.abs(share[:, one] - share[:, two]).max(axis=1) for one, two in pairs], axis=1)
 
 
-class _Means:
-    """The mean of `values` under row weights (resamples x rows), NaN where nothing was drawn."""
-
-    def __init__(self, values: Numbers) -> None:
-        self.values = values
-
-    def __call__(self, weights: Numbers) -> Numbers:
-        return ratio(weights @ self.values, weights.sum(axis=1))
-
-
-class _Medians:
+def _median(values: Numbers, weights: Numbers) -> Numbers:
     """The median of sorted `values` under whole row weights: the mean of the two middle ones of an even number."""
-
-    def __init__(self, values: Numbers) -> None:
-        self.values = values
-
-    def __call__(self, weights: Numbers) -> Numbers:
-        passed = np.cumsum(weights, axis=1)
-        total = passed[:, -1]
-        middle = [(passed > np.floor((total - 1 + side) / 2)[:, None]).argmax(axis=1) for side in (0, 1)]
-        return np.where(total > 0, (self.values[middle[0]] + self.values[middle[1]]) / 2, np.nan)
+    passed = np.cumsum(weights, axis=1)
+    total = passed[:, -1]
+    middle = [(passed > np.floor((total - 1 + side) / 2)[:, None]).argmax(axis=1) for side in (0, 1)]
+    return np.where(total > 0, (values[middle[0]] + values[middle[1]]) / 2, np.nan)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from reviewgauge.analysis.stats.correlation import (
     SPEARMAN,
     correlate,
     figure_of,
-    interval_figure,
+    mean_figure,
     row_weights,
     spearman_only,
     spearman_p,
@@ -70,13 +70,12 @@ class RowSample:
 
     def rows(self, chosen: Flags) -> RowSample:
         """The chosen rows, under the same resamples."""
-        return RowSample(
-            self.score[chosen],
-            self.human[chosen],
-            None if self.grade is None else self.grade[chosen],
-            self.cluster[chosen],
-            self.resampler,
-            self.less_is_better,
+        return replace(
+            self,
+            score=self.score[chosen],
+            human=self.human[chosen],
+            grade=None if self.grade is None else self.grade[chosen],
+            cluster=self.cluster[chosen],
         )
 
     def correlations(self) -> dict[str, Figure]:
@@ -94,7 +93,7 @@ class RowSample:
 
     def human_mean(self) -> Figure:
         """The mean of the human values."""
-        return interval_figure(float(self.human.mean()), self.n, self.cluster, self.resampler, self._means)
+        return mean_figure(self.human, self.cluster, self.resampler)
 
     def figure(self, value: float, draws: Numbers, *, n: int | None = None, p: float | None = None) -> Figure:
         """A figure of all rows with the interval of its resampled draws."""
@@ -103,9 +102,6 @@ class RowSample:
     def undefined(self, reason: str, *, n: int | None = None) -> Figure:
         """A figure without a value."""
         return Figure(value=None, n=self.n if n is None else n, reason=reason)
-
-    def _means(self, weights: Numbers) -> Numbers:
-        return ratio(weights @ self.human, weights.sum(axis=1))
 
 
 STEPS = 24  # thresholds shown at even steps of the score, and again at even steps of the recall
@@ -118,23 +114,23 @@ def sweeps(sample: RowSample) -> tuple[Sweep, ...]:
     """
     if sample.grade is None:
         return ()
-    cuts = np.unique(sample.grade)[1:]
-    found = []
-    for cut, auc in zip(cuts, _aucs(sample, [sample.grade >= cut for cut in cuts]), strict=True):
-        positive = sample.grade >= cut
-        curve = _Curve.of(sample.oriented, positive, sample.sign)
-        best = curve.point(int(curve.f1.argmax()))  # of ties the strictest
-        sweep = Sweep(
-            cut=float(cut),
-            positives=int(positive.sum()),
-            n=sample.n,
-            auc=auc,
-            best=best,
-            points=curve.points(),
-            best_f1=_f1_at(best, sample, positive),
-        )
-        found.append(sweep)
-    return tuple(found)
+    cuts = {float(cut): sample.grade >= cut for cut in np.unique(sample.grade)[1:]}
+    aucs = _aucs(sample, list(cuts.values()))
+    return tuple(_sweep(sample, cut, positive, auc) for (cut, positive), auc in zip(cuts.items(), aucs, strict=True))
+
+
+def _sweep(sample: RowSample, cut: float, positive: Flags, auc: Figure) -> Sweep:
+    curve = _Curve.of(sample.oriented, positive, sample.sign)
+    best = curve.point(int(curve.f1.argmax()))  # of ties the strictest
+    return Sweep(
+        cut=cut,
+        positives=int(positive.sum()),
+        n=sample.n,
+        auc=auc,
+        best=best,
+        points=curve.points(),
+        best_f1=_f1_at(best, sample, positive),
+    )
 
 
 def _aucs(sample: RowSample, cuts: Sequence[Flags]) -> list[Figure]:
