@@ -6,9 +6,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count, groupby
 
-from reviewgauge.core.records import Anchoring, Case, ChangedFile, Comment, Side, Span, findings
-from reviewgauge.core.results import CommentState, GroupOutcome, Matching, Outcome, Pair, Score
+from reviewgauge.core.records import Anchoring, Case, ChangedFile, Comment, Side, Span, Usage, findings
+from reviewgauge.core.results import CommentState, Matching, Outcome, Pair, Score
 from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
 from reviewgauge.views.terminal import figures
 
@@ -61,12 +62,9 @@ def show_files(files: Sequence[ChangedFile], marks: Iterable[Mark]) -> tuple[lis
         about = by_path.get(file.path, [])
         if file.old_path and file.old_path != file.path:
             about = [*about, *(m for m in by_path.get(file.old_path, []) if m.span.side == Side.OLD)]
-        hunks = parse_patch(file.patch)
-        lines: list[LineView] = []
-        for hunk in hunks:
-            shown = list(_show_hunk(hunk, about))
-            hidden += not shown
-            lines += shown
+        shown = [list(_show_hunk(hunk, about)) for hunk in parse_patch(file.patch)]
+        hidden += sum(not lines for lines in shown)
+        lines = [line for hunk in shown for line in hunk]
         whole = [m for m in about if m.span.start is None]
         if lines or whole:
             views.append(FileView(file.path, file.old_path, whole, lines))
@@ -83,30 +81,23 @@ def _show_hunk(hunk: Hunk, about: Sequence[Mark]) -> Iterator[LineView]:
         return
     keep = {line for at, marks in placed.items() for line in _window(hunk.lines, at, marks)}
     yield LineView("head", None, None, f"@@ -{hunk.old_start} +{hunk.new_start} @@ {hunk.heading}".rstrip())
-    skipped = 0
-    for at, line in enumerate(hunk.lines):
-        if at not in keep:
-            skipped += 1
+    for kept, run in groupby(enumerate(hunk.lines), key=lambda numbered: numbered[0] in keep):
+        lines = list(run)
+        if not kept:
+            yield LineView("gap", None, None, f"{len(lines)} lines")
             continue
-        if skipped:
-            yield LineView("gap", None, None, f"{skipped} lines")
-            skipped = 0
-        text = line.text if len(line.text) <= LONGEST else line.text[:LONGEST] + "…"
-        yield LineView(line.kind, line.old, line.new, text, placed.get(at, []))
-    if skipped:
-        yield LineView("gap", None, None, f"{skipped} lines")
+        for at, line in lines:
+            text = line.text if len(line.text) <= LONGEST else line.text[:LONGEST] + "…"
+            yield LineView(line.kind, line.old, line.new, text, placed.get(at, []))
 
 
 def _last_line(lines: Sequence[DiffLine], span: Span) -> int | None:
     """The last line of the hunk that the span covers; None if it covers none."""
     if span.start is None or span.end is None:
         return None
-    found = None
-    for at, line in enumerate(lines):
-        number = line.old if span.side == Side.OLD else line.new
-        if number is not None and span.start <= number <= span.end:
-            found = at
-    return found
+    numbers = [line.old if span.side == Side.OLD else line.new for line in lines]
+    covered = [at for at, number in enumerate(numbers) if number is not None and span.start <= number <= span.end]
+    return covered[-1] if covered else None
 
 
 def _window(lines: Sequence[DiffLine], at: int, marks: Sequence[Mark]) -> range:
@@ -163,9 +154,12 @@ class ColumnView:
     @property
     def counts(self) -> Counter[str]:
         """The number of comments in each state; `missed` counts findings."""
-        counts = Counter(c.state for c in self.comments)
-        counts["missed"] = len(self.misses)
-        return +counts
+        return +(Counter(c.state for c in self.comments) + Counter(missed=len(self.misses)))
+
+    @property
+    def name(self) -> str:
+        """The system, with the attempt after the first."""
+        return self.system + (f" #{self.attempt}" if self.attempt > 1 else "")
 
 
 @dataclass
@@ -229,11 +223,8 @@ def view_changes(
 
 
 def _slug(case_id: str, used: set[str]) -> str:
-    base = slug = "case-" + (re.sub(r"[^A-Za-z0-9_.-]+", "-", case_id).strip("-") or "x")
-    again = 1
-    while slug in used:
-        again += 1
-        slug = f"{base}~{again}"
+    base = "case-" + (re.sub(r"[^A-Za-z0-9_.-]+", "-", case_id).strip("-") or "x")
+    slug = next(slug for slug in chain([base], (f"{base}~{again}" for again in count(2))) if slug not in used)
     used.add(slug)
     return slug
 
@@ -245,23 +236,18 @@ class _Builder:
         self.prefix, self.anchor, self.case, self.index = f"k{number}", anchor, case, index
         self.groups: list[GroupView] = []
         self.group_of: dict[str, GroupView] = {}
-        at = 0
+        at = count(1)
         for members in findings(case.references):
-            rows = []
-            for member in members:
-                at += 1
-                rows.append((f"{self.prefix}r{at}", member.id, member, place_of(member.span, member)))
+            rows = [(f"{self.prefix}r{next(at)}", one.id, one, place_of(one.span, one)) for one in members]
             group = GroupView(members[0].id, rows[0][0], rows)
             self.groups.append(group)
             self.group_of |= {member.id: group for member in members}
 
     def build(self, outcomes: Sequence[Outcome], scored: Mapping[tuple[str, str, int], Score]) -> ChangeView:
-        columns = []
-        for at, outcome in enumerate(outcomes, 1):
-            score = scored.get((outcome.case, outcome.system, outcome.attempt))
-            column = self._column(f"{self.prefix}s{at}", outcome, score)
-            columns.append(column)
-            self._note_hits(column)
+        columns = [
+            self._column(f"{self.prefix}s{at}", outcome, scored.get((outcome.case, outcome.system, outcome.attempt)))
+            for at, outcome in enumerate(outcomes, 1)
+        ]
         files, hidden = show_files(self.case.change.files, self._marks(columns))
         others = [(kind, c, place_of(c.span, c)) for kind in ("neutral", "rejected") for c in getattr(self.case, kind)]
         url = figures.web_url(self.case.change.url)
@@ -278,7 +264,7 @@ class _Builder:
         if review is None:
             return column
         column.fake = review.fake or bool(score and score.fake)
-        column.usage = _usage(outcome)
+        column.usage = _usage(review.usage)
         matching = score.matching if score else None
         if matching is None and not column.trouble:
             column.note = (score.reason if score else "") or "Not scored."
@@ -286,11 +272,10 @@ class _Builder:
             column.note = score.reason
         comments = list(_by_outcome(review.comments, matching))
         anchors = {comment.id: f"{anchor}c{at}" for at, comment in enumerate(comments, 1)}
-        column.policy = matching.policy if matching else ""
-        column.comments = list(self._comments(comments, matching, anchors))
-        column.comments.sort(key=lambda view: ORDER[view.state])
+        column.comments = sorted(self._comments(comments, matching, anchors), key=lambda view: ORDER[view.state])
         if matching:
-            column.misses, column.hits = self._findings(anchor, matching, anchors)
+            column.policy = matching.policy
+            self._findings(column, matching, anchors)
         return column
 
     def _comments(
@@ -301,64 +286,49 @@ class _Builder:
         for outcome in matching.groups if matching else ():
             for comment_id in outcome.comments:
                 credited.setdefault(comment_id, []).append(outcome.group)
-        pairs = {(p.comment, p.reference): p for p in matching.pairs} if matching else {}
         for comment in comments:
             found = states.get(comment.id)
             groups = credited.get(comment.id, []) if found and found.state == CommentState.MATCHED else []
             if found and found.group is not None and found.group not in groups:
                 groups = [*groups, found.group]
-            state = "unscored" if found is None else "rejected" if found.rejected else str(found.state)
             yield CommentView(
                 anchors[comment.id],
                 comment,
                 place_of(comment.span, comment),
-                state,
+                "unscored" if found is None else "rejected" if found.rejected else str(found.state),
                 found.reason if found else "",
-                "; ".join(filter(None, (self._evidence(pairs, comment.id, g) for g in groups))),
+                "; ".join(filter(None, (self._evidence(matching, comment.id, group) for group in groups))),
                 tuple((self.group_of[g].anchor, self.group_of[g].id) for g in groups if g in self.group_of),
             )
 
-    def _evidence(self, pairs: Mapping[tuple[str, str], Pair], comment: str, group: str) -> str:
-        members = [row[1] for row in self.group_of[group].members] if group in self.group_of else [group]
-        known = [pairs[comment, member] for member in members if (comment, member) in pairs]
-        best = max(known, key=lambda p: p.verdict.probability if p.verdict else -1, default=None)
+    def _evidence(self, matching: Matching | None, comment: str, group: str) -> str:
+        """What speaks for a comment raising a finding, in its most probable phrasing."""
+        members = {row[1] for row in self.group_of[group].members} if group in self.group_of else {group}
+        pairs = [p for p in (matching.pairs if matching else ()) if p.comment == comment and p.reference in members]
+        best = max(pairs, key=lambda p: p.verdict.probability if p.verdict else -1, default=None)
         return _evidence(best) if best else ""
 
-    def _findings(
-        self, anchor: str, matching: Matching, anchors: Mapping[str, str]
-    ) -> tuple[list[MissView], dict[str, str]]:
-        pairs = {(p.comment, p.reference): p for p in matching.pairs}
-        misses, hits = [], {}
+    def _findings(self, column: ColumnView, matching: Matching, anchors: Mapping[str, str]) -> None:
+        """Add what the review hit and missed to its column and to the findings."""
         for at, outcome in enumerate(matching.groups, 1):
-            group = self.group_of.get(outcome.group)
+            group, anchor = self.group_of.get(outcome.group), f"{column.anchor}m{at}"
             if outcome.hit:
-                hits[outcome.group] = next((anchors[c] for c in outcome.comments if c in anchors), anchor)
-                continue
-            misses.append(self._miss(f"{anchor}m{at}", outcome, group, pairs, anchors))
-        return misses, hits
-
-    def _miss(
-        self,
-        anchor: str,
-        outcome: GroupOutcome,
-        group: GroupView | None,
-        pairs: Mapping[tuple[str, str], Pair],
-        anchors: Mapping[str, str],
-    ) -> MissView:
-        near = outcome.nearest
-        nearest = (anchors[near], near) if near is not None and near in anchors else None
-        evidence = self._evidence(pairs, near, outcome.group) if near is not None else ""
-        shown = group.id if group else outcome.group
-        return MissView(anchor, group.anchor if group else anchor, shown, outcome.reason, evidence, nearest)
-
-    def _note_hits(self, column: ColumnView) -> None:
-        name = column.system + (f" #{column.attempt}" if column.attempt > 1 else "")
-        for group_id, anchor in column.hits.items():
-            if group_id in self.group_of:
-                self.group_of[group_id].hit.append((name, anchor))
-        for miss in column.misses:
-            if miss.group in self.group_of:
-                self.group_of[miss.group].missed.append((name, miss.anchor))
+                anchor = next((anchors[c] for c in outcome.comments if c in anchors), column.anchor)
+                column.hits[outcome.group] = anchor
+            else:
+                near = outcome.nearest
+                column.misses.append(
+                    MissView(
+                        anchor,
+                        group.anchor if group else anchor,
+                        group.id if group else outcome.group,
+                        outcome.reason,
+                        "" if near is None else self._evidence(matching, near, outcome.group),
+                        (anchors[near], near) if near is not None and near in anchors else None,
+                    )
+                )
+            if group:
+                (group.hit if outcome.hit else group.missed).append((column.name, anchor))
 
     def _marks(self, columns: Sequence[ColumnView]) -> Iterator[Mark]:
         for group in self.groups:
@@ -368,10 +338,9 @@ class _Builder:
                     excerpt = excerpt if len(excerpt) <= EXCERPT else excerpt[: EXCERPT - 1] + "…"
                     yield Mark(reference.span, "reference", anchor, name, excerpt)
         for column in columns:
-            name = column.system + (f" #{column.attempt}" if column.attempt > 1 else "")
             for view in column.comments:
                 if view.comment.span is not None:
-                    yield Mark(view.comment.span, view.state, view.anchor, name, "")
+                    yield Mark(view.comment.span, view.state, view.anchor, column.name, "")
 
 
 def _by_outcome(comments: Sequence[Comment], matching: Matching | None) -> Iterator[Comment]:
@@ -389,14 +358,11 @@ def _by_outcome(comments: Sequence[Comment], matching: Matching | None) -> Itera
 
 
 def _evidence(pair: Pair) -> str:
-    parts = []
-    if pair.verdict is not None:
-        parts.append(
-            f"probability {figures.number(pair.verdict.probability)}{' (unsure)' if pair.verdict.unsure else ''}"
-        )
-        if pair.verdict.reason:
-            parts.append(pair.verdict.reason)
-        parts += [f"{vote.rater}: {_vote(vote.value)}" for vote in pair.verdict.votes]
+    parts, verdict = [], pair.verdict
+    if verdict is not None:
+        parts.append(f"probability {figures.number(verdict.probability)}{' (unsure)' if verdict.unsure else ''}")
+        parts += [verdict.reason] if verdict.reason else []
+        parts += [f"{vote.rater}: {_vote(vote.value)}" for vote in verdict.votes]
     if pair.distance is not None:
         plural = "" if pair.distance == 1 else "s"
         parts.append("same lines" if pair.distance == 0 else f"{pair.distance} line{plural} apart")
@@ -409,18 +375,14 @@ def _vote(value: object) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
 
 
-def _usage(outcome: Outcome) -> str:
-    usage = outcome.review.usage if outcome.review else None
-    if usage is None:
-        return ""
-    parts = []
-    if usage.tokens_in or usage.tokens_out:
-        parts.append(f"{usage.tokens_in + usage.tokens_out:,} tokens")
-    if usage.dollars is not None:
-        parts.append(f"${usage.dollars:.4f}")
-    if usage.seconds:
-        parts.append(f"{usage.seconds:.1f} s")
-    return " · ".join(parts)
+def _usage(usage: Usage) -> str:
+    tokens = usage.tokens_in + usage.tokens_out
+    parts = [
+        f"{tokens:,} tokens" if tokens else "",
+        "" if usage.dollars is None else f"${usage.dollars:.4f}",
+        f"{usage.seconds:.1f} s" if usage.seconds else "",
+    ]
+    return " · ".join(filter(None, parts))
 
 
 def anchoring_words(comment: Comment) -> str:

@@ -38,7 +38,7 @@ def render_page(template: str, styles: Sequence[str], words: Mapping[str, object
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    page = environment.get_template(template, globals=words).render(
+    page = environment.get_template(template, globals=dict(words)).render(
         style=Markup(style), script=Markup(script), policy=policy, **data
     )
     return page.encode("utf-8", "replace").decode("utf-8")
