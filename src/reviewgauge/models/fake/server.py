@@ -15,6 +15,7 @@ import contextlib
 import json
 import re
 import socket
+import ssl
 import subprocess
 import sys
 import threading
@@ -28,12 +29,11 @@ from reviewgauge.models.fake.behaviours import BEHAVIOURS, is_behaviour
 from reviewgauge.models.fake.faults import read_faults
 
 try:
-    import uvicorn
+    from aiohttp import web
 
-    from reviewgauge.models.fake.delivery import FaultyProtocol
     from reviewgauge.models.fake.service import FakeService, Latency, SeenRequest, digest_of
 except ImportError:
-    raise MissingExtra("the web server of the fake model (starlette, uvicorn, httptools)", "models") from None
+    raise MissingExtra("the web server of the fake model (aiohttp)", "models") from None
 
 __all__ = ["FakeServer", "digest_of", "read_latency"]
 HOST = "127.0.0.1"
@@ -63,31 +63,19 @@ def _listen(port: int) -> socket.socket:
 
 async def _serve(service: FakeService, listener: socket.socket, certificate: Path | None, stop: asyncio.Event) -> None:
     """Serve until `stop` is set, then close every connection at once."""
-    config = uvicorn.Config(
-        service.app(),
-        http=FaultyProtocol,
-        ws="none",
-        lifespan="off",
-        log_config=None,
-        log_level="error",
-        date_header=False,
-        server_header=False,
-        timeout_keep_alive=86_400,
-        backlog=BACKLOG,
-        ssl_certfile=certificate,
+    runner = web.AppRunner(
+        service.app(), access_log=None, handler_cancellation=True, keepalive_timeout=86_400, shutdown_timeout=0.01
     )
-    config.load()
-    server = uvicorn.Server(config)
-    server.lifespan = config.lifespan_class(config)
-    await server.startup([listener])
+    await runner.setup()
+    context = None
+    if certificate is not None:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(certificate)
+    await web.SockSite(runner, listener, backlog=BACKLOG, ssl_context=context).start()
     try:
         await stop.wait()
     finally:
-        for listening in server.servers:
-            listening.close()
-        for connection in tuple(server.server_state.connections):
-            connection.transport.abort()
-        await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
+        await runner.cleanup()
 
 
 class FakeServer:
