@@ -70,7 +70,7 @@ class Golden(ModelJudge):
 
     def read(self, text: str) -> PairVerdict:
         """`match` and `confidence` of one JSON object; `reasoning` may be missing, as it decides nothing."""
-        answer = json_object(text)
+        answer = json_object(text, prompt=self._prompt)
         match, confidence, reasoning = (answer.get(name) for name in ("match", "confidence", "reasoning"))
         if not isinstance(match, bool):
             raise Unreadable('"match" must be true or false')

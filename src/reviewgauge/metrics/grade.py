@@ -11,7 +11,6 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from pydantic import JsonValue
@@ -24,7 +23,7 @@ from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.pairs.asking import all_read
 from reviewgauge.metrics.texts.text_metric import TextNormaliser, reference_texts, text_pair
 from reviewgauge.models.answers.json_values import storable
-from reviewgauge.models.answers.readers import one_answer, whole_number
+from reviewgauge.models.answers.readers import Unreadable, one_answer, whole_number
 from reviewgauge.models.chat.ask import ask_for_each
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
@@ -38,6 +37,23 @@ LOW, HIGH = 1, 5
 MOST_TRIALS = 99
 _identical = TextNormaliser()
 _WORD = re.compile(r"\w+|[^\w\s]")
+
+
+_CRITERIA = {  # what the prompt calls each grade
+    5: re.compile(r"\bidentical\b", re.I), 4: re.compile(r"\bessential(?:ly)? equivalent\b", re.I),
+    2: re.compile(r"\bloosely related\b", re.I), 1: re.compile(r"\b(?:completely|entirely|totally) unrelated\b", re.I),
+}  # fmt: skip
+_NEGATED = re.compile(r"(?:\bnot|n['’]t|\bno|\bnever)(?: \w+){0,2} $", re.IGNORECASE)
+
+
+def read_grade(text: str) -> int:
+    """The grade of an answer. Raises Unreadable, also where its words are the criterion of another grade."""
+    grade = whole_number(text, LOW, HIGH)
+    for other, words in _CRITERIA.items():
+        found = words.search(text)
+        if other != grade and found and not _NEGATED.search(text[max(0, found.start() - 30) : found.start()]):
+            raise Unreadable(f"it gives the grade {grade} in the words of grade {other}")
+    return grade
 
 
 @dataclass(frozen=True)
@@ -101,7 +117,7 @@ class Grade(Metric):
         )
 
     def _ask(self, hypothesis: str, reference: str) -> Grades:
-        read = partial(whole_number, low=LOW, high=HIGH)
+        read = read_grade
         schema = one_answer(range(LOW, HIGH + 1)) if self.prompt == "fenced" else None
         messages = self.messages(hypothesis, reference)
         return grades("grade", self.model, messages, read, trials=self.trials, remind=False, schema=schema)

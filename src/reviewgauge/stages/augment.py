@@ -20,6 +20,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import ModelName
 from reviewgauge.models.answers.json_values import storable
+from reviewgauge.models.answers.prose import is_refusal
 from reviewgauge.models.answers.readers import Unreadable, without_reasoning
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence, system
 from reviewgauge.stages.asking.stage import (
@@ -131,13 +132,6 @@ _HEADING = re.compile(
     r"|(?:[\w*]+[ \t]+){0,5}\**(?:issues?|summary|feedback|concerns?|background)\**:\**[ \t]*)",
     re.IGNORECASE,
 )
-_REFUSES = re.compile(
-    r"\W*(?:i['’]?m sorry|i am sorry|sorry,|i apologi[sz]e|i can(?:no|['’])t|i(?: am|['’]m) (?:unable|not able)"
-    r"|as an? (?:ai|language model)|unfortunately, i)",
-    re.IGNORECASE,
-)  # fmt: skip
-_ASKS_BACK = re.compile(r"\b(?:please (?:provide|share|paste)|could you (?:provide|share|paste))\b[^.\n]{0,60}"
-                        r"\b(?:diff|hunk|conversation|discussion|code)\b", re.IGNORECASE)  # fmt: skip
 
 
 def read_summary(text: str) -> list[str]:
@@ -147,7 +141,7 @@ def read_summary(text: str) -> list[str]:
         return []
     if _SAYS_NOTHING.search(answer):
         raise Unreadable("it says that there are no code issues, and more than that")
-    if _REFUSES.match(answer) or _ASKS_BACK.search(answer):
+    if is_refusal(answer) or any(own_prompt("augment").is_repeated_by(line) for line in answer.splitlines()):
         raise Unreadable("it is not a summary of the conversation")
     issues = _issues(answer)
     if not issues:

@@ -6,6 +6,7 @@ poor comments, and reasoning before the judgement. Its prompt is not printed: wo
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
@@ -18,6 +19,7 @@ from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import ModelName
+from reviewgauge.models.answers.prose import obeys
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
 from reviewgauge.stages.asking.stage import AskingStage, code_of, own_prompt, place_of, prompt_pins
@@ -86,15 +88,24 @@ class DropLowValue(AskingStage):
         return own_prompt("low_value").messages({"fence_note": FENCE_NOTE, **texts})
 
 
+_CLAIMED = re.compile(
+    r"\b(high|low) relevance\b|\brelevance (?:is|as|of) (high|low)\b|\brate[ds]? it (high|low)\b", re.IGNORECASE
+)
+
+
 def read(text: str) -> ValueVerdict:
     """`relevance` of one JSON object. Raises Unreadable: also where there is no reasoning, as it was asked for."""
-    answer = json_object(text, ("reasoning", "relevance"))
+    answer = json_object(text, ("reasoning", "relevance"), own_prompt("low_value"))
     relevance, reasoning = answer["relevance"], answer["reasoning"]
     if not isinstance(relevance, str) or relevance.strip().lower() not in ("high", "low"):
         raise Unreadable('"relevance" must be "high" or "low"')
     if not isinstance(reasoning, str) or not reasoning.strip():
         raise Unreadable('"reasoning" holds no text')
-    return ValueVerdict(relevance.strip().lower(), reasoning.strip())
+    wanted = relevance.strip().lower()
+    claimed = {one.lower() for pair in _CLAIMED.findall(reasoning) for one in pair if one}
+    if (wanted == "high" and obeys(reasoning)) or (claimed and wanted not in claimed):
+        raise Unreadable("its reasoning contradicts its relevance, or follows an order of the comment")
+    return ValueVerdict(wanted, reasoning.strip())
 
 
 def _reason(verdict: ValueVerdict | None, code: str) -> str:

@@ -28,7 +28,6 @@ READABLE_POINTS = [
     (f"```json\n{listed(LEAK)}\n```", [A]),
     (f"```\n{listed(LEAK)}\n```", [A]),
     (f"Here are the change-points raised by the review:\n\n{listed(LEAK, NAME)}", [A, B]),
-    (f"{listed(NAME)}\n\nThe first comment is praise and raises no change-point.", [B]),
     ('{\n  "points": [\n    ' + LEAK + ",\n    " + NAME + ",\n  ]\n}", [A, B]),
     (f"<think>Comment 1 talks about a leak. F.3 or F.4?</think>\n{listed(LEAK)}", [A]),
     (listed(LEAK.replace('"F.3"', '"F.3 Resource"')), [A]),
@@ -41,6 +40,7 @@ READABLE_POINTS = [
     (listed(LEAK.replace("Close the file in load()", "Close the\\n  file in load()")), [A]),
 ]
 UNREADABLE_POINTS = [
+    f"{listed(NAME)}\n\nThe first comment is praise and raises no change-point.",
     "",
     "The review raises no change-points.",
     "I'm sorry, but I can't help with that.",
@@ -91,7 +91,6 @@ READABLE_HITS = [
     (f"```json\n{GOOD}\n```", ONE),
     (f"```\n{GOOD}\n```", ONE),
     (f"Comparing them one by one:\n{GOOD}", ONE),
-    (f"{GOOD}\nK2 is about the retry, which no prediction mentions.", ONE),
     (f"<think>P2 is K1?</think>{GOOD}", ONE),
     (hits('["P2",]', "[]"), ONE),
     (GOOD.replace("}, {", "},\n  {"), ONE),
@@ -100,6 +99,7 @@ READABLE_HITS = [
     (GOOD.replace('{"hits"', '{"reasoning": "P2 names the same leak", "hits"'), ONE),
 ]
 UNREADABLE_HITS = [
+    f"{GOOD}\nK2 is about the retry, which no prediction mentions.",
     "",
     "P2 hits K1.",
     "None of the predictions hit any known change-point.",

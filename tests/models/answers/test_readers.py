@@ -207,18 +207,20 @@ TEXT = '{"same": true, "why": "a, b}", "n": [1, 2.5, null]}'
 
 
 @pytest.mark.parametrize("text", [
-    TEXT, f"```json\n{TEXT}\n```", f"```\n{TEXT}\n```", f"```JSON\n{TEXT}```", f"Here it is:\n\n{TEXT}\n\nDone.",
+    TEXT, f"```json\n{TEXT}\n```", f"```\n{TEXT}\n```", f"```JSON\n{TEXT}```", f"Here it is:\n\n{TEXT}",
     f"`{TEXT}`",
-    f"{TEXT}\n{TEXT}", f"<think>{{\"same\": false}}</think>{TEXT}", f"The set {{a, b}} and items[0]: {TEXT}",
+    f"{TEXT}\n{TEXT}", f"<think>{{\"same\": false}}</think>{TEXT}", f"My answer: {TEXT}",
     '{"same": true, "why": "a, b}", "n": [1, 2.5, null,],}',
     '{\n  "same" : true ,\n "why":"a, b}", "n":[1,2.5,null]\n}',
-    f"String[] names, an empty {{}} and [] here. {TEXT}", f"{TEXT} ]", f"'{TEXT}'", f"\ufeff{TEXT}",
+    f"{TEXT} ]", f"'{TEXT}'", f"\ufeff{TEXT}",
 ])  # fmt: skip
 def test_json_object(text: str) -> None:
     assert json_object(text, required=("same", "why")) == OBJECT
 
 
 @pytest.mark.parametrize("text", [
+    f"{TEXT}\n\nDone.", f"String[] names and [] here. {TEXT}", f"An example:\n{TEXT}", f"Do not use {TEXT}",
+    f"> {TEXT}",
     "", "true", '"same"', "42", "no JSON here", '{"same": true} {"same": false}', '[{"same": true}]', "[]",
     '{"same": true, "same": false}', '{"same": true, "same": true}', '{"why": "x"}', "{}", '{"same": NaN, "why": 1}',
     '{"same": Infinity, "why": 1}', '{"same": -Infinity, "why": 1}', '{"same": 1e999, "why": ""}',
@@ -239,7 +241,7 @@ def test_no_json_object(text: str) -> None:
 
 
 @pytest.mark.parametrize(("text", "value"), [
-    ("[]", []), ("```json\n[]\n```", []), ("No issues.\n\n[]", []), ('[{"a": 1}]', [{"a": 1}]), ("[1, 2]", [1, 2]),
+    ("[]", []), ("```json\n[]\n```", []), ("The list:\n\n[]", []), ('[{"a": 1}]', [{"a": 1}]), ("[1, 2]", [1, 2]),
     ('["a"]', ["a"]),
     ('Found:\n[{"a": 1,},]', [{"a": 1}]), ("[[1], []]", [[1], []]),
 ])  # fmt: skip

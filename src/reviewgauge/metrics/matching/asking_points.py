@@ -72,6 +72,9 @@ HITS: Mapping[str, JsonValue] = {
 }
 
 
+_PROMPTS = {"points": "extract", "hits": "hits"}
+
+
 def read_points(text: str, comments: int) -> list[Extracted]:
     """The change-points in an answer about a report of so many comments. An empty list is one. Raises Unreadable."""
     found = [_point(entry, at, comments) for at, entry in _entries(text, "points")]
@@ -107,7 +110,7 @@ def read_hits(text: str, known: Sequence[str], predictions: Sequence[str]) -> li
 
 def _entries(text: str, key: str) -> list[tuple[int, Mapping[str, JsonValue]]]:
     """The objects of the list under `key`, counted from 1."""
-    entries = json_object(text).get(key)
+    entries = json_object(text, prompt=load_prompt("reviewgauge.metrics", f"points_{_PROMPTS[key]}")).get(key)
     if not isinstance(entries, list):
         raise Unreadable(f'it has no list "{key}"')
     found: list[tuple[int, Mapping[str, JsonValue]]] = []

@@ -10,11 +10,13 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from reviewgauge.models.answers.prose import doubts, presents_no_answer, refuses, withdraws
+from reviewgauge.models.answers.prose import presents_no_answer
 from reviewgauge.models.answers.text import Unreadable
 
 DEEPEST = 64
 LONGEST = 1_000_000  # characters of an answer
+LONGEST_LEAD = 100  # characters of the line that leads to JSON
+_FENCE = re.compile(r"```\w{0,20}")
 _MARKS = " \t\r\n`*_#\ufeff\"'“”"
 # A brace or bracket that JSON begins with; others are prose or code: {a}, items[0], String[].
 _START = re.compile(r'\{(?=\s*["}])|(?<![\w)\]])\[(?=\s*[\[{"\]\d-])')
@@ -53,7 +55,7 @@ def only_value(text: str, what: str, kind: type | tuple[type, ...]) -> JsonValue
         found.setdefault(json.dumps(value, sort_keys=True), (value, span))  # true is not 1 here
         last = span.end
         if len(found) > 1:
-            raise Unreadable(f"it holds different JSON values, and one {what} is asked for")
+            raise Unreadable(f"it holds 2 different JSON values, and one {what} is asked for")
     if not found:
         raise Unreadable(f"it holds no {what}")
     value, span = next(iter(found.values()))
@@ -64,16 +66,14 @@ def only_value(text: str, what: str, kind: type | tuple[type, ...]) -> JsonValue
 
 
 def _check_place(before: str, after: str) -> None:
-    """Raise Unreadable for JSON that is quoted or withdrawn. It stands on its own lines, or behind a colon or a dot."""
-    lead = before.rsplit("\n", 1)[-1].strip(_MARKS)
-    if lead and not lead.endswith((":", ".")):
-        raise Unreadable("its JSON stands within a sentence or a quotation")
-    if any(map(str.isalnum, after.split("\n", 1)[0])) and not after.lstrip("`").startswith("\n"):
-        raise Unreadable("words follow its JSON on the same line")
-    if refuses(before) or refuses(after):
-        raise Unreadable("it refuses, or asks for something, beside its JSON")
-    if presents_no_answer(before.rstrip(_MARKS)) or withdraws(after.lstrip(_MARKS)) or doubts(after):
-        raise Unreadable("the words around its JSON say that it is not the answer")
+    """Raise Unreadable where JSON is not the answer: it stands alone, or behind one line that ends in a colon."""
+    lead = _FENCE.sub("", before).strip(_MARKS)
+    if lead and (len(lead) > LONGEST_LEAD or not lead.endswith(":") or lead.count("\n")):
+        raise Unreadable("other words stand before its JSON")
+    if presents_no_answer(lead):
+        raise Unreadable("the words before its JSON say that it is not the answer")
+    if _FENCE.sub("", after).strip(_MARKS + "]"):
+        raise Unreadable("other words follow its JSON")
 
 
 def _spans(text: str) -> Iterator[Span]:

@@ -15,7 +15,9 @@ _WORD = re.compile(r"[^\W\d_]+")
 _FOREIGN = 0.1  # the share of letters beyond ASCII from which on an explanation is not English
 _SHORT = 6  # words, below which an explanation may hold none of the commonest
 _LOOK_BACK = 60  # characters before a claim in which a negation is looked for
-_LEAD = 300  # characters of a sentence that leads to a value
+_LEAD = 300  # characters from which a refusal is told
+_FOREIGN_LEAD = 60
+_QUOTED = re.compile(r"\"[^\"\n]{0,300}\"|“[^”\n]{0,300}”|`[^`\n]{0,300}`|\{[^{}\n]{0,300}\}")
 _SENTENCE_END = re.compile(r"[.;:!?\n]")
 
 
@@ -45,16 +47,21 @@ def doubts(text: str) -> bool:
     return _any_of("doubt").search(text) is not None
 
 
-def presents_no_answer(before: str) -> bool:
-    """Whether the sentence that leads to a value presents it as an example, a quotation or a thing not to do."""
-    if not before.endswith(":"):
-        return False
-    return _any_of("not_the_answer").search(_SENTENCE_END.split(before[:-1][-_LEAD:])[-1]) is not None
+def is_refusal(text: str) -> bool:
+    """Whether a text that should say something of its own is a refusal, an error page or a request for material."""
+    beginning = text.strip()[:_LEAD]
+    foreign = _any_of("foreign_refusal").search(beginning[:_FOREIGN_LEAD])
+    return foreign is not None or _any_of("whole_refusal").match(beginning) is not None
 
 
-def withdraws(after: str) -> bool:
-    """Whether the words after a value begin by saying that it is not the answer."""
-    return _any_of("withdrawn").match(after) is not None
+def presents_no_answer(lead: str) -> bool:
+    """Whether the line that leads to a value presents it as an example, a quotation or a thing not to do."""
+    return _any_of("not_the_answer").search(lead) is not None
+
+
+def obeys(text: str) -> bool:
+    """Whether the text says that it follows orders of the material that it is to judge."""
+    return _any_of("obeys").search(text) is not None
 
 
 def is_english(text: str) -> bool:
@@ -71,11 +78,13 @@ def is_english(text: str) -> bool:
 def claims_of_sameness(text: str) -> frozenset[bool]:
     """What the text claims of two comments: True that they are the same, False that they differ; a negation turns one.
 
-    The same place and other words are claimed of both kinds of pairs, and count as neither.
+    The same place and other words are claimed of both kinds of pairs, and count as neither; quotations claim nothing.
     """
+    text = _QUOTED.sub(" ", text)
     found = {False} if _any_of("opposed").search(text) else set()
     for same in (True, False):
         for claim in _any_of("same" if same else "different").finditer(text):
             before = _SENTENCE_END.split(text[max(0, claim.start() - _LOOK_BACK) : claim.start()])[-1]
-            found.add(same != (_any_of("negation").search(before) is not None))
+            if not _any_of("about_wording").search(before):
+                found.add(same != (_any_of("negation").search(before) is not None))
     return frozenset(found)

@@ -16,9 +16,11 @@ from typing import TypeVar
 from pydantic import BaseModel, JsonValue, ValidationError
 
 from reviewgauge.core.parsing import first_problem
+from reviewgauge.core.trust import texts_in
 from reviewgauge.models.answers.json_values import only_value
-from reviewgauge.models.answers.prose import claims_of_sameness, refuses
+from reviewgauge.models.answers.prose import claims_of_sameness, is_refusal, obeys
 from reviewgauge.models.answers.text import Unreadable, one_of, plain, verdict, without_reasoning
+from reviewgauge.models.request.messages import Prompt
 
 __all__ = [
     "Unreadable", "choice", "json_list", "json_object", "json_record", "json_value", "one_answer",
@@ -45,8 +47,8 @@ _YES_NO = re.compile(r"(yes|no)\b(?![-'’])", re.IGNORECASE)
 _YES = re.compile(r"\byes\b", re.IGNORECASE)
 _NO = re.compile(r"\bno\b(?=[\"'”’*)\]]*\s*(?:[.,;:!?…—–]|-\s|$))", re.IGNORECASE | re.MULTILINE)
 _HALF = re.compile(
-    r"\W*(?:and|or|but|except|unless|however|part(?:ly|ially)|if|kind of|sort of|mostly|somewhat|in part|more or less)"
-    r"\b",
+    r"\W*(?:not (?:\w+ly|quite|in all)|and|or|but|except|unless|however|part(?:ly|ially)|if|kind of|sort of|mostly"
+    r"|somewhat|in part|more or less)\b",
     re.I,
 )
 
@@ -66,8 +68,10 @@ def yes_no(text: str) -> bool:
 
 def check_same(same: bool, explanation: str) -> None:
     """Raise Unreadable where an explanation refuses, or claims the opposite of a verdict on two comments."""
-    if refuses(explanation):
+    if is_refusal(explanation):
         raise Unreadable("its explanation refuses, or asks for something")
+    if same and obeys(explanation):
+        raise Unreadable("it follows an order of the material that it is to judge")
     if (not same) in claims_of_sameness(explanation):
         raise Unreadable("its explanation contradicts its yes or no")
 
@@ -173,13 +177,23 @@ def json_list(text: str) -> list[JsonValue]:
     return value
 
 
-def json_object(text: str, required: Collection[str] = ()) -> dict[str, JsonValue]:
-    """The only JSON object in the answer; it must have the keys `required`."""
+def json_object(text: str, required: Collection[str] = (), prompt: Prompt | None = None) -> dict[str, JsonValue]:
+    """The only JSON object in the answer; it must have the keys `required`.
+
+    A text in it that is a refusal as a whole, or repeats the words of `prompt`, makes it unreadable.
+    """
     value = only_value(without_reasoning(text), "JSON object", dict)
     assert isinstance(value, dict)
     missing = sorted(set(required) - value.keys())
     if missing:
         raise Unreadable(f"its JSON object lacks {', '.join(missing)}")
+    if any(value.get(key) for key in ("error", "refusal")):
+        raise Unreadable("its JSON object reports an error or a refusal")
+    for one in texts_in(value.values()):
+        if is_refusal(one):
+            raise Unreadable("a text in its JSON object is a refusal")
+        if prompt is not None and prompt.is_repeated_by(one):
+            raise Unreadable("a text in its JSON object repeats the question")
     return value
 
 

@@ -46,6 +46,7 @@ def without_reasoning(text: str) -> str:
 
     Some endpoints put the opening tag into the prompt, so that only the closing one comes back.
     """
+    text = text.removeprefix("\ufeff")
     while (opened := _OPEN.match(text)) is not None:
         closed = re.compile(f"</{opened[1]}>", re.IGNORECASE).search(text, opened.end())
         if closed is None:

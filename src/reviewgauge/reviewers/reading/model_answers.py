@@ -12,7 +12,9 @@ from collections.abc import Mapping
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.records import Change, Comment, Side, Span
 from reviewgauge.formats.tags import Tags
+from reviewgauge.models.answers.prose import is_refusal, obeys
 from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.request.messages import load_prompt
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.diff.positions import find_marker, parse_marker
 
@@ -52,6 +54,11 @@ def read_notes(text: str) -> tuple[Comment, ...]:
         comments = Tags().read(answer.encode("utf-8", "surrogatepass"), "the answer")[0].comments
     except BadInput as error:
         raise Unreadable(f"it cannot be stored: {error.problem}") from None
+    prompt = load_prompt("reviewgauge.reviewers", "aacr")
+    for one in comments:
+        hunk = one.claimed.hunk if one.claimed else ""
+        if is_refusal(one.body) or (prompt.is_repeated_by(one.body) and prompt.is_repeated_by(hunk or "...")):
+            raise Unreadable("a note is a refusal, or repeats the example of the question")
     if len(comments) != count:
         raise Unreadable(f"its notes cannot be told apart: {_NOTHING}")
     return comments
@@ -90,6 +97,7 @@ def _named(given: set[str]) -> str:
     return f"<{min(given)}>"
 
 
+_NOT_MERGED = re.compile(r"(?:\bnot|\bnever|n['’]t)(?: \w+){0,2} (?:merged?|approved?|accepted?)\b", re.IGNORECASE)
 MOST_LINES = 10  # the paper asks for ten
 _YES_NO = {"yes": True, "true": True, "merged": True, "no": False, "false": False, "not merged": False}
 
@@ -102,7 +110,10 @@ def read_verdict(answer: object) -> tuple[bool, str]:
         verdict = _YES_NO.get(verdict.strip().lower())
     if not isinstance(verdict, bool):
         raise Unreadable("is_merged must be yes or no")
-    return verdict, str(found.get("reason") or "")
+    reason = str(found.get("reason") or "")
+    if verdict and (_NOT_MERGED.search(reason) or obeys(reason)):
+        raise Unreadable("its reason contradicts is_merged, or follows an order of the code")
+    return verdict, reason
 
 
 def read_lines(answer: object, change: Change, *, repair: bool) -> tuple[tuple[Span, ...], list[str]]:
@@ -137,7 +148,7 @@ def read_lines(answer: object, change: Change, *, repair: bool) -> tuple[tuple[S
 def read_comment(answer: object) -> str:
     """The comment."""
     comment = _object(answer).get("comment")
-    if not isinstance(comment, str) or not comment.strip():
+    if not isinstance(comment, str) or not comment.strip(" .…"):
         raise Unreadable("has no comment")
     return comment.strip()
 

@@ -230,7 +230,7 @@ def read_change_points(text: str, mentions: Sequence[str], commits: Sequence[str
     Raises Unreadable: a label that there is none of, a group of types for a type, a commit that answers what came with
     it or after it, the same entry twice.
     """
-    entries = json_object(text).get("points")
+    entries = json_object(text, prompt=own_prompt("change_points")).get("points")
     if not isinstance(entries, list):
         raise Unreadable('it has no list "points"')
     found = [_point(entry, at, mentions, commits) for at, entry in enumerate(entries, 1)]
