@@ -32,7 +32,7 @@ def test_an_endless_answer_keeps_a_time_out_from_firing() -> None:
     with FakeServer(fail="endless") as server:
         with socket.create_connection(("127.0.0.1", server.port)) as raw:
             body = json.dumps({"model": "fake", "messages": ASKED}).encode()
-            raw.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
+            raw.sendall(b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
             raw.settimeout(1)
             got = b""
             while not got.endswith(b" " * 5):
@@ -45,16 +45,16 @@ def test_an_endless_answer_keeps_a_time_out_from_firing() -> None:
     "sent",
     [
         b"nonsense\r\n\r\n",
-        b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n",
-        b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 99999999999\r\n\r\n",
-        b"POST /v1/messages HTTP/1.1\r\nhost: x\r\ncontent-length: 99999999999\r\n\r\n",
-        b"GET /v1/messages HTTP/1.1\r\nhost: x\r\n\r\n",
+        b"POST / HTTP/1.1\r\ncontent-length: -1\r\n\r\n",
+        b"POST / HTTP/1.1\r\ncontent-length: 99999999999\r\n\r\n",
+        b"POST /v1/messages HTTP/1.1\r\ncontent-length: 99999999999\r\n\r\n",
+        b"GET /v1/messages HTTP/1.1\r\n\r\n",
     ],
 )
 def test_invalid_requests_are_refused(good: FakeServer, sent: bytes) -> None:
     with socket.create_connection(("127.0.0.1", good.port), timeout=5) as raw:
         raw.sendall(sent)
-        assert raw.recv(1000).split()[1].startswith(b"4")
+        assert raw.recv(1000).startswith(b"HTTP/1.1 4")
 
 
 def test_requests_in_pieces_and_in_one_piece(good: FakeServer) -> None:
@@ -71,7 +71,7 @@ def test_requests_in_pieces_and_in_one_piece(good: FakeServer) -> None:
 
 def test_a_chunked_body_is_read(good: FakeServer) -> None:
     body = json.dumps({"model": "fake", "messages": ASKED}).encode()
-    head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n"
+    head = b"POST /v1/chat/completions HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
     with socket.create_connection(("127.0.0.1", good.port), timeout=5) as raw:
         raw.sendall(head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
         assert raw.recv(5000).startswith(b"HTTP/1.1 200 OK")
@@ -120,7 +120,7 @@ def root_cause(error: BaseException) -> BaseException:
 
 def test_a_client_that_asks_first_is_told_to_go_on(good: FakeServer) -> None:
     body = json.dumps({"model": "fake", "messages": ASKED}).encode()
-    head = b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: %d\r\n\r\n" % len(body)
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: %d\r\n\r\n" % len(body)
     with socket.create_connection(("127.0.0.1", good.port), timeout=5) as raw:
         raw.sendall(head)
         assert raw.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -133,7 +133,7 @@ def test_it_counts_how_many_wait_at_the_same_time() -> None:
     with FakeServer(latency=600) as server, ExitStack() as clients:
         for _ in range(8):
             raw = clients.enter_context(socket.create_connection(("127.0.0.1", server.port)))
-            raw.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
+            raw.sendall(b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
         assert waiting(server, 8, "all are taken in at once")["peak_in_flight"] == 8
         clients.close()
         assert waiting(server, 0, "clients that leave wait no more")["answered"] == 0

@@ -404,6 +404,6 @@ def test_a_noisy_model_differs_from_call_to_call_whatever_fails_between() -> Non
 
 @pytest.mark.slow
 def test_without_its_libraries_the_command_names_the_extra() -> None:
-    code = "import sys; sys.modules['aiohttp'] = None; from reviewgauge.cli.main import main; main(['fake-server'])"
+    code = "import sys; sys.modules['uvicorn'] = None; from reviewgauge.cli.main import main; main(['fake-server'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'reviewgauge[models]'" in done.stderr

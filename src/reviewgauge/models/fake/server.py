@@ -15,7 +15,6 @@ import contextlib
 import json
 import re
 import socket
-import ssl
 import subprocess
 import sys
 import threading
@@ -29,11 +28,12 @@ from reviewgauge.models.fake.behaviours import BEHAVIOURS, is_behaviour
 from reviewgauge.models.fake.faults import read_faults
 
 try:
-    from aiohttp import web
+    import uvicorn
 
+    from reviewgauge.models.fake.delivery import FaultyProtocol
     from reviewgauge.models.fake.service import FakeService, Latency, SeenRequest, digest_of
 except ImportError:
-    raise MissingExtra("the web server of the fake model (aiohttp)", "models") from None
+    raise MissingExtra("the web server of the fake model (starlette, uvicorn, httptools)", "models") from None
 
 __all__ = ["FakeServer", "digest_of", "read_latency"]
 HOST = "127.0.0.1"
@@ -63,19 +63,31 @@ def _listen(port: int) -> socket.socket:
 
 async def _serve(service: FakeService, listener: socket.socket, certificate: Path | None, stop: asyncio.Event) -> None:
     """Serve until `stop` is set, then close every connection at once."""
-    runner = web.AppRunner(
-        service.app(), access_log=None, handler_cancellation=True, keepalive_timeout=86_400, shutdown_timeout=0.01
+    config = uvicorn.Config(
+        service.app(),
+        http=FaultyProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        log_level="error",
+        date_header=False,
+        server_header=False,
+        timeout_keep_alive=86_400,
+        backlog=BACKLOG,
+        ssl_certfile=certificate,
     )
-    await runner.setup()
-    context = None
-    if certificate is not None:
-        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-        context.load_cert_chain(certificate)
-    await web.SockSite(runner, listener, backlog=BACKLOG, ssl_context=context).start()
+    config.load()
+    server = uvicorn.Server(config)
+    server.lifespan = config.lifespan_class(config)
+    await server.startup([listener])
     try:
         await stop.wait()
     finally:
-        await runner.cleanup()
+        for listening in server.servers:
+            listening.close()
+        for connection in tuple(server.server_state.connections):
+            connection.transport.abort()
+        await asyncio.gather(*server.server_state.tasks, return_exceptions=True)
 
 
 class FakeServer:

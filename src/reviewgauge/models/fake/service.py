@@ -1,28 +1,23 @@
-"""The web application of the fake server: the fake model's answers in the request's protocol, with faults.
-
-A reply is sent whole, late, in pieces, broken off, or never. A client that leaves cancels the handler of its request.
-"""
+"""The web application of the fake server: the fake model's answers in the request's protocol, with faults."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import hashlib
 import json
-import socket
-import struct
 import time
 from collections import Counter, deque
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from functools import partial
-from itertools import repeat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from aiohttp import web
+from starlette.applications import Starlette
+from starlette.requests import Request as HttpRequest
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from reviewgauge.models.fake import anthropic_wire, openai_wire
+from reviewgauge.models.fake.delivery import FakeResponse, ReplyMode
 from reviewgauge.models.fake.faults import Faults, share_of
 from reviewgauge.models.fake.model import NAME, answer, tokens
 from reviewgauge.models.fake.wire import Asked, FakeAnswer, Malformed
@@ -41,10 +36,16 @@ GARBAGE = (
     "[[[[[[[[[[",
 )
 HARMLESS = ("", "slow", "close", "nousage")  # the answer is right all the same
-ENDLESS_LENGTH = 64 * 1024 * 1024  # the content-length that an endless answer announces
-BLANK_EVERY = 0.05  # seconds between the blanks of an endless answer
-PIECES = 20  # of a slow answer
-_PAGES = {"502": (502, "502 Bad Gateway"), "504": (504, "504 Gateway Time-out"), "html": (200, "Checking your browser")}
+_PAGE = "<html><head><title>{0}</title></head><body><center><h1>{0}</h1></center><hr>a proxy</body></html>\n"
+_MODES = {
+    "timeout": ReplyMode.SILENT,
+    "drop": ReplyMode.DROP,
+    "reset": ReplyMode.RESET,
+    "cut": ReplyMode.CUT,
+    "slow": ReplyMode.SLOW,
+    "endless": ReplyMode.ENDLESS,
+    "close": ReplyMode.CLOSE,
+}
 _STATUS = {
     "429": "Rate limit reached for requests. Please try again later.",
     "500": "The server had an error while processing your request.",
@@ -77,19 +78,6 @@ class Latency:
         return self.low + (self.high - self.low) * share_of(f"latency:{seed}:{number}")
 
 
-@dataclass
-class Reply:
-    """A reply before it is sent, after `delay` seconds. `digest`: that of the request to the model, if it is one."""
-
-    status: int
-    body: bytes
-    media_type: str = "application/json"
-    headers: dict[str, str] = field(default_factory=dict)
-    fault: str = ""
-    delay: float = 0.0
-    digest: str = ""
-
-
 class FakeService:
     """The state of one fake server: its settings and counters. Not thread-safe: one event loop uses it."""
 
@@ -117,60 +105,44 @@ class FakeService:
             "requests": requests,
         }
 
-    def app(self) -> web.Application:
-        """The web application."""
-        app = web.Application(client_max_size=MOST_BODY)
-        app.router.add_post("/{base:.*}chat/completions", partial(self._chat, openai_wire))
-        app.router.add_post("/{base:.*}messages", partial(self._chat, anthropic_wire))
-        app.router.add_get("/{base:.*}models", self._models)
-        app.router.add_get("/stats", self._stats)
-        app.router.add_route("*", "/{path:.*}", self._nothing)
-        return app
+    def app(self) -> Starlette:
+        """The ASGI application."""
+        return Starlette(
+            routes=[
+                Route("/{base:path}chat/completions", _Endpoint(self, openai_wire), methods=["POST"]),
+                Route("/{base:path}messages", _Endpoint(self, anthropic_wire), methods=["POST"]),
+                Route("/{base:path}models", self._models, methods=["GET"]),
+                Route("/stats", self._stats, methods=["GET"]),
+            ],
+            exception_handlers={404: _not_found, 405: _not_allowed},
+        )
 
-    async def _chat(self, protocol: ModuleType, request: web.Request) -> web.StreamResponse:
-        """Answer a request to the model."""
-        if (request.content_length or 0) > MOST_BODY:
-            reply = _error(protocol, 413, "The body of your request is too large.")
-        else:
-            reply = self.reply(protocol, request, await request.read())
-        arrived = False
-        try:
-            response, arrived = await deliver(request, reply, self.faults.slow)
-        finally:
-            self._count(reply, arrived)
-        return response
-
-    async def _models(self, request: web.Request) -> web.StreamResponse:
+    async def _models(self, request: HttpRequest) -> FakeResponse:
         protocol = anthropic_wire if "anthropic-version" in request.headers else openai_wire
-        return _response(self._refused_key(protocol, request) or _json(200, protocol.models(SERVED)))
+        return self.refused_key(protocol, request) or _json(200, protocol.models(SERVED))
 
-    async def _stats(self, request: web.Request) -> web.StreamResponse:
-        return _response(_json(200, self.stats()))
+    async def _stats(self, request: HttpRequest) -> FakeResponse:
+        return _json(200, self.stats())
 
-    async def _nothing(self, request: web.Request) -> web.StreamResponse:
-        if request.path.endswith(("chat/completions", "messages", "models", "/stats")):
-            protocol = anthropic_wire if request.path.endswith("messages") else openai_wire
-            return _response(_error(protocol, 405, f"{request.method} is not allowed here."))
-        error = {"message": f"there is nothing at {request.path}", "type": "not_found_error"}
-        return _response(_json(404, {"error": error}))
-
-    def _count(self, reply: Reply, arrived: bool) -> None:
-        """Count a finished reply. `arrived`: all of it went to an open connection."""
+    def count(self, reply: FakeResponse, sent: bool) -> None:
+        """Count a finished reply. `sent`: all of it went to an open connection."""
         if not reply.digest:
             return
         self._in_flight -= 1
-        if arrived and reply.status == 200:
+        if sent and reply.status_code == 200:
             self._answered += 1
             self._given[reply.digest] += 1
             self._clean[reply.digest] += reply.fault in HARMLESS
 
-    def _refused_key(self, protocol: ModuleType, request: web.Request) -> Reply | None:
+    def refused_key(self, protocol: ModuleType, request: HttpRequest) -> FakeResponse | None:
         """The refusal of a request without the right key; None where it has it."""
-        return None if self.key is None or self.key == _key(request) else _wrong_key(protocol, request)
+        if self.key is None or self.key == _key(request):
+            return None
+        return _error(protocol, 401, f"Incorrect API key provided: {_key(request)}.", "invalid_api_key")
 
-    def reply(self, protocol: ModuleType, request: web.Request, raw: bytes) -> Reply:
+    def reply(self, protocol: ModuleType, request: HttpRequest, raw: bytes) -> FakeResponse:
         """The reply to a request to the model with the body `raw`, not yet sent."""
-        if (refusal := self._refused_key(protocol, request)) is not None:
+        if (refusal := self.refused_key(protocol, request)) is not None:
             return refusal
         try:
             body = json.loads(raw)
@@ -184,13 +156,14 @@ class FakeService:
         digest = digest_of(asked.request)
         self.calls += 1
         self._received[digest] += 1
-        number = self.calls
-        fault = self.faults.draw(number, self._received[digest], _text(asked.request))
-        fault = fault if applies(fault, asked) else ""
-        reply = self._failed(protocol, request, asked, fault) or self._answer(protocol, asked, number, fault)
+        number, times = self.calls, self._received[digest]
+        fault = self.faults.draw(number, times, _text(asked.request))
+        reply = self._failed(protocol, request, asked, fault, number)
+        fault = fault if reply is not None else ""
+        reply = reply or self._answer(protocol, asked, number)
         if fault:
             self._by_fault[fault] += 1
-        self.seen.append(SeenRequest(request.path, request.headers, body, fault))
+        self.seen.append(SeenRequest(request.url.path, request.headers, body, fault))
         self._in_flight += 1
         self._peak = max(self._peak, self._in_flight)
         reply.digest, reply.fault = digest, fault
@@ -198,37 +171,60 @@ class FakeService:
         reply.headers["x-request-id"] = reply.headers["request-id"] = f"req_fake{number}"
         return reply
 
-    def _failed(self, protocol: ModuleType, request: web.Request, asked: Asked, fault: str) -> Reply | None:
-        """The reply with a fault in place of an answer; None where the model answers."""
-        match fault:
-            case "quota":
-                status = 429 if protocol is openai_wire else 402
-                return _error(protocol, status, "You exceeded your current quota, add credits.", "insufficient_quota")
-            case "401":
-                return _wrong_key(protocol, request)
-            case "404":
-                return _error(protocol, 404, f"The model {asked.model!r} does not exist.", "model_not_found", "model")
-            case "overflow":
-                return _overflow(protocol, asked)
-            case "nojson" | "param" | "maxtokens":
-                return _unsupported(protocol, asked, fault)
-            case "502" | "504" | "html":
-                return _page(fault)
-            case "badjson":
-                return Reply(200, b'{"id": "fake", "choices": [{"message": {"content": ')
-            case "blank":
-                return Reply(200, b"")
-            case "error200":
-                return _json(200, protocol.error(502, "Provider returned error"))
-        if not fault.isdecimal():
+    def _failed(
+        self, protocol: ModuleType, request: HttpRequest, asked: Asked, fault: str, number: int
+    ) -> FakeResponse | None:
+        """The reply with the fault; None where the fault does not apply to this request."""
+        if not fault or not applies(fault, asked):
             return None
-        reply = _error(protocol, int(fault), _STATUS.get(fault, f"A fault with status {fault}."))
-        if fault in ("429", "503", "529") and self.faults.retry_after is not None:
-            reply.headers["retry-after"] = f"{self.faults.retry_after:g}"
-        return reply
+        if fault in _MODES:
+            good = self._answer(protocol, asked, number)
+            good.mode, good.spread = _MODES[fault], self.faults.slow
+            return good
+        refusal = self._refusal(protocol, request, asked, fault)
+        if refusal is not None:
+            return refusal
+        if fault == "html":
+            return _html(200, "Checking your browser")
+        if fault in ("badjson", "blank"):
+            return FakeResponse(
+                200, b"" if fault == "blank" else b'{"id": "fake", "choices": [{"message": {"content": '
+            )
+        if fault == "error200":
+            return _json(200, protocol.error(502, "Provider returned error"))
+        return self._answer(protocol, asked, number, fault)
 
-    def _answer(self, protocol: ModuleType, asked: Asked, number: int, fault: str) -> Reply:
-        """The model's answer, which the fault may spoil."""
+    def _refusal(self, protocol: ModuleType, request: HttpRequest, asked: Asked, fault: str) -> FakeResponse | None:
+        """The reply with an error status; None for a fault that answers with status 200."""
+        if fault == "quota":
+            status = 429 if protocol is openai_wire else 402
+            return _error(protocol, status, "You exceeded your current quota, add credits.", "insufficient_quota")
+        if fault == "401":
+            return _error(protocol, 401, f"Incorrect API key provided: {_key(request)}.", "invalid_api_key")
+        if fault == "404":
+            return _error(protocol, 404, f"The model {asked.model!r} does not exist.", "model_not_found", "model")
+        if fault == "overflow":
+            return _overflow(protocol, asked)
+        if fault == "nojson":
+            return _error(protocol, 400, "This model knows no structured output.", None, "response_format")
+        if fault == "param":
+            name = asked.sampling[0]
+            text = f"Unsupported parameter: '{name}' is not supported with this model."
+            return _error(protocol, 400, text, "unsupported_parameter", name)
+        if fault == "maxtokens":
+            text = "Unsupported parameter: 'max_tokens' is not supported with this model. "
+            text += "Use 'max_completion_tokens' instead."
+            return _error(protocol, 400, text, "unsupported_parameter", "max_tokens")
+        if fault in ("502", "504"):
+            return _html(int(fault), f"{fault} Bad Gateway" if fault == "502" else "504 Gateway Time-out")
+        if fault.isdecimal():
+            reply = _error(protocol, int(fault), _STATUS.get(fault, f"A fault with status {fault}."), None)
+            if fault in ("429", "503", "529") and self.faults.retry_after is not None:
+                reply.headers["retry-after"] = f"{self.faults.retry_after:g}"
+            return reply
+        return None
+
+    def _answer(self, protocol: ModuleType, asked: Asked, number: int, fault: str = "") -> FakeResponse:
         digest = digest_of(asked.request)
         self._begun[digest] += 1
         model_answer = answer(asked.request, self.model or asked.model, (1, self._begun[digest], 1), asked.seed)
@@ -242,65 +238,40 @@ class FakeService:
         content = spoilt(_shortened(content, asked.max_tokens), fault, asked, number)
         done = protocol.completion(content, NAME, f"{number:08d}", int(time.time()))
         if asked.stream:
-            return Reply(200, protocol.stream(done), "text/event-stream")
+            return FakeResponse(200, protocol.stream(done), "text/event-stream")
         body = json.dumps(done, ensure_ascii=False).encode("utf-8", "replace")
         if fault == "badutf8":
             mark = json.dumps(content.text, ensure_ascii=False).encode("utf-8", "replace")[1:-1]
             body = body.replace(mark, b"\xff\xfe" + mark + b"\x80", 1)
-        return Reply(200, body)
+        return FakeResponse(200, body)
 
 
-async def deliver(request: web.Request, reply: Reply, spread: float) -> tuple[web.StreamResponse, bool]:
-    """Send a reply with the fault of its delivery: (the response, whether all of it went to an open connection).
+class _Endpoint:
+    """The ASGI endpoint of one protocol's chat."""
 
-    `spread`: the seconds that a slow one takes. Runs until it is cancelled where nothing more is to come.
-    """
-    transport = request.transport
-    if reply.fault == "timeout" or transport is None:
-        await asyncio.Event().wait()
-    await asyncio.sleep(reply.delay)
-    assert transport is not None
-    match reply.fault:
-        case "drop":
-            transport.close()
-        case "reset":
-            raw = transport.get_extra_info("socket")
-            with contextlib.suppress(OSError, AttributeError):  # closing with this option set sends a reset
-                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            transport.abort()
-        case "cut":
-            await _send(request, reply, [reply.body[: len(reply.body) // 2]], 0)
-            transport.close()
-        case "endless":
-            await _send(request, reply, repeat(b" ", ENDLESS_LENGTH), BLANK_EVERY, ENDLESS_LENGTH)
-        case "slow":
-            size = max(1, -(-len(reply.body) // PIECES))
-            pieces = [reply.body[start : start + size] for start in range(0, len(reply.body), size)]
-            response = await _send(request, reply, pieces, spread / PIECES)
-            return response, not transport.is_closing()
-        case _:
-            response = _response(reply)
-            if reply.fault == "close":
-                response.force_close()
-            is_open = not transport.is_closing()
-            await response.prepare(request)
-            await response.write_eof()
-            return response, is_open
-    return web.Response(), False
+    def __init__(self, service: FakeService, protocol: ModuleType) -> None:
+        self._service, self._protocol = service, protocol
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = HttpRequest(scope, receive)
+        if int(request.headers.get("content-length", "0")) > MOST_BODY:
+            reply = _error(self._protocol, 413, "The body of your request is too large.")
+        else:
+            reply = self._service.reply(self._protocol, request, await request.body())
+        sent = False
+        try:
+            sent = await reply.deliver(scope, receive, send)
+        finally:
+            self._service.count(reply, sent)
 
 
-async def _send(
-    request: web.Request, reply: Reply, pieces: Iterable[bytes], wait: float, length: int | None = None
-) -> web.StreamResponse:
-    """Send a reply in pieces with `wait` seconds between them, under the announced length."""
-    response = web.StreamResponse(status=reply.status, headers={**reply.headers, "content-type": reply.media_type})
-    response.content_length = len(reply.body) if length is None else length
-    await response.prepare(request)
-    for number, piece in enumerate(pieces):
-        if number:
-            await asyncio.sleep(wait)
-        await response.write(piece)
-    return response
+async def _not_found(request: HttpRequest, error: Exception) -> FakeResponse:
+    return _json(404, {"error": {"message": f"there is nothing at {request.url.path}", "type": "not_found_error"}})
+
+
+async def _not_allowed(request: HttpRequest, error: Exception) -> FakeResponse:
+    protocol = anthropic_wire if request.url.path.endswith("/messages") else openai_wire
+    return _error(protocol, 405, f"{request.method} is not allowed here.")
 
 
 def applies(fault: str, asked: Asked) -> bool:
@@ -311,18 +282,25 @@ def applies(fault: str, asked: Asked) -> bool:
 
 def spoilt(answer: FakeAnswer, fault: str, asked: Asked, number: int) -> FakeAnswer:
     """The answer with a fault of its content."""
-    half, spent = answer.text[: len(answer.text) // 2], asked.max_tokens or 8192
-    changes: dict[str, dict[str, Any]] = {
-        "nousage": {"counted": False},
-        "truncate": {"text": half},
-        "length": {"text": half, "stop": "length", "tool_calls": ()},
-        "reasoning": {"text": "", "stop": "length", "tool_calls": (), "tokens_out": spent, "reasoning": spent},
-        "empty": {"text": "", "stop": "end", "tool_calls": (), "tokens_out": 0},
-        "refuse": {"text": "I'm sorry, but I can't help with that.", "stop": "refuse", "tool_calls": ()},
-        "filter": {"text": "", "stop": "filter", "tool_calls": (), "tokens_out": 0},
-        "garbage": {"text": GARBAGE[number % len(GARBAGE)], "stop": "end", "tool_calls": ()},
-    }
-    return replace(answer, **changes.get(fault, {}))
+    half = answer.text[: len(answer.text) // 2]
+    if fault == "nousage":
+        return replace(answer, counted=False)
+    if fault == "truncate":
+        return replace(answer, text=half)
+    if fault == "length":
+        return replace(answer, text=half, stop="length", tool_calls=())
+    if fault == "reasoning":
+        spent = asked.max_tokens or 8192
+        return replace(answer, text="", tool_calls=(), stop="length", tokens_out=spent, reasoning=spent)
+    if fault == "empty":
+        return replace(answer, text="", tool_calls=(), stop="end", tokens_out=0)
+    if fault == "refuse":
+        return replace(answer, text="I'm sorry, but I can't help with that.", tool_calls=(), stop="refuse")
+    if fault == "filter":
+        return replace(answer, text="", tool_calls=(), stop="filter", tokens_out=0)
+    if fault == "garbage":
+        return replace(answer, text=GARBAGE[number % len(GARBAGE)], tool_calls=(), stop="end")
+    return answer
 
 
 def digest_of(request: Request) -> str:
@@ -342,53 +320,32 @@ def _text(request: Request) -> str:
     return "\n".join(message.text for message in request.messages)
 
 
-def _key(request: web.Request) -> str:
-    given = request.headers.get("x-api-key") or request.headers.get("authorization") or ""
+def _key(request: HttpRequest) -> str:
+    given = request.headers.get("x-api-key") or request.headers.get("authorization", "")
     return given.removeprefix("Bearer ")
 
 
-def _overflow(protocol: ModuleType, asked: Asked) -> Reply:
+def _overflow(protocol: ModuleType, asked: Asked) -> FakeResponse:
     used = CONTEXT + tokens(_text(asked.request))
     if protocol is anthropic_wire:
         return _error(protocol, 400, f"prompt is too long: {used} tokens > {CONTEXT} maximum")
     text = (
         f"This model's maximum context length is {CONTEXT} tokens. However, your messages resulted in {used} tokens. "
-        "Please reduce the length of the messages."
     )
-    return _error(protocol, 400, text, "context_length_exceeded", "messages")
-
-
-def _wrong_key(protocol: ModuleType, request: web.Request) -> Reply:
-    return _error(protocol, 401, f"Incorrect API key provided: {_key(request)}.", "invalid_api_key")
-
-
-def _unsupported(protocol: ModuleType, asked: Asked, fault: str) -> Reply:
-    """The refusal of a request for a schema, for its first sampling parameter, or for how it names the limit."""
-    if fault == "nojson":
-        return _error(protocol, 400, "This model knows no structured output.", None, "response_format")
-    name, advice = "max_tokens", " Use 'max_completion_tokens' instead."
-    if fault == "param":
-        name, advice = asked.sampling[0], ""
-    text = f"Unsupported parameter: '{name}' is not supported with this model.{advice}"
-    return _error(protocol, 400, text, "unsupported_parameter", name)
-
-
-def _response(reply: Reply) -> web.Response:
-    return web.Response(
-        status=reply.status, body=reply.body, headers={**reply.headers, "content-type": reply.media_type}
+    return _error(
+        protocol, 400, text + "Please reduce the length of the messages.", "context_length_exceeded", "messages"
     )
 
 
-def _json(status: int, body: Mapping[str, Any]) -> Reply:
-    return Reply(status, json.dumps(body).encode())
+def _json(status: int, body: Mapping[str, Any] | Sequence[Any]) -> FakeResponse:
+    return FakeResponse(status, json.dumps(body).encode())
 
 
-def _error(protocol: ModuleType, status: int, message: str, code: str | None = None, param: str | None = None) -> Reply:
+def _error(
+    protocol: ModuleType, status: int, message: str, code: str | None = None, param: str | None = None
+) -> FakeResponse:
     return _json(status, protocol.error(status, message, code, param))
 
 
-def _page(fault: str) -> Reply:
-    """A proxy's page."""
-    status, title = _PAGES[fault]
-    page = f"<html><head><title>{title}</title></head><body><center><h1>{title}</h1></center><hr>a proxy</body></html>"
-    return Reply(status, page.encode(), "text/html; charset=utf-8")
+def _html(status: int, title: str) -> FakeResponse:
+    return FakeResponse(status, _PAGE.format(title).encode(), "text/html")
