@@ -302,7 +302,7 @@ def test_a_crash_names_the_tool_and_is_no_empty_result(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_program_that_does_not_end_is_a_timeout_and_is_ended(tmp_path: Path) -> None:
-    bench = AnalyserJob(tmp_path, tmp_path, seconds=0.3)
+    bench = AnalyserJob(tmp_path, tmp_path, AnalyserSettings(seconds=0.3))
     with pytest.raises(AnalyserTimeout, match=r"slow did not finish within 0\.3 s"):
         run_program("slow", ["sh", "-c", "(sleep 1; touch late) & touch early; wait"], bench)
     time.sleep(1.2)

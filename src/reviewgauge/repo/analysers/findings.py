@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -52,19 +53,26 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
-class AnalyserJob:
-    """The folders in which tools work, the exported files and an empty home, and their limits.
+class AnalyserSettings:
+    """Which tools to run, the highest complexities that are not a finding, and limits.
 
-    `seconds` limits each tool, `suppressions` says whether comments may silence it, `cyclomatic` and `cognitive` are
-    the highest complexities that are not a finding.
+    `suppressions` says whether comments may silence a tool, `seconds` limits each.
     """
+
+    tools: tuple[str, ...] = ()
+    cyclomatic: int = 10
+    cognitive: int = 15
+    suppressions: bool = False
+    seconds: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class AnalyserJob:
+    """The folders in which tools work: the exported files and an empty home."""
 
     files: Path
     home: Path
-    seconds: float = 60.0
-    suppressions: bool = False
-    cyclomatic: int = 10
-    cognitive: int = 15
+    settings: AnalyserSettings = AnalyserSettings()
 
 
 class AnalyserCrash(RuntimeError):
@@ -80,7 +88,7 @@ def run_program(name: str, argv: Sequence[str], job: AnalyserJob, stdin: bytes =
 
     It starts without a shell, in its own process group (all of which ends with it), with an empty home and few
     variables of ours (PATH, the library path), so that neither the repository's nor the user's settings apply.
-    Raises AnalyserTimeout after `bench.seconds`, AnalyserCrash when it cannot be started or prints too much.
+    Raises AnalyserTimeout after `job.settings.seconds`, AnalyserCrash when it cannot be started or prints too much.
     """
     try:
         process = subprocess.Popen(
@@ -94,12 +102,12 @@ def run_program(name: str, argv: Sequence[str], job: AnalyserJob, stdin: bytes =
         )
     except OSError as error:
         raise AnalyserCrash(f"{name} could not be started: {error.strerror}") from error
-    _limit_time(process.pid, job.seconds)
+    _limit_time(process.pid, job.settings.seconds)
     with process:
         try:
-            out, err = process.communicate(stdin, timeout=job.seconds)
+            out, err = process.communicate(stdin, timeout=job.settings.seconds)
         except subprocess.TimeoutExpired:
-            raise AnalyserTimeout(f"{name} did not finish within {job.seconds:g} s") from None
+            raise AnalyserTimeout(f"{name} did not finish within {job.settings.seconds:g} s") from None
         finally:
             end_group(process)
     if len(out) > OUTPUT_LIMIT:
@@ -109,35 +117,24 @@ def run_program(name: str, argv: Sequence[str], job: AnalyserJob, stdin: bytes =
 
 def _limit_time(process: int, seconds: float) -> None:
     """Let the system end a program that goes on computing after our process ended."""
-    try:
+    with suppress(ImportError, AttributeError, ValueError, OSError):  # only Linux has it
         import resource
 
         most = int(seconds * 8) + 1
         resource.prlimit(process, resource.RLIMIT_CPU, (most, most))
-    except (ImportError, AttributeError, ValueError, OSError):
-        pass  # only Linux has it; the time limit of `run_program` works everywhere
 
 
 def _environment(home: Path) -> dict[str, str]:
     kept = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH") if key in os.environ}
-    here = str(home)
-    return kept | {
-        "HOME": here,
-        "USERPROFILE": here,
-        "XDG_CONFIG_HOME": here,
-        "XDG_CACHE_HOME": here,
-        "TMPDIR": here,
-        "LC_ALL": "C.UTF-8",
-        "PYTHONUTF8": "1",
-        "RUST_MIN_STACK": str(STACK),
-        "ESLINT_USE_FLAT_CONFIG": "true",
-    }
+    homes = dict.fromkeys(("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"), str(home))
+    fixed = {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1", "RUST_MIN_STACK": str(STACK), "ESLINT_USE_FLAT_CONFIG": "true"}
+    return kept | homes | fixed
 
 
-def last_words(err: bytes, limit: int = 300) -> str:
+def last_words(err: bytes) -> str:
     """The end of a program's standard error, on one line."""
     text = " ".join(err.decode("utf-8", "replace").split())
-    return text[-limit:] or "it printed no message"
+    return text[-300:] or "it printed no message"
 
 
 # Rules that fire on every use of a module, whatever is done with it. The use itself has its own rule.

@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from reviewgauge.repo.analysers.findings import (
@@ -64,16 +64,23 @@ def run_ruff(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
     """The findings of ruff in the exported `paths`. Raises AnalyserCrash, AnalyserTimeout."""
     command = [program, "check", "--isolated", "--no-cache", "--exit-zero", "--quiet", "--no-fix", "--no-preview"]
     command += ["--output-format=json", f"--target-version={_NEWEST}", f"--select={','.join(RULES)}"]
-    command += [] if job.suppressions else ["--ignore-noqa"]
+    command += [] if job.settings.suppressions else ["--ignore-noqa"]
     # "./": ruff reads `@name` as a file of arguments, and `-name` as an option
-    status, out, err = run_program("ruff", [*command, "--", *(f"./{path}" for path in paths)], job)
-    if status != 0:
-        raise AnalyserCrash(f"ruff crashed: {last_words(err)}")
+    command += ["--", *(f"./{path}" for path in paths)]
+    return _run("ruff", command, job, (0,), lambda out: _read_ruff(json.loads(out), os.path.realpath(job.files)))
+
+
+def _run(
+    name: str, command: Sequence[str], job: AnalyserJob, good: Sequence[int], read: Callable[[bytes], Output]
+) -> Output:
+    """The output of a program, as `read` takes it; `good` are the exit codes of one that worked."""
+    status, out, err = run_program(name, command, job)
+    if status not in good:
+        raise AnalyserCrash(f"{name} crashed: {last_words(err)}")
     try:
-        answer = json.loads(out)
-        return _read_ruff(answer, os.path.realpath(job.files))
+        return read(out)
     except (ValueError, KeyError, TypeError) as error:
-        raise AnalyserCrash(f"ruff printed unreadable output: {type(error).__name__}: {error}") from None
+        raise AnalyserCrash(f"{name} printed unreadable output: {type(error).__name__}: {error}") from None
 
 
 def _read_ruff(answer: list[dict[str, object]], root: str) -> Output:
@@ -111,9 +118,9 @@ def run_libraries(tools: Sequence[str], python: Sequence[str], other: Sequence[s
         "tools": ["parse", *tools],
         "python": list(python),
         "other": list(other),
-        "cyclomatic": job.cyclomatic,
-        "cognitive": job.cognitive,
-        "suppressions": job.suppressions,
+        "cyclomatic": job.settings.cyclomatic,
+        "cognitive": job.settings.cognitive,
+        "suppressions": job.settings.suppressions,
     }
     # `-I`: no PYTHON* variable, no user packages, and above all no module from the folder under review
     command = [sys.executable, "-I", str(_WORKER)]
@@ -186,7 +193,7 @@ def run_eslint(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
 def _eslint(program: str, paths: Sequence[str], source_type: str, job: AnalyserJob) -> Output:
     rules = {name: _ESLINT_OPTIONS.get(name, "error") for name in ESLINT_RULES}
     options = {"ecmaVersion": "latest", "sourceType": source_type, "parserOptions": {"ecmaFeatures": {"jsx": True}}}
-    linting = {"noInlineConfig": not job.suppressions, "reportUnusedDisableDirectives": "off"}
+    linting = {"noInlineConfig": not job.settings.suppressions, "reportUnusedDisableDirectives": "off"}
     config = [
         {"ignores": ["!**/node_modules/"]},
         {"files": ["**/*.js", "**/*.mjs", "**/*.cjs", "**/*.jsx"], "languageOptions": options} | {"rules": rules},
@@ -195,13 +202,8 @@ def _eslint(program: str, paths: Sequence[str], source_type: str, job: AnalyserJ
     settings = job.home / f"eslint-{source_type}.config.cjs"
     settings.write_text(f"module.exports = {json.dumps(config)};\n", encoding="utf-8")
     command = [program, "--config", str(settings), "--format", "json", "--no-color"]
-    status, out, err = run_program("eslint", [*command, "--", *(f"./{path}" for path in paths)], job)
-    if status not in (0, 1):
-        raise AnalyserCrash(f"eslint crashed: {last_words(err)}")
-    try:
-        return _read_eslint(json.loads(out), job.files.resolve())
-    except (ValueError, KeyError, TypeError) as error:
-        raise AnalyserCrash(f"eslint printed unreadable output: {type(error).__name__}: {error}") from None
+    command += ["--", *(f"./{path}" for path in paths)]
+    return _run("eslint", command, job, (0, 1), lambda out: _read_eslint(json.loads(out), job.files.resolve()))
 
 
 def _read_eslint(answer: list[dict[str, object]], root: Path) -> Output:
@@ -227,26 +229,24 @@ def run_shellcheck(program: str, paths: Sequence[str], job: AnalyserJob) -> Outp
 
     It has no switch against comments that silence it, so the exported copies lose those.
     """
-    if not job.suppressions:
+    if not job.settings.suppressions:
         for path in paths:
             _rewrite(job.files / path, _DIRECTIVE, rb"\1shell-check")
     command = [program, "--norc", "--format=json1", "--severity=info", "--color=never"]
-    status, out, err = run_program("shellcheck", [*command, *(f"./{path}" for path in paths)], job)
-    if status not in (0, 1):
-        raise AnalyserCrash(f"shellcheck crashed: {last_words(err)}")
+    return _run("shellcheck", [*command, *(f"./{path}" for path in paths)], job, (0, 1), _read_shellcheck)
+
+
+def _read_shellcheck(out: bytes) -> Output:
     findings: list[RawFinding] = []
     unread: dict[str, Unread] = {}
-    try:
-        for item in json.loads(out)["comments"]:
-            path, code, message = item["file"].removeprefix("./"), item["code"], item["message"]
-            if code in _SHELL_SYNTAX:
-                unread[path] = Unread("shellcheck", path, f"does not parse: {message} (line {item['line']})")
-                continue
-            findings.append(
-                RawFinding("shellcheck", f"SC{code}", path, item["line"], item["endLine"], message, level=item["level"])
-            )
-    except (ValueError, KeyError, TypeError) as error:
-        raise AnalyserCrash(f"shellcheck printed unreadable output: {type(error).__name__}: {error}") from None
+    for item in json.loads(out)["comments"]:
+        path, code, message = item["file"].removeprefix("./"), item["code"], item["message"]
+        if code in _SHELL_SYNTAX:
+            unread[path] = Unread("shellcheck", path, f"does not parse: {message} (line {item['line']})")
+            continue
+        findings.append(
+            RawFinding("shellcheck", f"SC{code}", path, item["line"], item["endLine"], message, level=item["level"])
+        )
     return Output(tuple(findings), tuple(unread.values()))
 
 
@@ -260,7 +260,7 @@ def run_cppcheck(program: str, paths: Sequence[str], job: AnalyserJob) -> Output
         _rewrite(job.files / path, _INCLUDE, b"")
     command = [program, "--quiet", "--enable=warning,performance,portability", "--template-location="]
     command += ["--template={file}\t{line}\t{severity}\t{id}\t{message}", "--suppress=missingInclude"]
-    command += ["--inline-suppr"] if job.suppressions else []
+    command += ["--inline-suppr"] if job.settings.suppressions else []
     status, _, err = run_program("cppcheck", [*command, *(f"./{path}" for path in paths)], job)
     if status != 0:
         raise AnalyserCrash(f"cppcheck crashed: {last_words(err)}")

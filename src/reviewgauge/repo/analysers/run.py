@@ -18,6 +18,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
@@ -25,7 +26,14 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Severity, Side
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.analysers import findings, programs
-from reviewgauge.repo.analysers.findings import AnalyserCrash, AnalyserJob, AnalyserTimeout, Output, RawFinding
+from reviewgauge.repo.analysers.findings import (
+    AnalyserCrash,
+    AnalyserJob,
+    AnalyserSettings,
+    AnalyserTimeout,
+    Output,
+    RawFinding,
+)
 from reviewgauge.repo.analysers.programs import LIBRARIES, find_ruff, run_libraries, run_ruff
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.repository import Repository
@@ -70,17 +78,6 @@ _UNREAD = frozenset(_NAMED_OTHERWISE.split())
 
 
 @dataclass(frozen=True, slots=True)
-class AnalyserSettings:
-    """Which tools to run, thresholds of complexity, whether `noqa` and the like apply, seconds per tool."""
-
-    tools: tuple[str, ...] = tuple(TOOLS)
-    cyclomatic: int = 10
-    cognitive: int = 15
-    suppressions: bool = False
-    seconds: float = 60.0
-
-
-@dataclass(frozen=True, slots=True)
 class Finding:
     """A finding on changed lines of the head version. `agree` names the other tools that report the same."""
 
@@ -118,14 +115,12 @@ def installed(tools: Iterable[str] = TOOLS) -> dict[str, str]:
     """Those of `tools` that can be run here, with the program's absolute path, or the version of a library."""
     found: dict[str, str] = {}
     for tool in tools:
+        where: str | None
         if tool in LIBRARIES:
             where = importlib.metadata.version(tool) if importlib.util.find_spec(tool) else None
-        elif tool == "ruff":
-            where = find_ruff()
-        else:
-            where = shutil.which(tool)
+        elif where := find_ruff() if tool == "ruff" else shutil.which(tool):
             # a relative entry of PATH must not be looked up again in the folder under review
-            where = where and str(Path(where).absolute())
+            where = str(Path(where).absolute())
         if where:
             found[tool] = where
     return found
@@ -135,16 +130,12 @@ def versions(tools: Iterable[str] = TOOLS) -> dict[str, str]:
     """The versions of those of `tools` that can be run here, as the programs print them."""
     found: dict[str, str] = {}
     for tool, where in installed(tools).items():
-        if tool in LIBRARIES:
-            found[tool] = where
-            continue
-        try:
-            done = subprocess.run([where, "--version"], capture_output=True, timeout=20, check=False, cwd=os.sep)
-        except (OSError, subprocess.TimeoutExpired):
-            found[tool] = "unknown"
-            continue
-        number = re.search(rb"\d+(\.\d+)+", done.stdout)
-        found[tool] = number[0].decode() if number else "unknown"
+        found[tool] = where if tool in LIBRARIES else "unknown"
+        if tool not in LIBRARIES:
+            with suppress(OSError, subprocess.TimeoutExpired):
+                done = subprocess.run([where, "--version"], capture_output=True, timeout=20, check=False, cwd=os.sep)
+                if number := re.search(rb"\d+(\.\d+)+", done.stdout):
+                    found[tool] = number[0].decode()
     return found
 
 
@@ -222,15 +213,8 @@ def analyse(repository: Repository, change: Change, settings: AnalyserSettings) 
         drops = list(repository.export(change.head, root / "files", exported.changed))
         (root / "home").mkdir()
         drops += _load(root / "files", exported)
-        job = AnalyserJob(
-            files=root / "files",
-            home=root / "home",
-            seconds=settings.seconds,
-            suppressions=settings.suppressions,
-            cyclomatic=settings.cyclomatic,
-            cognitive=settings.cognitive,
-        )
-        outputs = list(_run(exported, settings, job))
+        job = AnalyserJob(root / "files", root / "home", settings)
+        outputs = list(_run(exported, job))
     raw: list[RawFinding] = []
     unread: dict[str, list[tuple[str, str]]] = {}
     for output in outputs:
@@ -259,22 +243,23 @@ def _load(files: Path, exported: _ExportedFiles) -> Iterator[Drop]:
             yield Drop(item=path, by="analyser", reason=f"is larger than {LARGEST:,} bytes")
 
 
-def _run(exported: _ExportedFiles, settings: AnalyserSettings, job: AnalyserJob) -> Iterator[Output]:
-    available = installed(settings.tools)
+def _run(exported: _ExportedFiles, job: AnalyserJob) -> Iterator[Output]:
+    available = installed(job.settings.tools)
     asked = {tool: [p for p in sorted(exported.changed) if _language(p) in TOOLS[tool]] for tool in available}
     python = [path for path in sorted(exported.changed) if _language(path) == "Python"]
     libraries = [tool for tool in LIBRARIES if asked.get(tool)]
     if python or libraries:
         other = asked.get("lizard", [])
         yield run_libraries(libraries, python, other, job)
-    if asked.get("ruff"):
-        yield run_ruff(available["ruff"], asked["ruff"], job)
-    if asked.get("eslint"):
-        yield programs.run_eslint(available["eslint"], asked["eslint"], job)
-    if asked.get("shellcheck"):
-        yield programs.run_shellcheck(available["shellcheck"], asked["shellcheck"], job)
-    if asked.get("cppcheck"):
-        yield programs.run_cppcheck(available["cppcheck"], asked["cppcheck"], job)
+    runners = {
+        "ruff": run_ruff,
+        "eslint": programs.run_eslint,
+        "shellcheck": programs.run_shellcheck,
+        "cppcheck": programs.run_cppcheck,
+    }
+    for tool, run in runners.items():
+        if asked.get(tool):
+            yield run(available[tool], asked[tool], job)
 
 
 def _place(raw: Iterable[RawFinding], exported: _ExportedFiles) -> Iterator[tuple[RawFinding, Finding]]:
