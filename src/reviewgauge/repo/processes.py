@@ -214,6 +214,14 @@ class RecentlyUsed(Generic[_Key, _Value]):
             self._held.move_to_end(key)
             return self._held[key][0]
 
+    def of(self, key: _Key, make: Callable[[], _Value], weigh: Callable[[_Value], int] = lambda _: 1) -> _Value:
+        """The value of `key`, made where it is not held. Two threads may make it at once."""
+        value = self.get(key)
+        if value is None:
+            value = make()
+            self.put(key, value, weigh(value))
+        return value
+
     def put(self, key: _Key, value: _Value, weight: int = 1) -> None:
         """Hold a value; those not used for longest make room, all but the newest."""
         with self._lock:

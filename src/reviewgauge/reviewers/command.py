@@ -19,12 +19,11 @@ from typing import ClassVar, Literal
 
 from reviewgauge.core.errors import BadInput, NeedsCode, UserError, hide_secrets, one_line, secret_in
 from reviewgauge.core.protocols import Format, Parsed, Reviewer
-from reviewgauge.core.records import Change, Comment, Review
+from reviewgauge.core.records import Change, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.specs import load
 from reviewgauge.core.trust import ProgramText, Word
 from reviewgauge.formats.parsing.comments import detect
-from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 from reviewgauge.repo.mirrors.workspaces import ALL
 from reviewgauge.reviewers.programs.environment import (
     CASE,
@@ -38,7 +37,7 @@ from reviewgauge.reviewers.programs.environment import (
     place,
     run_guarded,
 )
-from reviewgauge.reviewers.reading.review_files import ODD, fingerprint, on_added_lines, unique
+from reviewgauge.reviewers.reading.review_files import ODD, fingerprint, on_added_lines, placed, unique
 
 _PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|issues|output|here)\}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -126,7 +125,7 @@ class Command(Reviewer):
             self._check_ending(ended)
             output = as_text(ended.out if not self.output else self._written(at, ended))
             parsed = self._parsed(_relative(_without_secrets(output.data), at.folder), ended)
-        comments = list(_placed(parsed, change))
+        comments = list(placed(parsed, change))
         kept = comments if self.lines == "all" else [c for c in comments if on_added_lines(c, change)]
         remarks = {
             "comments on lines that the change does not add were left out": len(comments) - len(kept),
@@ -140,29 +139,28 @@ class Command(Reviewer):
         raw = _raw(ended)
         if ended.ending == "not started":
             raise Failed(FailureKind.CRASH, f"{self.system} could not be started: {ended.words}")
-        if ended.ending == "timeout":
-            problem = f"{self.system} took longer than {self.seconds:g} seconds and was ended"
-            raise Failed(FailureKind.TIMEOUT, problem, remedy="seconds= sets the limit", raw=raw)
-        if ended.ending == "output":
-            problem = f"{self.system} printed more than {self.output_limit:,} bytes and was ended"
-            raise Failed(FailureKind.UNREADABLE, problem, remedy="output_limit= sets the limit", raw=raw)
-        if ended.ending == "processes":
-            problem = f"{self.system} had more than {self.processes:,} processes at a time and was ended"
-            raise Failed(FailureKind.CRASH, problem, remedy="processes= sets the limit", raw=raw)
+        ends = {
+            "timeout": (FailureKind.TIMEOUT, f"took longer than {self.seconds:g} seconds", "seconds"),
+            "output": (FailureKind.UNREADABLE, f"printed more than {self.output_limit:,} bytes", "output_limit"),
+            "processes": (FailureKind.CRASH, f"had more than {self.processes:,} processes at a time", "processes"),
+        }
+        if ended.ending in ends:
+            kind, what, limit = ends[ended.ending]
+            raise Failed(kind, f"{self.system} {what} and was ended", remedy=f"{limit}= sets the limit", raw=raw)
         if ended.code not in self.accept:
             message = _last_line(_last_words(ended)) or "it printed no error"
             remedy = (
-                ""
-                if ended.code is None or ended.code < 0
-                else f"if that is not an error: accept={(*self.accept, ended.code)}"
+                f"if that is not an error: accept={(*self.accept, ended.code)}"
+                if ended.code is not None and ended.code >= 0
+                else ""
             )
-            raise Failed(
-                FailureKind.CRASH, f"{self.system} ended with {_code(ended)}: {message}", remedy=remedy, raw=raw
-            )
+            problem = f"{self.system} ended with {_code(ended)}: {message}"
+            raise Failed(FailureKind.CRASH, problem, remedy=remedy, raw=raw)
 
     def _written(self, at: ReviewEnvironment, ended: Ended) -> bytes:
         """The content of its output file; empty where there is none."""
         path = Path(at.folder, _PLACEHOLDER.sub(lambda m: at.words[m[1]], self.output))
+        root = at.folder if path.is_relative_to(at.folder) else at.output.parent
         try:
             file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
@@ -172,7 +170,7 @@ class Command(Reviewer):
             raise Failed(FailureKind.UNREADABLE, problem, raw=_raw(ended)) from None
         try:
             about = os.fstat(file)
-            if not stat.S_ISREG(about.st_mode) or not path.resolve().is_relative_to(_root_of(at, path)):
+            if not stat.S_ISREG(about.st_mode) or not path.resolve().is_relative_to(root):
                 raise Failed(FailureKind.UNREADABLE, f"{self.system} wrote {path.name}, which is not a plain file")
             if about.st_size > self.output_limit:
                 raise Failed(FailureKind.UNREADABLE, f"{self.system} wrote more than {self.output_limit:,} bytes")
@@ -194,12 +192,6 @@ class Command(Reviewer):
         except BadInput as error:
             text = hide_secrets(data[:_RAW].decode("utf-8", "replace"))
             raise Failed(FailureKind.UNREADABLE, error.problem, remedy=error.remedy, raw=text) from None
-
-
-def _placed(parsed: Iterable[Parsed], change: Change) -> Iterator[Comment]:
-    read = code_reader(change)
-    for entry in parsed:
-        yield from anchor_all(entry.comments, change, entry.root, read)
 
 
 # --- checks before a run -------------------------------------------------------------------------------------------
@@ -317,7 +309,3 @@ def _relative(data: bytes, folder: Path) -> bytes:
     for absolute in (b"file://" + name + b"/", name + b"/"):
         data = data.replace(absolute, b"")
     return data.replace(name, b".")
-
-
-def _root_of(at: ReviewEnvironment, path: Path) -> Path:
-    return at.folder if path.is_relative_to(at.folder) else at.output.parent

@@ -54,10 +54,9 @@ class Parrot(Reviewer):
 
 
 def _span(file: ChangedFile, hunk: Hunk) -> Span:
-    added = [line.new for line in hunk.lines if line.kind == "+" and line.new is not None]
-    if added:
-        return Span(path=file.path, start=added[0], end=added[-1], side=Side.NEW)
-    deleted = [line.old for line in hunk.lines if line.kind == "-" and line.old is not None]
-    if deleted:
-        return Span(path=file.old_path or file.path, start=deleted[0], end=deleted[-1], side=Side.OLD)
+    for kind, side in (("+", Side.NEW), ("-", Side.OLD)):
+        numbers = [n for line in hunk.lines if line.kind == kind and (n := line.number(side)) is not None]
+        if numbers:
+            path = file.path if side is Side.NEW else file.old_path or file.path
+            return Span(path=path, start=numbers[0], end=numbers[-1], side=side)
     return Span(path=file.path)

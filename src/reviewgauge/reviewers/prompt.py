@@ -24,6 +24,7 @@ from reviewgauge.models.request.messages import Prompt as Template
 from reviewgauge.repo.diff.anchors import anchor
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces, Scope, pieces_of, with_patches
 from reviewgauge.reviewers.reading.model_answers import read_notes
+from reviewgauge.reviewers.reading.review_files import unique
 
 
 @dataclass(frozen=True)
@@ -58,9 +59,8 @@ class Prompt(Reviewer):
         """Name the changes that it cannot read, which will be failures, and count the files. Raises UserError."""
         chat_model(self.model)  # refuses a parameter that the model does not take, before a case fails of it
         if self.truncate < 0:
-            raise UserError(
-                f"truncate of prompt must not be negative, got {self.truncate}", remedy="truncate=0 shows everything"
-            )
+            problem = f"truncate of prompt must not be negative, got {self.truncate}"
+            raise UserError(problem, remedy="truncate=0 shows everything")
         return tuple(self._unreadable(changes))
 
     def _unreadable(self, changes: Sequence[Change]) -> Iterator[Drop]:
@@ -110,17 +110,12 @@ class Prompt(Reviewer):
 
 def _located(shown: Pieces, answers: Sequence[Reading[tuple[Comment, ...]] | Failed]) -> Iterator[Comment]:
     """The comments of all pieces. Raises Failed for the first piece without an answer: half a review is none."""
-    broken = [
-        (piece, answer) for piece, answer in zip(shown.pieces, answers, strict=True) if isinstance(answer, Failed)
-    ]
-    if broken:
-        piece, first = broken[0]
-        of = f"{len(broken)} of {len(shown.pieces)} pieces have no answer, first {piece.place}: "
-        raise Failed(
-            first.kind, (of if len(shown.pieces) > 1 else "") + first.problem, remedy=first.remedy, raw=first.raw
-        )
+    failed = sum(isinstance(answer, Failed) for answer in answers)
     for piece, answer in zip(shown.pieces, answers, strict=True):
-        assert not isinstance(answer, Failed)
+        if isinstance(answer, Failed):
+            of = f"{failed} of {len(shown.pieces)} pieces have no answer, first {piece.place}: "
+            problem = (of if len(shown.pieces) > 1 else "") + answer.problem
+            raise Failed(answer.kind, problem, remedy=answer.remedy, raw=answer.raw)
         for comment in answer.value:
             placed = anchor(comment, piece.change)
             if placed.anchoring is Anchoring.INVALID:  # no place of its own, but it is known what it was said about
@@ -130,13 +125,10 @@ def _located(shown: Pieces, answers: Sequence[Reading[tuple[Comment, ...]] | Fai
 
 def _numbered(comments: Iterator[Comment]) -> tuple[Comment, ...]:
     """With ids made from place and words, the same in every attempt; a comment that says the same again is numbered."""
-    seen: dict[str, int] = {}
     found = []
     for comment in comments:
         claim = comment.claimed
         path = comment.span.path if comment.span else str(comment.extra.get("about", ""))
         key = content_id(path, claim.hunk if claim else None, claim.side if claim else None, comment.body)
-        seen[key] = seen.get(key, 0) + 1
-        name = key if seen[key] == 1 else f"{key}-{seen[key]}"
-        found.append(comment.model_copy(update={"id": name}))
-    return tuple(found)
+        found.append(comment.model_copy(update={"id": key}))
+    return unique(found)

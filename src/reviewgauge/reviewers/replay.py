@@ -17,7 +17,6 @@ from reviewgauge.core.protocols import Parsed, Reviewer
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath, Word
-from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 from reviewgauge.reviewers.reading.review_files import (
     ODD,
     default_system,
@@ -27,6 +26,7 @@ from reviewgauge.reviewers.reading.review_files import (
     names_case,
     names_change,
     on_added_lines,
+    placed,
     read_reviews,
     unique,
 )
@@ -77,8 +77,7 @@ class Replay(Reviewer):
         parsed = self._choose(whole, rivals=self.mapping == "named")
         drops = list(_skipped(parsed))
         if self.mapping != "named" and len(tools := _systems(parsed)) > 1:
-            reason = f"taken together as one reviewer: {', '.join(tools)}"
-            drops.append(Drop(item=f"{len(tools)} tools", by="replay", reason=reason))
+            drops.append(_drop(f"{len(tools)} tools", f"taken together as one reviewer: {', '.join(tools)}"))
         if self.mapping == "named":
             drops += self._prepare_named(parsed, changes)
         elif self.mapping == "scan":
@@ -118,7 +117,7 @@ class Replay(Reviewer):
             file = file_of(self.path, change)
             if file is None:
                 raise BadInput(self.path, f"has no file for {_name(change)}")
-            yield from self._place(self._of_file(file, change), change)
+            yield from placed(self._of_file(file, change), change, self.root)
             return
         whole = read_reviews(Path(self.path).expanduser(), self.format)
         mapping = self.mapping or _mapping(whole, [change])
@@ -127,16 +126,11 @@ class Replay(Reviewer):
             mine = [entry for entry in parsed if entry.key is not None and names_change(entry.key, change)]
             if not mine and self.missing == "failure":
                 raise BadInput(self.path, f"does not name {_name(change)}")
-            yield from self._place(mine, change)
+            yield from placed(mine, change, self.root)
         elif mapping == "scan":
             yield from self._place_scan(parsed, change)
         else:
-            yield from self._place(parsed, change)
-
-    def _place(self, parsed: Iterable[Parsed], change: Change) -> Iterator[Comment]:
-        read = code_reader(change)
-        for entry in parsed:
-            yield from anchor_all(entry.comments, change, self.root or entry.root, read)
+            yield from placed(parsed, change, self.root)
 
     # --- one scan of the whole repository --------------------------------------------------------------------------
 
@@ -147,9 +141,7 @@ class Replay(Reviewer):
             entry.model_copy(update={"comments": tuple(c for c in entry.comments if _base_name(c) in names)})
             for entry in parsed
         ]
-        for comment in self._place(near, change):
-            if on_added_lines(comment, change):
-                yield comment
+        yield from (comment for comment in placed(near, change, self.root) if on_added_lines(comment, change))
 
     def _prepare_scan(self, parsed: Sequence[Parsed], changes: Sequence[Change]) -> Iterator[Drop]:
         blind = sum(not change.has_diff for change in changes)
@@ -163,18 +155,15 @@ class Replay(Reviewer):
             for entry in parsed:
                 used[id(entry)] |= {comment.id for comment in self._place_scan([entry], change)}
         total = sum(len(entry.comments) for entry in parsed)
-        placed = sum(len(ids) for ids in used.values())
+        kept = sum(len(ids) for ids in used.values())
         scan = "the file names no change and is read as one scan of the repository"
-        if total > placed:
-            item = f"{total - placed} of {_count(total, 'comment')} left out"
-            yield Drop(item=item, by="replay", reason=f"{scan}: these are on no line that a change adds")
-        if placed:
-            item = f"{placed} of {_count(total, 'comment')} kept"
-            yield Drop(item=item, by="replay", reason=f"{scan}: lines may have moved between the scan and the change")
+        of = f"of {_count(total, 'comment')}"
+        if total > kept:
+            yield _drop(f"{total - kept} {of} left out", f"{scan}: these are on no line that a change adds")
+        if kept:
+            yield _drop(f"{kept} {of} kept", f"{scan}: lines may have moved between the scan and the change")
         if blind:
-            yield Drop(
-                item=_count(blind, "change"), by="replay", reason="no diff at hand: they get no comment of the scan"
-            )
+            yield _drop(_count(blind, "change"), "no diff at hand: they get no comment of the scan")
 
     # --- files that name their changes -----------------------------------------------------------------------------
 
@@ -189,18 +178,15 @@ class Replay(Reviewer):
             )
         unnamed = sum(len(entry.comments) for entry in parsed if entry.key is None)
         if unnamed:
-            yield Drop(item=_count(unnamed, "comment"), by="replay", reason="name no change, in a file where others do")
+            yield _drop(_count(unnamed, "comment"), "name no change, in a file where others do")
         if keys - known:
             lost = sum(len(entry.comments) for entry in parsed if entry.key is not None and entry.key not in known)
-            yield Drop(
-                item=f"{_count(len(keys - known), 'change')}, {_count(lost, 'comment')}",
-                by="replay",
-                reason="not in this benchmark",
-            )
+            item = f"{_count(len(keys - known), 'change')}, {_count(lost, 'comment')}"
+            yield _drop(item, "not in this benchmark")
         absent = sum(not any(names_change(key, change) for key in known) for change in changes)
         if absent:
             taken = "a failure" if self.missing == "failure" else "a review without comments"
-            yield Drop(item=_count(absent, "change"), by="replay", reason=f"not named in the file: each is {taken}")
+            yield _drop(_count(absent, "change"), f"not named in the file: each is {taken}")
 
     def _prepare_files(self, changes: Sequence[Change]) -> Iterator[Drop]:
         owners: dict[Path, Change] = {}
@@ -218,7 +204,7 @@ class Replay(Reviewer):
             try:
                 skipped += self._of_file(file, change)
             except BadInput as error:  # the change's failure, not the run's
-                broken.append(Drop(item=_name(change), by="replay", reason=str(error)))
+                broken.append(_drop(_name(change), str(error)))
         if not owners:
             tried = f", such as {lost[0]} or {ODD.sub('_', lost[0])}" if lost else ""
             raise UserError(
@@ -229,7 +215,11 @@ class Replay(Reviewer):
         yield from broken
         if lost:
             names = ", ".join(lost[:3]) + (", ..." if len(lost) > 3 else "")
-            yield Drop(item=_count(len(lost), "change"), by="replay", reason=f"no file: each is a failure ({names})")
+            yield _drop(_count(len(lost), "change"), f"no file: each is a failure ({names})")
+
+
+def _drop(item: str, reason: str) -> Drop:
+    return Drop(item=item, by="replay", reason=reason)
 
 
 def _mapping(parsed: Sequence[Parsed], changes: Sequence[Change]) -> Literal["named", "scan", "whole"]:

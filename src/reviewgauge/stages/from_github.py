@@ -104,7 +104,7 @@ class FromGithub(Stage):
 
     def open_forge(self, context: BuildContext) -> Forge:
         """The forge that is asked; answers are kept in the folder of the build."""
-        return Forge.open(context.folder / FOLDER, api=self.api, tokens=self.tokens, progress=context.progress)
+        return Forge(context.folder / FOLDER, api=self.api, tokens=self.tokens, progress=context.progress)
 
     # --- which ---------------------------------------------------------------------------------------------------
 

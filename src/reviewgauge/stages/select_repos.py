@@ -114,7 +114,7 @@ class SelectRepos(Stage):
             judged = [(one, unfit(one, today, self.share, self.months, self.volume)) for one in found]
         else:
             folder = context.folder / FORGE
-            with Forge.open(folder, api=self.api, tokens=self.tokens, progress=context.progress) as forge:
+            with Forge(folder, api=self.api, tokens=self.tokens, progress=context.progress) as forge:
                 found, refused = popular(self._starred(forge, context), self._languages, self.top)
                 judged = []
                 for number, one in enumerate(found):

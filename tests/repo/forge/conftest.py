@@ -33,7 +33,7 @@ def opened(server: Scripted, clock: LeapingClock, tmp_path: Path, monkeypatch: p
     forges: list[Forge] = []
 
     def make(folder: str = "forge", api: str = "", progress: object = None) -> Forge:
-        forges.append(Forge.open(tmp_path / folder, api=api or server.url, clock=clock, progress=progress))  # type: ignore[arg-type]
+        forges.append(Forge(tmp_path / folder, api=api or server.url, clock=clock, progress=progress))  # type: ignore[arg-type]
         return forges[-1]
 
     yield make

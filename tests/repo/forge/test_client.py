@@ -299,8 +299,7 @@ def test_silence_is_a_broken_try(server: Scripted, clock: LeapingClock, tmp_path
     server.script = [Say(b"{}", delay=1.0)]
     server.always = lambda _: say({"id": 1})
     sender = replies.Transport(server.url, silence=0.1)
-    answers = Answers(tmp_path)
-    forge = Forge(address(server.url), TokenPool(), answers, clock=clock, transport=sender)
+    forge = Forge(tmp_path, api=server.url, clock=clock, transport=sender)
     assert forge.get("repos/o/n") == {"id": 1}
     assert forge.spent.requests == 2
     forge.close()
@@ -311,7 +310,7 @@ def test_an_answer_over_the_limit_is_not_read(server: Scripted, clock: LeapingCl
     assert len(bomb) < 10_000
     server.always = lambda _: Say(bomb, headers={"Content-Encoding": "gzip"})
     sender = replies.Transport(server.url, largest=1_000_000)
-    forge = Forge(address(server.url), TokenPool(), Answers(tmp_path), clock=clock, transport=sender)
+    forge = Forge(tmp_path, api=server.url, clock=clock, transport=sender)
     with pytest.raises(Failed, match="over 1,000,000 bytes") as error:
         forge.get("repos/o/n")
     assert not error.value.stops and len(server.asked) == 1

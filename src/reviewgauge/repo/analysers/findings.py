@@ -144,15 +144,9 @@ _TEST_FILE = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|con
 _COMPLEXITY = frozenset({"cyclomatic", "cognitive"})
 
 _RUFF_CATEGORIES = (
-    ("PERF", "performance"),
-    ("S", "security"),
-    ("N", "maintainability"),
-    ("E7", "maintainability"),
-    ("F401", "maintainability"),
-    ("F811", "maintainability"),
-    ("F841", "maintainability"),
-    ("PLW0", "maintainability"),
-    ("PLW2901", "maintainability"),
+    (("PERF",), "performance"),
+    (("S",), "security"),
+    (("N", "E7", "F401", "F811", "F841", "PLW0", "PLW2901"), "maintainability"),
 )
 _RUFF_SEVERITIES = (
     (("E9", "F70", "F82", "F50", "F52", "F63", "PLE"), Severity.HIGH),
@@ -200,7 +194,7 @@ def category(finding: RawFinding) -> str:
     if finding.tool == "ruff":
         if rule == "SIM115":
             return "defect"
-        return next((word for start, word in _RUFF_CATEGORIES if rule.startswith(start)), "defect")
+        return next((word for starts, word in _RUFF_CATEGORIES if rule.startswith(starts)), "defect")
     if finding.tool == "eslint":
         if rule in _ESLINT_SECURITY:
             return "security"

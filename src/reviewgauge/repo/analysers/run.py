@@ -154,40 +154,35 @@ def _language(path: str) -> str:
 
 def gaps(changes: Iterable[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
     """The gaps of `tools` in `changes`, counted: tools that are not installed, files that no tool reads."""
+    return tuple(_gaps(list(changes), tools))
+
+
+def _gaps(changes: Sequence[Change], tools: Sequence[str]) -> Iterator[Drop]:
     available = installed(tools)
-    changes = list(changes)
     files = [file for change in changes for file in _readable(change)]
     counts = Counter(_language(file.path) for file in files)
-    found: list[Drop] = []
     for tool in tools:
-        if tool in available:
-            continue
-        for name in sorted(TOOLS[tool] & counts.keys()):
+        for name in sorted(TOOLS[tool] & counts.keys()) if tool not in available else ():
             others = [other for other in available if name in TOOLS[other]]
             instead = f"read by {' and '.join(others)} alone" if others else "nothing reads them"
-            found.append(Drop(item=_files(counts[name], name), by=tool, reason=f"{tool} is not installed: {instead}"))
-    unasked = {name for name in counts if name and not any(name in TOOLS[tool] for tool in tools)}
-    for name in sorted(unasked):
-        found.append(Drop(item=_files(counts[name], name), by="analyser", reason="none of the chosen tools reads it"))
+            yield _gap(counts[name], name, f"{tool} is not installed: {instead}", by=tool)
+    for name in sorted(name for name in counts if name and not any(name in TOOLS[tool] for tool in tools)):
+        yield _gap(counts[name], name, "none of the chosen tools reads it")
     if counts[""]:
-        kinds = Counter(
-            PurePosixPath(f.path).suffix or f.path.rpartition("/")[2] for f in files if not _language(f.path)
-        )
+        unknown = [PurePosixPath(file.path) for file in files if not _language(file.path)]
+        kinds = Counter(path.suffix or path.name for path in unknown)
         most = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common(5)) + (", ..." if len(kinds) > 5 else "")
-        found.append(Drop(item=_files(counts[""], ""), by="analyser", reason=f"no analyser reads such files ({most})"))
+        yield _gap(counts[""], "", f"no analyser reads such files ({most})")
     blank = [f for change in changes if change.has_diff for f in _readable(change) if f.patch is None]
     if asked := sum(any(_language(file.path) in TOOLS[tool] for tool in tools) for file in blank):
-        found.append(
-            Drop(item=_files(asked, ""), by="analyser", reason="its patch is missing, so its new lines are unknown")
-        )
-    binary = sum(file.binary for change in changes for file in change.files)
-    if binary:
-        found.append(Drop(item=_files(binary, "binary"), by="analyser", reason="no analyser reads them"))
-    return tuple(found)
+        yield _gap(asked, "", "its patch is missing, so its new lines are unknown")
+    if binary := sum(file.binary for change in changes for file in change.files):
+        yield _gap(binary, "binary", "no analyser reads them")
 
 
-def _files(count: int, name: str) -> str:
-    return f"{count} {name} file{'s' * (count != 1)}".replace("  ", " ")
+def _gap(count: int, name: str, reason: str, by: str = "analyser") -> Drop:
+    item = f"{count} {name} file{'s' * (count != 1)}".replace("  ", " ")
+    return Drop(item=item, by=by, reason=reason)
 
 
 def _readable(change: Change) -> Iterator[ChangedFile]:

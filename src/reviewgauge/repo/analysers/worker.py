@@ -10,6 +10,7 @@ parse is reported once and no tool reads it. It imports nothing of ReviewGauge.
 from __future__ import annotations
 
 import ast
+import contextlib
 import io
 import json
 import sys
@@ -57,13 +58,11 @@ def run_deep() -> int:
 
 
 def _limit_memory() -> None:
-    try:
+    with contextlib.suppress(ImportError, ValueError, OSError):  # no such limit here: only the time limit applies
         import resource
 
         _, hard = resource.getrlimit(resource.RLIMIT_AS)
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY if hard < 0 else min(MEMORY, hard), hard))
-    except (ImportError, ValueError, OSError):
-        pass  # no such limit on this system: only the time limit applies
 
 
 def _source(path: str) -> str:
@@ -132,22 +131,22 @@ def _bandit(job: Row) -> Iterator[Row]:
         }
 
 
+def _too_complex(job: Row, rule: str, complexity: int, row: Row) -> Iterator[Row]:
+    """The row of a function, if it is over the limit."""
+    if complexity > job[rule]:
+        message = f"{rule} complexity is {complexity}, over {job[rule]}"
+        yield row | {"rule": rule, "message": message, "level": str(complexity / job[rule])}
+
+
 def _radon(job: Row) -> Iterator[Row]:
     from radon.complexity import cc_visit  # type: ignore[import-untyped]
     from radon.visitors import Function  # type: ignore[import-untyped]
 
     for path in job["python"]:
         for block in cc_visit(_source(path)):
-            if isinstance(block, Function) and block.complexity > job["cyclomatic"]:
-                yield {
-                    "path": path,
-                    "rule": "cyclomatic",
-                    "start": block.lineno,
-                    "end": block.endline,
-                    "message": f"cyclomatic complexity is {block.complexity}, over {job['cyclomatic']}",
-                    "level": str(block.complexity / job["cyclomatic"]),
-                    "function": block.fullname,
-                }
+            if isinstance(block, Function):
+                row = {"path": path, "function": block.fullname, "start": block.lineno, "end": block.endline}
+                yield from _too_complex(job, "cyclomatic", block.complexity, row)
 
 
 def _complexipy(job: Row) -> Iterator[Row]:
@@ -160,16 +159,9 @@ def _complexipy(job: Row) -> Iterator[Row]:
             yield _unread(path, f"does not parse: {error}")
             continue
         for function in found.functions:
-            if function.complexity > job["cognitive"]:
-                yield {
-                    "path": path,
-                    "rule": "cognitive",
-                    "start": function.line_start,
-                    "end": function.line_end,
-                    "message": f"cognitive complexity is {function.complexity}, over {job['cognitive']}",
-                    "level": str(function.complexity / job["cognitive"]),
-                    "function": function.name.replace("::", "."),
-                }
+            row = {"path": path, "start": function.line_start, "end": function.line_end}
+            row["function"] = function.name.replace("::", ".")
+            yield from _too_complex(job, "cognitive", function.complexity, row)
 
 
 def _drop_comments(tokens: Iterable[str], reader: Any) -> Iterator[str]:
@@ -198,17 +190,10 @@ def _lizard(job: Row) -> Iterator[Row]:
             continue
         yield {"path": path, "functions": [(f.name, f.start_line, f.end_line) for f in found]}
         for function in found:
-            complexity = function.cyclomatic_complexity
-            if complexity > job["cyclomatic"] and function.name != "*global*":
-                yield {
-                    "path": path,
-                    "rule": "cyclomatic",
-                    "start": function.start_line,
-                    "end": function.end_line,
-                    "message": f"cyclomatic complexity is {complexity}, over {job['cyclomatic']}",
-                    "level": str(complexity / job["cyclomatic"]),
-                    "function": function.name,
-                }
+            if function.name != "*global*":
+                row = {"path": path, "function": function.name}
+                row |= {"start": function.start_line, "end": function.end_line}
+                yield from _too_complex(job, "cyclomatic", function.cyclomatic_complexity, row)
 
 
 RUNNERS: dict[str, Callable[[Row], Iterable[Row]]] = {

@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Comment, FileStatus, Location, Side, Span
-from reviewgauge.repo.diff.diffs import DiffLine, changed_lines, parse_patch
+from reviewgauge.repo.diff.diffs import DiffLine, Hunk, changed_lines, parse_patch
 from reviewgauge.repo.diff.positions import (
     find_file,
     needles,
@@ -124,18 +124,13 @@ def _untouched(claim: Location, lines: tuple[int, int] | None, root: str | None,
     """A place in a file that the change does not touch: real when the code is available and has that line."""
     if read is None or not claim.path or _is_negative(claim):
         return None
-    path = relative_path(claim.path, root)
-    if path.startswith("/") or ".." in path.split("/"):
+    path, side = relative_path(claim.path, root), claim.side or Side.NEW
+    if path.startswith("/") or ".." in path.split("/") or (text := read(path, side)) is None:
         return None
-    text = read(path, claim.side or Side.NEW)
-    if text is None:
-        return None
-    length = len(text.splitlines())
     if lines is None:
-        return Span(path=path, side=claim.side or Side.NEW)
-    if lines[0] > length:
-        return None
-    return Span(path=path, start=lines[0], end=min(lines[1], length), side=claim.side or Side.NEW)
+        return Span(path=path, side=side)
+    length = len(text.splitlines())
+    return Span(path=path, start=lines[0], end=min(lines[1], length), side=side) if lines[0] <= length else None
 
 
 def _place_in(
@@ -225,19 +220,19 @@ def _unchecked(claim: Location, lines: tuple[int, int] | None, change: Change, r
     file = find_file(claim.path, change, root)
     if file is not None:
         return _unchecked_in(claim, lines, file)
-    path = relative_path(claim.path, root)
-    if _is_negative(claim) or path.startswith("/"):
-        return None, Anchoring.INVALID
-    start, end = lines or (None, None)
-    return Span(path=path, start=start, end=end, side=claim.side or Side.NEW), Anchoring.UNCHECKED
+    return _unverified(claim, lines, relative_path(claim.path, root), claim.side or Side.NEW)
 
 
 def _unchecked_in(claim: Location, lines: tuple[int, int] | None, file: ChangedFile) -> Placed:
-    if _is_negative(claim):
-        return None, Anchoring.INVALID
     side = _side(claim, file)
+    return _unverified(claim, lines, _name(file, side), side)
+
+
+def _unverified(claim: Location, lines: tuple[int, int] | None, path: str, side: Side) -> Placed:
+    if _is_negative(claim) or path.startswith("/"):
+        return None, Anchoring.INVALID
     start, end = lines or (None, None)
-    return Span(path=_name(file, side), start=start, end=end, side=side), Anchoring.UNCHECKED
+    return Span(path=path, start=start, end=end, side=side), Anchoring.UNCHECKED
 
 
 def _is_negative(claim: Location) -> bool:
@@ -255,16 +250,14 @@ def _span(file: ChangedFile, spot: Spot) -> Span:
     return Span(path=_name(file, spot.side), start=spot.start, end=spot.end, side=spot.side)
 
 
-def _number(line: DiffLine, side: Side) -> int | None:
-    return line.new if side is Side.NEW else line.old
-
-
 def _touches(file: ChangedFile, side: Side, start: int, end: int) -> bool:
-    for hunk in parse_patch(file.patch or ""):
-        first, count = (hunk.new_start, hunk.new_count) if side is Side.NEW else (hunk.old_start, hunk.old_count)
-        if start < first + count and first <= end:
-            return True
-    return False
+    ranges = (_range(hunk, side) for hunk in parse_patch(file.patch or ""))
+    return any(start < first + count and first <= end for first, count in ranges)
+
+
+def _range(hunk: Hunk, side: Side) -> tuple[int, int]:
+    """(start, count) of a hunk, as git prints them."""
+    return (hunk.new_start, hunk.new_count) if side is Side.NEW else (hunk.old_start, hunk.old_count)
 
 
 def _last_line(file: ChangedFile, side: Side) -> int:
@@ -272,8 +265,7 @@ def _last_line(file: ChangedFile, side: Side) -> int:
     hunks = parse_patch(file.patch or "")
     if not hunks:
         return 0 if file.patch is None else LARGEST  # a pure rename: the patch says nothing about the lines
-    last = hunks[-1]
-    return last.new_start + last.new_count - 1 if side is Side.NEW else last.old_start + last.old_count - 1
+    return sum(_range(hunks[-1], side)) - 1
 
 
 def _length(file: ChangedFile, side: Side, read: Reader | None) -> int | None:
@@ -304,7 +296,7 @@ def _rows_between(file: ChangedFile, start: int, end: int) -> Spot | None:
 def _of_lines(lines: list[DiffLine], side: Side | None) -> Spot | None:
     """The lines' place on `side`, by default on the new one where they have a place there."""
     for wanted in (side,) if side is not None else (Side.NEW, Side.OLD):
-        numbers = [n for line in lines if (n := _number(line, wanted)) is not None]
+        numbers = [n for line in lines if (n := line.number(wanted)) is not None]
         if numbers:
             return Spot(min(numbers), max(numbers), wanted, True, any(line.kind != " " for line in lines))
     return None
@@ -356,9 +348,7 @@ def _rank(spot: Spot, near: int | None) -> tuple[int, bool, bool, bool, int]:
 @lru_cache(maxsize=64)  # many comments are placed in one patch
 def _shown(patch: str, side: Side) -> Sequence[tuple[Sequence[int], Sequence[str]]]:
     """Each hunk's lines in one version of its file: their numbers, and their texts to compare."""
-    hunks = [
-        [(n, line) for line in hunk.lines if (n := _number(line, side)) is not None] for hunk in parse_patch(patch)
-    ]
+    hunks = [[(n, line) for line in hunk.lines if (n := line.number(side)) is not None] for hunk in parse_patch(patch)]
     return [([n for n, _ in lines], [plain(line.text) for _, line in lines]) for lines in hunks]
 
 

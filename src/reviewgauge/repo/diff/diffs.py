@@ -119,12 +119,8 @@ def _read_hunk(header: re.Match[str], lines: list[str], at: int) -> tuple[Hunk, 
 
 
 def _counts(header: re.Match[str]) -> tuple[int, int, int, int]:
-    return (
-        int(header[1]),
-        1 if header[2] is None else int(header[2]),
-        int(header[3]),
-        1 if header[4] is None else int(header[4]),
-    )
+    old_start, old_count, new_start, new_count = (1 if text is None else int(text) for text in header.groups()[:4])
+    return old_start, old_count, new_start, new_count
 
 
 def hunk_count(change: Change) -> int | None:
@@ -146,10 +142,9 @@ def count_changed(files: Iterable[ChangedFile]) -> int:
 
 @lru_cache(maxsize=256)
 def _changed_lines(patch: str, side: Side) -> frozenset[int]:
-    lines = (line for hunk in parse_patch(patch) for line in hunk.lines)
-    if side is Side.NEW:
-        return frozenset(line.new for line in lines if line.kind == "+" and line.new is not None)
-    return frozenset(line.old for line in lines if line.kind == "-" and line.old is not None)
+    lines = (line for hunk in parse_patch(patch) for line in hunk.lines if line.kind != " ")
+    numbers = (line.new if side is Side.NEW else line.old for line in lines)
+    return frozenset(number for number in numbers if number is not None)
 
 
 def line_runs(lines: Iterable[int], gap: int = 1) -> list[tuple[int, int]]:
@@ -278,8 +273,7 @@ def _hunk_end(header: re.Match[str], lines: list[str], at: int) -> int:
 
 def _read_header(section: _Section, line: str) -> None:
     if line.startswith("diff --git "):
-        path = _same_name(line[11:])
-        section.old = section.new = path
+        section.old = section.new = _same_name(line[11:])
     elif line.startswith(("rename ", "copy ")):
         word, _, rest = line.partition(" ")
         which, _, name = rest.partition(" ")

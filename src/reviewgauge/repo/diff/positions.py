@@ -62,7 +62,7 @@ def patch_rows(patch: str) -> tuple[DiffLine | None, ...]:
 
 def hunk_at(patch: str, side: Side, line: int) -> Hunk | None:
     """The hunk that shows `line` of the version `side`; None where none does."""
-    return next((hunk for hunk in parse_patch(patch) if any(_number(row, side) == line for row in hunk.lines)), None)
+    return next((hunk for hunk in parse_patch(patch) if line in hunk.numbers(side)), None)
 
 
 def map_line(patch: str, line: int, source: Side = Side.OLD) -> int | None:
@@ -73,27 +73,23 @@ def map_line(patch: str, line: int, source: Side = Side.OLD) -> int | None:
     """
     shift = 0
     for hunk in parse_patch(patch):
-        here, there = (_range(hunk, Side.OLD), _range(hunk, Side.NEW))
+        here, there = (covered(hunk, Side.OLD), covered(hunk, Side.NEW))
         if source is Side.NEW:
             here, there = there, here
         if line < here.start:
             break
         if line < here.stop:
-            row = next((row for row in hunk.lines if _number(row, source) == line), None)
-            return None if row is None else _number(row, Side.NEW if source is Side.OLD else Side.OLD)
+            row = next((row for row in hunk.lines if row.number(source) == line), None)
+            return None if row is None else row.number(Side.NEW if source is Side.OLD else Side.OLD)
         shift = there.stop - here.stop
     return line + shift
 
 
-def _range(hunk: Hunk, side: Side) -> range:
+def covered(hunk: Hunk, side: Side) -> range:
     """The lines that the hunk covers; an empty range at its place where it has none on this side."""
     start, count = (hunk.old_start, hunk.old_count) if side is Side.OLD else (hunk.new_start, hunk.new_count)
     first = start if count else start + 1
     return range(first, first + count)
-
-
-def _number(line: DiffLine, side: Side) -> int | None:
-    return line.old if side is Side.OLD else line.new
 
 
 class DiffRow(NamedTuple):
@@ -110,7 +106,7 @@ def hunk_rows(change: Change, span: Span) -> Iterator[DiffRow]:
         return
     wanted = range(span.start, span.end + 1)
     for row, line in _diff_rows(change, span.path):
-        if _number(line, span.side) in wanted:
+        if line.number(span.side) in wanted:
             yield row
 
 
@@ -134,18 +130,14 @@ def find_marker(change: Change, path: str, marker: Marker, *, repair: bool) -> D
     exact = next((row for row, line in rows if (line.old, line.new) == (marker.old, marker.new)), None)
     if exact is not None:
         return exact
-    if marker.old is None or marker.new is None or repair:
-        for number, side in ((marker.old, Side.OLD), (marker.new, Side.NEW)):
-            same = next((row for row, line in rows if number is not None and _number(line, side) == number), None)
-            if same is not None:
-                return same
-    if not repair:
-        return None
-    for number, side in ((marker.old, Side.OLD), (marker.new, Side.NEW)):
-        if number is None:
-            continue
-        near = [(abs(at - number), row) for row, line in rows if (at := _number(line, side)) is not None]
-        if near:
+    sides = [(n, side) for n, side in ((marker.old, Side.OLD), (marker.new, Side.NEW)) if n is not None]
+    numbered = [(row, side, n) for row, line in rows for side in Side if (n := line.number(side)) is not None]
+    if len(sides) == 1 or repair:
+        for number, side in sides:
+            if same := [row for row, its_side, n in numbered if (its_side, n) == (side, number)]:
+                return same[0]
+    for number, side in sides if repair else ():
+        if near := [(abs(n - number), row) for row, its_side, n in numbered if its_side is side]:
             return min(near)[1]
     return None
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import re
 import urllib.parse
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -54,11 +55,9 @@ def address(api: str = "") -> Address:
     root = f"{parts.scheme}://{parts.netloc}"
     if given == PUBLIC:
         return Address(PUBLIC, f"{PUBLIC}/graphql", "https://github.com")
-    path = parts.path
-    if not path and parts.hostname not in _LOCAL:
-        path = "/api/v3"
-    graphql = f"{root}{path[: -len('/v3')]}/graphql" if path.endswith("/api/v3") else f"{root}{path}/graphql"
-    return Address(root + path, graphql, root)
+    path = parts.path or ("" if parts.hostname in _LOCAL else "/api/v3")
+    above = path.removesuffix("/v3") if path.endswith("/api/v3") else path
+    return Address(root + path, f"{root}{above}/graphql", root)
 
 
 def repository_name(text: str) -> str:
@@ -75,7 +74,6 @@ def is_repository(name: str) -> bool:
 
 
 DEFAULT = ("GITHUB_TOKEN",)
-ANONYMOUS = "without a token"
 
 
 @dataclass
@@ -116,9 +114,8 @@ def read_tokens(names: Sequence[str] = DEFAULT) -> tuple[Token, ...]:
         secrets = [secret.strip() for secret in value.split(",") if secret.strip()]
         for number, secret in enumerate(secrets, start=1):
             if not secret.isascii() or not secret.isprintable() or " " in secret:
-                raise UserError(
-                    f"{name} holds something that is not a token", remedy="copy the token alone, in one line"
-                )
+                problem = f"{name} holds something that is not a token"
+                raise UserError(problem, remedy="copy the token alone, in one line")
             found.setdefault(secret, Token(name if len(secrets) == 1 else f"{name}[{number}]", secret))
     return tuple(found.values())
 
@@ -127,13 +124,8 @@ class TokenPool:
     """The tokens of one crawl. Without any, requests are anonymous: 60 an hour on github.com, and no GraphQL."""
 
     def __init__(self, tokens: Sequence[Token] = ()) -> None:
-        self._given = bool(tokens)
-        self._tokens = list(tokens) or [Token(ANONYMOUS)]
-
-    @property
-    def authenticated(self) -> bool:
-        """Whether there is a token at all."""
-        return self._given
+        self._tokens = list(tokens) or [Token("without a token")]
+        self.authenticated = bool(tokens)  # whether there is a token at all
 
     @property
     def usable(self) -> list[Token]:
@@ -155,11 +147,11 @@ class TokenPool:
 
     def left(self, now: float) -> Mapping[str, int]:
         """The requests left of each resource over all tokens, where the forge states them."""
-        found: dict[str, int] = {}
+        found = Counter[str]()
         for token in self.usable:
             for resource, budget in token.budgets.items():
                 if budget.remaining is not None and budget.resets > now:
-                    found[resource] = found.get(resource, 0) + budget.remaining
+                    found[resource] += budget.remaining
         return found
 
     def hide(self, text: str) -> str:

@@ -52,19 +52,8 @@ _PARTS = {
     ("issues", "comments"): "conversation",
     ("issues", "timeline"): "timeline",
 }
-_LISTS = (
-    "commits",
-    "comments",
-    "reviews",
-    "conversation",
-    "timeline",
-    "threads",
-    "events",
-    "closing",
-    "files",
-    "states",
-    "issues",
-)
+_NAMES_OF_LISTS = "commits comments reviews conversation timeline threads events closing files states issues"
+_LISTS = tuple(_NAMES_OF_LISTS.split())
 _OTHER_NAMES = {"review_comments": "comments", "issue_comments": "conversation", "review_threads": "threads"}
 
 
@@ -248,11 +237,9 @@ class _Guarded(io.RawIOBase):
         self._stream = gzip.GzipFile(fileobj=packed)
 
     def readable(self) -> bool:
-        """Always true."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read the next bytes. Raises UserError and BadInput."""
         try:
             piece = self._stream.read(len(buffer))
             self._read += len(piece)
@@ -270,15 +257,12 @@ class _Window(io.RawIOBase):
         self._whole, self._start, self._at, self._end = whole, start, start, start + size
 
     def tell(self) -> int:
-        """The bytes read so far."""
         return self._at - self._start
 
     def readable(self) -> bool:
-        """Always true."""
         return True
 
     def readinto(self, buffer: Any) -> int:
-        """Read the next bytes."""
         self._whole.seek(self._at)
         piece = self._whole.read(min(len(buffer), self._end - self._at))
         self._at += len(piece)

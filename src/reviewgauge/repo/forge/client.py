@@ -1,6 +1,6 @@
 """REST and GraphQL requests to a forge, within its rate limits, with every answer stored on disk.
 
-    with Forge.open(folder, api="", tokens=("GITHUB_TOKEN",)) as forge:
+    with Forge(folder, api="", tokens=("GITHUB_TOKEN",)) as forge:
         forge.get("repos/owner/name")                                 -> JSON
         forge.pages("repos/owner/name/pulls", {"state": "all"})       -> the items of all pages
         forge.graphql(QUERY, {"owner": "owner", "name": "name"})      -> the `data` of the answer
@@ -29,7 +29,7 @@ from pydantic import JsonValue
 from reviewgauge.core.backoff import backoff
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.repo.forge.access import DEFAULT, Address, Token, TokenPool, address, read_tokens
+from reviewgauge.repo.forge.access import DEFAULT, Token, TokenPool, address, read_tokens
 from reviewgauge.repo.forge.answers import Answers, Kept
 from reviewgauge.repo.forge.replies import (
     Broken,
@@ -99,37 +99,25 @@ class Forge:
 
     def __init__(
         self,
-        where: Address,
-        pool: TokenPool,
-        answers: Answers,
-        *,
-        clock: Clock | None = None,
-        progress: BuildProgress | None = None,
-        transport: Transport | None = None,
-        patience: float = 1.0,
-    ) -> None:
-        """`patience` is the first wait after a failed try, in seconds. `progress` is called while waiting."""
-        self.address, self.answers, self.spent = where, answers, RequestsSpent()
-        self._pool, self._clock, self._progress, self._patience = pool, clock or Clock(), progress, patience
-        self._transport = transport or Transport(where.rest)
-        self._lock = threading.RLock()
-        self._resume, self._given_up = 0.0, 0
-
-    @classmethod
-    def open(
-        cls,
         folder: Path,
         *,
         api: str = "",
         tokens: Sequence[str] = DEFAULT,
         clock: Clock | None = None,
         progress: BuildProgress | None = None,
+        transport: Transport | None = None,
         patience: float = 1.0,
-    ) -> Forge:
-        """The forge at `api`, with the tokens in the environment variables `tokens`; answers are stored in `folder`."""
-        where = address(api)
-        pool = TokenPool(read_tokens(tokens))
-        return cls(where, pool, Answers(folder), clock=clock, progress=progress, patience=patience)
+    ) -> None:
+        """The forge at `api`, with the tokens in the environment variables `tokens`; answers are stored in `folder`.
+
+        `patience` is the first wait after a failed try, in seconds. `progress` is called while waiting.
+        """
+        self.address, self.spent = address(api), RequestsSpent()
+        self._pool, self.answers = TokenPool(read_tokens(tokens)), Answers(folder)
+        self._clock, self._progress, self._patience = clock or Clock(), progress, patience
+        self._transport = transport or Transport(self.address.rest)
+        self._lock = threading.RLock()
+        self._resume, self._given_up = 0.0, 0
 
     def __enter__(self) -> Self:
         return self
@@ -191,9 +179,7 @@ class Forge:
         else:
             _, body = self._ask(_Call("POST", self.address.graphql, "graphql", body=sent.encode()))
             whole = isinstance(body, dict) and not body.get("errors")
-            self.answers.put(
-                request, Kept(body, version if whole else "", "", "")
-            )  # missing parts may be there next time
+            self.answers.put(request, Kept(body, version if whole else "", "", ""))  # the rest may be there next time
         data = body.get("data") if isinstance(body, dict) else None
         return data if isinstance(data, dict) else {}
 

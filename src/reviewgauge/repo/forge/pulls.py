@@ -153,9 +153,8 @@ def read_pull(raw: Json, source: str = "pull request") -> PullRequest:
     own = number(pull, "number")
     repo = text(raw, "repo") or text(pull, "base", "repo", "full_name")
     if own is None or not repo:
-        raise BadInput(
-            source, "does not name its repository and number", field="repo" if own is not None else "pull.number"
-        )
+        field = "repo" if own is not None else "pull.number"
+        raise BadInput(source, "does not name its repository and number", field=field)
     try:
         return _pull(raw, pull, repo, own)
     except ValidationError as error:
@@ -281,11 +280,8 @@ def _file(item: Json) -> ChangedFile:
     status = _STATUSES.get(text(item, "status"), FileStatus.MODIFIED)
     patch = text(item, "patch") if isinstance(item.get("patch"), str) else None
     untouched = number(item, "changes") == 0
-    if (
-        patch is None
-        and untouched
-        and (status in (FileStatus.RENAMED, FileStatus.COPIED) or text(item, "sha") == _EMPTY_FILE)
-    ):
+    moved = status in (FileStatus.RENAMED, FileStatus.COPIED)
+    if patch is None and untouched and (moved or text(item, "sha") == _EMPTY_FILE):
         patch = ""
     old = text(item, "previous_filename")
     return ChangedFile(

@@ -273,7 +273,8 @@ def graphql_step(body: JsonValue) -> tuple[Step, str]:
     """
     if not isinstance(body, dict) or not ("data" in body or "errors" in body):
         raise Broken("the answer is not a GraphQL answer")
-    errors = [error for error in _list(body.get("errors")) if isinstance(error, dict)]
+    given = body.get("errors")
+    errors = [error for error in given if isinstance(error, dict)] if isinstance(given, list) else []
     if not errors:
         return Step.TAKE, ""
     message = one_line("; ".join(str(error.get("message", "")) for error in errors[:3]), 200)
@@ -290,7 +291,3 @@ def graphql_step(body: JsonValue) -> tuple[Step, str]:
     if kinds & {"FORBIDDEN", "INSUFFICIENT_SCOPES"}:
         return Step.FORBIDDEN, message
     return (Step.GONE if "NOT_FOUND" in kinds else Step.REFUSED), message
-
-
-def _list(value: JsonValue) -> list[JsonValue]:
-    return value if isinstance(value, list) else []

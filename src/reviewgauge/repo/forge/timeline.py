@@ -30,13 +30,7 @@ _KINDS = {
     "ReopenedEvent": "reopened",
     "ReadyForReviewEvent": "ready_for_review",
 }
-_OTHER_KINDS = {
-    "commented",
-    "reviewed",
-    "committed",
-    "line-commented",
-    "commit-commented",
-}  # read elsewhere, with more detail
+_OTHER_KINDS = {"commented", "reviewed", "committed", "line-commented", "commit-commented"}  # read elsewhere, in detail
 _ADDRESS = re.compile(r"https?://[^/\s]+/(?:api/v3/)?repos/([^/\s]+/[^/\s]+)(?:/.*)?")
 
 

@@ -120,14 +120,14 @@ def write_files(repository: Repository, folder: Path, entries: Sequence[TreeEntr
     files = [entry for entry in entries if entry.mode != MODULE]
     with BlobReader(repository, LARGEST) as blobs:
         for entry, content in zip(files, blobs.read_many(entry.id for entry in files), strict=True):
-            problem = _write_file(folder, entry, content) if content is not None else "is damaged"
+            problem = _write(folder, entry, content) if content is not None else "is damaged"
             if not problem and entry.mode == LINK:
                 problem = "is a symbolic link: a file with its target"
             if problem:
                 yield Drop(item=entry.path, by=BY, reason=problem)
     for entry in entries:
         if entry.mode == MODULE:
-            problem = _make_folder(folder, entry)
+            problem = _write(folder, entry, b"")
             yield Drop(item=entry.path, by=BY, reason=problem or "is a submodule: an empty folder")
 
 
@@ -146,29 +146,19 @@ def _refused(entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, str]]:
         seen.add(entry.path)
 
 
-def _target(folder: Path, entry: TreeEntry) -> Path:
-    return Path(os.fsdecode(os.path.join(os.fsencode(folder), encode_path(entry.path))))  # noqa: PTH118 - bytes
-
-
-def _write_file(folder: Path, entry: TreeEntry, content: bytes) -> str:
-    """Write one new file; the problem, empty where there was none."""
-    target = _target(folder, entry)
+def _write(folder: Path, entry: TreeEntry, content: bytes) -> str:
+    """Write one new file, or make the folder of a submodule; the problem, empty where there was none."""
+    target = Path(os.fsdecode(os.path.join(os.fsencode(folder), encode_path(entry.path))))  # noqa: PTH118 - bytes
     try:
+        if entry.mode == MODULE:
+            target.mkdir(parents=True, exist_ok=True)
+            return ""
         target.parent.mkdir(parents=True, exist_ok=True)
         mode = 0o777 if entry.mode == RUNS else 0o666
         with open(target, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
             file.write(content)
-    except (FileExistsError, NotADirectoryError):
-        return "another file has this name on this file system"
-    except OSError as error:
-        return _not_here(error)
-    return ""
-
-
-def _make_folder(folder: Path, entry: TreeEntry) -> str:
-    target = _target(folder, entry)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
+    except (FileExistsError, NotADirectoryError) as error:
+        return _not_here(error) if entry.mode == MODULE else "another file has this name on this file system"
     except OSError as error:
         return _not_here(error)
     return ""

@@ -8,6 +8,7 @@ own. Blobs are read, never checked out.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import re
 import subprocess
@@ -278,10 +279,10 @@ class Repository:
         """Every file of the commit, links and submodules included."""
         return [entry.path for entry in self.entries(commit)]
 
-    def entries(self, commit: str) -> Iterator[TreeEntry]:
-        """Every file, link and submodule of the commit or tree."""
+    def entries(self, commit: str, seconds: float | None = None) -> Iterator[TreeEntry]:
+        """Every file, link and submodule of the commit or tree; git may take `seconds`."""
         check_commit(commit)
-        for line in self.run("ls-tree", "-r", "-z", "--full-tree", commit).split(b"\x00"):
+        for line in self.run("ls-tree", "-r", "-z", "--full-tree", commit, seconds=seconds).split(b"\x00"):
             if line:
                 head, _, path = line.partition(b"\t")
                 mode, _, identity = head.decode("ascii").split(" ")
@@ -378,14 +379,10 @@ def _refusal(entry: TreeEntry | None, path: str) -> str:
 
 
 def _batch(answer: bytes, count: int) -> Iterator[bytes | None]:
-    at = 0
+    stream = io.BytesIO(answer)
     for _ in range(count):
-        end = answer.index(b"\n", at)
-        words = answer[at:end].rsplit(b" ", 2)
-        at = end + 1
-        if len(words) == 3 and words[2].isdigit() and words[1] in (b"blob", b"tree", b"commit", b"tag"):
-            size = int(words[2])
-            yield answer[at : at + size] if words[1] == b"blob" else None
-            at += size + 1
-        else:  # "NAME missing", "NAME ambiguous"
-            yield None
+        words = stream.readline().removesuffix(b"\n").rsplit(b" ", 2)
+        content = None
+        if len(words) == 3 and words[2].isdigit():  # else "NAME missing", "NAME ambiguous"
+            content = stream.read(int(words[2]) + 1)[:-1]
+        yield content if words[1:2] == [b"blob"] else None

@@ -82,10 +82,7 @@ def _open(source: Path) -> Repository:
 
 def _refs(repository: Repository, patterns: Sequence[str], source: Path) -> tuple[dict[str, str], str]:
     """(ref to object id, HEAD included where it names a commit), and what the mirror's HEAD file is to say."""
-    listed = repository.run("for-each-ref", "--format=%(objectname) %(refname)", *patterns).decode(
-        "utf-8", "surrogateescape"
-    )
-    found = {name: oid for oid, name in (line.split(" ", 1) for line in listed.splitlines())}
+    found = _list_refs(repository, *patterns)
     try:
         head = repository.run("rev-parse", "--verify", "--quiet", "HEAD").decode("ascii").strip()
     except UserError:
@@ -309,8 +306,14 @@ def _open_mirror(target: Path, form: str = "sha1") -> Repository:
 def _known_refs(mirror: Repository) -> dict[str, str]:
     """The mirror's refs, which are all in one file; what they name is here with all that it reaches."""
     mirror.run("pack-refs", "--all")
-    listed = mirror.run("for-each-ref", "--format=%(objectname) %(refname)").decode("utf-8", "surrogateescape")
-    return {name: oid for oid, name in (line.split(" ", 1) for line in listed.splitlines())}
+    return _list_refs(mirror)
+
+
+def _list_refs(repository: Repository, *patterns: str) -> dict[str, str]:
+    """The object id of each ref."""
+    printed = repository.run("for-each-ref", "--format=%(objectname) %(refname)", *patterns)
+    lines = printed.decode("utf-8", "surrogateescape").splitlines()
+    return {name: oid for oid, name in (line.split(" ", 1) for line in lines)}
 
 
 def _write_refs(target: Path, refs: Mapping[str, str]) -> None:

@@ -73,7 +73,7 @@ class _Scope:
 class _File:
     """The scopes of a file: where its lines begin, its definitions, the rows that do not parse."""
 
-    starts: tuple[int, ...]
+    starts: tuple[int, ...] = ()
     scopes: tuple[_Scope, ...] = ()
     errors: tuple[tuple[int, int], ...] = ()
     reason: str = ""
@@ -86,13 +86,12 @@ def enclosing(source: bytes, path: str, start: int, end: int, window: int = WIND
     a lambda or closure counts when it is given a name. Blank lines at both ends are not looked at. Lines that lie
     in no definition have the file around them. Raises MissingExtra without tree-sitter.
     """
-    key, reason = _grammar(source, path)
-    file = None if reason else _parsed(source, key, _digest(source, f"scopes:{key}"))
-    count = line_count(source) if file is None else len(file.starts)
+    file = _file(source, path)
+    count = len(file.starts) or line_count(source)
     start = min(max(start, 1), count)
     end = min(max(end, start), count)
-    if file is None or file.reason:
-        return _window(start, end, count, window, reason if file is None else file.reason)
+    if file.reason:
+        return _window(start, end, count, window, file.reason)
     first, last, at = _trimmed(source, file.starts, start - 1, end - 1)
     found = _smallest(file.scopes, first, last, at)
     if found is not None:
@@ -120,15 +119,8 @@ def _smallest(scopes: Iterable[_Scope], first: int, last: int, at: int) -> _Scop
 
 def prepare(files: Iterable[tuple[bytes, str]]) -> None:
     """Parse several (source, path) side by side, so that `enclosing` and `definitions` find them cached."""
-    missing: dict[bytes, tuple[bytes, str, bytes]] = {}
-    for source, path in files:
-        key, reason = _grammar(source, path)
-        if not reason and _FILES.get(digest := _digest(source, f"scopes:{key}")) is None:
-            missing[digest] = (source, key, digest)
-    if len(missing) > 1:
-        with ThreadPoolExecutor(PROCESSES) as threads:
-            for _ in threads.map(lambda file: _parsed(*file), missing.values()):
-                pass
+    with ThreadPoolExecutor(PROCESSES) as threads:
+        list(threads.map(lambda file: _file(*file), files))
 
 
 def definitions(source: bytes, path: str) -> tuple[Enclosing, ...]:
@@ -144,8 +136,7 @@ def code_lines(source: bytes, path: str) -> LineKinds:
     """
     key, reason = _grammar(source, path)
     digest = _digest(source, f"lines:{key or language(path)}")
-    kept = _LINES.get(digest)
-    if kept is not None:
+    if (kept := _LINES.get(digest)) is not None:
         return kept
     answer = None if reason else PARSERS.ask(key, "text", source)
     if answer is None:
@@ -159,30 +150,21 @@ def code_lines(source: bytes, path: str) -> LineKinds:
 
 
 def _file(source: bytes, path: str) -> _File:
+    """The scopes of a file, kept by its content; no line starts where no grammar reads it."""
     key, reason = _grammar(source, path)
     if reason:
-        return _File(line_starts(source), reason=reason)
-    return _parsed(source, key, _digest(source, f"scopes:{key}"))
+        return _File(reason=reason)
 
+    def parse() -> _File:
+        starts, answer = line_starts(source), PARSERS.ask(key, "scopes", source)
+        if answer is None:
+            return _File(starts, reason=_GAVE_UP)
+        return _File(starts, tuple(_Scope(*row) for row in answer["scopes"]), tuple(map(tuple, answer["errors"])))
 
-def _parsed(source: bytes, key: str, digest: bytes) -> _File:
-    """The scopes that the grammar `key` finds in a source, cached by its digest."""
-    kept = _FILES.get(digest)
-    if kept is not None:
-        return kept
-    starts = line_starts(source)
-    answer = PARSERS.ask(key, "scopes", source)
-    if answer is None:
-        found = _File(starts, reason=_GAVE_UP)
-    else:
-        found = _File(starts, tuple(_Scope(*row) for row in answer["scopes"]), tuple(map(tuple, answer["errors"])))
-    _FILES.put(digest, found, len(found.scopes) + len(found.errors) + len(starts) // 10 + 1)
-    return found
+    def weigh(file: _File) -> int:
+        return len(file.scopes) + len(file.errors) + len(file.starts) // 10 + 1
 
-
-@lru_cache(maxsize=4096)
-def _language_key(path: str, cpp: bool) -> str:
-    return grammar_of(language(path), path, cpp)
+    return _FILES.of(_digest(source, f"scopes:{key}"), parse, weigh)
 
 
 def _grammar(source: bytes, path: str) -> tuple[str, str]:
@@ -192,7 +174,7 @@ def _grammar(source: bytes, path: str) -> tuple[str, str]:
     if source.find(b"\x00", 0, _BINARY) >= 0:
         return "", "the file is binary"
     header = path.lower().endswith(".h") and _CPP.search(source) is not None
-    key = _language_key(path, header)
+    key = grammar_of(language(path), path, header)
     return key, "" if key else f"no grammar for {language(path) or 'such files'}"
 
 

@@ -129,12 +129,13 @@ class GitReader:
 
     def commit(self, name: str) -> Commit | None:
         """A commit by its id; None where it is not here or cannot be read. Grafts and shallow cuts do not count."""
-        known = self._commits.get(name)
-        if known is None:
+
+        def read() -> Commit | bool:
             found = self._object(f"{name}^{{commit}}".encode())
-            read = None if found is None else read_object(*found)
-            known = read if read is not None and read.sound_times else False
-            self._commits.put(name, known)
+            commit = None if found is None else read_object(*found)
+            return commit if commit is not None and commit.sound_times else False
+
+        known = self._commits.of(name, read)
         return known if isinstance(known, Commit) else None
 
     def content(self, blob: str) -> bytes | None:
@@ -163,34 +164,29 @@ class GitReader:
 
     def diff(self, commit: str, parent: str) -> tuple[FileDiff, ...]:
         """The files that `commit` changed against `parent`. Raises Missing."""
-        key = (commit, parent)
-        known = self._known.get(key)
-        if known is None:
+
+        def ask() -> tuple[FileDiff, ...]:
             self._asked += 1
             mark = f"\n#{self._asked}\n".encode()  # what is not an object's name is echoed; no line of a diff begins so
             try:
                 self._diffs.ask(f"{commit} {parent}".encode() + b"\n" + mark)
-                known = read_diff(self._diffs.until(mark, _LARGEST_DIFF))
+                return read_diff(self._diffs.until(mark, _LARGEST_DIFF))
             except ChildEnded as error:
                 raise Missing(str(error)) from None
-            self._known.put(key, known, sum(len(file.body) for file in known) + 1000)
-        return known
+
+        return self._known.of((commit, parent), ask, lambda files: sum(len(file.body) for file in files) + 1000)
 
     def holds(self, commit: str, blob: str) -> str | None:
         """The first path at which the tree of `commit` holds a blob; None where it does not. Raises Missing."""
-        tree = self._trees.get(commit)
-        if tree is None:
+
+        def read() -> dict[str, str]:
             try:
-                answer = self.repository.run("ls-tree", "-r", "-z", "--full-tree", commit, seconds=self._seconds)
+                entries = self.repository.entries(commit, seconds=self._seconds)
+                return {entry.id: entry.path for entry in reversed(list(entries))}
             except UserError as error:
                 raise Missing(str(error)) from None
-            tree = {}
-            for row in answer.split(b"\x00"):
-                head, _, path = row.partition(b"\t")
-                if path:
-                    tree.setdefault(head.rpartition(b" ")[2].decode("ascii"), decode_path(path))
-            self._trees.put(commit, tree)
-        return tree.get(blob)
+
+        return self._trees.of(commit, read).get(blob)
 
     def blame(self, commit: str, path: str, lines: Iterable[int], *, whitespace: bool) -> list[Blamed]:
         """The commits that wrote these lines of `path` in `commit`. Changes of white space count only with

@@ -11,10 +11,11 @@ from __future__ import annotations
 import keyword
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 
 from reviewgauge.repo.syntax.languages import language
 from reviewgauge.repo.syntax.lines import LineKinds
@@ -228,14 +229,15 @@ def find_renames(hunks: Sequence[Hunk]) -> dict[str, str]:
     defines `a`; nothing else took the place of `a`, nor `b` the place of anything else; no added line still says `a`,
     no deleted line had `b` already. So `min` that became `max` wherever it is called is not a rename.
     """
-    count: dict[tuple[str, str], int] = {}
+    count = Counter[tuple[str, str]]()
     defined: set[str] = set()
     before = {token for old, _ in hunks for line in old for token in line}
     after = {token for _, new in hunks for line in new for token in line}
-    for one, other in _paired(hunks):
-        for a, b in _differences(one, other):
-            count[a, b] = count.get((a, b), 0) + 1
-            defined |= {a} if _defines(one, a) else set()
+    same_length = (hunk for hunk in hunks if len(hunk[0]) == len(hunk[1]))
+    for one, other in chain.from_iterable(zip(*hunk, strict=True) for hunk in same_length):
+        pairs = _differences(one, other)
+        count.update(pairs)
+        defined |= {a for a, _ in pairs if _defines(one, a)}
     sources = [a for a, _ in count]
     targets = [b for _, b in count]
     return {
@@ -247,12 +249,6 @@ def find_renames(hunks: Sequence[Hunk]) -> dict[str, str]:
         and a not in after
         and b not in before
     }
-
-
-def _paired(hunks: Iterable[Hunk]) -> Iterable[tuple[Tokens, Tokens]]:
-    for old, new in hunks:
-        if len(old) == len(new):
-            yield from zip(old, new, strict=True)
 
 
 def _differences(old: Tokens, new: Tokens) -> set[tuple[str, str]]:

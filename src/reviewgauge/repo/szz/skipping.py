@@ -162,7 +162,7 @@ class CommitSkipper:
         elif (patch := _patch_of(file, line.origin)) is not None:
             if self._form and (lines := self._same_lines(commit.id, file, patch, {}).get(line.origin)):
                 return (EarlierLines(parent, file.old, lines, FORMAT_ONLY),)
-            renames = self._renames_of(commit.id, files) if self._refactoring else {}
+            renames = self._renames.of(commit.id, lambda: renames_in(files)) if self._refactoring else {}
             if renames and (lines := self._same_lines(commit.id, file, patch, renames).get(line.origin)):
                 return (EarlierLines(parent, file.old, lines, RENAMED_NAMES),)
         if self._refactoring and (place := self._moves_of(commit.id, files).came_from(line.path, line.origin)):
@@ -173,32 +173,17 @@ class CommitSkipper:
         self, commit: str, file: FileDiff, patch: Patch, renames: dict[str, str]
     ) -> dict[int, tuple[int, ...]]:
         """For lines of the new file the equal lines of the old one."""
-        key = (commit, file.path, patch.new_start, bool(renames))
-        found = self._same.get(key)
-        if found is None:
-            same = renamed_code(*plain_tokens(patch), renames) if renames else same_code(*self._tokens(file, patch))
-            found = {
-                patch.new_start + line: tuple(patch.old_start + one for one in lines) for line, lines in same.items()
-            }
-            self._same.put(key, found)
-        return found
 
-    def _tokens(self, file: FileDiff, patch: Patch) -> tuple[tuple[Tokens, ...], tuple[Tokens, ...]]:
-        return hunk_tokens(self._git, file, patch)
+        def find() -> dict[int, tuple[int, ...]]:
+            old, new = plain_tokens(patch) if renames else hunk_tokens(self._git, file, patch)
+            same = renamed_code(old, new, renames) if renames else same_code(old, new)
+            return {patch.new_start + n: tuple(patch.old_start + one for one in lines) for n, lines in same.items()}
+
+        return self._same.of((commit, file.path, patch.new_start, bool(renames)), find)
 
     def _moves_of(self, commit: str, files: tuple[FileDiff, ...]) -> Moves:
-        found = self._moves.get(commit)
-        if found is None:
-            found = Moves(files)
-            self._moves.put(commit, found, sum(len(file.body) for file in files) // _BYTES + 1)
-        return found
-
-    def _renames_of(self, commit: str, files: tuple[FileDiff, ...]) -> dict[str, str]:
-        found = self._renames.get(commit)
-        if found is None:
-            found = renames_in(files)
-            self._renames.put(commit, found)
-        return found
+        weight = sum(len(file.body) for file in files) // _BYTES + 1
+        return self._moves.of(commit, lambda: Moves(files), lambda _: weight)
 
     def _merged(self, commit: Commit, line: Blamed) -> tuple[EarlierLines, ...] | str:
         """The lines of the parents behind a line of a merge: those most like it, at most one of each parent."""
@@ -208,7 +193,7 @@ class CommitSkipper:
             patch = None if file is None or file.old is None else _patch_of(file, line.origin)
             if file is None or file.old is None or patch is None:
                 continue
-            old, new = self._tokens(file, patch)
+            old, new = hunk_tokens(self._git, file, patch)
             mine = new[line.origin - patch.new_start]
             values = [likeness(other, mine) for other in old]
             if values and max(values) >= _ALIKE:

@@ -146,9 +146,8 @@ def trace_many(
     idle: SimpleQueue[_Session] = SimpleQueue()
     with ExitStack() as stack:
         for _ in range(jobs):
-            idle.put(
-                _Session(stack.enter_context(GitReader(repository, settings.largest_file, settings.seconds)), settings)
-            )
+            git = stack.enter_context(GitReader(repository, settings.largest_file, settings.seconds))
+            idle.put(_Session(git, settings))
         pool = stack.enter_context(ThreadPoolExecutor(jobs))
         waiting: deque[Future[Trace]] = deque()
 
@@ -200,15 +199,10 @@ class _Session:
         if self._git.commit(commit.parents[0]) is None:
             return _untraced(commit.id, "the parent of the fix is not here", "a shallow or damaged repository")
         tracer = Tracer(self._git, self._skipper, fix, commit, self._settings)
-        found = _chosen(list(tracer.lines()), self._settings)
-        return Trace(
-            fix=commit.id,
-            parent=commit.parents[0],
-            when=commit.date,
-            inducing=tuple(found),
-            skipped=tuple(tracer.skipped),
-            notes=tuple(tracer.notes),
-        )
+        inducing = tuple(_chosen(list(tracer.lines()), self._settings))
+        skipped, notes = tuple(tracer.skipped), tuple(tracer.notes)
+        parent, when = commit.parents[0], commit.date
+        return Trace(fix=commit.id, parent=parent, when=when, inducing=inducing, skipped=skipped, notes=notes)
 
 
 def _untraced(fix: str, reason: str, detail: str = "") -> Trace:
@@ -340,8 +334,9 @@ class Tracer:
                 continue
             for one in blamed:
                 for fix_line, way in lines[one.line].items():
-                    earlier = self._earlier(file.old, fix_line, one, way)
-                    if earlier is None:
+                    earlier = self._earlier(one, way)
+                    if isinstance(earlier, str):
+                        self._skip(f"{file.old}:{fix_line}", earlier, one.commit)
                         continue
                     for before in earlier:
                         target = steps.setdefault((before.parent, before.path), {})
@@ -351,22 +346,16 @@ class Tracer:
                         found.setdefault((fix_line, one.commit, one.path, one.origin), line_found)
         yield from (found[key] for key in sorted(found))
 
-    def _earlier(self, path: str, fix_line: int, one: Blamed, way: Way) -> tuple[EarlierLines, ...] | None:
-        """The lines before a blamed commit; empty when it is the origin, None when that is unknown."""
-        item, commit = f"{path}:{fix_line}", self._git.commit(one.commit)
+    def _earlier(self, one: Blamed, way: Way) -> tuple[EarlierLines, ...] | str:
+        """The lines before a blamed commit; empty when it is the origin, or why that is unknown."""
+        commit = self._git.commit(one.commit)
         if commit is None:
-            self._skip(item, "the inducing commit is not here", one.commit)
-            return None
+            return "the inducing commit is not here"
         if commit.parents and self._git.commit(commit.parents[0]) is None:
-            self._skip(item, "the history is cut off before this line was written", one.commit)
-            return None
+            return "the history is cut off before this line was written"
         earlier = self._skipper.before(commit, one)
-        if isinstance(earlier, str):
-            self._skip(item, earlier, one.commit)
-            return None
-        if earlier and len(way) >= self._settings.depth:
-            self._skip(item, f"touched without content by more than {self._settings.depth} commits", one.commit)
-            return None
+        if earlier and not isinstance(earlier, str) and len(way) >= self._settings.depth:
+            return f"touched without content by more than {self._settings.depth} commits"
         return earlier
 
     def _inducing(self, path: str, fix_line: int, touched: Touched, one: Blamed, way: Way) -> Inducing | None:
@@ -380,7 +369,7 @@ class Tracer:
             commit=one.commit,
             path=one.path,
             line=one.origin,
-            text=_readable(touched.text),
+            text=touched.text.decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}").rstrip("\r"),
             fix=self._commit.id,
             fix_path=path,
             fix_line=fix_line,
@@ -408,7 +397,3 @@ def _nothing(files: list[FileDiff]) -> str:
     if any(patch.old for file in files for patch in file.patches):
         return "the fix changes blank lines, comments, format or places only"
     return "the fix only adds lines" if any(file.patches for file in files) else "the fix changes no line"
-
-
-def _readable(text: bytes) -> str:
-    return text.decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}").rstrip("\r")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Anchoring, Change, Comment, Side
 from reviewgauge.core.specs import load
+from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 from reviewgauge.repo.diff.diffs import changed_lines
 
 LARGEST = 256 * 1024 * 1024  # bytes; a larger file is refused before it is read
@@ -126,8 +127,7 @@ def read_reviews(file: Path, format_spec: str) -> tuple[Parsed, ...]:
 def _read(file: Path, changed: int, size: int, format_spec: str) -> tuple[Parsed, ...]:
     from reviewgauge.formats.parsing.comments import detect
 
-    data = _bytes(file)
-    source = str(file)
+    data, source = _bytes(file), str(file)
     how = load(Format, format_spec) if format_spec else detect(data, source)
     return tuple(how.read(data, source))
 
@@ -146,6 +146,13 @@ def fingerprint(files: Sequence[Path]) -> str:
         whole.update(file.name.encode("utf-8", "surrogateescape") + b"\x00")
         whole.update(hashlib.sha256(_bytes(file)).digest())
     return whole.hexdigest()
+
+
+def placed(parsed: Iterable[Parsed], change: Change, root: str = "") -> Iterator[Comment]:
+    """The comments of several entries at their places in `change`; `root` is what absolute paths start with."""
+    read = code_reader(change)
+    for entry in parsed:
+        yield from anchor_all(entry.comments, change, root or entry.root, read)
 
 
 def on_added_lines(comment: Comment, change: Change) -> bool:
