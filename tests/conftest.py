@@ -8,6 +8,9 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from filelock import FileLock
+
+from documented import run
 
 # Vectors that tests embed are kept beside pytest's own cache, never in the home of whoever runs them.
 os.environ.setdefault("REVIEWGAUGE_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "reviewgauge"))
@@ -48,3 +51,18 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the public data sets are not at {folder}: no row of them is part of the project")
     return folder
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A folder in which `reviewgauge demo` ran, and what it printed; run once for all workers. Tests change copies."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "demo"
+    printed = folder / "printed.txt"
+    with FileLock(f"{folder}.lock"):
+        if not printed.exists():
+            folder.mkdir()
+            done = run("reviewgauge demo", folder)
+            assert done.returncode == 0, done.stderr
+            printed.write_text(done.stdout, encoding="utf-8")
+    return folder, printed.read_text(encoding="utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import re
@@ -93,10 +94,10 @@ def _steady(text: str) -> str:
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as a user in `folder` would, with the data home in there.
 
-    `reviewgauge` runs in this process, unless the folder holds code of its own, which would stay imported.
+    `reviewgauge` runs in this process.
     """
     words = shlex.split(command)
-    if words[0] != "reviewgauge" or any(folder.glob("*.py")) or any(folder.glob("my_plugins/*.py")):
+    if words[0] != "reviewgauge":
         return subprocess.run(words, cwd=folder, env=_environment(folder), capture_output=True, text=True, check=False)
     return run_here(folder, *words[1:])
 
@@ -117,8 +118,9 @@ def _text(stream: io.TextIOWrapper) -> str:
 @contextmanager
 def _as_in(folder: Path) -> Iterator[None]:
     """This process in `folder`, with the environment of a user there."""
-    before, paths = dict(os.environ), list(sys.path)
+    before, paths, modules = dict(os.environ), list(sys.path), set(sys.modules)
     os.environ.update(_environment(folder))
+    importlib.invalidate_caches()
     try:
         with chdir(folder):
             yield
@@ -126,6 +128,9 @@ def _as_in(folder: Path) -> Iterator[None]:
         os.environ.clear()
         os.environ.update(before)
         sys.path[:] = paths
+        for name in set(sys.modules) - modules:  # code of the folder: the next folder has its own under this name
+            if str(getattr(sys.modules[name], "__file__", "")).startswith(str(folder)):
+                del sys.modules[name]
 
 
 @contextmanager
