@@ -14,7 +14,7 @@ from reviewgauge.core.labels import RaterKind, SubjectKind
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Severity
 from reviewgauge.core.specs import load, signature
-from reviewgauge.datasets.martian import Martian, judges, render_table, stored_counts
+from reviewgauge.datasets.martian import Martian, judges, stored_counts
 
 JUDGES = ["anthropic_claude-opus-4-5-20251101", "anthropic_claude-sonnet-4-5-20250929", "openai_gpt-5.2"]
 
@@ -73,15 +73,16 @@ def test_labels_and_reviews_give_the_stored_counts_back(real: Martian, judge: st
 
 def test_the_stored_figures_of_one_judge(real: Martian) -> None:
     """Sums of the stored counts on the three repositories at hand, with the corrected reading beside them."""
-    rows = {row.system: row for row in real.stored(JUDGES[0])}
-    published = {tool: tuple(round(x or 0.0, 3) for x in row[2:5]) for tool, row in rows.items()}
+    rows = real.stored(JUDGES[0])
+    published = {
+        tool: tuple(round(x or 0.0, 3) for x in (row.precision, row.recall, row.f1)) for tool, row in rows.items()
+    }
+    assert len(rows) == 12
     assert published["augment"] == (0.482, 0.635, 0.548)
     assert published["coderabbit"] == (0.263, 0.412, 0.321)
     assert published["graphite"] == (0.875, 0.082, 0.151)
     assert round(rows["augment"].corrected_precision or 0.0, 3) == 0.446  # 50 candidates are credited with 54 goldens
     assert rows["claude"].corrected_precision == rows["claude"].precision  # no identity is broken there
-    table = render_table(list(rows.values()))
-    assert len(table.splitlines()) == 13 and max(map(len, table.splitlines())) <= 80
 
 
 @pytest.mark.parametrize(("judge", "broken", "twice", "displaced"), [(JUDGES[0], 30, 18, 12), (JUDGES[1], 27, 20, 10)])

@@ -6,25 +6,21 @@ Source: Hu et al., "Benchmarking LLMs for Fine-Grained Code Review with Enriched
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from typing_extensions import override
 
 from reviewgauge.core.json_reader import Node, build
-from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, FileStatus, Issue, Side, Snippet, Span, Task
-from reviewgauge.core.results import Drop
-from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import CONTEXT_CRBENCH
 from reviewgauge.datasets.files.local_files import (
+    EntryDataset,
     change_facts,
-    count_cases,
-    find_entry_files,
     moment,
     name_of,
-    objects,
     text_of,
     without_emails,
 )
@@ -36,7 +32,7 @@ _SIDES = {"LEFT": Side.OLD, "RIGHT": Side.NEW}
 
 
 @dataclass(frozen=True)
-class ContextCrbench(Dataset):
+class ContextCrbench(EntryDataset):
     """The official entries, one case per hunk, read lazily.
 
     `task`: `assess` (may the hunk be merged? the verdict is `merged`), `locate` (rank the lines that deserve a
@@ -44,9 +40,7 @@ class ContextCrbench(Dataset):
     and description, and as snippets the function before and after.
     """
 
-    path: FilePath = ""
     task: Literal["assess", "locate", "comment"] = "assess"
-    _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     @override
@@ -55,22 +49,12 @@ class ContextCrbench(Dataset):
 
     def cases(self) -> Iterator[Case]:
         """One case per entry. Raises BadInput for a missing field."""
-        self._notes.clear()
-        for file in find_entry_files("context_crbench", self.path, "*", REMEDY):
-            for shape in objects(file):
-                case = self._case(shape)
-                if isinstance(case, Case):
-                    yield case
-                else:
-                    self._notes.append(Drop(item=name_of(shape, "id"), by="context_crbench", reason=case))
-
-    @override
-    def counts(self) -> Mapping[str, int]:
-        return count_cases(self.cases())
-
-    def notes(self) -> Sequence[Drop]:
-        """Entries that were left out."""
-        return tuple(self._notes)
+        for _, entry in self.entries("*", REMEDY):
+            case = self._case(entry)
+            if isinstance(case, Case):
+                yield case
+            else:
+                self.note(name_of(entry, "id"), case)
 
     def _case(self, shape: Node) -> Case | str:
         """The case of one entry, or the reason to leave it out."""

@@ -85,18 +85,6 @@ def _harmonic(precision: float | None, recall: float | None) -> float | None:
     return 2 * precision * recall / (precision + recall) if precision + recall else 0.0
 
 
-class StoredRow(NamedTuple):
-    """One tool under one judge: the published and the corrected reading. None where undefined."""
-
-    system: str
-    counts: StoredCounts
-    precision: float | None
-    recall: float | None
-    f1: float | None
-    corrected_precision: float | None
-    corrected_f1: float | None
-
-
 def judges(folder: Path) -> list[str]:
     """The judges with verdicts in `folder`, by folder name."""
     return sorted(file.parent.name for file in (folder / "results").glob("*/evaluations.json"))
@@ -109,33 +97,6 @@ def stored_counts(folder: Path, judge: str) -> dict[tuple[str, str], StoredCount
         for entry in _entries(folder, judge, Reading())
         if entry.counts is not None
     }
-
-
-def stored_table(folder: Path, judge: str) -> list[StoredRow]:
-    """One row per tool, best published F1 first; sums over pull requests, then ratios (micro)."""
-    sums: dict[str, StoredCounts] = {}
-    for (tool, _), counts in stored_counts(folder, judge).items():
-        sums[tool] = sums[tool] + counts if tool in sums else counts
-    rows = [
-        StoredRow(tool, c, c.precision, c.recall, c.f1, c.corrected_precision, c.corrected_f1)
-        for tool, c in sums.items()
-    ]
-    return sorted(rows, key=lambda row: (-(row.f1 or 0.0), row.system))
-
-
-def render_table(rows: Sequence[StoredRow]) -> str:
-    """The rows as plain text, 79 columns wide; "-" where a figure is undefined."""
-
-    def cell(value: float | None) -> str:
-        return f"{'-':>9}" if value is None else f"{value:9.3f}"
-
-    head = f"{'tool':<16}{'P':>9}{'R':>9}{'F1':>9}{'P corr.':>9}{'F1 corr.':>9}{'reviews':>9}{'broken':>9}"
-    body = [
-        f"{row.system:<16.16}{''.join(map(cell, row[2:5]))}{cell(row.corrected_precision)}{cell(row.corrected_f1)}"
-        f"{row.counts.reviews:>9}{row.counts.breaks:>9}"
-        for row in rows
-    ]
-    return "\n".join([head, *body])
 
 
 @dataclass
@@ -348,13 +309,12 @@ class Martian(Dataset):
             )
         return read_recorded(self.folder, extractor, self._by_address(), Reading())
 
-    def stored(self, extractor: str = DEFAULT_EXTRACTOR) -> list[StoredRow]:
-        """The stored counts of one judge for each tool: the published and the corrected reading."""
-        if extractor not in (known := judges(self.folder)):
-            raise UserError(
-                f"no extractor {extractor!r} among the Martian files", remedy=f"available: {', '.join(known)}"
-            )
-        return stored_table(self.folder, extractor)
+    def stored(self, extractor: str = DEFAULT_EXTRACTOR) -> dict[str, StoredCounts]:
+        """The stored counts of one judge by tool, best published F1 first: sums over pull requests (micro)."""
+        sums: dict[str, StoredCounts] = {}
+        for (tool, _), counts in stored_counts(self.folder, extractor).items():
+            sums[tool] = sums[tool] + counts if tool in sums else counts
+        return dict(sorted(sums.items(), key=lambda row: (-(row[1].f1 or 0.0), row[0])))
 
     def counts(self) -> Mapping[str, int]:
         """The counts of the files, with tools and judges."""

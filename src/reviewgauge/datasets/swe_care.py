@@ -7,26 +7,22 @@ comments are hidden from reviewers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 from typing_extensions import override
 
 from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.json_reader import Node, build
-from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change, Comment, Issue, Side, Span
-from reviewgauge.core.results import Drop
-from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import SWE_CARE
 from reviewgauge.datasets.files.local_files import (
+    EntryDataset,
     change_facts,
-    count_cases,
     files_of,
-    find_entry_files,
     moment,
     name_of,
-    objects,
     text_of,
 )
 
@@ -35,11 +31,8 @@ _FACTS = {"problem_domain": "domain", "difficulty": "difficulty", "estimated_rev
 
 
 @dataclass(frozen=True)
-class SweCare(Dataset):
+class SweCare(EntryDataset):
     """The official JSON lines, one case per pull request; comments are at their `original_line`."""
-
-    path: FilePath = ""
-    _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     @override
@@ -48,18 +41,7 @@ class SweCare(Dataset):
 
     def cases(self) -> Iterator[Case]:
         """One case per line. Raises BadInput for a missing field."""
-        self._notes.clear()
-        for file in find_entry_files("swe_care", self.path, "*", REMEDY):
-            for shape in objects(file):
-                yield self._case(shape)
-
-    @override
-    def counts(self) -> Mapping[str, int]:
-        return count_cases(self.cases())
-
-    def notes(self) -> Sequence[Drop]:
-        """Comments without text or place, and empty patches."""
-        return tuple(self._notes)
+        return (self._case(entry) for _, entry in self.entries("*", REMEDY))
 
     def _case(self, shape: Node) -> Case:
         name, review = shape["instance_id"].as_text(), shape["commit_to_review"]
@@ -79,7 +61,7 @@ class SweCare(Dataset):
             ),
         )
         if not change.files:
-            self._notes.append(Drop(item=name, by="swe_care", reason="its patch is empty: no diff"))
+            self.note(name, "its patch is empty: no diff")
         comments = tuple(
             c for n, at in enumerate(shape["reference_review_comments"].items(), 1) if (c := self._comment(at, name, n))
         )
@@ -91,11 +73,11 @@ class SweCare(Dataset):
     def _comment(self, at: Node, name: str, number: int) -> Comment | None:
         body = text_of(at, "text")
         if not body.strip():
-            self._notes.append(Drop(item=f"{name}, comment {number}", by="swe_care", reason="it is empty: left out"))
+            self.note(f"{name}, comment {number}", "it is empty: left out")
             return None
         line, start = _line(at, "original_line", "line"), _line(at, "original_start_line", "start_line")
         if line is None:
-            self._notes.append(Drop(item=f"{name}, comment {number}", by="swe_care", reason="it names no line"))
+            self.note(f"{name}, comment {number}", "it names no line")
         hunk = at.get("diff_hunk")
         last = hunk.as_text().rstrip("\n").rpartition("\n")[2] if hunk else ""
         span = build(

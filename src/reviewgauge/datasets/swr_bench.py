@@ -6,28 +6,24 @@ Source: Zeng et al., "Benchmarking and Studying the LLM-based Code Review", arXi
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Literal
 
 from typing_extensions import override
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.json_reader import Node, build
-from reviewgauge.core.protocols import Card, Dataset
+from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Location, Resolution
-from reviewgauge.core.results import Drop
-from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import SWR_BENCH
 from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
 from reviewgauge.datasets.files.local_files import (
+    EntryDataset,
     change_facts,
-    count_cases,
     files_of,
-    find_entry_files,
     join_files,
     moment,
-    objects,
     text_of,
 )
 from reviewgauge.judges.classes.change_types import TYPES, change_type
@@ -37,7 +33,7 @@ REMEDY = "take swr_datasets_*.jsonl from the authors' repository and give the fo
 
 
 @dataclass(frozen=True)
-class SwrBench(Dataset):
+class SwrBench(EntryDataset):
     """The official JSON lines, one case per pull request, read lazily.
 
     `body` is the text of a reference: the summary of the discussion, or the reviewer's own comment. A change-point is
@@ -45,10 +41,8 @@ class SwrBench(Dataset):
     files, which `get swr_bench --with-code` fills; without it, a file that several commits change shows each patch.
     """
 
-    path: FilePath = ""
     body: Literal["summary", "original"] = "summary"
     code: bool = True
-    _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @property
     @override
@@ -57,23 +51,12 @@ class SwrBench(Dataset):
 
     def cases(self) -> Iterator[Case]:
         """One case per line. Raises BadInput for a missing field."""
-        self._notes.clear()
-        for file in find_entry_files("swr_bench", self.path, "swr_datasets_*", REMEDY):
-            code = file.parent / CODE
-            for shape in objects(file):
-                case = self._case(shape)
-                if self.code and (code / DIFFS).is_file():
-                    (case,), drops = attach_code([case], code)
-                    self._notes.extend(drops)
-                yield case.model_copy(update={"references": tuple(anchor(c, case.change) for c in case.references)})
-
-    @override
-    def counts(self) -> Mapping[str, int]:
-        return count_cases(self.cases())
-
-    def notes(self) -> Sequence[Drop]:
-        """Changes with files that several commits change, and types that are not in the paper."""
-        return tuple(self._notes)
+        for file, entry in self.entries("swr_datasets_*", REMEDY):
+            case, code = self._case(entry), file.parent / CODE
+            if self.code and (code / DIFFS).is_file():
+                (case,), drops = attach_code([case], code)
+                self._notes.extend(drops)
+            yield case.model_copy(update={"references": tuple(anchor(c, case.change) for c in case.references)})
 
     def code_remedy(self) -> str:
         """The command that fetches the commits."""
@@ -84,14 +67,7 @@ class SwrBench(Dataset):
         commits = list(shape["pr_commits"].items())
         files, twice = join_files(file for commit in commits for file in _files(commit))
         if twice:
-            self._notes.append(
-                Drop(
-                    item=name,
-                    by="swr_bench",
-                    reason="several commits change one file: its patch joins theirs",
-                    detail=f"{twice} files",
-                )
-            )
+            self.note(name, "several commits change one file: its patch joins theirs", f"{twice} files")
         change = build(
             Change,
             shape,
@@ -113,8 +89,7 @@ class SwrBench(Dataset):
         given = point["change_type"].as_text()
         code = change_type(given)
         if code is None:
-            note = "its type is not in the paper: kept as it is"
-            self._notes.append(Drop(item=f"{name}, point {number}", by="swr_bench", reason=note, detail=given))
+            self.note(f"{name}, point {number}", "its type is not in the paper: kept as it is", given)
         answer = point.get("change_resolve_info")
         snippet = brought.get("code_snippet")
         return build(

@@ -5,16 +5,24 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
+
+from typing_extensions import override
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.parsing import lines, parse_json, refuse_bytes
-from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus
+from reviewgauge.core.protocols import Dataset
+from reviewgauge.core.records import Change, ChangedFile, FileStatus
+from reviewgauge.core.results import Drop
+from reviewgauge.core.specs import plugin_name
+from reviewgauge.core.trust import FilePath
 from reviewgauge.repo.diff.diffs import count_changed, split_diff
 
 LARGEST_FILE = 512 * 1024 * 1024  # bytes; no official file comes near, and a whole document is held in memory
@@ -208,22 +216,35 @@ def change_facts(change: Change, created: datetime | None, language: str) -> dic
     return facts
 
 
-def count_cases(cases: Iterable[Case]) -> dict[str, int]:
-    """The counts of a card, from one pass over the cases."""
-    changes = clean = references = 0
-    repositories: set[str] = set()
-    languages: set[object] = set()
-    for case in cases:
-        changes += 1
-        clean += case.clean
-        references += len(case.references)
-        repositories.add(case.change.repo)
-        languages |= {case.facts["language"]} if "language" in case.facts else set()
-    found = {
-        "changes": changes,
-        "clean": clean,
-        "references": references,
-        "repositories": len(repositories),
-        "languages": len(languages),
-    }
-    return {name: count for name, count in found.items() if count}
+@dataclass(frozen=True)
+class EntryDataset(Dataset):
+    """A data set of official JSON lines, one entry a case, read lazily. What was left out or corrected is noted."""
+
+    path: FilePath = ""
+    _notes: list[Drop] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    def entries(self, pattern: str, remedy: str) -> Iterator[tuple[Path, Node]]:
+        """(file, entry) of the files that match `pattern`. Raises UserError with `remedy`."""
+        self._notes.clear()
+        for file in find_entry_files(plugin_name(self), self.path, pattern, remedy):
+            for entry in objects(file):
+                yield file, entry
+
+    def note(self, item: str, reason: str, detail: str = "") -> None:
+        """Say why an entry, or a part of it, was left out or corrected."""
+        self._notes.append(Drop(item=item, by=plugin_name(self), reason=reason, detail=detail))
+
+    def notes(self) -> Sequence[Drop]:
+        """What was left out or corrected; complete once the cases were read."""
+        return tuple(self._notes)
+
+    @override
+    def counts(self) -> Mapping[str, int]:
+        counts: Counter[str] = Counter()
+        repositories: set[str] = set()
+        languages: set[Fact] = set()
+        for case in self.cases():
+            counts.update(changes=1, clean=case.clean, references=len(case.references))
+            repositories.add(case.change.repo)
+            languages |= {case.facts["language"]} if "language" in case.facts else set()
+        return dict(+counts) | {"repositories": len(repositories), "languages": len(languages)}
