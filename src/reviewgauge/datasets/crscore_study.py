@@ -23,18 +23,16 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import CRSCORE_STUDY
-from reviewgauge.datasets.files.local_files import locate
-from reviewgauge.datasets.recorded.crscore_judgements import (
+from reviewgauge.datasets.files.crscore_judgements import (
     ADDRESSED,
     HUMAN,
     Block,
-    ClaimRates,
     Notes,
     accuracy_labels,
     agreement_labels,
     blocks,
     case_of,
-    claim_rates,
+    claim_counts,
     count_unrated,
     generated_claims,
     link_labels,
@@ -42,7 +40,7 @@ from reviewgauge.datasets.recorded.crscore_judgements import (
     rating_labels,
     reviews_of,
 )
-from reviewgauge.datasets.recorded.crscore_tables import (
+from reviewgauge.datasets.files.crscore_tables import (
     LANGUAGES,
     Language,
     Pair,
@@ -52,6 +50,7 @@ from reviewgauge.datasets.recorded.crscore_tables import (
     read_phase1,
     read_phase2,
 )
+from reviewgauge.datasets.files.local_files import locate
 
 AGREEMENT_FILES = (
     "phase2/phase2_agreement_annot_last100_Marcus.csv",
@@ -106,12 +105,12 @@ class CrscoreStudy(Dataset):
         read = self._read()
         return read.reviews, read.labels
 
-    def claim_rates(self, language: str) -> ClaimRates:
-        """The row of the paper's Table 1 for a language, such as "python"."""
+    def claim_counts(self, language: str) -> Mapping[str, int]:
+        """The row of the paper's Table 1 for a language, such as "python": its generated claims by their code."""
         known = {each.name: each for each in _available(self._folder)}
         if language not in known:
             raise UserError(f"{self._folder} has no files for {language!r}", remedy=f"available: {', '.join(known)}")
-        return claim_rates(read_phase1(self._folder, known[language]))
+        return claim_counts(read_phase1(self._folder, known[language]))
 
     def counts(self) -> Mapping[str, int]:
         """Cases, claims, reviews, rated reviews, links and coded claims."""
@@ -204,14 +203,15 @@ class _Study:
         self._note_phase1(language, coded)
 
     def _note_phase1(self, language: Language, coded: Sequence[Pair]) -> None:
-        rates = claim_rates(coded)
-        for count, what in (
-            (rates.incomplete, "coded -2 (incomplete): neither in Table 1 nor in the raters' list"),
-            (rates.ambiguous, "coded 2 (ambiguous): neither in Table 1 nor in the raters' list"),
-            (rates.uncoded, "without a code: neither in Table 1 nor in the raters' list"),
+        counts = claim_counts(coded)
+        for word, what in (
+            ("incomplete", "coded -2 (incomplete)"),
+            ("ambiguous", "coded 2 (ambiguous)"),
+            ("uncoded", "without a code"),
         ):
-            if count:
-                self._notes.add(f"{language.name}: {count} generated claims", what)
+            if counts[word]:
+                reason = f"{what}: neither in Table 1 nor in the raters' list"
+                self._notes.add(f"{language.name}: {counts[word]} generated claims", reason)
         for pair in coded:
             block = self._blocks[language.code].get(pair.row.case)
             diff = pair.row.text("diff")

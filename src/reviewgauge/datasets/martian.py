@@ -126,6 +126,12 @@ class _Entry(NamedTuple):
 
 
 def _entries(folder: Path, judge: str, reading: Reading) -> Iterator[_Entry]:
+    """The entries of a judge's `evaluations.json`, one for each pull request and tool.
+
+    The published code (`step3_judge_comments.py`) asks the judge about every (golden, candidate) pair, keeps for each
+    golden the yes with the highest confidence, and calls a candidate false when it was never the best of any golden
+    when it was asked about.
+    """
     if judge not in (known := judges(folder)):
         available = ", ".join(known) or "none"
         raise UserError(f"no extractor {judge!r} among the Martian files", remedy=f"available: {available}")

@@ -105,18 +105,20 @@ class MergeSame(Stage):
         return {(a, b): _one_by_one(judge, case, comments[a], comments[b], review) for a, b in cells}
 
     def _merged(self, item: Candidate, comments: Sequence[Comment], groups: Sequence[Sequence[int]]) -> Candidate:
-        many = len(item.case.references)
-        root = {at: members[0] for members in groups for at in members}
+        members_of = {at: members for members in groups for at in members}
         references: list[Comment] = []
         neutral: list[Comment] = [] if self.of == "both" else list(item.case.neutral)
         for at, comment in enumerate(comments):
-            first = root[at] == at
-            if self.repeats == "drop" and not first:
-                continue
-            whole = comment.model_copy(update={"same_as": None if first else comments[root[at]].id})
-            if first and self.repeats == "drop":
-                whole = _with_repeats(whole, [comments[other] for other in _group_with(groups, at) if other != at])
-            (references if root[at] < many else neutral).append(whole)
+            first, *repeats = members_of[at]
+            update: dict[str, object] = {"same_as": None if first == at else comments[first].id}
+            if self.repeats == "drop":
+                if first != at:
+                    continue
+                if others := [comments[other] for other in repeats]:
+                    named = [{"id": other.id, "body": other.body, "author": other.author} for other in others]
+                    update["extra"] = {**comment.extra, "repeats": named}
+            kept = references if first < len(item.case.references) else neutral
+            kept.append(comment.model_copy(update=update))
         return item.with_case(references=tuple(references), neutral=tuple(neutral))
 
 
@@ -167,15 +169,3 @@ def _groups(comments: Sequence[Comment], pairs: Sequence[Cell]) -> list[list[int
             home.update(dict.fromkeys(known[gone], keep))
             known[gone] = []
     return [sorted(members) for members in known if members]
-
-
-def _group_with(groups: Sequence[Sequence[int]], at: int) -> Sequence[int]:
-    """The group that a position is in."""
-    return next(members for members in groups if at in members)
-
-
-def _with_repeats(comment: Comment, others: Sequence[Comment]) -> Comment:
-    if not others:
-        return comment
-    named = [{"id": other.id, "body": other.body, "author": other.author} for other in others]
-    return comment.model_copy(update={"extra": {**comment.extra, "repeats": named}})

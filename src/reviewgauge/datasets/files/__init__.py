@@ -1,1 +1,1 @@
-"""The files of data sets: cards, fetching, the code behind changes, and what several file formats share."""
+"""The files of data sets: cards, fetching, labels, the code behind changes, tables, and what several share."""

@@ -14,10 +14,10 @@ import json
 import math
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -153,10 +153,10 @@ def _label(
     if "value" not in row:
         return str(row["rater"]), str(row["dimension"])
     subject = {name: row.pop(name) for name in _SUBJECT if name in row}
-    if "claim" in subject:
-        subject["kind"] = SubjectKind.LINK if "system" in subject else SubjectKind.CLAIM
-    else:
-        subject["kind"] = SubjectKind.REVIEW if "system" in subject else SubjectKind.CHANGE
+    with_system, without = (
+        (SubjectKind.LINK, SubjectKind.CLAIM) if "claim" in subject else (SubjectKind.REVIEW, SubjectKind.CHANGE)
+    )
+    subject["kind"] = with_system if "system" in subject else without
     if "kind" in row:
         row["rater_kind"] = row.pop("kind")
     try:
@@ -192,15 +192,13 @@ def _number(cell: object) -> float:
 
 
 def _flag(cell: object) -> bool:
-    word = str(cell).lower()
-    if word not in _FLAGS:
+    if (word := str(cell).lower()) not in _FLAGS:
         raise ValueError(f"is neither true nor false: {cell!r:.40}")
     return _FLAGS[word]
 
 
 def _rater_kind(cell: object) -> RaterKind:
-    word = str(cell).lower()
-    if word not in list(RaterKind):
+    if (word := str(cell).lower()) not in list(RaterKind):
         raise ValueError(f"is neither human nor model: {cell!r:.40}")
     return RaterKind(word)
 
@@ -298,14 +296,9 @@ def read_label_file(path: Path) -> LabelFile:
         raise BadInput(file.name, "holds no label", remedy="one judgement a row: docs/guides/people.md")
     _refuse_twice(labels, numbers, file.name)
     _refuse_ambiguous(labels, numbers, file.name)
-    notes.extend(
-        Drop(
-            item=f"{count} row{'s' * (count != 1)} of {rater} in {dimension}",
-            by="labels",
-            reason="the value is empty: missing",
-        )
-        for (rater, dimension), count in sorted(missing.items())
-    )
+    for (rater, dimension), count in sorted(missing.items()):
+        item = f"{count} row{'s' * (count != 1)} of {rater} in {dimension}"
+        notes.append(Drop(item=item, by="labels", reason="the value is empty: missing"))
     return LabelFile(tuple(labels), tuple(numbers), tuple(notes))
 
 
@@ -322,33 +315,24 @@ def on_reviews(read: LabelFile, reviews: Sequence[Review], source: str) -> list[
 
     Raises BadInput for a label without a matching review, or with several.
     """
-    of_case: dict[str, list[tuple[str, int]]] = {}
+    of_case: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for review in reviews:
-        of_case.setdefault(review.case, []).append((review.system, review.attempt))
+        of_case[review.case].append((review.system, review.attempt))
     found: list[Label] = []
-    for label, number in zip(read.labels, read.lines, strict=True):
-        subject = label.subject
-        there = of_case.get(subject.case, [])
+    for given, number in zip(read.labels, read.lines, strict=True):
+        label, subject = given, given.subject
+        there = of_case[subject.case]
         if not there:
             raise BadInput(source, f"there is no review of {subject.case!r}", record=number, field="id")
         if subject.kind is SubjectKind.CHANGE:
             if len(there) > 1:
-                raise BadInput(
-                    source,
-                    f"{subject.case!r} has {len(there)} reviews: which one was judged?",
-                    record=number,
-                    remedy="add a column system (and attempt)",
-                )
+                problem = f"{subject.case!r} has {len(there)} reviews: which one was judged?"
+                raise BadInput(source, problem, record=number, remedy="add a column system (and attempt)")
             update = {"kind": SubjectKind.REVIEW, "system": there[0][0], "attempt": there[0][1]}
-            found.append(label.model_copy(update={"subject": subject.model_copy(update=update)}))
-            continue
-        if subject.system is not None and (subject.system, subject.attempt) not in there:
-            raise BadInput(
-                source,
-                f"there is no review of {subject.case!r} by {subject.system!r}, attempt {subject.attempt}",
-                record=number,
-                field="system",
-            )
+            label = label.model_copy(update={"subject": subject.model_copy(update=update)})
+        elif subject.system is not None and (subject.system, subject.attempt) not in there:
+            problem = f"there is no review of {subject.case!r} by {subject.system!r}, attempt {subject.attempt}"
+            raise BadInput(source, problem, record=number, field="system")
         found.append(label)
     _refuse_twice(found, read.lines, source)  # one row may name the review's system, and another leave it out
     return found
@@ -356,10 +340,10 @@ def on_reviews(read: LabelFile, reviews: Sequence[Review], source: str) -> list[
 
 def observed_scales(labels: Sequence[Label]) -> dict[str, Scale]:
     """The range of the numbers of each dimension; a dimension of words has no scale."""
-    values: dict[str, list[float]] = {}
+    values: defaultdict[str, list[float]] = defaultdict(list)
     for label in labels:
         if isinstance(label.value, int | float) and not isinstance(label.value, bool):
-            values.setdefault(label.dimension, []).append(float(label.value))
+            values[label.dimension].append(float(label.value))
     return {
         dimension: Scale(
             low=min(found),
@@ -375,25 +359,21 @@ def _refuse_twice(labels: Sequence[Label], numbers: Sequence[int], source: str) 
     """Raise BadInput for two judgements of one thing by one rater in one round."""
     seen: dict[tuple[object, ...], int] = {}
     for label, number in zip(labels, numbers, strict=True):
-        key = (label.rater, label.subject, label.dimension, label.round)
-        if key in seen:
-            raise BadInput(
-                source,
-                f"{label.rater!r} judged {label.subject.case!r} in {label.dimension!r} twice: line {seen[key]} too",
-                record=number,
-                remedy="keep one of the two, or tell them apart in a column round",
-            )
-        seen[key] = number
+        first = seen.setdefault((label.rater, label.subject, label.dimension, label.round), number)
+        if first != number:
+            problem = f"{label.rater!r} judged {label.subject.case!r} in {label.dimension!r} twice: line {first} too"
+            remedy = "keep one of the two, or tell them apart in a column round"
+            raise BadInput(source, problem, record=number, remedy=remedy)
 
 
 def _refuse_ambiguous(labels: Sequence[Label], numbers: Sequence[int], source: str) -> None:
     """Raise BadInput for names and words that differ only in form, and for numbers mixed with words."""
-    names = {"rater": _DistinctWords("rater"), "dimension": _DistinctWords("dimension")}
-    values: dict[str, _DistinctWords] = {}
+    known: dict[tuple[str, str, str], str] = {}
     numeric: dict[str, tuple[bool, int]] = {}
     for label, number in zip(labels, numbers, strict=True):
-        names["rater"].add(label.rater, source, number)
-        names["dimension"].add(label.dimension, source, number)
+        words = [("rater", "", label.rater), ("dimension", "", label.dimension)]
+        if isinstance(label.value, str):
+            words.append(("value", label.dimension, label.value))
         is_number = not isinstance(label.value, str)
         before, line = numeric.setdefault(label.dimension, (is_number, number))
         if before != is_number:
@@ -405,29 +385,14 @@ def _refuse_ambiguous(labels: Sequence[Label], numbers: Sequence[int], source: s
                 field="value",
                 remedy="use numbers or words, not both; an empty cell is a missing value",
             )
-        if isinstance(label.value, str):
-            values.setdefault(label.dimension, _DistinctWords("value")).add(label.value, source, number)
+        for field, of, word in words:
+            other = known.setdefault((field, of, _plain(word)), word)
+            if other != word:
+                problem = f"{word!r} and {other!r} are nearly the same: write them alike"
+                raise BadInput(source, problem, record=number, field=field)
 
 
-class _DistinctWords:
-    """Words of one kind; refuses two that differ only in case, blanks or Unicode form."""
-
-    def __init__(self, field: str) -> None:
-        self._field = field
-        self._known: dict[str, str] = {}
-        self._seen: set[str] = set()
-
-    def add(self, word: str, source: str, number: int) -> None:
-        """Add `word`. Raises BadInput."""
-        if word in self._seen:
-            return
-        self._seen.add(word)
-        plain = " ".join(unicodedata.normalize("NFKC", word).casefold().split())
-        other = self._known.setdefault(plain, word)
-        if other != word:
-            raise BadInput(
-                source,
-                f"{word!r} and {other!r} are nearly the same: write them alike",
-                record=number,
-                field=self._field,
-            )
+@lru_cache(maxsize=1024)
+def _plain(word: str) -> str:
+    """A word without what case, blanks and the Unicode form add to it."""
+    return " ".join(unicodedata.normalize("NFKC", word).casefold().split())

@@ -11,14 +11,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from reviewgauge.core.json_reader import build
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, Review
 from reviewgauge.core.results import Drop
-from reviewgauge.datasets.recorded.crscore_tables import CrscoreRow, Language, Pair
+from reviewgauge.datasets.files.crscore_tables import CrscoreRow, Language, Pair
 
 HUMAN = "msg"  # the comment that a person wrote: the reference
 DIMENSIONS = {"Con (P)": "con", "Comp (R)": "comp", "Rel (F)": "rel"}
@@ -258,50 +257,15 @@ WORDS = {1: "correct", 0: "incorrect", -1: "unverifiable", -2: "incomplete", 2: 
 KAPPA_ROWS = {"py": range(395, 495)}
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimRates:
-    """The counts of a language's generated claims: a row of Table 1 in the paper."""
+def claim_counts(pairs: Sequence[Pair]) -> Counter[str]:
+    """A language's row of the paper's Table 1, by the rater whose copy counts: claims by WORDS, `uncoded` and `added`.
 
-    correct: int
-    incorrect: int
-    unverifiable: int
-    added: int
-    incomplete: int
-    ambiguous: int
-    uncoded: int
-
-    @property
-    def n(self) -> int:
-        """The claims behind the rates: correct, incorrect and unverifiable ones."""
-        return self.correct + self.incorrect + self.unverifiable
-
-    @property
-    def accuracy(self) -> float | None:
-        """The share of correct claims; None without claims."""
-        return self.correct / self.n if self.n else None
-
-    @property
-    def error_rate(self) -> float | None:
-        """The share of incorrect claims."""
-        return self.incorrect / self.n if self.n else None
-
-    @property
-    def unverifiable_rate(self) -> float | None:
-        """The share of unverifiable claims."""
-        return self.unverifiable / self.n if self.n else None
-
-    @property
-    def missing_rate(self) -> float | None:
-        """Claims that the raters added, per coded claim."""
-        return self.added / self.n if self.n else None
-
-
-def claim_rates(pairs: Sequence[Pair]) -> ClaimRates:
-    """The rates of one language, by the rater whose copy counts."""
-    codes = Counter(_code(pair, pair.rater) for pair in pairs)
-    added = sum(bool(pair.row.word("additional claims")) for pair in pairs)
-    counts = {word: codes[code] for code, word in WORDS.items()}
-    return ClaimRates(**counts, added=added, uncoded=codes[None])
+    Its rates are shares of the correct, incorrect and unverifiable claims.
+    """
+    codes = (_code(pair, pair.rater) for pair in pairs)
+    counts = Counter("uncoded" if code is None else WORDS[code] for code in codes)
+    counts["added"] = sum(bool(pair.row.word("additional claims")) for pair in pairs)
+    return counts
 
 
 def generated_claims(pairs: Sequence[Pair]) -> dict[str, list[Claim]]:
@@ -313,16 +277,8 @@ def generated_claims(pairs: Sequence[Pair]) -> dict[str, list[Claim]]:
             continue
         own = found.setdefault(pair.row.case, [])
         code = _code(pair, pair.rater)
-        own.append(
-            build(
-                Claim,
-                pair.row.at,
-                id=f"g{len(own) + 1}",
-                body=body,
-                source="model",
-                status=None if code is None else WORDS[code],
-            )
-        )
+        status = None if code is None else WORDS[code]
+        own.append(build(Claim, pair.row.at, id=f"g{len(own) + 1}", body=body, source="model", status=status))
     return found
 
 
@@ -337,20 +293,12 @@ def accuracy_labels(language: Language, pairs: Sequence[Pair]) -> Iterator[Label
         if not pair.row.text("claim"):
             continue
         counted[pair.row.case] += 1
-        subject = Subject(
-            kind=SubjectKind.CLAIM, case=f"{language.code}-{pair.row.case}", claim=f"g{counted[pair.row.case]}"
-        )
+        case, claim = f"{language.code}-{pair.row.case}", f"g{counted[pair.row.case]}"
+        subject = Subject(kind=SubjectKind.CLAIM, case=case, claim=claim)
+        rows = f"{batch[0]}-{batch[-1]}" if pair.row.number in batch else None
         for rater, _ in pair.copies():
-            code = _code(pair, rater)
-            if code is not None:
-                inside = pair.row.number in batch
-                yield Label(
-                    subject=subject,
-                    rater=rater,
-                    dimension=ACCURACY,
-                    value=WORDS[code],
-                    batch=f"{batch[0]}-{batch[-1]}" if inside else None,
-                )
+            if (code := _code(pair, rater)) is not None:
+                yield Label(subject=subject, rater=rater, dimension=ACCURACY, value=WORDS[code], batch=rows)
 
 
 def _code(pair: Pair, rater: str) -> int | None:

@@ -1,1 +1,0 @@
-"""Recorded reviews, claims and verdicts that came with published data sets."""
