@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from reviewgauge.core.errors import UserError, hide_secrets
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.engine.run.executors import failure_of
 
 

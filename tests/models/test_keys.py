@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.cli.main import main
-from reviewgauge.core.errors import UserError, hide_secrets
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.model_spec import parse_model

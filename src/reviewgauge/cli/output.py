@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,8 +16,10 @@ from pydantic import BaseModel
 from reviewgauge.cli.main import GO_ON
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Progress
+from reviewgauge.core.secrets import hide_in, hide_secrets
 from reviewgauge.engine.run.executors import Interruption, interruptible
 
+_UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 _INTERRUPTED = b"\ninterrupted: finishing what is in flight; Ctrl-C again stops at once\n"
 
 
@@ -34,13 +37,19 @@ def emit(
             else [item.model_dump(mode="json") for item in result]
         )
         everything = sys.stdout.encoding.lower() in ("utf-8", "utf8")  # elsewhere escapes keep what "?" would lose
-        click.echo(json.dumps(data, indent=2, ensure_ascii=not everything, allow_nan=False))
+        text = json.dumps(hide_in(data), indent=2, ensure_ascii=not everything, allow_nan=False)
+        click.echo(_UNPRINTABLE.sub(_escaped, text))
         return
     from rich.console import Console
 
     shown = show()
     console = Console(width=_width(), highlight=False)
-    console.print(harmless(shown) if isinstance(shown, str) else shown, soft_wrap=whole_lines)
+    console.print(harmless(hide_secrets(shown)) if isinstance(shown, str) else shown, soft_wrap=whole_lines)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """A character that could steer a terminal, as JSON writes it in ASCII."""
+    return found[0] if found[0].isprintable() or found[0] == "\n" else json.dumps(found[0])[1:-1]
 
 
 def harmless(text: str) -> str:
@@ -55,7 +64,7 @@ def _width() -> int | None:
 
 def note(text: str) -> None:
     """One line to standard error; what in it came from data cannot steer the terminal."""
-    click.echo(harmless(text).replace("\n", " "), err=True)
+    click.echo(harmless(hide_secrets(text)).replace("\n", " "), err=True)
 
 
 @contextmanager

@@ -2,32 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterator
-
-_IN_ADDRESS = re.compile(r"(?<=://)[^/@\s]+@")
-_NAME_A_SECRET = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "CREDENTIAL", "CREDENTIALS")  # how such names end
-_SHORTEST_SECRET = 8  # characters; a shorter value is a word that may occur anywhere
-
-
-def hide_secrets(text: str) -> str:
-    """`text` without credentials in addresses and without the values of environment variables that name a secret."""
-    for _, value in _secrets():
-        text = text.replace(value, "***")
-    return _IN_ADDRESS.sub("***@", text)
-
-
-def secret_in(text: str) -> str:
-    """The environment variable that names a secret and whose value occurs in `text`; empty where none does."""
-    return next((name for name, value in _secrets() if value in text), "")
-
-
-def _secrets() -> Iterator[tuple[str, str]]:
-    """(name, value) of the variables that name a secret, without the line break that a value read from a file has."""
-    for name in os.environ:
-        if name.upper().endswith(_NAME_A_SECRET) and len(value := os.environ.get(name, "").strip()) >= _SHORTEST_SECRET:
-            yield name, value
+from reviewgauge.core.secrets import hide_secrets
 
 
 def one_line(text: str, limit: int = 300) -> str:

@@ -12,10 +12,11 @@ from pydantic import Field
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.building import BuildContext, Candidate, Decision
-from reviewgauge.core.errors import UserError, hide_secrets
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Bounds, Drop, Failed, Failure, FailureKind, Matching, Parts, Verdict, Vote
+from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import Plugin
 
 if TYPE_CHECKING:

@@ -26,7 +26,8 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from reviewgauge.core.errors import UserError, one_line, secret_in
+from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.core.secrets import secret_in
 from reviewgauge.core.trust import FromFile, check_model, check_parameters, texts_in
 
 PACKAGE = "reviewgauge"

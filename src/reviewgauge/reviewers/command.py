@@ -17,10 +17,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
-from reviewgauge.core.errors import BadInput, NeedsCode, UserError, hide_secrets, one_line, secret_in
+from reviewgauge.core.errors import BadInput, NeedsCode, UserError, one_line
 from reviewgauge.core.protocols import Format, Parsed, Reviewer
 from reviewgauge.core.records import Change, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.secrets import hide_secrets, secret_in
 from reviewgauge.core.specs import load
 from reviewgauge.core.trust import ProgramText, Word
 from reviewgauge.formats.parsing.comments import detect

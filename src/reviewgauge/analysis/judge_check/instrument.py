@@ -18,11 +18,12 @@ import numpy as np
 from typing_extensions import override
 
 from reviewgauge.analysis.stats.arrays import MatrixAggregate, Numbers, readings_of
-from reviewgauge.core.errors import UserError, hide_secrets
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Judge, Measured, Metric, Progress
 from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.reports.judge_check import JudgeCost, Kind
 from reviewgauge.core.results import Failed, Failure, FailureKind, Verdict
+from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.judges.pairs.assignment import assign, golden_scores

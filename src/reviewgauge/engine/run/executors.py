@@ -19,9 +19,10 @@ from typing import Protocol, TypeVar
 
 from typing_extensions import override
 
-from reviewgauge.core.errors import BadInput, UserError, hide_secrets, one_line
+from reviewgauge.core.errors import BadInput, UserError, one_line
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.results import Failed, Failure, FailureKind
+from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import Plugin
 
 CTRL_C = "interrupted"

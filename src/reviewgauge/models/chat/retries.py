@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
 
 from reviewgauge.core.backoff import backoff
-from reviewgauge.core.errors import hide_secrets, one_line
+from reviewgauge.core.errors import one_line
 from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.models.providers.rate_limits import NOT_THE_PROTOCOL, EndpointLimiter, Trouble
 from reviewgauge.models.providers.replies import (
     SCHEMA,

@@ -14,8 +14,9 @@ import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
-from reviewgauge.core.errors import hide_secrets, one_line
+from reviewgauge.core.errors import one_line
 from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.models.providers.rate_limits import Trouble
 from reviewgauge.models.providers.replies import Broken
 

@@ -15,8 +15,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple, NoReturn
 
 from reviewgauge.core.backoff import retry_after
-from reviewgauge.core.errors import hide_secrets, one_line
+from reviewgauge.core.errors import one_line
 from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.models.providers.rate_limits import LONGEST_PAUSE, Trouble
 from reviewgauge.models.request.messages import ToolCall
 

@@ -20,8 +20,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from reviewgauge.core.errors import UserError, secret_in
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.secrets import secret_in
 
 PROVIDERS = ("openai", "anthropic", "fake")
 REMEDY = "write openai:MODEL, anthropic:MODEL or openai:MODEL@http://HOST/v1"

@@ -18,6 +18,7 @@ from rich.text import Text
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Card
 from reviewgauge.core.reports.leaderboard import DoctorReport
+from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import CatalogueEntry
 from reviewgauge.views.terminal import figures
 
@@ -27,7 +28,7 @@ LINT_SHOWN = 20
 
 def plain(text: str, limit: int = 300, style: str = "") -> Text:
     """Text from data: on one line, no control or escape characters, never read as markup."""
-    return Text(one_line(text, limit), style=style)
+    return Text(one_line(hide_secrets(text), limit), style=style)
 
 
 @dataclass(frozen=True)
