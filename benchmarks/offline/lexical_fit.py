@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from offline.logistic_fit import Array, Flags, Logistic, best_threshold, fit_logistic, fit_platt, grouped_folds
 
-from reviewgauge.judges.pairs.assignment import assign, assigned_scores, golden_scores
 from reviewgauge.judges.pairs.lexical_model import (
     DiceWeights,
     LexicalModel,
@@ -32,6 +31,7 @@ from reviewgauge.judges.pairs.lexical_model import (
     rivals,
     same_repository,
 )
+from reviewgauge.metrics.matching.policies import assign, assigned_scores, golden_scores
 from reviewgauge.models.text import words
 from reviewgauge.models.text.lexical import FEATURES, dice
 

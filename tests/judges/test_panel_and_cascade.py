@@ -18,7 +18,7 @@ from reviewgauge.core.results import Failed, Verdict, Vote
 from reviewgauge.core.specs import load, signature
 from reviewgauge.judges.cascade import Cascade
 from reviewgauge.judges.lexical import Lexical
-from reviewgauge.judges.pairs.asking import NOT_ASKED, Cast, agreed, chance, judge_some
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Cast, Compared, agreed, chance, judge_some
 from reviewgauge.judges.panel import Panel
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
@@ -290,7 +290,7 @@ def test_a_judge_of_ones_own_that_asks_models_is_not_asked_about_the_rest() -> N
 
     seen: list[tuple[str, str]] = []
     wanted = [(0, 0), (3, 2), (3, 0)]
-    found = judge_some(Own(), CASE, COMMENTS, REFERENCES, REVIEW, cells=wanted)
+    found = judge_some(Own(), Compared(CASE, COMMENTS, REFERENCES, REVIEW), wanted)
     assert sorted(seen) == [("c1", "r1"), ("c4", "r1"), ("c4", "r3")]
     assert {cell: verdict.same for cell, verdict in found.items() if verdict} == {
         (0, 0): True, (3, 2): True, (3, 0): False}  # fmt: skip

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reviewgauge.core.protocols import Judge
-from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import PluginSpec
-from reviewgauge.judges.pairs.asking import Asking, Cell, ModelJudge, Table, judge_of, judge_some
+from reviewgauge.judges.pairs.asking import Asking, Cell, Compared, ModelJudge, Table, judge_of, judge_some
 from reviewgauge.judges.panel import pins_of, vote_of
 
 
@@ -75,22 +75,15 @@ class Cascade(Asking):
         """The pins of each judge, and its whole spec."""
         return pins_of(self.judges)
 
-    def judge_some(
-        self,
-        case: Case,
-        comments: Sequence[Comment],
-        references: Sequence[Comment],
-        review: Review,
-        cells: Sequence[Cell],
-    ) -> Mapping[Cell, Verdict | None]:
+    def judge_some(self, compared: Compared, cells: Sequence[Cell]) -> Mapping[Cell, Verdict | None]:
         """The verdicts on some pairs."""
         first, then = self.judges
-        found = dict(judge_some(first, case, comments, references, review, cells=cells))
+        found = dict(judge_some(first, compared, cells))
         if isinstance(then, ModelJudge):
             for c, r in cells:
-                found[c, r] = then.decided(comments[c], references[r]) or found[c, r]
+                found[c, r] = then.decided(compared.comments[c], compared.references[r]) or found[c, r]
         unsure = [cell for cell in cells if (v := found[cell]) is None or v.unsure or v.same is None]
-        second = judge_some(then, case, comments, references, review, cells=unsure) if unsure else {}
+        second = judge_some(then, compared, unsure) if unsure else {}
         for cell, verdict in second.items():
             if verdict is not None:
                 found[cell] = self._with_history(found[cell], verdict)

@@ -14,7 +14,7 @@ from typing import ClassVar
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Verdict
-from reviewgauge.judges.pairs.lexical_model import DiceWeights, load_weights, sigmoid
+from reviewgauge.judges.pairs.lexical_model import DiceWeights, check_band, load_weights, sigmoid
 from reviewgauge.models.text.lexical import dice
 
 
@@ -30,10 +30,7 @@ class Dice(Judge):
     estimate: ClassVar[str] = "offline estimate"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.low <= self.high <= 1:
-            raise ValueError(f"low={self.low} and high={self.high} must satisfy 0 <= low <= high <= 1")
-        if self.cut is not None and not 0 <= self.cut <= 1:
-            raise ValueError(f"cut={self.cut} must be a Dice coefficient from 0 to 1")
+        check_band(self.low, self.high, self.cut, "Dice coefficient")
 
     def _threshold(self, fitted: DiceWeights) -> float:
         return _probability(fitted.cut if self.cut is None else self.cut, fitted)

@@ -17,7 +17,7 @@ from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review, groups_of
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.trust import FilePath
-from reviewgauge.judges.pairs.lexical_model import LexicalModel, load_weights
+from reviewgauge.judges.pairs.lexical_model import LexicalModel, check_band, load_weights
 from reviewgauge.models.text.lexical import Profile, profile, shared_words
 from reviewgauge.models.text.words import is_identifier, prose, raw_words, stem
 
@@ -43,10 +43,7 @@ class Lexical(Judge):
     estimate: ClassVar[str] = "offline estimate"
 
     def __post_init__(self) -> None:
-        if not 0 <= self.low <= self.high <= 1:
-            raise ValueError(f"low={self.low} and high={self.high} must satisfy 0 <= low <= high <= 1")
-        if self.cut is not None and not 0 <= self.cut <= 1:
-            raise ValueError(f"cut={self.cut} must be a probability from 0 to 1")
+        check_band(self.low, self.high, self.cut, "probability")
 
     @property
     def threshold(self) -> float:

@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from reviewgauge.core.protocols import Judge
-from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Verdict, Vote
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.core.trust import PluginSpec
-from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Asking, Cast, Cell, agreed, judge_of, judge_some
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Asking, Cast, Cell, Compared, agreed, judge_of, judge_some
 
 
 @dataclass(frozen=True)
@@ -69,18 +68,9 @@ class Panel(Asking):
         """The pins of each judge, and its whole spec."""
         return pins_of(self.members)
 
-    def judge_some(
-        self,
-        case: Case,
-        comments: Sequence[Comment],
-        references: Sequence[Comment],
-        review: Review,
-        cells: Sequence[Cell],
-    ) -> Mapping[Cell, Verdict | None]:
+    def judge_some(self, compared: Compared, cells: Sequence[Cell]) -> Mapping[Cell, Verdict | None]:
         """The verdicts on some pairs."""
-        verdicts = [
-            (judge, judge_some(judge, case, comments, references, review, cells=cells)) for judge in self.members
-        ]
+        verdicts = [(judge, judge_some(judge, compared, cells)) for judge in self.members]
         return {cell: self._together([(judge, own[cell]) for judge, own in verdicts]) for cell in cells}
 
     def was_asked(self, verdict: Verdict) -> bool:

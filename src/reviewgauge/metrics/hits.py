@@ -20,7 +20,7 @@ from reviewgauge.core.records import Anchoring, Case, Review, Task, findings, gr
 from reviewgauge.core.results import NOT_STATED, Bounds, CommentState, Failed, Failure, Matching, Verdict
 from reviewgauge.core.specs import signature
 from reviewgauge.core.trust import PluginSpec, Word
-from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, judge_of, not_asked
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, Compared, judge_of, not_asked
 from reviewgauge.judges.pairs.location import locate
 from reviewgauge.metrics.matching import match
 from reviewgauge.repo.diff.diffs import hunk_count
@@ -172,7 +172,7 @@ class Hits(Metric):
         open_to_it = [
             (c, r) for c, row in enumerate(places) for r, place in enumerate(row) if place.located is not False
         ]
-        found = judge.judge_some(case, review.comments, known, review, open_to_it)
+        found = judge.judge_some(Compared(case, review.comments, known, review), open_to_it)
         return [
             [found[c, r] if (c, r) in found else not_asked(place) for r, place in enumerate(row)]
             for c, row in enumerate(places)

@@ -20,7 +20,7 @@ from reviewgauge.core.records import Case, Change, Comment, Review, groups_of
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.core.trust import PluginSpec
-from reviewgauge.judges.pairs.asking import ModelJudge, judge_of
+from reviewgauge.judges.pairs.asking import Compared, ModelJudge, judge_of
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.request.model_spec import is_model
@@ -100,7 +100,7 @@ class MergeSame(Stage):
         """The judge's verdicts on these pairs. A chat model gets all questions at once."""
         judge, review = self._judge, Review(case=case.id, system="merge_same", comments=tuple(comments))
         if isinstance(judge, ModelJudge):
-            found = judge.judge_some(case, comments, comments, review, cells)
+            found = judge.judge_some(Compared(case, comments, comments, review), cells)
             return {cell: SameVerdict(v.same is True, v.reason) for cell in cells if (v := found[cell]) is not None}
         return {(a, b): _one_by_one(judge, case, comments[a], comments[b], review) for a, b in cells}
 

@@ -134,7 +134,7 @@ def test_order_of_comments_and_references_changes_nothing(
 def test_optimal_beats_every_other_assignment(rows: int, columns: int, data: st.DataObject) -> None:
     values = data.draw(st.lists(st.floats(0, 1), min_size=rows * columns, max_size=rows * columns))
     strength = np.array(values).reshape(rows, columns)
-    best = sum(strength[c, g] for c, g in policies.optimal(strength))
+    best = sum(strength[c, g] for c, g in policies.assign(strength))
     small, large = sorted((rows, columns))
     for chosen in itertools.permutations(range(large), small):
         pairs = [(i, j) if rows <= columns else (j, i) for i, j in enumerate(chosen)]

@@ -33,7 +33,7 @@ from reviewgauge.core.labels import Label, RaterKind
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.judge_check import Corrected
 from reviewgauge.core.reports.validity import Figure
-from reviewgauge.judges.pairs.assignment import assign
+from reviewgauge.metrics.matching.policies import assign
 
 FEWEST = 10  # checked clusters; with fewer the figure says that its interval is rough
 

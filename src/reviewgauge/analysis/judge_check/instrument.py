@@ -26,7 +26,7 @@ from reviewgauge.core.results import Failed, Failure, FailureKind, Verdict
 from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
-from reviewgauge.judges.pairs.assignment import assign, golden_scores
+from reviewgauge.metrics.matching.policies import assign, golden_scores
 from reviewgauge.models.chat.client import counted
 from reviewgauge.models.request.messages import UsageSum
 

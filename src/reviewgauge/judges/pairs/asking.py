@@ -77,18 +77,20 @@ NOT_ASKED = "not asked: "  # prefix of the reason of a verdict without a questio
 MOST_VOTES = 99
 
 
+class Compared(NamedTuple):
+    """What a judge compares: comments, those of `review`, with references of `case`. The arguments of `Judge.judge`."""
+
+    case: Case
+    comments: Sequence[Comment]
+    references: Sequence[Comment]
+    review: Review
+
+
 class Asking(Judge):
     """A judge that asks questions, and can judge some pairs only."""
 
     @abstractmethod
-    def judge_some(
-        self,
-        case: Case,
-        comments: Sequence[Comment],
-        references: Sequence[Comment],
-        review: Review,
-        cells: Sequence[Cell],
-    ) -> Mapping[Cell, Verdict | None]:
+    def judge_some(self, compared: Compared, cells: Sequence[Cell]) -> Mapping[Cell, Verdict | None]:
         """The verdicts on the given pairs. Raises Failed when a vote on one of them failed."""
 
     @abstractmethod
@@ -100,7 +102,7 @@ class Asking(Judge):
     ) -> Sequence[Sequence[Verdict | None]]:
         """The verdicts on all pairs. Raises Failed when a vote on one of them failed."""
         cells = [(c, r) for c in range(len(comments)) for r in range(len(references))]
-        found = self.judge_some(case, comments, references, review, cells)
+        found = self.judge_some(Compared(case, comments, references, review), cells)
         return [[found[c, r] for r in range(len(references))] for c in range(len(comments))]
 
 
@@ -172,15 +174,9 @@ class ModelJudge(Asking):
                 return not_asked(place)
         return None
 
-    def judge_some(
-        self,
-        case: Case,
-        comments: Sequence[Comment],
-        references: Sequence[Comment],
-        review: Review,
-        cells: Sequence[Cell],
-    ) -> dict[Cell, Verdict | None]:
+    def judge_some(self, compared: Compared, cells: Sequence[Cell]) -> dict[Cell, Verdict | None]:
         """The verdicts on some pairs: all questions at the same time, equal ones once."""
+        case, comments, references, _ = compared
         found: dict[Cell, Verdict | None] = {}
         asked: dict[Cell, list[tuple[Message, ...]]] = {}
         for c, r in cells:
@@ -234,21 +230,14 @@ def all_read(answers: Sequence[Reading[T] | Failed], name: str) -> list[Reading[
     return [answer for answer in answers if not isinstance(answer, Failed)]
 
 
-def judge_some(
-    judge: Judge,
-    case: Case,
-    comments: Sequence[Comment],
-    references: Sequence[Comment],
-    review: Review,
-    *,
-    cells: Sequence[Cell],
-) -> Mapping[Cell, Verdict | None]:
+def judge_some(judge: Judge, compared: Compared, cells: Sequence[Cell]) -> Mapping[Cell, Verdict | None]:
     """The verdicts of any judge on some pairs, without model calls for the others."""
     if isinstance(judge, Asking):
-        return judge.judge_some(case, comments, references, review, cells)
+        return judge.judge_some(compared, cells)
     if not judge.models:
-        table: Table = judge.judge(case, comments, references, review)
+        table: Table = judge.judge(*compared)
         return {(c, r): table[c][r] for c, r in cells}
+    case, comments, references, review = compared
     found: dict[Cell, Verdict | None] = {}
     for c in dict.fromkeys(c for c, _ in cells):
         columns = [r for d, r in cells if d == c]

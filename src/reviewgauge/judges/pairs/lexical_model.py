@@ -129,6 +129,14 @@ def load_weights(path: str = "") -> tuple[StoredWeights, str]:
     return weights, hashlib.sha256(raw).hexdigest()
 
 
+def check_band(low: float, high: float, cut: float | None, unit: str) -> None:
+    """Check the unsure band of an offline judge and its threshold, in probabilities or another unit. ValueError."""
+    if not 0 <= low <= high <= 1:
+        raise ValueError(f"low={low} and high={high} must satisfy 0 <= low <= high <= 1")
+    if cut is not None and not 0 <= cut <= 1:
+        raise ValueError(f"cut={cut} must be a {unit} from 0 to 1")
+
+
 def sigmoid(logit: float) -> float:
     """1 / (1 + exp(-logit)), strictly between 0 and 1."""
     return 1.0 / (1.0 + math.exp(-max(-SURENESS, min(SURENESS, logit))))

@@ -15,10 +15,9 @@ import numpy as np
 
 from reviewgauge.core.records import Case, Comment, Review, groups_of
 from reviewgauge.core.results import CommentOutcome, CommentState, GroupOutcome, Matching, Pair, Verdict
-from reviewgauge.judges.pairs.assignment import golden_scores, shared_out
 from reviewgauge.judges.pairs.location import in_words, locate
 from reviewgauge.metrics.matching import policies
-from reviewgauge.metrics.matching.policies import Matrix
+from reviewgauge.metrics.matching.policies import Matrix, golden_scores, shared_out
 
 Policy = Literal["optimal", "greedy", "any"]
 Variant = Literal["", "aacr", "aacr_ids", "martian"]
@@ -206,7 +205,7 @@ def _credit(
     if rules.variant == "martian":
         result = policies.martian(strength)
         return result.credits, result.seen, line_hits
-    policy = {"optimal": policies.optimal, "greedy": policies.strongest_first, "any": policies.any_hit}
+    policy = {"optimal": policies.assign, "greedy": policies.strongest_first, "any": policies.any_hit}
     contest = strength.copy()
     contest[evidence.copies, :] = 0.0
     return policy[rules.policy](contest), frozenset(), line_hits
@@ -218,7 +217,7 @@ def _line_hits(evidence: Evidence, groups: list[list[int]]) -> int:
     if not located.size:
         return 0
     located[evidence.copies, :] = 0.0
-    return len(policies.optimal(_by_group(located[:, : len(evidence.case.references)], groups)))
+    return len(policies.assign(_by_group(located[:, : len(evidence.case.references)], groups)))
 
 
 def _comment_outcomes(

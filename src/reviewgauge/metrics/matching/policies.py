@@ -1,8 +1,8 @@
 """Policies: which comment is credited for which finding, given the strength of every pair.
 
 All take `strength` (comments x findings; 0 where a pair is not admissible) and return the credited (comment, finding)
-pairs. `optimal` and `strongest_first` are one-to-one, `any_hit` is many-to-many. `aacr` and `martian` are published
-matchers with their quirks, so that their figures can be told from ours: AACR-Bench
+pairs. `assign` (the optimal one) and `strongest_first` are one-to-one, `any_hit` is many-to-many. `aacr` and `martian`
+are published matchers with their quirks, so that their figures can be told from ours: AACR-Bench
 `evaluator_runner/core/evaluator.py` (commit 540dd9b) and Martian's code-review-benchmark
 `offline/code_review_benchmark/step3_judge_comments.py` (commit 012d682), written anew from their behaviour.
 """
@@ -15,12 +15,51 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reviewgauge.core.records import Comment
-from reviewgauge.judges.pairs.assignment import assign as optimal
 
 Matrix = np.ndarray[Any, np.dtype[np.float64]]
 Credits = Sequence[tuple[int, int]]
 
-__all__ = ["Credits", "Matrix", "any_hit", "optimal", "strongest_first"]
+
+def assign(probabilities: Matrix) -> list[tuple[int, int]]:
+    """(row, column) pairs, at most one per row and per column, with the largest sum of probabilities.
+
+    `probabilities` has one row per comment and one column per reference; NaN is a pair that nobody judged and is
+    never assigned, nor is a pair of probability 0. Kuhn-Munkres by `scipy.optimize.linear_sum_assignment`.
+    """
+    if probabilities.size == 0:
+        return []
+    from scipy.optimize import linear_sum_assignment
+
+    known = np.nan_to_num(probabilities, nan=0.0)
+    rows, columns = linear_sum_assignment(known, maximize=True)
+    return [(int(r), int(c)) for r, c in zip(rows, columns, strict=True) if known[r, c] > 0]
+
+
+def golden_scores(probabilities: Matrix, penalty: float) -> Matrix:
+    """The probability that each reference was raised, once comments are shared out: one number per column.
+
+    A reference that is assigned its best comment keeps that probability. One that loses its best comment to another
+    reference falls below its own maximum: to that maximum minus `penalty`, or to what it was assigned if that is
+    more. It does not fall to 0, because one comment can raise two findings. `penalty` is in units of probability.
+    """
+    scores = assigned_scores(probabilities)
+    if probabilities.size == 0:
+        return scores
+    best = np.nan_to_num(probabilities, nan=0.0).max(axis=0)
+    return np.asarray(np.maximum(scores, np.where(scores < best, best - penalty, best)), dtype=float)
+
+
+def assigned_scores(probabilities: Matrix) -> Matrix:
+    """The probability of each reference's assigned comment, 0 without one: one number per column."""
+    scores = np.zeros(probabilities.shape[1])
+    for row, column in assign(probabilities):
+        scores[column] = probabilities[row, column]
+    return scores
+
+
+def shared_out(probabilities: Matrix) -> Matrix:
+    """The probability of each comment's assigned reference, 0 without one: one number per row."""
+    return assigned_scores(probabilities.T)
 
 
 def strongest_first(strength: Matrix) -> Credits:

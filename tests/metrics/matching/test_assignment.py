@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.judges.pairs.assignment import Array, assign, assigned_scores, golden_scores
+from reviewgauge.metrics.matching.policies import Matrix, assign, assigned_scores, golden_scores
 
 TABLES = st.integers(0, 4).flatmap(
     lambda rows: st.integers(0, 4).flatmap(
@@ -42,7 +42,7 @@ def test_nothing_said_is_nothing_found() -> None:
     assert golden_scores(np.zeros((3, 0)), 0.15).tolist() == []
 
 
-def _best_sum(table: Array) -> float:
+def _best_sum(table: Matrix) -> float:
     rows, columns = table.shape
     if rows > columns:
         return _best_sum(table.T)
@@ -52,7 +52,7 @@ def _best_sum(table: Array) -> float:
 
 
 @given(TABLES)
-def test_the_sum_is_the_largest_and_nothing_is_used_twice(table: Array) -> None:
+def test_the_sum_is_the_largest_and_nothing_is_used_twice(table: Matrix) -> None:
     found = assign(table)
     assert len({r for r, _ in found}) == len({c for _, c in found}) == len(found)
     if table.size:
@@ -60,7 +60,7 @@ def test_the_sum_is_the_largest_and_nothing_is_used_twice(table: Array) -> None:
 
 
 @given(TABLES, st.floats(0.01, 1))
-def test_scores_stay_between_what_was_assigned_and_the_maximum(table: Array, penalty: float) -> None:
+def test_scores_stay_between_what_was_assigned_and_the_maximum(table: Matrix, penalty: float) -> None:
     scores = golden_scores(table, penalty)
     assert (scores >= assigned_scores(table) - 1e-12).all()
     if table.size:
