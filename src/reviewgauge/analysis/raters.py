@@ -25,7 +25,6 @@ from reviewgauge.core.labels import Label, RaterKind, Scale, Subject
 from reviewgauge.core.reports.validity import (
     AgreementReport,
     BatchAgreement,
-    Coefficient,
     DimensionAgreement,
     PairAgreement,
 )
@@ -129,10 +128,7 @@ class AgreementSettings:
         if not 0 <= self.tolerance < float("inf"):
             raise UserError(f"tolerance must be 0 or more, got {self.tolerance:g}", remedy="1 is the default")
         if self.resamples < 0:
-            raise UserError(
-                f"resamples must not be negative, got {self.resamples}",
-                remedy="0 for no intervals",
-            )
+            raise UserError(f"resamples must not be negative, got {self.resamples}", remedy="0 for no intervals")
 
 
 def agreement_report(
@@ -150,26 +146,29 @@ def agreement_report(
     """
     chosen, settings = chosen or LabelFilter(), settings or AgreementSettings()
     _check(labels, source, chosen, settings)
-    names = list(
-        dict.fromkeys(
-            label.dimension for label in labels if label.dimension in (chosen.dimensions or [label.dimension])
-        )
-    )
-    sorted_out = [_independent(name, [x for x in labels if x.dimension == name], chosen) for name in names]
+    by_dimension: dict[str, list[Label]] = {}
+    for label in labels:
+        if not chosen.dimensions or label.dimension in chosen.dimensions:
+            by_dimension.setdefault(label.dimension, []).append(label)
+    sorted_out = [_independent(name, own, chosen) for name, own in by_dimension.items()]
     if not any(one.labels for one in sorted_out):
         reasons = sum((Counter(one.left_out) for one in sorted_out), Counter[str]())
-        raise _nothing_left(source, reasons)
+        if set(reasons) == {"consensus"}:
+            raise UserError(
+                f"{source} has consensus labels only ({reasons.total():,}): agreement needs each rater's own labels",
+                remedy="collect the labels from before the discussion",
+            )
+        raise UserError(f"no label of {source} is left to compare: {_listed(reasons)}")
     order = list(dict.fromkeys(label.rater for label in labels))
-    found = [_dimension(one, (scales or {}).get(one.name), settings, order) for one in sorted_out if one.labels]
-    empty = [one for one in sorted_out if not one.labels]
     return AgreementReport(
         source=source,
-        dimensions=tuple(found),
+        dimensions=tuple(
+            _dimension(one, (scales or {}).get(one.name), settings, order) for one in sorted_out if one.labels
+        ),
         resamples=settings.resamples,
         seed=settings.seed,
         warnings=tuple(
-            f"{one.name} has no labels to compare: " + ", ".join(f"{n:,} {why}" for why, n in one.left_out.items())
-            for one in empty
+            f"{one.name} has no labels to compare: {_listed(one.left_out)}" for one in sorted_out if not one.labels
         ),
     )
 
@@ -190,24 +189,16 @@ def _check(labels: Sequence[Label], source: str, chosen: LabelFilter, settings: 
     for what, (wanted, there) in known.items():
         for name in wanted:
             if name not in there:
-                raise UserError(
-                    f"no label of {source} has the {what} {name!r}",
-                    remedy=f"there are: {', '.join(sorted(there)) or 'none'}",
-                )
+                known_names = ", ".join(sorted(there)) or "none"
+                raise UserError(f"no label of {source} has the {what} {name!r}", remedy=f"there are: {known_names}")
     kinds: dict[str, RaterKind] = {}
     for label in labels:
         if kinds.setdefault(label.rater, label.rater_kind) is not label.rater_kind:
             raise UserError(f"{label.rater} is a human in one label and a model in another", remedy="use two names")
 
 
-def _nothing_left(source: str, reasons: Counter[str]) -> UserError:
-    reason_text = ", ".join(f"{n:,} {why}" for why, n in reasons.items())
-    if set(reasons) == {"consensus"}:
-        return UserError(
-            f"{source} has consensus labels only ({reasons.total():,}): agreement needs each rater's own labels",
-            remedy="collect the labels from before the discussion",
-        )
-    return UserError(f"no label of {source} is left to compare: {reason_text}")
+def _listed(reasons: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} {why}" for why, n in reasons.items())
 
 
 class _Item(NamedTuple):
@@ -215,6 +206,10 @@ class _Item(NamedTuple):
 
     subject: Subject
     round: str | None
+
+    @classmethod
+    def of(cls, label: Label) -> _Item:
+        return cls(label.subject, label.round)
 
 
 @dataclass
@@ -233,7 +228,7 @@ def _independent(name: str, labels: Iterable[Label], chosen: LabelFilter) -> _Di
         if reason := _unwanted(label, chosen):
             found.left_out[reason] += 1
             continue
-        key = (_Item(label.subject, label.round), label.rater)
+        key = (_Item.of(label), label.rater)
         if key not in seen:
             seen[key] = label
             found.labels.append(label)
@@ -258,13 +253,10 @@ def _twice(first: Label, second: Label) -> UserError:
     subject = second.subject
     what = " of ".join(str(x) for x in (subject.claim or subject.comment or subject.reference, subject.system) if x)
     where = f"{subject.case}" + (f" ({what})" if what else "")
-    remedy = "keep one of the two, or give them different rounds"
+    message = f"{second.rater} judged {where} twice in {second.dimension}, as {first.value} and as {second.value}"
     if first.batch != second.batch:
-        remedy = f"choose one batch: --batch {second.batch or first.batch}"
-    return UserError(
-        f"{second.rater} judged {where} twice in {second.dimension}, as {first.value} and as {second.value}",
-        remedy=remedy,
-    )
+        return UserError(message, remedy=f"choose one batch: --batch {second.batch or first.batch}")
+    return UserError(message, remedy="keep one of the two, or give them different rounds")
 
 
 # --- one dimension -------------------------------------------------------------------------------------------------
@@ -276,18 +268,17 @@ class _Grid:
     def __init__(self, labels: Sequence[Label], kind: ValueKind, order: Sequence[str]) -> None:
         self.labels, self.kind = labels, kind
         kinds = {label.rater: label.rater_kind for label in labels}
-        self.raters = sorted(
-            (rater for rater in order if rater in kinds), key=lambda rater: kinds[rater] is RaterKind.MODEL
-        )
+        known = [rater for rater in order if rater in kinds]
+        self.raters = sorted(known, key=lambda rater: kinds[rater] is RaterKind.MODEL)
         self.kinds = {rater: kinds[rater].value for rater in self.raters}
-        self.items = list(dict.fromkeys(_Item(label.subject, label.round) for label in labels))
-        cases = list(dict.fromkeys(item.subject.case for item in self.items))
-        number = {case: at for at, case in enumerate(cases)}
-        self.cluster: Integers = np.array([number[item.subject.case] for item in self.items], dtype=np.int64)
-        self.clusters = len(cases)
+        self.items = list(dict.fromkeys(_Item.of(label) for label in labels))
+        number: dict[str, int] = {}
+        cluster = [number.setdefault(item.subject.case, len(number)) for item in self.items]
+        self.cluster: Integers = np.array(cluster, dtype=np.int64)
+        self.clusters = len(number)
         row = {rater: at for at, rater in enumerate(self.raters)}
         column = {item: at for at, item in enumerate(self.items)}
-        self._at = [(row[label.rater], column[_Item(label.subject, label.round)]) for label in labels]
+        self._at = [(row[label.rater], column[_Item.of(label)]) for label in labels]
 
     def table(self, wanted: Iterable[int] | None = None) -> Table:
         """The table of all labels, or of those at the `wanted` positions."""
@@ -311,7 +302,7 @@ def _dimension(
     one: _Dimension, scale: Scale | None, settings: AgreementSettings, order: Sequence[str]
 ) -> DimensionAgreement:
     kind = kind_of(one.name, one.labels, scale, nominal=one.name in settings.nominal)
-    items = len({_Item(label.subject, label.round) for label in one.labels})
+    items = len({_Item.of(label) for label in one.labels})
     grid = _Grid(_judged_twice(one), kind, order)
     table = grid.table()
     measures = measures_of(kind, settings.tolerance, raters=len(grid.raters))
@@ -320,7 +311,9 @@ def _dimension(
     batches = [(name, grid.table(places)) for name, places in groups] if len(groups) > 1 else []
     batches = [(name, group) for name, group in batches if group.items]
     by_kind = list(_one_kind(grid))
-    resampling = _resampling(grid, settings)
+    resampling = None  # of whole cases, since judgements on one case are not independent
+    if settings.resamples:
+        resampling = Resampling(grid.cluster, Resampler(grid.clusters, settings.resamples, settings.seed))
     jobs = [
         (table, measures["all"]),
         *((own, _headline(measures["all"], kind)) for _, own in by_kind),
@@ -330,9 +323,10 @@ def _dimension(
     many = len(pairs) > MANY_PAIRS
     rows = coefficients(jobs if many else [*jobs, *of_pairs], resampling)
     by_pair = coefficients(of_pairs) if many else rows[len(jobs) :]
-    kind_rows = rows[1 : 1 + len(by_kind)]
     of_kinds = [
-        _renamed(c, f", {name}s only") for (name, _), found in zip(by_kind, kind_rows, strict=True) for c in found
+        c.model_copy(update={"name": f"{c.name}, {name}s only"})
+        for (name, _), found in zip(by_kind, rows[1:], strict=False)
+        for c in found
     ]
     return DimensionAgreement(
         dimension=one.name,
@@ -357,8 +351,8 @@ def _dimension(
 
 def _judged_twice(one: _Dimension) -> list[Label]:
     """The labels on items with two raters or more; the others are counted. All labels if there is no such item."""
-    often = Counter(_Item(label.subject, label.round) for label in one.labels)
-    kept = [label for label in one.labels if often[_Item(label.subject, label.round)] > 1]
+    often = Counter(_Item.of(label) for label in one.labels)
+    kept = [label for label in one.labels if often[_Item.of(label)] > 1]
     if not kept:
         return one.labels
     if alone := len(one.labels) - len(kept):
@@ -377,18 +371,6 @@ def _one_kind(grid: _Grid) -> Iterator[tuple[str, Table]]:
 def _headline(measures: Sequence[Measure], kind: ValueKind) -> list[Measure]:
     wanted = {agreement.PERCENT.name, ALPHA["ordinal" if kind.numeric else "nominal"].name}
     return [measure for measure in measures if measure.name in wanted]
-
-
-def _renamed(coefficient: Coefficient, suffix: str) -> Coefficient:
-    return coefficient.model_copy(update={"name": coefficient.name + suffix})
-
-
-def _resampling(grid: _Grid, settings: AgreementSettings) -> Resampling | None:
-    """The resampling of whole cases, since judgements on one case are not independent."""
-    if not settings.resamples:
-        return None
-    resampler = Resampler(grid.clusters, settings.resamples, settings.seed)
-    return Resampling(grid.cluster, resampler)
 
 
 def _warnings(one: _Dimension, grid: _Grid, table: Table, settings: AgreementSettings, *, many: bool) -> Iterator[str]:

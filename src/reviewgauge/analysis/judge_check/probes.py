@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ from reviewgauge.analysis.judge_check.instrument import Ask, Asker, Decisions
 from reviewgauge.analysis.judge_check.reference_labels import Item
 from reviewgauge.analysis.stats.agreement import ALPHA, FLEISS, Resampling, agree
 from reviewgauge.analysis.stats.arrays import Numbers
-from reviewgauge.core.records import Comment, Review
+from reviewgauge.core.records import Comment
 from reviewgauge.core.reports.judge_check import Injection, InjectionRow, ProbeRow, Repeats
 
 ASKED_PER_ATTACK = 6  # each attack gets a sixth of the questions, to bound the cost
@@ -83,7 +84,9 @@ class Probes:
         words = sum(len(line.split()) for line in PADDING)
         rows = [self.edited(Edit("padded comment", f"{words} neutral words around the comment", pad), "padding")]
         if self.is_pairs:
-            asks = [_references(item.ask, pad) for item in self.items]
+            asks = [
+                _with(item.ask, item.ask.review.comments, _edited(item.ask.case.references, pad)) for item in self.items
+            ]
             rows.append(
                 self.compare("padded reference", "padding", f"{words} neutral words around the reference", asks)
             )
@@ -99,7 +102,10 @@ class Probes:
 
     def edited(self, edit: Edit, group: str) -> ProbeRow:
         """One edit of every comment."""
-        asks = [_comments(item.ask, edit.apply) for item in self.items]
+        asks = [
+            _with(item.ask, _edited(item.ask.review.comments, edit.apply), item.ask.case.references)
+            for item in self.items
+        ]
         return self.compare(edit.name, group, edit.what, asks)
 
     def order(self, whole: Sequence[Item]) -> tuple[ProbeRow, ...]:
@@ -132,42 +138,32 @@ class Probes:
 
     def row(self, probe: _Probe, items: Sequence[Item], before: Answers, after: Answers, unchanged: int) -> ProbeRow:
         """Flips and shifts over the rows of all questions."""
-        name, group, what = probe
-        moved: list[tuple[float, float, str]] = []
-        failed = 0
-        for item, one, other in zip(items, before, after, strict=True):
-            if one is None or other is None:
-                continue  # the check was stopped
-            if not (usable(one) and usable(other)):
-                failed += 1
-                continue
-            for at in range(len(one.decisions)):
-                moved.append((self.turn(one, other, at), _value(other, at) - _value(one, at), item.cluster))
+        asked = [  # where the check was stopped there is no answer
+            (item, one, other)
+            for item, one, other in zip(items, before, after, strict=True)
+            if one is not None and other is not None
+        ]
+        answered = [(item, one, other) for item, one, other in asked if usable(one) and usable(other)]
+        failed = len(asked) - len(answered)
+        row = ProbeRow(**probe._asdict(), flips=undefined(""), unchanged=unchanged, failed=failed)
+        moved = [
+            (self.turn(one, other, at), _value(other, at) - _value(one, at), item.cluster)
+            for item, one, other in answered
+            for at in range(len(one.decisions))
+        ]
         if not moved:
             reason = "no edit changed a question" if unchanged and not failed else "no question was answered both times"
-            return ProbeRow(
-                name=name,
-                group=group,
-                what=what,
-                flips=undefined(reason),
-                unchanged=unchanged,
-                failed=failed,
-                reason=reason,
-            )
-        turns = np.array([one[0] for one in moved])
+            return row.model_copy(update={"flips": undefined(reason), "reason": reason})
+        turns, shifts = (np.array([one[part] for one in moved], dtype=np.float64) for part in (0, 1))
         cluster, resampler = self.resamples.over([one[2] for one in moved])
-        shifts = np.array([one[1] for one in moved])
         known = np.isfinite(shifts)
-        return ProbeRow(
-            name=name,
-            group=group,
-            what=what,
-            flips=share_figure((turns != 0).astype(np.float64), cluster, resampler),
-            up=float((turns > 0).mean()),
-            down=float((turns < 0).mean()),
-            shift=mean_figure(shifts[known], cluster[known], resampler),
-            unchanged=unchanged,
-            failed=failed,
+        return row.model_copy(
+            update={
+                "flips": share_figure((turns != 0).astype(np.float64), cluster, resampler),
+                "up": float((turns > 0).mean()),
+                "down": float((turns < 0).mean()),
+                "shift": mean_figure(shifts[known], cluster[known], resampler),
+            }
         )
 
     def turn(self, one: Decisions, other: Decisions, at: int) -> float:
@@ -278,22 +274,15 @@ class Probes:
     def _jobs(self, direction: Direction, attacks: Sequence[Attack]) -> list[tuple[Attack, Direction, int]]:
         able = self._able(direction)
         each = min(len(able), max(FEWEST_PER_ATTACK, len(self.items) // ASKED_PER_ATTACK))
-        found, next_one = [], 0
-        for attack in attacks:
-            for _ in range(each):
-                found.append((attack, direction, able[next_one % len(able)]))
-                next_one += 1
-        return found
+        repeated = [attack for attack in attacks for _ in range(each)]
+        return [(attack, direction, at) for attack, at in zip(repeated, cycle(able), strict=False)]
 
 
 def usable(reply: Decisions | None) -> bool:
     """Whether every row has an answer."""
-    return (
-        reply is not None
-        and reply.failure is None
-        and bool(reply.decisions)
-        and all(map(math.isfinite, reply.decisions))
-    )
+    if reply is None or reply.failure is not None or not reply.decisions:
+        return False
+    return all(map(math.isfinite, reply.decisions))
 
 
 def _value(reply: Decisions | None, at: int) -> float:
@@ -316,21 +305,14 @@ def _injected(technique: str, direction: str, attacks: int, count: Counter[str])
     )
 
 
-def _changed(comments: Sequence[Comment], edit: Callable[[str], str]) -> tuple[Comment, ...]:
-    return tuple(c.model_copy(update={"body": edit(c.body)}) for c in comments)
+def _with(ask: Ask, comments: Sequence[Comment], references: Sequence[Comment]) -> Ask:
+    """The question with other comments and references."""
+    case = ask.case.model_copy(update={"references": tuple(references)})
+    return Ask(case, ask.review.model_copy(update={"comments": tuple(comments)}), ask.rows)
 
 
-def _with(review: Review, comments: Sequence[Comment]) -> Review:
-    return review.model_copy(update={"comments": tuple(comments)})
-
-
-def _comments(ask: Ask, edit: Callable[[str], str]) -> Ask:
-    return Ask(ask.case, _with(ask.review, _changed(ask.review.comments, edit)), ask.rows)
-
-
-def _references(ask: Ask, edit: Callable[[str], str]) -> Ask:
-    known = _changed(ask.case.references, edit)
-    return Ask(ask.case.model_copy(update={"references": known}), ask.review, ask.rows)
+def _edited(comments: Sequence[Comment], edit: Callable[[str], str]) -> list[Comment]:
+    return [c.model_copy(update={"body": edit(c.body)}) for c in comments]
 
 
 def _swapped(ask: Ask) -> Ask:
@@ -340,16 +322,14 @@ def _swapped(ask: Ask) -> Ask:
         return ask
     comment = comments[0].model_copy(update={"body": known[0].body})
     reference = known[0].model_copy(update={"body": comments[0].body})
-    return Ask(ask.case.model_copy(update={"references": (reference,)}), _with(ask.review, [comment]), ask.rows)
+    return _with(ask, [comment], [reference])
 
 
 def reverse(ask: Ask) -> Ask:
     """The comments and references in reverse order."""
     comments, known = ask.review.comments[::-1], ask.case.references[::-1]
-    rows = ask.rows
-    if rows is not None:
-        rows = tuple((len(comments) - 1 - comment, len(known) - 1 - reference) for comment, reference in rows)
-    return Ask(ask.case.model_copy(update={"references": known}), _with(ask.review, comments), rows)
+    rows = ask.rows and tuple((len(comments) - 1 - comment, len(known) - 1 - ref) for comment, ref in ask.rows)
+    return replace(_with(ask, comments, known), rows=rows)
 
 
 def _back(ask: Ask, reply: Decisions) -> Decisions:

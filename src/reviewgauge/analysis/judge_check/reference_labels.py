@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 import numpy as np
 
@@ -89,7 +90,9 @@ def verdict_bench(
 
     A judge that repeats recorded verdicts is compared with the other raters, on its own extraction of the reviews.
     """
-    own = _own_rater(instrument)
+    own = None  # the rater whose recorded verdicts the judge repeats
+    if isinstance(instrument, PairInstrument) and isinstance(instrument.judge, Recorded):
+        own = instrument.judge.rater
     known = {case.id: case for case in cases}
     own_asks: dict[tuple[str, str], Ask] = {}
     if own is not None:
@@ -121,13 +124,6 @@ def verdict_bench(
     return JudgeBench("pairs", label, tuple(items), tuple(pairs.values()))
 
 
-def _own_rater(instrument: Instrument) -> str | None:
-    """The rater whose recorded verdicts the judge repeats; None for any other judge."""
-    if isinstance(instrument, PairInstrument) and isinstance(instrument.judge, Recorded):
-        return instrument.judge.rater
-    return None
-
-
 def _verdict_items(
     cases: Mapping[str, Case], rater: str, reviews: Iterable[Review], labels: Iterable[Label]
 ) -> list[Item]:
@@ -138,14 +134,12 @@ def _verdict_items(
         hit[key]
         if label.dimension == SAME and label.value is True and label.subject.reference is not None:
             hit[key].add(label.subject.reference)
-    found = []
-    for review in reviews:
-        case = cases.get(review.case)
-        if case is None or not case.references or (case.id, review.system) not in hit:
-            continue
-        truth = tuple(float(reference.id in hit[case.id, review.system]) for reference in case.references)
-        found.append(Item(Ask(case, review), rater, truth, case.id))
-    return found
+    return [
+        Item(Ask(case, review), rater, tuple(float(r.id in credited) for r in case.references), case.id)
+        for review in reviews
+        if (case := cases.get(review.case)) is not None and case.references
+        if (credited := hit.get((case.id, review.system))) is not None
+    ]
 
 
 def _verdict_pairs(
@@ -243,9 +237,7 @@ def grade_bench(material: Material) -> JudgeBench:
     human = chosen[0]
     known_cases = {case.id: case for case in material.cases}
     texts = ["" if isinstance(t := reference_texts(case), str) else "\n".join(t) for case in material.cases]
-    group = (
-        dict(zip([case.id for case in material.cases], duplicate_groups(texts), strict=True)) if material.cases else {}
-    )
+    group = dict(zip([case.id for case in material.cases], duplicate_groups(texts).tolist(), strict=True))
     items = []
     left: Counter[str] = Counter()
     for review in sorted(material.reviews, key=lambda r: (r.case, r.system, r.attempt)):
@@ -269,8 +261,9 @@ def grade_bench(material: Material) -> JudgeBench:
     )
 
 
-# --- authors and samples ----------- ---------------------------------------------------------------------------
+# --- authors and samples -------------------------------------------------------------------------------------------
 
+Groups = dict[str, dict[tuple[str, int, str], list[Item]]]  # change -> questions that stay together
 _MODEL = re.compile(r"""model=['"]([^'"]+)['"]""")
 
 
@@ -295,13 +288,13 @@ def drawn(items: Sequence[Item], rows: int | None, seed: int) -> tuple[list[Item
     Reviews stay whole, because comments are assigned within one, and all raters of a review go together. They are
     dealt from the changes in turn: intervals need many changes, also with few rows.
     """
-    groups: defaultdict[str, dict[tuple[str, int, str], list[Item]]] = defaultdict(dict)
-    for item in items:
-        key = (item.system, item.ask.review.attempt, item.ask.case.id)
-        groups[item.cluster].setdefault(key, []).append(item)
     total = sum(len(item.truth) for item in items)
     if rows is None or rows >= total:
         return list(items), 0
+    groups: Groups = defaultdict(dict)
+    for item in items:
+        key = (item.system, item.ask.review.attempt, item.ask.case.id)
+        groups[item.cluster].setdefault(key, []).append(item)
     kept: list[Item] = []
     count = 0
     for together in _dealt(groups, seed):
@@ -316,25 +309,23 @@ def drawn(items: Sequence[Item], rows: int | None, seed: int) -> tuple[list[Item
     return [item for item in items if id(item) in ids], total - count
 
 
-def _dealt(groups: Mapping[str, Mapping[tuple[str, int, str], list[Item]]], seed: int) -> Iterable[list[Item]]:
+def _dealt(groups: Groups, seed: int) -> Iterator[list[Item]]:
+    """The groups of items in random order, one from each change in turn."""
     random = np.random.default_rng(seed)
-    order = [sorted(groups)[at] for at in random.permutation(len(groups))]
-    decks = []
-    for name in order:
-        own = [groups[name][key] for key in sorted(groups[name])]
-        decks.append([own[at] for at in random.permutation(len(own))])
-    for turn in range(max((len(deck) for deck in decks), default=0)):
-        yield from (deck[turn] for deck in decks if turn < len(deck))
+    names, decks = sorted(groups), []
+    for at in random.permutation(len(groups)):
+        own = [items for _, items in sorted(groups[names[at]].items(), key=lambda group: group[0])]
+        decks.append([own[place] for place in random.permutation(len(own))])
+    yield from (items for turn in zip_longest(*decks) for items in turn if items)
 
 
 def probe_items(bench: JudgeBench, count: int, seed: int) -> list[Item]:
     """`count` single questions dealt from the changes in turn, half of them with a high truth."""
-    single_rows = [item for item in bench.pairs if item.truth[0] is not None]
-    if not single_rows:
+    truths = [(item, item.truth[0]) for item in bench.pairs if item.truth[0] is not None]
+    if not truths:
         return []
-    middle = float(np.median([float(item.truth[0] or 0.0) for item in single_rows])) if bench.kind == "grades" else 0.5
-    high = [item for item in single_rows if float(item.truth[0] or 0.0) > middle]
-    low = [item for item in single_rows if float(item.truth[0] or 0.0) <= middle]
+    middle = float(np.median([truth for _, truth in truths])) if bench.kind == "grades" else 0.5
+    high, low = ([item for item, truth in truths if (truth > middle) == above] for above in (True, False))
     half = max(count // 2, count - len(low))
     first = _singly(high, half, seed)
     return [*first, *_singly(low, count - len(first), seed + 1)]
@@ -342,7 +333,7 @@ def probe_items(bench: JudgeBench, count: int, seed: int) -> list[Item]:
 
 def _singly(items: Sequence[Item], count: int, seed: int) -> list[Item]:
     """`count` single questions, dealt from the changes in turn."""
-    groups: defaultdict[str, dict[tuple[str, int, str], list[Item]]] = defaultdict(dict)
+    groups: Groups = defaultdict(dict)
     for at, item in enumerate(items):
         groups[item.cluster][item.system, at, ""] = [item]
     return [one for together in _dealt(groups, seed) for one in together][: max(0, count)]
