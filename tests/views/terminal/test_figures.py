@@ -106,9 +106,9 @@ def test_a_facet_shows_the_reading_that_is_defined() -> None:
         systems=(),
         common=0,
     )
-    assert figures.slice_reading(board, [_slice(True, f1=None, recall=0.5, precision=None)]) == "recall"
-    assert figures.slice_reading(board, [_slice(True, f1=None, recall=None, precision=0.5)]) == "precision"
-    assert figures.slice_reading(board, [_slice(False, f1=None, recall=0.5)]) == "f1"
+    assert figures.slice_readings(board, [_slice(True, f1=None, recall=0.5, precision=None)]) == ["recall"]
+    assert figures.slice_readings(board, [_slice(True, f1=None, recall=None, precision=0.5)]) == ["precision"]
+    assert figures.slice_readings(board, [_slice(False, f1=None, recall=0.5)]) == ["f1"]
     assert figures.slice_readings(board, [_slice(True, f1=None, recall=0.5, precision=None)]) == ["recall"]
     one, other = _slice(True, f1=None, recall=0.5, precision=None), _slice(True, f1=0.5, recall=0.5, precision=0.5)
     assert figures.slice_readings(board, [one, other]) == ["recall", "precision", "f1"]

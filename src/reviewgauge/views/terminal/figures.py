@@ -60,9 +60,9 @@ def count(n: float | None) -> str:
     return f"{n:,.0f}" if n == round(n) else f"{n:,.1f}"
 
 
-def dollars(value: float | None, digits: int = 2) -> str:
+def dollars(value: float | None) -> str:
     """`$1,234.50`, a dash if unknown."""
-    return UNDEFINED if value is None else f"${value:,.{digits}f}"
+    return UNDEFINED if value is None else f"${value:,.2f}"
 
 
 def signed(value: float | None, unit: str = "share") -> str:
@@ -110,10 +110,8 @@ def spread_words(system: SystemSummary) -> str:
         return ""
     unit = "" if s.unit == "share" else f" {s.unit}"
     digits = 3 if s.unit == "share" else 2
-    text = (
-        f"{label(s.reading)} would vary by {number(s.again, s.unit, digits)}{unit} (SD) if all {s.attempts} attempts "
-    )
-    text += f"at {s.n} changes were repeated; "
+    again = f"{number(s.again, s.unit, digits)}{unit} (SD)"
+    text = f"{label(s.reading)} would vary by {again} if all {s.attempts} attempts at {s.n} changes were repeated; "
     if s.within_share is None:
         return f"{text}the attempts have no variance"
     return f"{text}{percent(round(s.within_share, 2))} of the variance lies between attempts, the rest between changes"
@@ -133,31 +131,19 @@ def readings(board: Leaderboard) -> list[str]:
     return list(dict.fromkeys([*first, *found]))
 
 
-def slice_reading(board: Leaderboard, values: Sequence[SliceSummary]) -> str:
-    """The reading to show on slices: the headline, or for facets the one that is defined most often.
+def slice_readings(board: Leaderboard, values: Sequence[SliceSummary]) -> list[str]:
+    """The readings to show on slices: the headline, or for facets the one that is defined most often.
 
-    A facet has the findings (or the comments) of one kind only, so often only recall (or precision) is defined.
+    A facet has the findings (or the comments) of one kind only, so often only recall (or precision) is defined. One
+    that defines recall, precision and the headline shows all three.
     """
     if not any(value.facet for value in values):
-        return board.headline
-
-    def count(reading: str) -> int:
-        return sum(defined(estimate(s, reading).value) for value in values for s in value.systems)
-
-    return max(("recall", "precision", board.headline), key=count)
-
-
-def slice_readings(board: Leaderboard, values: Sequence[SliceSummary]) -> list[str]:
-    """The readings to show on slices: recall, precision and the headline for a facet that defines all three."""
-    values_of = [s for value in values for s in value.systems]
-
-    def known(reading: str) -> bool:
-        return any(defined(estimate(s, reading).value) for s in values_of)
-
-    both = ("recall", "precision", board.headline)
-    if any(value.facet for value in values) and board.headline not in both[:2] and all(known(r) for r in both):
-        return list(both)
-    return [slice_reading(board, values)]
+        return [board.headline]
+    often = {
+        reading: sum(defined(estimate(s, reading).value) for value in values for s in value.systems)
+        for reading in ("recall", "precision", board.headline)
+    }
+    return list(often) if len(often) == 3 and all(often.values()) else [max(often, key=lambda reading: often[reading])]
 
 
 def short_hash(digest: str) -> str:

@@ -25,12 +25,12 @@ class Section(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def shown(figure: Figure | None, unit: str = "share", digits: int = 2) -> str:
+def shown(figure: Figure | None, digits: int = 2) -> str:
     """`.82 [.77, .87]`, a dash if undefined."""
     if figure is None:
         return figures.UNDEFINED
-    bounds = figures.interval(figure.low, figure.high, unit, " ", digits)
-    return f"{figures.number(figure.value, unit, digits)} {bounds}".rstrip()
+    bounds = figures.interval(figure.low, figure.high, digits=digits)
+    return f"{figures.number(figure.value, digits=digits)} {bounds}".rstrip()
 
 
 def headline(report: JudgeReport) -> str:
@@ -92,43 +92,28 @@ def footnotes(report: JudgeReport) -> list[str]:
 
 
 def _agreement(report: JudgeReport, rows: Sequence[JudgeAgreement], title: str = "agreement") -> Section:
-    head: tuple[str, ...]
-    cells: tuple[tuple[str, ...], ...]
+    head: tuple[str, ...] = ("rater", "rows", "Spearman", "within systems", "QWK", "AUC > lowest")
     if report.kind == "pairs":
         head = ("rater", "rows", "kappa", "AUC", "F1", "yes", "judge's yes")
-        cells = tuple(
-            (
-                row.rater,
-                f"{row.rows:,}",
-                shown(row.kappa, digits=3),
-                shown(row.auc, digits=3),
-                shown(row.f1, digits=3),
-                figures.number(row.base_rate.value if row.base_rate else None),
-                figures.number(row.judge_rate.value if row.judge_rate else None),
-            )
-            for row in rows
-        )
-    else:
-        head = ("rater", "rows", "Spearman", "within systems", "QWK", "AUC > lowest")
-        cells = tuple(
-            (
-                row.rater,
-                f"{row.rows:,}",
-                *(shown(f, digits=3) for f in (row.spearman, row.spearman_within, row.kappa, row.auc)),
-            )
-            for row in rows
-        )
+    cells = []
+    for row in rows:
+        measured: list[Figure | None] = [row.spearman, row.spearman_within, row.kappa, row.auc]
+        rates: list[Figure | None] = []
+        if report.kind == "pairs":
+            measured, rates = [row.kappa, row.auc, row.f1], [row.base_rate, row.judge_rate]
+        shares = (figures.number(rate.value if rate else None) for rate in rates)
+        cells.append((row.rater, f"{row.rows:,}", *(shown(f, 3) for f in measured), *shares))
     notes = [f"{row.rater}: {why}" for row in rows if (why := row.kappa.reason)]
     notes += [words for row in rows if (words := _unasked(row))]
     left = [f"{row.rater}: left out {_counts(row.left_out)}" for row in rows if row.left_out]
-    return Section(f"{title} ({rows[0].clusters} clusters)", head, cells, tuple(dict.fromkeys([*notes, *left])))
+    return Section(f"{title} ({rows[0].clusters} clusters)", head, tuple(cells), tuple(dict.fromkeys([*notes, *left])))
 
 
 def _unasked(row: JudgeAgreement) -> str:
     """The kappa without the rows on which nothing is asked; empty without such rows."""
     if not row.unasked:
         return ""
-    asked = f"on the other {row.rows - row.unasked:,} kappa is {shown(row.kappa_asked, digits=3)}"
+    asked = f"on the other {row.rows - row.unasked:,} kappa is {shown(row.kappa_asked, 3)}"
     return f"{row.rater}: {row.unasked:,} rows have a review without comments, so nothing is asked; {asked}"
 
 
@@ -141,12 +126,8 @@ def _repeats(report: JudgeReport) -> Section:
     assert found is not None
     again = "" if found.models else "no model is asked, so more than 0 flips are a defect"
     agreed = "kappa between repeats" if report.kind == "pairs" else "alpha between repeats"
-    row = (f"{found.repeats} times", str(found.flips.n), shown(found.flips), shown(found.kappa), _points(found.spread))
+    row = (f"{found.repeats} times", str(found.flips.n), shown(found.flips), shown(found.kappa), shown(found.spread, 3))
     return Section("the same question again", ("asked", "n", "flips", agreed, "SD"), (row,), (again,) if again else ())
-
-
-def _points(figure: Figure | None) -> str:
-    return shown(figure, digits=3)
 
 
 def _probes(report: JudgeReport, probes: Sequence[ProbeRow]) -> Section:
@@ -167,21 +148,18 @@ def _biases(report: JudgeReport) -> Section:
     rows: list[tuple[str, ...]] = []
     notes: list[str] = []
     if report.length is not None:
-        rows.append(
-            ("rho of its error with the length", shown(report.length.correlation), str(report.length.correlation.n))
-        )
+        rho = report.length.correlation
+        rows.append(("rho of its error with the length", shown(rho), str(rho.n)))
     found = report.self_preference
     if found is not None and found.reason:
         notes.append(f"self-preference: {found.reason}")
     elif found is not None:
-        named = f"its own family ({', '.join(found.families)})"
-        for what, figure in (
-            (named, found.own),
-            ("other families", found.others),
-            ("own less others", found.difference),
-        ):
-            if figure is not None:
-                rows.append((f"error on {what}", shown(figure), str(figure.n)))
+        errors = {
+            f"its own family ({', '.join(found.families)})": found.own,
+            "other families": found.others,
+            "own less others": found.difference,
+        }
+        rows += [(f"error on {what}", shown(f), str(f.n)) for what, f in errors.items() if f is not None]
     return Section("bias (above 0: too kind)", ("bias", "value", "n"), tuple(rows), tuple(notes))
 
 
@@ -206,16 +184,8 @@ def _corrected(report: JudgeReport) -> Section:
     rows, notes = [], []
     for row in report.corrected:
         checked = f"{row.checked}/{row.reviews}" + (f" {row.failed}!" if row.failed else "")
-        rows.append(
-            (
-                f"{row.system}: {row.reading}",
-                checked,
-                figures.number(row.raw),
-                shown(row.people),
-                shown(row.corrected),
-                figures.number(row.trust),
-            )
-        )
+        estimates = (figures.number(row.raw), shown(row.people), shown(row.corrected), figures.number(row.trust))
+        rows.append((f"{row.system}: {row.reading}", checked, *estimates))
         if row.failed:
             notes.append(f"{row.system}: {row.failed} reviews without an answer of the judge are left out")
         if row.corrected.reason:
@@ -226,14 +196,13 @@ def _corrected(report: JudgeReport) -> Section:
 
 
 def _spent(spent: JudgeCost) -> Section:
-    each = spent.each(spent.seconds)
+    each, unit, tokens = spent.each(spent.seconds), spent.each(spent.dollars), spent.tokens_in + spent.tokens_out
     price = "unknown" if spent.dollars is None and spent.calls else f"${spent.dollars or 0:.4f}"
-    unit = spent.each(spent.dollars)
     rows = (
         ("questions", f"{spent.questions:,}", ""),
         ("decisions", f"{spent.decisions:,}", ""),
         ("calls", f"{spent.calls:,}", _each(spent.each(spent.calls))),
-        ("tokens", f"{spent.tokens_in + spent.tokens_out:,}", _each(spent.each(spent.tokens_in + spent.tokens_out))),
+        ("tokens", f"{tokens:,}", _each(spent.each(tokens))),
         ("price", price, "" if unit is None else f"${unit:.6f}"),
         ("seconds", f"{spent.seconds:,.2f}", "" if each is None else f"{each:.4f}"),
         *((f"failed: {kind}", f"{n:,}", "") for kind, n in sorted(spent.failed.items())),

@@ -98,8 +98,7 @@ def _footer(board: Leaderboard) -> list[RenderableType]:
     if failing:
         text = "; ".join(f"{_names(systems)}: {kinds}" for kinds, systems in failing.items())
         lines.append(f"! not scored (never counted as 0): {text}")
-    lines += [f"! {board.estimate_note}" if board.estimate_note else ""]
-    lines += [f"! {warning}" for warning in board.warnings]
+    lines += [f"! {warning}" for warning in (board.estimate_note, *board.warnings) if warning]
     lines += [f"! {count} reviews break an identity: {words}" for words, count in board.broken.items()]
     return [Text(""), notes_below(*lines)]
 
@@ -110,26 +109,26 @@ def _names(systems: Sequence[str]) -> str:
 
 def _kinds(system: SystemSummary, reading: str) -> str:
     kinds = ", ".join(f"{kind} {count}" for kind, count in system.failures.items())
-    parts = [
-        f"{system.failed} failed" + (f" ({kinds})" if kinds else "") if system.failed else "",
-        f"{system.not_applicable} not applicable" if system.not_applicable else "",
-        f"{system.missing} missing" if system.missing else "",
-    ]
+    counts = {
+        "failed" + (f" ({kinds})" if kinds else ""): system.failed,
+        "not applicable": system.not_applicable,
+        "missing": system.missing,
+    }
+    parts = [f"{n} {what}" for what, n in counts.items() if n]
     e = figures.estimate(system, reading)
     if system.failed and figures.defined(e.worst) and figures.defined(e.best):  # missing cases have no bounds
         bounds = f"{figures.number(e.worst, e.unit)} to {figures.number(e.best, e.unit)}"
         parts.append(f"{figures.label(reading)} {bounds} with the failed as worst and best")
-    return ", ".join(s for s in parts if s)
+    return ", ".join(parts)
 
 
 def slices(board: Leaderboard) -> RenderableType:
     """The headline of every system on every slice, one table per fact."""
-    groups = [(fact, list(found_)) for fact, found_ in groupby(board.slices, key=lambda s: s.fact)]
-    if not groups:
+    if not board.slices:
         return Text("no slices were requested")
     parts: list[RenderableType] = []
-    for fact, values in groups:
-        parts += [Fitted(_slice_builder(board, fact, values)), Text("")]
+    for fact, values in groupby(board.slices, key=lambda s: s.fact):
+        parts += [Fitted(_slice_builder(board, fact, list(values))), Text("")]
     note = f"{figures.percent(board.level)} intervals; n below each name; –: undefined"
     return Group(*parts, notes_below(note, f"! {board.estimate_note}" if board.estimate_note else ""))
 
@@ -137,14 +136,13 @@ def slices(board: Leaderboard) -> RenderableType:
 def _slice_builder(board: Leaderboard, fact: str, values: Sequence[SliceSummary]) -> Callable[[int], RenderableType]:
     def build(width: int) -> RenderableType:
         room = max(1, (width - 25) // 14)
-        blocks = [values[at : at + room] for at in range(0, len(values), room)]
-        readings = figures.slice_readings(board, values)
-        parts = [
-            _slice_table(board, fact, reading, block, number == 0)
-            for reading in readings
-            for number, block in enumerate(blocks)
-        ]
-        return Group(*parts)
+        return Group(
+            *(
+                _slice_table(board, fact, reading, values[at : at + room], at == 0)
+                for reading in figures.slice_readings(board, values)
+                for at in range(0, len(values), room)
+            )
+        )
 
     return build
 
@@ -249,44 +247,34 @@ def answer(board: Leaderboard, table: ComparisonTable | None = None) -> str:
     sentences = []
     if beaten and beaten[0][0] is ranked[1]:
         sentences.append(_leads(lead, *beaten[0]))
-        rest = _tied_behind(ranked, table, board.headline)
-        if tied:
-            sentences.append(_cannot_tell(known[0][1].n, [lead, *tied]))
-        elif rest:
+        if rest := [lead, *tied] if tied else _tied_behind(ranked, table, board.headline):
             sentences.append(_cannot_tell(known[0][1].n, rest))
     else:
-        level = [s for s in ranked if _value(s, board.headline) == _value(lead, board.headline)]
+        top = figures.estimate(lead, board.headline)
+        level = [s for s in ranked if figures.estimate(s, board.headline).value == top.value]
         if len(level) > 1:
-            sentences.append(_level(level, board.headline))
+            sentences.append(f"{_joined(level, 'and')} score the same, {figures.number(top.value, top.unit)} {name}")
         else:
             sentences.append(f"{_scored(lead, board.headline)} and comes first")
-        tied = [other for other in tied if other not in level]
-        sentences.append(_cannot_tell(known[0][1].n, [lead, *tied]) if tied else "")
+        if tied := [other for other in tied if other not in level]:
+            sentences.append(_cannot_tell(known[0][1].n, [lead, *tied]))
         if beaten:
             sentences.append(_leads(lead, *beaten[0]))
-    return "; ".join(s for s in sentences if s) + "."
+    return "; ".join(sentences) + "."
 
 
 def _text_name(system: SystemSummary) -> str:
     return f"{system.system} (fake)" if system.fake else system.system
 
 
+def _changes(n: int) -> str:
+    return f"{n} change" if n == 1 else f"{n} changes"
+
+
 def _scored(system: SystemSummary, reading: str) -> str:
     e = figures.estimate(system, reading)
-    bounds = figures.interval(e.low, e.high, e.unit)
-    changes = f"{e.n} change" + ("" if e.n == 1 else "s")
-    figure = " ".join(t for t in (figures.number(e.value, e.unit), figures.label(reading), bounds) if t)
-    return f"{_text_name(system)} scores {figure} on {changes}"
-
-
-def _value(system: SystemSummary, reading: str) -> float | None:
-    return figures.estimate(system, reading).value
-
-
-def _level(systems: Sequence[SystemSummary], reading: str) -> str:
-    """Several systems with the same value share the first place."""
-    e = figures.estimate(systems[0], reading)
-    return f"{_joined(systems, 'and')} score the same, {figures.number(e.value, e.unit)} {figures.label(reading)}"
+    figure = f"{figures.number(e.value, e.unit)} {figures.label(reading)} {figures.interval(e.low, e.high, e.unit)}"
+    return f"{_text_name(system)} scores {figure.rstrip()} on {_changes(e.n)}"
 
 
 def _joined(systems: Sequence[SystemSummary], word: str) -> str:
@@ -297,37 +285,31 @@ def _joined(systems: Sequence[SystemSummary], word: str) -> str:
 
 
 def _leads(lead: SystemSummary, other: SystemSummary, c: Comparison) -> str:
-    size = figures.number(abs(c.difference) if c.difference is not None else None, c.unit)
+    size = figures.number(None if c.difference is None else abs(c.difference), c.unit)
     low, high = c.low, c.high
-    if c.difference is not None and c.difference < 0:
-        low, high = (None if high is None else -high), (None if c.low is None else -c.low)
-    figure = " ".join(t for t in (size, figures.label(c.reading), figures.interval(low, high, c.unit)) if t)
+    if c.difference is not None and c.difference < 0 and low is not None and high is not None:
+        low, high = -high, -low
+    figure = f"{size} {figures.label(c.reading)} {figures.interval(low, high, c.unit)}".rstrip()
     holm = " (Holm)" if c.p_holm is not None and c.p_holm != c.p else ""
     return f"{_text_name(lead)} leads {_text_name(other)} by {figure}, {figures.p_clause(_p(c))}{holm}"
 
 
 def _cannot_tell(n: int, systems: Sequence[SystemSummary]) -> str:
-    return f"{n} change{'' if n == 1 else 's'} cannot tell {_text_name(systems[0])} from {_joined(systems[1:], 'or')}"
+    return f"{_changes(n)} cannot tell {_text_name(systems[0])} from {_joined(systems[1:], 'or')}"
 
 
 def _tied_behind(ranked: Sequence[SystemSummary], table: ComparisonTable | None, reading: str) -> list[SystemSummary]:
     """The first system behind the leader that ties with others, and those; empty without a tie."""
-    for at in range(1, len(ranked) - 1):
-        tied = []
-        for other in ranked[at + 1 :]:
-            c = _difference(table, reading, ranked[at].system, other.system)
-            if c is not None and _p(c) is not None and not found(c):
-                tied.append(other)
-        if tied:
-            return [ranked[at], *tied]
+    for at, one in enumerate(ranked[1:], 2):
+        tested = [(other, _difference(table, reading, one.system, other.system)) for other in ranked[at:]]
+        if tied := [other for other, c in tested if c is not None and _p(c) is not None and not found(c)]:
+            return [one, *tied]
     return []
 
 
 def _difference(table: ComparisonTable | None, reading: str, first: str, second: str) -> Comparison | None:
-    for c in table.comparisons if table else ():
-        if c.reading == reading and {c.first, c.second} == {first, second}:
-            return c
-    return None
+    comparisons = [c for c in table.comparisons if c.reading == reading] if table else []
+    return next((c for c in comparisons if {c.first, c.second} == {first, second}), None)
 
 
 def _p(c: Comparison) -> float | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -60,11 +58,11 @@ def _change_plan(found: ChangePlan) -> RenderableType:
     if len(found.pairs) > 1 and not found.pairs[0].assumed:
         parts += [_pairs(found), Text("")]
     if shown is not None and not shown.assumed:
-        parts += [_study(found, shown), Text(""), plain(_answer(found, shown, wanted), 1000, "bold")]
+        parts += [_study(shown, found.unit), Text(""), plain(_answer(found, shown, wanted), 1000, "bold")]
         parts += [plain(line, 1000) for line in _prices(found, shown)]
     elif found.pairs and found.pairs[0].assumed:
         for pair in found.pairs:
-            parts += [_study(found, pair), Text("")]
+            parts += [_study(pair, found.unit), Text("")]
         parts.append(plain(_alone(found, wanted), 1000, "bold"))
     else:
         parts += [plain(f"{name_of(pair)}: {pair.reason}", 500, "yellow") for pair in found.pairs]
@@ -99,22 +97,19 @@ def _within(pair: PairPlan, unit: str) -> str:
     return words[0] if words[0] == words[1] else "/".join(words)
 
 
-def _study(found: ChangePlan, pair: PairPlan, judgements: str = "reviews") -> RenderableType:
+def _study(
+    pair: PairPlan, unit: str, title: str = "", repeats: str = "attempts at each change", judgements: str = "reviews"
+) -> Group:
     priced = any(row.dollars is not None for row in pair.rows)
     by_repository = any(row.repositories is not None for row in pair.rows)
-    columns = [
-        "attempts at each change" if judgements == "reviews" else "raters of each review",
-        "changes",
-        "95% range",
-    ]
-    columns += ["repositories"] * by_repository + [judgements, f"{pair.changes} at hand find"] + ["price"] * priced
-    table = _table(*columns)
+    columns = [repeats, "changes", "95% range", *["repositories"] * by_repository]
+    table = _table(*columns, judgements, f"{pair.changes} at hand find", *["price"] * priced)
     for row in pair.rows:
         cells = [str(row.attempts), figures.count(row.changes), _range(row.low, row.high)]
         cells += [figures.count(row.repositories)] * by_repository
-        cells += [figures.count(row.judgements), figures.number(row.detectable, found.unit)]
+        cells += [figures.count(row.judgements), figures.number(row.detectable, unit)]
         table.add_row(*cells, *[figures.dollars(row.dollars)] * priced)
-    return Group(plain(name_of(pair), 200, "underline"), table)
+    return Group(plain(title or name_of(pair), 300, "underline"), table)
 
 
 def _answer(found: ChangePlan, pair: PairPlan, wanted: str) -> str:
@@ -205,7 +200,8 @@ def _rater_plan(found: RaterPlan) -> RenderableType:
     else:
         parts += [_raters(found), Text(""), plain(_rater_answer(found), 1000, "bold")]
     if found.pair is not None and found.pair.rows:
-        parts += [Text(""), _rater_study(found.pair)]
+        title = f"to separate {one_line(found.pair.first)} from {one_line(found.pair.second)}"
+        parts += [Text(""), _study(found.pair, "", title, "raters of each review", "labels")]
     notes = [f"left out: {reason} ({count})" for reason, count in found.left_out.items()]
     notes += [f"! {text}" for text in found.warnings]
     notes += [f"! {text}" for text in (found.pair.warnings if found.pair else ())]
@@ -229,26 +225,10 @@ def _rater_answer(found: RaterPlan) -> str:
     span = figures.interval(found.icc.low, found.icc.high)
     wanted = [f"{raters} for {figures.number(float(name))}" for name, raters in found.raters_for.items()]
     takes = (
-        f"; raters for a reliable mean: {', '.join(wanted)}"
-        if wanted
-        else "; no number of raters gives a reliable mean"
+        f"raters for a reliable mean: {', '.join(wanted)}" if wanted else "no number of raters gives a reliable mean"
     )
     return (
         f"Of the variance of ratings, {icc} {span} lies between items and the rest between raters (ICC); "
         f"standard deviation between items {figures.number(found.between, '')}, within "
-        f"{figures.number(found.within, '')}{takes}."
+        f"{figures.number(found.within, '')}; {takes}."
     )
-
-
-def _rater_study(pair: PairPlan) -> RenderableType:
-    table = _table("raters of each review", "changes", "95% range", "labels", f"{pair.changes} at hand find")
-    for row in pair.rows:
-        cells: Sequence[str] = (
-            str(row.attempts),
-            figures.count(row.changes),
-            _range(row.low, row.high),
-            figures.count(row.judgements),
-            figures.number(row.detectable, ""),
-        )
-        table.add_row(*cells)
-    return Group(plain(f"to separate {one_line(pair.first)} from {one_line(pair.second)}", 300, "underline"), table)
