@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 import socket
 import struct
-from enum import StrEnum
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -20,19 +19,6 @@ ENDLESS_LENGTH = 64 * 1024 * 1024  # the content-length that an endless answer a
 PIECES = 20
 BLANK_EVERY = 0.05  # seconds between the blanks of an endless answer
 _TRANSPORT = "reviewgauge.transport"
-
-
-class ReplyMode(StrEnum):
-    """How a response is sent."""
-
-    WHOLE = "whole"
-    CLOSE = "close"  # whole, then the connection is closed
-    SILENT = "silent"  # never
-    DROP = "drop"  # closed before the first byte
-    RESET = "reset"  # reset before the first byte
-    CUT = "cut"  # closed after half of the body
-    SLOW = "slow"  # in pieces
-    ENDLESS = "endless"  # the head, then blanks
 
 
 class FaultyProtocol(HttpToolsProtocol):
@@ -45,58 +31,57 @@ class FaultyProtocol(HttpToolsProtocol):
 
 
 class FakeResponse(Response):
-    """A response that is sent after `delay` seconds, in its `mode`. `spread`: seconds that a slow one takes.
+    """A response that is sent after `delay` seconds, with its fault.
 
     `digest` is that of the request to the model that it answers, empty for any other.
     """
 
     def __init__(self, status: int, body: bytes, media_type: str = "application/json") -> None:
         super().__init__(body, status, media_type=media_type)
-        self.mode, self.delay, self.spread = ReplyMode.WHOLE, 0.0, 0.0
-        self.digest, self.fault = "", ""
+        self.fault, self.digest, self.delay = "", "", 0.0
 
-    async def deliver(self, scope: Scope, receive: Receive, send: Send) -> bool:
-        """Send it, and return whether all of it went to an open connection."""
+    async def deliver(self, scope: Scope, receive: Receive, send: Send, spread: float) -> bool:
+        """Send it, a slow one over `spread` seconds, and return whether all of it went to an open connection."""
         transport: asyncio.Transport = scope["extensions"][_TRANSPORT]
-        if self.mode is ReplyMode.SILENT:
+        if self.fault == "timeout":
             await _disconnected(receive)
             return False
         if self.delay > 0 and await _disconnected(receive, self.delay):
             return False
-        match self.mode:
-            case ReplyMode.WHOLE | ReplyMode.CLOSE:
-                if self.mode is ReplyMode.CLOSE:
-                    self.headers["connection"] = "close"
-                is_open = not transport.is_closing()
-                await self(scope, receive, send)
-                return is_open
-            case ReplyMode.SLOW:
-                return await self._send_slowly(transport, receive, send)
-            case ReplyMode.ENDLESS:
+        match self.fault:
+            case "slow":
+                return await self._send_slowly(transport, receive, send, spread / PIECES)
+            case "endless":
                 self.headers["content-length"] = str(ENDLESS_LENGTH)
                 await self._start(send)
                 await _send_part(send, b" ")
                 while not await _disconnected(receive, BLANK_EVERY):
                     await _send_part(send, b" ")
-            case ReplyMode.CUT:
+            case "cut":
                 await self._start(send)
                 await _send_part(send, bytes(self.body[: len(self.body) // 2]))
                 transport.close()
-            case ReplyMode.DROP:
+            case "drop":
                 transport.close()
-            case ReplyMode.RESET:
+            case "reset":
                 raw = transport.get_extra_info("socket")
                 with contextlib.suppress(OSError, AttributeError):  # closing with this option set sends a reset
                     raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 transport.abort()
+            case _:
+                if self.fault == "close":
+                    self.headers["connection"] = "close"
+                is_open = not transport.is_closing()
+                await self(scope, receive, send)
+                return is_open
         await _disconnected(receive)
         return False
 
-    async def _send_slowly(self, transport: asyncio.Transport, receive: Receive, send: Send) -> bool:
+    async def _send_slowly(self, transport: asyncio.Transport, receive: Receive, send: Send, wait: float) -> bool:
         await self._start(send)
         size = max(1, -(-len(self.body) // PIECES))
         for start in range(0, len(self.body), size):
-            if start and await _disconnected(receive, self.spread / PIECES):
+            if start and await _disconnected(receive, wait):
                 return False
             await _send_part(send, bytes(self.body[start : start + size]))
         is_open = not transport.is_closing()

@@ -6,7 +6,7 @@ import hashlib
 import json
 import time
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from reviewgauge.models.fake import anthropic_wire, openai_wire
-from reviewgauge.models.fake.delivery import FakeResponse, ReplyMode
+from reviewgauge.models.fake.delivery import FakeResponse
 from reviewgauge.models.fake.faults import Faults, share_of
 from reviewgauge.models.fake.model import NAME, answer, tokens
 from reviewgauge.models.fake.wire import Asked, FakeAnswer, Malformed
@@ -36,16 +36,7 @@ GARBAGE = (
     "[[[[[[[[[[",
 )
 HARMLESS = ("", "slow", "close", "nousage")  # the answer is right all the same
-_PAGE = "<html><head><title>{0}</title></head><body><center><h1>{0}</h1></center><hr>a proxy</body></html>\n"
-_MODES = {
-    "timeout": ReplyMode.SILENT,
-    "drop": ReplyMode.DROP,
-    "reset": ReplyMode.RESET,
-    "cut": ReplyMode.CUT,
-    "slow": ReplyMode.SLOW,
-    "endless": ReplyMode.ENDLESS,
-    "close": ReplyMode.CLOSE,
-}
+_PAGES = {"502": (502, "502 Bad Gateway"), "504": (504, "504 Gateway Time-out"), "html": (200, "Checking your browser")}
 _STATUS = {
     "429": "Rate limit reached for requests. Please try again later.",
     "500": "The server had an error while processing your request.",
@@ -119,30 +110,28 @@ class FakeService:
 
     async def _models(self, request: HttpRequest) -> FakeResponse:
         protocol = anthropic_wire if "anthropic-version" in request.headers else openai_wire
-        return self.refused_key(protocol, request) or _json(200, protocol.models(SERVED))
+        return self._refused_key(protocol, request) or _json(200, protocol.models(SERVED))
 
     async def _stats(self, request: HttpRequest) -> FakeResponse:
         return _json(200, self.stats())
 
-    def count(self, reply: FakeResponse, sent: bool) -> None:
-        """Count a finished reply. `sent`: all of it went to an open connection."""
+    def count(self, reply: FakeResponse, arrived: bool) -> None:
+        """Count a finished reply. `arrived`: all of it went to an open connection."""
         if not reply.digest:
             return
         self._in_flight -= 1
-        if sent and reply.status_code == 200:
+        if arrived and reply.status_code == 200:
             self._answered += 1
             self._given[reply.digest] += 1
             self._clean[reply.digest] += reply.fault in HARMLESS
 
-    def refused_key(self, protocol: ModuleType, request: HttpRequest) -> FakeResponse | None:
+    def _refused_key(self, protocol: ModuleType, request: HttpRequest) -> FakeResponse | None:
         """The refusal of a request without the right key; None where it has it."""
-        if self.key is None or self.key == _key(request):
-            return None
-        return _error(protocol, 401, f"Incorrect API key provided: {_key(request)}.", "invalid_api_key")
+        return None if self.key is None or self.key == _key(request) else _wrong_key(protocol, request)
 
     def reply(self, protocol: ModuleType, request: HttpRequest, raw: bytes) -> FakeResponse:
         """The reply to a request to the model with the body `raw`, not yet sent."""
-        if (refusal := self.refused_key(protocol, request)) is not None:
+        if (refusal := self._refused_key(protocol, request)) is not None:
             return refusal
         try:
             body = json.loads(raw)
@@ -156,11 +145,10 @@ class FakeService:
         digest = digest_of(asked.request)
         self.calls += 1
         self._received[digest] += 1
-        number, times = self.calls, self._received[digest]
-        fault = self.faults.draw(number, times, _text(asked.request))
-        reply = self._failed(protocol, request, asked, fault, number)
-        fault = fault if reply is not None else ""
-        reply = reply or self._answer(protocol, asked, number)
+        number = self.calls
+        fault = self.faults.draw(number, self._received[digest], _text(asked.request))
+        fault = fault if applies(fault, asked) else ""
+        reply = self._failed(protocol, request, asked, fault) or self._answer(protocol, asked, number, fault)
         if fault:
             self._by_fault[fault] += 1
         self.seen.append(SeenRequest(request.url.path, request.headers, body, fault))
@@ -171,60 +159,37 @@ class FakeService:
         reply.headers["x-request-id"] = reply.headers["request-id"] = f"req_fake{number}"
         return reply
 
-    def _failed(
-        self, protocol: ModuleType, request: HttpRequest, asked: Asked, fault: str, number: int
-    ) -> FakeResponse | None:
-        """The reply with the fault; None where the fault does not apply to this request."""
-        if not fault or not applies(fault, asked):
+    def _failed(self, protocol: ModuleType, request: HttpRequest, asked: Asked, fault: str) -> FakeResponse | None:
+        """The reply with a fault in place of an answer; None where the model answers."""
+        match fault:
+            case "quota":
+                status = 429 if protocol is openai_wire else 402
+                return _error(protocol, status, "You exceeded your current quota, add credits.", "insufficient_quota")
+            case "401":
+                return _wrong_key(protocol, request)
+            case "404":
+                return _error(protocol, 404, f"The model {asked.model!r} does not exist.", "model_not_found", "model")
+            case "overflow":
+                return _overflow(protocol, asked)
+            case "nojson" | "param" | "maxtokens":
+                return _unsupported(protocol, asked, fault)
+            case "502" | "504" | "html":
+                return _page(fault)
+            case "badjson":
+                return FakeResponse(200, b'{"id": "fake", "choices": [{"message": {"content": ')
+            case "blank":
+                return FakeResponse(200, b"")
+            case "error200":
+                return _json(200, protocol.error(502, "Provider returned error"))
+        if not fault.isdecimal():
             return None
-        if fault in _MODES:
-            good = self._answer(protocol, asked, number)
-            good.mode, good.spread = _MODES[fault], self.faults.slow
-            return good
-        refusal = self._refusal(protocol, request, asked, fault)
-        if refusal is not None:
-            return refusal
-        if fault == "html":
-            return _html(200, "Checking your browser")
-        if fault in ("badjson", "blank"):
-            return FakeResponse(
-                200, b"" if fault == "blank" else b'{"id": "fake", "choices": [{"message": {"content": '
-            )
-        if fault == "error200":
-            return _json(200, protocol.error(502, "Provider returned error"))
-        return self._answer(protocol, asked, number, fault)
+        reply = _error(protocol, int(fault), _STATUS.get(fault, f"A fault with status {fault}."))
+        if fault in ("429", "503", "529") and self.faults.retry_after is not None:
+            reply.headers["retry-after"] = f"{self.faults.retry_after:g}"
+        return reply
 
-    def _refusal(self, protocol: ModuleType, request: HttpRequest, asked: Asked, fault: str) -> FakeResponse | None:
-        """The reply with an error status; None for a fault that answers with status 200."""
-        if fault == "quota":
-            status = 429 if protocol is openai_wire else 402
-            return _error(protocol, status, "You exceeded your current quota, add credits.", "insufficient_quota")
-        if fault == "401":
-            return _error(protocol, 401, f"Incorrect API key provided: {_key(request)}.", "invalid_api_key")
-        if fault == "404":
-            return _error(protocol, 404, f"The model {asked.model!r} does not exist.", "model_not_found", "model")
-        if fault == "overflow":
-            return _overflow(protocol, asked)
-        if fault == "nojson":
-            return _error(protocol, 400, "This model knows no structured output.", None, "response_format")
-        if fault == "param":
-            name = asked.sampling[0]
-            text = f"Unsupported parameter: '{name}' is not supported with this model."
-            return _error(protocol, 400, text, "unsupported_parameter", name)
-        if fault == "maxtokens":
-            text = "Unsupported parameter: 'max_tokens' is not supported with this model. "
-            text += "Use 'max_completion_tokens' instead."
-            return _error(protocol, 400, text, "unsupported_parameter", "max_tokens")
-        if fault in ("502", "504"):
-            return _html(int(fault), f"{fault} Bad Gateway" if fault == "502" else "504 Gateway Time-out")
-        if fault.isdecimal():
-            reply = _error(protocol, int(fault), _STATUS.get(fault, f"A fault with status {fault}."), None)
-            if fault in ("429", "503", "529") and self.faults.retry_after is not None:
-                reply.headers["retry-after"] = f"{self.faults.retry_after:g}"
-            return reply
-        return None
-
-    def _answer(self, protocol: ModuleType, asked: Asked, number: int, fault: str = "") -> FakeResponse:
+    def _answer(self, protocol: ModuleType, asked: Asked, number: int, fault: str) -> FakeResponse:
+        """The model's answer, which the fault may spoil."""
         digest = digest_of(asked.request)
         self._begun[digest] += 1
         model_answer = answer(asked.request, self.model or asked.model, (1, self._begun[digest], 1), asked.seed)
@@ -260,7 +225,7 @@ class _Endpoint:
             reply = self._service.reply(self._protocol, request, await request.body())
         sent = False
         try:
-            sent = await reply.deliver(scope, receive, send)
+            sent = await reply.deliver(scope, receive, send, self._service.faults.slow)
         finally:
             self._service.count(reply, sent)
 
@@ -282,25 +247,18 @@ def applies(fault: str, asked: Asked) -> bool:
 
 def spoilt(answer: FakeAnswer, fault: str, asked: Asked, number: int) -> FakeAnswer:
     """The answer with a fault of its content."""
-    half = answer.text[: len(answer.text) // 2]
-    if fault == "nousage":
-        return replace(answer, counted=False)
-    if fault == "truncate":
-        return replace(answer, text=half)
-    if fault == "length":
-        return replace(answer, text=half, stop="length", tool_calls=())
-    if fault == "reasoning":
-        spent = asked.max_tokens or 8192
-        return replace(answer, text="", tool_calls=(), stop="length", tokens_out=spent, reasoning=spent)
-    if fault == "empty":
-        return replace(answer, text="", tool_calls=(), stop="end", tokens_out=0)
-    if fault == "refuse":
-        return replace(answer, text="I'm sorry, but I can't help with that.", tool_calls=(), stop="refuse")
-    if fault == "filter":
-        return replace(answer, text="", tool_calls=(), stop="filter", tokens_out=0)
-    if fault == "garbage":
-        return replace(answer, text=GARBAGE[number % len(GARBAGE)], tool_calls=(), stop="end")
-    return answer
+    half, spent = answer.text[: len(answer.text) // 2], asked.max_tokens or 8192
+    changes: dict[str, dict[str, Any]] = {
+        "nousage": {"counted": False},
+        "truncate": {"text": half},
+        "length": {"text": half, "stop": "length", "tool_calls": ()},
+        "reasoning": {"text": "", "stop": "length", "tool_calls": (), "tokens_out": spent, "reasoning": spent},
+        "empty": {"text": "", "stop": "end", "tool_calls": (), "tokens_out": 0},
+        "refuse": {"text": "I'm sorry, but I can't help with that.", "stop": "refuse", "tool_calls": ()},
+        "filter": {"text": "", "stop": "filter", "tool_calls": (), "tokens_out": 0},
+        "garbage": {"text": GARBAGE[number % len(GARBAGE)], "stop": "end", "tool_calls": ()},
+    }
+    return replace(answer, **changes.get(fault, {}))
 
 
 def digest_of(request: Request) -> str:
@@ -321,7 +279,7 @@ def _text(request: Request) -> str:
 
 
 def _key(request: HttpRequest) -> str:
-    given = request.headers.get("x-api-key") or request.headers.get("authorization", "")
+    given = request.headers.get("x-api-key") or request.headers.get("authorization") or ""
     return given.removeprefix("Bearer ")
 
 
@@ -331,13 +289,27 @@ def _overflow(protocol: ModuleType, asked: Asked) -> FakeResponse:
         return _error(protocol, 400, f"prompt is too long: {used} tokens > {CONTEXT} maximum")
     text = (
         f"This model's maximum context length is {CONTEXT} tokens. However, your messages resulted in {used} tokens. "
+        "Please reduce the length of the messages."
     )
-    return _error(
-        protocol, 400, text + "Please reduce the length of the messages.", "context_length_exceeded", "messages"
-    )
+    return _error(protocol, 400, text, "context_length_exceeded", "messages")
 
 
-def _json(status: int, body: Mapping[str, Any] | Sequence[Any]) -> FakeResponse:
+def _wrong_key(protocol: ModuleType, request: HttpRequest) -> FakeResponse:
+    return _error(protocol, 401, f"Incorrect API key provided: {_key(request)}.", "invalid_api_key")
+
+
+def _unsupported(protocol: ModuleType, asked: Asked, fault: str) -> FakeResponse:
+    """The refusal of a request for a schema, for its first sampling parameter, or for how it names the limit."""
+    if fault == "nojson":
+        return _error(protocol, 400, "This model knows no structured output.", None, "response_format")
+    name, advice = "max_tokens", " Use 'max_completion_tokens' instead."
+    if fault == "param":
+        name, advice = asked.sampling[0], ""
+    text = f"Unsupported parameter: '{name}' is not supported with this model.{advice}"
+    return _error(protocol, 400, text, "unsupported_parameter", name)
+
+
+def _json(status: int, body: Mapping[str, Any]) -> FakeResponse:
     return FakeResponse(status, json.dumps(body).encode())
 
 
@@ -347,5 +319,8 @@ def _error(
     return _json(status, protocol.error(status, message, code, param))
 
 
-def _html(status: int, title: str) -> FakeResponse:
-    return FakeResponse(status, _PAGE.format(title).encode(), "text/html")
+def _page(fault: str) -> FakeResponse:
+    """A proxy's page."""
+    status, title = _PAGES[fault]
+    page = f"<html><head><title>{title}</title></head><body><center><h1>{title}</h1></center><hr>a proxy</body></html>"
+    return FakeResponse(status, page.encode(), "text/html")
