@@ -49,7 +49,7 @@ TRAPS = 2  # so many traps of a data set stand on the page
 SHARED_BY = 4  # an option of so many verbs is described once, at the end of the page
 RESULTS = {
     "demo": "DemoResult",
-    "list": "CatalogueLine[]",
+    "list": "CatalogueEntry[]",
     "info": "DatasetInfo",
     "get": "GetResult",
     "check": "CheckResult[]",

@@ -52,7 +52,7 @@ def test_schemas_are_valid(path: Path) -> None:
     ("arguments", "record", "many"),
     [
         (["info", "sample"], "DatasetInfo", False),
-        (["list", "metrics"], "CatalogueLine", True),
+        (["list", "metrics"], "CatalogueEntry", True),
         (["review", "sample", "silent", "recorded", "-o", "run"], "ReviewResult", False),
         (["score", "run", "hits"], "ScoreResult", False),
         (["compare", "run"], "ComparisonTable", True),

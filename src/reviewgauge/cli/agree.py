@@ -10,6 +10,7 @@ from reviewgauge.api.agree import agree
 from reviewgauge.cli.options import from_option, json_option, seed_option
 from reviewgauge.cli.output import emit
 from reviewgauge.core.labels import RaterKind
+from reviewgauge.views.terminal.agreement_tables import agreement
 
 
 @click.command("agree")
@@ -29,10 +30,4 @@ from reviewgauge.core.labels import RaterKind
 def command(labels: str, as_json: bool, **options: Any) -> None:
     """Measure how far raters agree in LABELS: a file of labels, a run folder or a data set."""
     result = agree(labels, **options)
-
-    def show() -> object:
-        from reviewgauge.views.terminal.agreement_tables import agreement
-
-        return agreement(result)
-
-    emit(result, as_json, show)
+    emit(result, as_json, lambda: agreement(result))

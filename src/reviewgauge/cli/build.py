@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
 
 from reviewgauge.api.build import CARD_MD, BuildResult, build
 from reviewgauge.cli.options import json_option, model_options
-from reviewgauge.cli.output import emit, end, note, progress_bar, stoppable
+from reviewgauge.cli.output import note, run_stoppable
 from reviewgauge.core.errors import UserError
 from reviewgauge.views.markdown import funnel_table
 
@@ -36,7 +37,7 @@ from reviewgauge.views.markdown import funnel_table
 )
 @model_options
 @json_option
-def command(source: str, settings: Sequence[str], model: str | None, as_json: bool, **options: Any) -> None:
+def command(source: str, settings: Sequence[str], model: str | None, as_json: bool, **options: Any) -> int:
     """Build a benchmark from SOURCE: a git repository on this machine, or github:OWNER/NAME.
 
     Without --recipe a local history needs no key and no network: changes that later needed a fix, and ones that never
@@ -46,13 +47,8 @@ def command(source: str, settings: Sequence[str], model: str | None, as_json: bo
     given = dict(_setting(word) for word in settings)
     if model is not None:
         given["model"] = repr(model)
-    with stoppable() as stop:
-        with progress_bar("building", quiet=as_json) as progress:
-            result = build(source, settings=given, stop=stop, progress=progress, **options)
-        emit(result, as_json, lambda: _shown(result))
-        end(stop)
-        if result.card is not None and not result.card.cases:
-            raise click.exceptions.Exit(1)
+    result = run_stoppable("building", partial(build, source, settings=given, **options), as_json, _shown)
+    return int(result.card is not None and not result.card.cases)
 
 
 def _setting(word: str) -> tuple[str, str]:
@@ -62,18 +58,12 @@ def _setting(word: str) -> tuple[str, str]:
     return name, value
 
 
-def _shown(result: BuildResult) -> object:
-    from rich.console import Group
-    from rich.markup import escape
-
-    card, lines = result.card, []
-    if result.spending.sentence:
-        lines.append(result.spending.sentence)
+def _shown(result: BuildResult) -> list[object]:
+    card, lines = result.card, [result.spending.sentence] if result.spending.sentence else []
     if result.foretold:
-        lines.append(f"{result.folder}: a dry run; no benchmark was written")
-        return Group(funnel_table(result.foretold), escape("\n".join(lines)))
+        return [funnel_table(result.foretold), *lines, f"{result.folder}: a dry run; no benchmark was written"]
     if card is None:
-        return escape("\n".join([*lines, f"{result.folder}: not finished, nothing was written"]))
+        return [*lines, f"{result.folder}: not finished, nothing was written"]
     for warning in card.warnings:
         note(f"note: {warning}")
     where = shlex.quote(result.folder)
@@ -90,4 +80,4 @@ def _shown(result: BuildResult) -> object:
         lines.append(f"next: reviewgauge doctor {where}")
     else:
         lines.append(f"{result.folder}: no case is left; the funnel and {result.folder}/drops.jsonl say why")
-    return Group(funnel_table(card.funnel), escape("\n".join(lines)))
+    return [funnel_table(card.funnel), *lines]

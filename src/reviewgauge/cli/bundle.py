@@ -69,16 +69,8 @@ def make_command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     if not as_json:
         for line in _notes(result):
             note(line)
-
-    def show() -> object:
-        from rich.markup import escape
-
-        return escape(
-            f"{result.path}: {result.bytes / 1e6:.1f} MB, {result.files} files, content {result.content[:16]}\n"
-            f"next: reviewgauge bundle verify {result.path}"
-        )
-
-    emit(result, as_json, show)
+    made = f"{result.bytes / 1e6:.1f} MB, {result.files} files, content {result.content[:16]}"
+    emit(result, as_json, lambda: f"{result.path}: {made}\nnext: reviewgauge bundle verify {result.path}")
 
 
 def _notes(result: BundleResult) -> list[str]:
@@ -123,13 +115,7 @@ def verify_command(file: str, as_json: bool, **options: Any) -> int:
         result = verify(file, progress=progress, **options)
     for line in result.notes if not as_json else ():
         note(f"note: {line}")
-
-    def show() -> object:
-        from rich.markup import escape
-
-        return escape("\n".join(_verdict(result)))
-
-    emit(result, as_json, show)
+    emit(result, as_json, lambda: "\n".join(_verdict(result)))
     return 0 if result.ok else 1
 
 

@@ -35,15 +35,11 @@ def info_command(as_json: bool) -> None:
     found = cache()
 
     def show() -> object:
-        from rich.console import Group
-        from rich.markup import escape
-
         if not found.path:
             return "the cache is turned off (REVIEWGAUGE_CACHE=off)"
         lines = f"{found.path}: {found.calls:,} calls, {_size(found.bytes)}"
         vectors = f"{found.vectors_path}: {found.vectors:,} vectors, {_size(found.vectors_bytes)}"
-        parts: list[object] = [escape(lines), *([_table(found)] if found.models else []), escape(vectors)]
-        return Group(*parts)  # type: ignore[arg-type]  # things that rich can print
+        return [lines, *([_table(found)] if found.models else []), vectors]
 
     emit(found, as_json, show)
 
@@ -89,14 +85,8 @@ def clear_command(model: str | None, older_than: float | None, vectors: bool, ye
             raise UserError("this deletes answers that were paid for", remedy="confirm with --yes")
         click.confirm("Delete these answers from the cache?", abort=True, err=True)
     result = clear(model=model, older_than=older_than, vectors=vectors)
-
-    def show() -> object:
-        from rich.markup import escape
-
-        gone = f"{result.vectors:,} vectors" if vectors else f"{result.calls:,} calls"
-        return escape(f"{result.path}: {gone} deleted")
-
-    emit(result, as_json, show)
+    gone = f"{result.vectors:,} vectors" if vectors else f"{result.calls:,} calls"
+    emit(result, as_json, lambda: f"{result.path}: {gone} deleted")
 
 
 @command.command("export")
@@ -107,10 +97,4 @@ def clear_command(model: str | None, older_than: float | None, vectors: bool, ye
 def export_command(out: str, model: str | None, run: str | None, as_json: bool) -> None:
     """Write calls as JSON lines, for --replay on another machine. They hold the prompts, and so the code in them."""
     result = export(out, model=model, run=run)
-
-    def show() -> object:
-        from rich.markup import escape
-
-        return escape(f"{result.path}: {result.calls:,} calls, {_size(result.bytes)}")
-
-    emit(result, as_json, show)
+    emit(result, as_json, lambda: f"{result.path}: {result.calls:,} calls, {_size(result.bytes)}")

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
 
 from reviewgauge.api.calibrate import FILE, CalibrateResult, calibrate
 from reviewgauge.cli.options import from_option, json_option, model_options, retry_option, seed_option, stage_option
-from reviewgauge.cli.output import emit, end, note, note_reasons, progress_bar, stoppable
+from reviewgauge.cli.output import note, note_reasons, run_stoppable
 from reviewgauge.views.terminal.closing import after_measuring, measuring_line
+from reviewgauge.views.validity.tables import calibration
 
 
 def _quoted(spec: str) -> str:
@@ -45,33 +47,26 @@ def command(labels: str, metrics: Sequence[str], as_json: bool, **options: Any) 
 
     Killed or interrupted while it measures, the same command goes on where it stopped.
     """
-    with stoppable() as stop:
-        with progress_bar("calibrating", quiet=as_json) as progress:
-            result = calibrate(labels, *metrics, stop=stop, progress=progress, **options)
-        for text in result.notes:
-            note(f"note: {text}")
-        for totals in result.totals:
-            note_reasons(totals.reasons)
-        emit(result, as_json, lambda: _shown(result))
-        end(stop)
+    work = partial(calibrate, labels, *metrics, **options)
+    result = run_stoppable("calibrating", work, as_json, _shown, note_first=_notes)
     if result.leaks:
         note("a fit to shuffled labels reaches more than chance: the folds do not keep apart what belongs together")
     return 1 if result.leaks else 0
 
 
-def _shown(result: CalibrateResult) -> object:
-    from rich.console import Group
-    from rich.markup import escape
+def _notes(result: CalibrateResult) -> None:
+    for text in result.notes:
+        note(f"note: {text}")
+    note_reasons(result.totals)
 
-    from reviewgauge.views.validity.tables import calibration
 
+def _shown(result: CalibrateResult) -> list[object]:
     closing = f"{result.file} was fitted to all {result.rows:,} rows; use it as {_quoted(result.spec)}"
     closing += f"; {result.seconds:.1f} s"
-    fitted = [
+    fitted = (
         calibration(result.account, leakage=result.leakage, weights=result.weights, closing=closing, folds=result.folds)
-        for _ in result.account[:1]
-    ]
-    lines = [] if result.account else [measuring_line(result.totals, result.seconds, result.spending.estimated)]
-    lines += [result.spending.sentence] if result.spending.sentence else []
-    lines += after_measuring(result.totals)
-    return Group(*fitted, *(escape(line) for line in lines))
+        if result.account
+        else measuring_line(result.totals, result.seconds, result.spending.estimated)
+    )
+    spent = [result.spending.sentence] if result.spending.sentence else []
+    return [fitted, *spent, *after_measuring(result.totals)]

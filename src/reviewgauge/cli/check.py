@@ -18,9 +18,7 @@ def command(files: Sequence[str], as_json: bool) -> int:
     """Check FILES in ReviewGauge's own format record by record. The exit code is 2 when something is wrong."""
     results = [check(path) for path in files]
 
-    def show() -> object:
-        from rich.markup import escape
-
+    def show() -> str:
         lines = []
         for result in results:
             shown = [problem.problem for problem in result.problems[:100]]
@@ -29,7 +27,7 @@ def command(files: Sequence[str], as_json: bool) -> int:
                 lines.append(f"… and {result.bad - len(shown)} more")
             good = ", ".join(f"{n} good {kind} record{'s' if n != 1 else ''}" for kind, n in result.records.items())
             lines.append(f"{result.path}: {good or 'no good record'}, {result.bad} bad")
-        return escape("\n".join(lines))
+        return "\n".join(lines)
 
     emit(results, as_json, show, whole_lines=True)
     return 2 if any(result.bad for result in results) else 0

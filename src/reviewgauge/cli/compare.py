@@ -10,6 +10,7 @@ import click
 from reviewgauge.api.compare import compare
 from reviewgauge.cli.options import json_option, seed_option
 from reviewgauge.cli.output import emit
+from reviewgauge.views.terminal import leaderboards
 
 
 @click.command("compare")
@@ -25,11 +26,4 @@ def command(runs: Sequence[str], readings: Sequence[str], as_json: bool, **optio
     """Compare the systems of one or more RUNS on the cases they share, with intervals and corrected p-values."""
     result = compare(*runs, readings=readings or None, **options)
 
-    def show() -> object:
-        from rich.console import Group
-
-        from reviewgauge.views.terminal import leaderboards
-
-        return Group(*(leaderboards.comparison(table) for table in result))
-
-    emit(result, as_json, show)
+    emit(result, as_json, lambda: [leaderboards.comparison(table) for table in result])

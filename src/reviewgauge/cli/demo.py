@@ -12,6 +12,8 @@ from reviewgauge.cli.options import json_option
 from reviewgauge.cli.output import emit, note, progress_bar
 from reviewgauge.cli.review import all_drops
 from reviewgauge.core.reports.build_card import BuildCard
+from reviewgauge.views.markdown import funnel_table
+from reviewgauge.views.terminal import leaderboards
 from reviewgauge.views.terminal.closing import drop_notes
 
 NOISE = "What a history can show"  # the part of the card that says how sure the labels are
@@ -33,19 +35,11 @@ def command(out: str, as_json: bool) -> None:
         for line in drop_notes(all_drops(result.review)):  # which analysers were missing changes the figures
             note(line)
 
-    def show() -> object:
-        from rich.console import Group
-        from rich.markup import escape
-
-        from reviewgauge.views.markdown import funnel_table
-        from reviewgauge.views.terminal import leaderboards
-
+    def show() -> list[object]:
         card, board = result.build.card, result.score.leaderboards[0]
-        return Group(
-            *(() if card is None else (funnel_table(card.funnel), escape("\n".join(_about(result, card))), "")),
-            leaderboards.leaderboard(board, next(iter(result.score.comparisons), None)),
-            escape("\n".join(_end(result))),
-        )
+        built = [] if card is None else [funnel_table(card.funnel), *_about(result, card), ""]
+        table = leaderboards.leaderboard(board, next(iter(result.score.comparisons), None))
+        return [*built, table, *_end(result)]
 
     emit(result, as_json, show)
 

@@ -10,6 +10,7 @@ from reviewgauge.api.doctor import examine_with_cost
 from reviewgauge.cli.options import from_option, json_option, model_options, stage_option
 from reviewgauge.cli.output import emit, note
 from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.views.terminal import tables
 
 
 @click.command("doctor")
@@ -35,13 +36,7 @@ def command(
     if spent.estimated:  # what the fake model says of the probes is not a finding
         emit(spent, as_json, lambda: spent.sentence or "Dry run: no model would be asked.")
         return 0
-
-    def show() -> object:
-        from reviewgauge.views.terminal import tables
-
-        return tables.doctor(report)
-
-    emit(report, as_json, show)
+    emit(report, as_json, lambda: tables.doctor(report))
     if spent.sentence:
         note(spent.sentence)
     if fake:

@@ -13,6 +13,7 @@ from reviewgauge.cli.options import json_option, seed_option
 from reviewgauge.cli.output import emit, note
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.gate import GateVerdict
+from reviewgauge.views import gates
 
 EXIT = {GateVerdict.NOT_WORSE: 0, GateVerdict.WORSE: 1, GateVerdict.CANNOT_TELL: 3}
 
@@ -57,19 +58,11 @@ def command(
     if margin is None:
         raise UserError("no --margin given", remedy="how much worse would still be fine, such as --margin .02")
     found = gate(run, baseline=baseline, metric=metric, margin=margin, **options)
-
-    def show() -> object:
-        from reviewgauge.views import gates
-
-        return gates.gate(found)
-
-    from reviewgauge.views import gates
-
     if markdown:
         Path(markdown).write_text(gates.markdown(found), encoding="utf-8")
     if junit:
         Path(junit).write_bytes(gates.junit(found))
-    emit(found, as_json, show)
+    emit(found, as_json, lambda: gates.gate(found))
     context.exit(EXIT[found.verdict])
 
 
@@ -85,12 +78,6 @@ def _check_options(context: click.Context, smoking: bool) -> None:
 
 def _smoke(runs: Sequence[str], count: int, metric: str, output: str | None, as_json: bool) -> None:
     found = smoke(*runs, count=count, metric=metric, file=output)
-
-    def show() -> object:
-        from reviewgauge.views import gates
-
-        return gates.smoke(found)
-
-    emit(found, as_json, show)
+    emit(found, as_json, lambda: gates.smoke(found))
     if output:
         note(f"next: reviewgauge review DATASET REVIEWER -o RUN --only case=@{output}")

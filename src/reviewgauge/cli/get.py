@@ -20,9 +20,7 @@ def command(dataset: str, source: str | None, out: str | None, with_code: bool, 
     with progress_bar("fetching", quiet=as_json) as progress:
         result = get(dataset, source, out, with_code, progress)
 
-    def show() -> object:
-        from rich.markup import escape
-
+    def show() -> str:
         lines = [f"{result.dataset}: {result.files} files in {result.path} ({result.fetched} fetched now)"]
         if result.differs:
             lines.append(f"not the official version: {', '.join(result.differs)}")
@@ -34,7 +32,7 @@ def command(dataset: str, source: str | None, out: str | None, with_code: bool, 
                 f"{len(result.failed)} could not be fetched"
             )
         lines += [f"  {drop.item}: {drop.reason}" for drop in result.failed[:20]]
-        return escape("\n".join(lines))
+        return "\n".join(lines)
 
     emit(result, as_json, show)
     return 1 if result.failed else 0

@@ -13,6 +13,7 @@ from reviewgauge.cli.options import from_option, json_option, model_options, see
 from reviewgauge.cli.output import emit, progress_bar
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.views.terminal.judge_tables import judge_report
 
 
 def _authors(given: Sequence[str]) -> dict[str, str]:
@@ -56,13 +57,7 @@ def command(ctx: click.Context, /, judge: str, models: ModelOptions, as_json: bo
     authors = _authors(options.pop("authors"))
     with progress_bar("judging", quiet=as_json) as progress:
         report = judge_check(judge, authors=authors, models=models, progress=progress, **options)
-
-    def show() -> object:
-        from reviewgauge.views.terminal.judge_tables import judge_report
-
-        return judge_report(report)
-
-    emit(report, as_json, show)
+    emit(report, as_json, lambda: judge_report(report))
     if report.stopped:
         raise UserError(report.stopped)
     if report.gate is not None and not report.gate.passed:

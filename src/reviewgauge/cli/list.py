@@ -7,7 +7,7 @@ import click
 from reviewgauge.api.list import KINDS, list_plugins
 from reviewgauge.cli.options import json_option
 from reviewgauge.cli.output import emit
-from reviewgauge.core.specs import CatalogueEntry
+from reviewgauge.views.terminal import tables
 
 
 @click.command("list")
@@ -17,9 +17,4 @@ def command(kind: str | None, as_json: bool) -> None:
     """List the data sets, stages, reviewers, metrics, formats, judges and recipes, or those of one KIND."""
     lines = list_plugins(kind)
 
-    def show() -> object:
-        from reviewgauge.views.terminal import tables
-
-        return tables.catalogue([CatalogueEntry(line.kind, line.name, line.summary) for line in lines])
-
-    emit(lines, as_json, show)
+    emit(lines, as_json, lambda: tables.catalogue(lines))

@@ -7,8 +7,9 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TypeVar
 
 import click
 from pydantic import BaseModel
@@ -17,8 +18,10 @@ from reviewgauge.cli.main import GO_ON
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.secrets import hide_in, hide_secrets
-from reviewgauge.engine.run.executors import Interruption, interruptible
+from reviewgauge.engine.run.executors import interruptible
+from reviewgauge.engine.run.progress import WorkTotals
 
+R = TypeVar("R", bound=BaseModel)
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 _INTERRUPTED = b"\ninterrupted: finishing what is in flight; Ctrl-C again stops at once\n"
 
@@ -26,9 +29,10 @@ _INTERRUPTED = b"\ninterrupted: finishing what is in flight; Ctrl-C again stops 
 def emit(
     result: BaseModel | Sequence[BaseModel], as_json: bool, show: Callable[[], object], *, whole_lines: bool = False
 ) -> None:
-    """Print a result: as JSON when asked for, else as what `show` returns (something rich can print).
+    """Print a result: as JSON when asked for, else as what `show` returns: something rich can print, or a list of such.
 
-    `whole_lines` leaves long lines in one piece, for lists that people search line by line.
+    Texts are printed as they are, without markup. `whole_lines` leaves long lines in one piece, for lists that people
+    search line by line.
     """
     if as_json:
         data = (
@@ -44,7 +48,9 @@ def emit(
 
     shown = show()
     console = Console(width=_width(), highlight=False)
-    console.print(harmless(hide_secrets(shown)) if isinstance(shown, str) else shown, soft_wrap=whole_lines)
+    for part in shown if isinstance(shown, list) else [shown]:
+        text = harmless(hide_secrets(part)) if isinstance(part, str) else part
+        console.print(text, soft_wrap=whole_lines, markup=False, emoji=False)
 
 
 def _escaped(found: re.Match[str]) -> str:
@@ -110,29 +116,34 @@ def rate_words(per_second: float | None) -> str:
     return f"{per_second:.3g}/s" if per_second >= 1 else f"{per_second * 60:.2g}/min"
 
 
-@contextmanager
-def stoppable() -> Iterator[Interruption]:
-    """Inside, the first Ctrl-C asks to stop, the second is KeyboardInterrupt."""
-    with interruptible(_announce) as stop:
-        yield stop
+def run_stoppable(
+    title: str,
+    work: Callable[..., R],
+    as_json: bool,
+    show: Callable[[R], object],
+    note_first: Callable[[R], None] = lambda result: None,
+) -> R:
+    """Do `work(stop=, progress=)` behind a progress bar and print its result, which `note_first` may comment on.
+
+    The first Ctrl-C finishes what is in flight, and the exit code is 130; the second is KeyboardInterrupt. Raises what
+    stopped the work.
+    """
+    with interruptible(lambda: os.write(2, _INTERRUPTED)) as stop:  # past Python's buffers: it is a signal handler
+        with progress_bar(title, quiet=as_json) as progress:
+            result = work(stop=stop, progress=progress)
+        note_first(result)
+        emit(result, as_json, lambda: show(result))
+        if stop.error is not None:
+            raise stop.error
+        if stop.by_user:
+            sys.stdout.flush()
+            note(GO_ON)
+            raise click.exceptions.Exit(130)
+    return result
 
 
-def _announce() -> None:
-    """Write past Python's buffers: this runs in a signal handler."""
-    os.write(2, _INTERRUPTED)
-
-
-def note_reasons(reasons: Mapping[str, str]) -> None:
+def note_reasons(totals: Iterable[WorkTotals]) -> None:
     """Note the first failure of each kind."""
-    for kind, message in reasons.items():
-        note(f"note: failed ({kind}): {one_line(message, 300)}")
-
-
-def end(stop: Interruption) -> None:
-    """After the summary: raise what ended the run, if anything did. Ctrl-C is exit code 130."""
-    if stop.error is not None:
-        raise stop.error
-    if stop.by_user:
-        sys.stdout.flush()
-        note(GO_ON)
-        raise click.exceptions.Exit(130)
+    for one in totals:
+        for kind, message in one.reasons.items():
+            note(f"note: failed ({kind}): {one_line(message, 300)}")

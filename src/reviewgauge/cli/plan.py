@@ -10,6 +10,7 @@ import click
 from reviewgauge.api.plan import plan
 from reviewgauge.cli.options import json_option, seed_option
 from reviewgauge.cli.output import emit
+from reviewgauge.views.terminal import plan_tables
 
 
 @click.command("plan")
@@ -40,10 +41,4 @@ from reviewgauge.cli.output import emit
 def command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     """Say how many changes, attempts and raters a study takes, from the variance that a pilot run shows."""
     result = plan(*runs, **options)
-
-    def show() -> object:
-        from reviewgauge.views.terminal import plan_tables
-
-        return plan_tables.plan(result)
-
-    emit(result, as_json, show)
+    emit(result, as_json, lambda: plan_tables.plan(result))

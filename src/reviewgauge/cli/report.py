@@ -24,13 +24,5 @@ from reviewgauge.cli.output import emit
 def command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     """Write one self-contained HTML report of one or more RUNS of the same benchmark."""
     result = report(*runs, **options)
-
-    def show() -> object:
-        from rich.markup import escape
-
-        return escape(
-            f"{result.path}: {result.bytes / 1e6:.1f} MB, {result.systems} systems on {result.cases} cases; "
-            "open it in a browser"
-        )
-
-    emit(result, as_json, show)
+    made = f"{result.bytes / 1e6:.1f} MB, {result.systems} systems on {result.cases} cases"
+    emit(result, as_json, lambda: f"{result.path}: {made}; open it in a browser")

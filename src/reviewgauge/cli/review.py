@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
-from rich.markup import escape
 
 from reviewgauge.api.review import ReviewResult, review
 from reviewgauge.cli.options import (
@@ -18,7 +18,7 @@ from reviewgauge.cli.options import (
     stage_option,
     workers_option,
 )
-from reviewgauge.cli.output import emit, end, note, note_reasons, progress_bar, stoppable
+from reviewgauge.cli.output import note, note_reasons, run_stoppable
 from reviewgauge.core.results import Drop
 from reviewgauge.views.terminal.closing import after_review, count, drop_notes, review_line
 
@@ -40,27 +40,21 @@ LABELS = "labels"  # names left out what was not a label
 @seed_option
 @model_options
 @json_option
-def command(dataset: str, reviewers: Sequence[str], as_json: bool, **options: Any) -> None:
+def command(dataset: str, reviewers: Sequence[str], as_json: bool, **options: Any) -> int:
     """Run REVIEWERS on every case of DATASET and keep their reviews in a run folder.
 
     DATASET is a name (reviewgauge list datasets) or a JSON lines file. A reviewer is a spec such as silent or
     'replay(path="my-tool.sarif")'. The word recorded imports the reviews that came with the data set. Killed or
     interrupted, the same command goes on where it stopped. Ctrl-C finishes what is in flight, twice stops at once.
     """
-    with stoppable() as stop:
-        with progress_bar("reviewing", quiet=as_json) as progress:
-            result = review(dataset, *reviewers, stop=stop, progress=progress, **options)
-        emit(result, as_json, lambda: _shown(result))
-        end(stop)
-        if any(totals.all_failed for totals in result.totals):
-            raise click.exceptions.Exit(1)
+    result = run_stoppable("reviewing", partial(review, dataset, *reviewers, **options), as_json, _shown)
+    return int(any(totals.all_failed for totals in result.totals))
 
 
 def _shown(result: ReviewResult) -> str:
     for line in drop_notes(all_drops(result)):
         note(line)
-    for totals in result.totals:
-        note_reasons(totals.reasons)
+    note_reasons(result.totals)
     remarks = [drop for drop in result.notes if drop.by != LABELS]
     if remarks:
         word = result.dataset.partition(" | ")[0]
@@ -70,7 +64,7 @@ def _shown(result: ReviewResult) -> str:
     if not result.spending.estimated:
         where = f"{result.dataset}, {count(result.cases, 'case')}, benchmark {result.benchmark[:12]}"
         lines += [f"{result.run}: {where}", *after_review(result.run, result.totals)]
-    return escape("\n".join(lines))
+    return "\n".join(lines)
 
 
 def all_drops(result: ReviewResult) -> list[Drop]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
 
 from reviewgauge.api.score import ScoreResult, score
 from reviewgauge.cli.options import json_option, model_options, only_option, seed_option, workers_option
-from reviewgauge.cli.output import emit, end, note_reasons, progress_bar, stoppable
+from reviewgauge.cli.output import note_reasons, run_stoppable
+from reviewgauge.views.terminal import leaderboards
 from reviewgauge.views.terminal.closing import after_score, nothing_scored, score_line
 
 
@@ -24,37 +26,24 @@ from reviewgauge.views.terminal.closing import after_score, nothing_scored, scor
 @only_option
 @model_options
 @json_option
-def command(run: str, metrics: Sequence[str], as_json: bool, **options: Any) -> None:
+def command(run: str, metrics: Sequence[str], as_json: bool, **options: Any) -> int:
     """Measure the reviews of RUN with METRICS (default: hits) and print the leaderboard.
 
     Killed or interrupted, the same command goes on where it stopped. Ctrl-C finishes what is in flight, twice stops at
     once.
     """
-    with stoppable() as stop:
-        with progress_bar("scoring", quiet=as_json) as progress:
-            result = score(run, *metrics, stop=stop, progress=progress, **options)
-        emit(result, as_json, lambda: _shown(result))
-        end(stop)
-        if any(nothing_scored(board) for board in result.leaderboards):
-            raise click.exceptions.Exit(1)
+    result = run_stoppable("scoring", partial(score, run, *metrics, **options), as_json, _shown)
+    return int(any(nothing_scored(board) for board in result.leaderboards))
 
 
-def _shown(result: ScoreResult) -> object:
-    from rich.console import Group
-    from rich.markup import escape
-
-    from reviewgauge.views.terminal import leaderboards
-
+def _shown(result: ScoreResult) -> list[object]:
+    note_reasons(result.totals)
     parts: list[object] = []
     for board in result.leaderboards:
         duels = next((c for c in result.comparisons if c.metric == board.metric), None)
         parts.append(leaderboards.leaderboard(board, duels))
         if board.slices:
             parts += ["", leaderboards.slices(board)]
-    for totals in result.totals:
-        parts.append(escape(score_line(totals, result.spending.estimated)))
-        note_reasons(totals.reasons)
-    if result.spending.sentence:
-        parts.append(escape(result.spending.sentence))
-    parts += [escape(line) for line in after_score(result.run, result.totals, result.leaderboards)]
-    return Group(*parts)  # type: ignore[arg-type]
+    parts += [score_line(totals, result.spending.estimated) for totals in result.totals]
+    parts += [result.spending.sentence] if result.spending.sentence else []
+    return [*parts, *after_score(result.run, result.totals, result.leaderboards)]

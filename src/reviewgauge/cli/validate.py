@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ import click
 
 from reviewgauge.api.validate import REPORT, ValidateResult, validate
 from reviewgauge.cli.options import from_option, json_option, model_options, retry_option, seed_option, stage_option
-from reviewgauge.cli.output import emit, end, note, note_reasons, progress_bar, stoppable
+from reviewgauge.cli.output import note, note_reasons, run_stoppable
 from reviewgauge.views.terminal.closing import after_measuring, measuring_line
+from reviewgauge.views.validity.tables import validity
 
 
 @click.command("validate")
@@ -51,28 +53,21 @@ def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any)
     Killed or interrupted while it measures, the same command goes on where it stopped. The exit code is 1 when all
     measurements of a metric failed.
     """
-    with stoppable() as stop:
-        with progress_bar("validating", quiet=as_json) as progress:
-            result = validate(dataset, *metrics, stop=stop, progress=progress, **options)
-        for text in result.notes:
-            note(f"note: {text}")
-        for totals in result.totals:
-            note_reasons(totals.reasons)
-        emit(result, as_json, lambda: _shown(result))
-        end(stop)
+    work = partial(validate, dataset, *metrics, **options)
+    result = run_stoppable("validating", work, as_json, _shown, note_first=_notes)
     return int(any(totals.all_failed for totals in result.totals))
 
 
-def _shown(result: ValidateResult) -> object:
-    from rich.console import Group
-    from rich.markup import escape
+def _notes(result: ValidateResult) -> None:
+    for text in result.notes:
+        note(f"note: {text}")
+    note_reasons(result.totals)
 
-    from reviewgauge.views.validity.tables import validity
 
-    tables = [] if result.report is None else [validity(result.report)]
-    lines = [_closing(result), *([result.spending.sentence] if result.spending.sentence else [])]
-    lines += after_measuring(result.totals)
-    return Group(*tables, *(escape(line) for line in lines))
+def _shown(result: ValidateResult) -> list[object]:
+    parts: list[object] = [] if result.report is None else [validity(result.report)]
+    parts += [_closing(result), *([result.spending.sentence] if result.spending.sentence else [])]
+    return [*parts, *after_measuring(result.totals)]
 
 
 def _closing(result: ValidateResult) -> str:

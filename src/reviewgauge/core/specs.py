@@ -26,6 +26,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.secrets import secret_in
 from reviewgauge.core.trust import FromFile, check_model, check_parameters, texts_in
@@ -92,8 +93,8 @@ class Spec(NamedTuple):
     parameters: Mapping[str, object]
 
 
-class CatalogueEntry(NamedTuple):
-    """One line of the catalogue."""
+class CatalogueEntry(Record):
+    """One plug-in: its kind, its name, and the first line of its docstring. Or one recipe, with its title."""
 
     kind: str
     name: str
@@ -144,7 +145,7 @@ def catalogue(kind: str) -> Iterator[CatalogueEntry]:
     for name in names(kind):
         source = resources.files(f"{PACKAGE}.{kind}").joinpath(f"{name}.py").read_text(encoding="utf-8")
         doc = ast.get_docstring(ast.parse(source)) or ""
-        yield CatalogueEntry(kind, name, doc.partition("\n")[0])
+        yield CatalogueEntry(kind=kind, name=name, summary=doc.partition("\n")[0])
 
 
 def find_class(kind: type[P], name: str) -> type[P]:

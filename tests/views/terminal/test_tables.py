@@ -75,8 +75,8 @@ def test_nothing_is_wider_than_the_terminal(
         tables.doctor(doctor),
         tables.catalogue(
             [
-                CatalogueEntry("metrics", "hits", "Which findings were hit? " * 9),
-                CatalogueEntry("judges", "lexical", "Words"),
+                CatalogueEntry(kind="metrics", name="hits", summary="Which findings were hit? " * 9),
+                CatalogueEntry(kind="judges", name="lexical", summary="Words"),
             ]
         ),
         tables.card(card, {"cases": 23, "references": 30}, notes=["one range was reversed " * 9]),
@@ -175,7 +175,7 @@ def test_text_from_data_is_neither_markup_nor_escape(small: ReportData, doctor: 
             small.comparisons[0].model_copy(update={"comparisons": (comparison,), "warnings": (NASTY,)})
         ),
         tables.doctor(doctor.model_copy(update={"checks": (check,), "lint": (finding,), "dataset": NASTY})),
-        tables.catalogue([CatalogueEntry(NASTY, NASTY, NASTY)]),
+        tables.catalogue([CatalogueEntry(kind=NASTY, name=NASTY, summary=NASTY)]),
         tables.card(card.model_copy(update={"title": NASTY, "traps": (NASTY,)}), {NASTY: 1}, [NASTY]),
     ]
     for renderable in shown:

@@ -60,7 +60,7 @@ class Interruption:
 
 
 @contextmanager
-def interruptible(announce: Callable[[], None] | None = None) -> Iterator[Interruption]:
+def interruptible(announce: Callable[[], object] | None = None) -> Iterator[Interruption]:
     """Turn the first Ctrl-C inside into `Interruption.ask`, and call `announce`; the next one is KeyboardInterrupt.
 
     `announce` runs in the signal handler: it must not print through a buffer. Outside of the main thread signals cannot
