@@ -117,6 +117,9 @@ class Dataset(Plugin):
 # --- stages --------------------------------------------------------------------------------------------------------
 
 
+StageOutput = Iterator[Candidate | Drop | Decision]
+
+
 class Stage(Plugin):
     """One step of building a benchmark. Most stages only write `keep`.
 
@@ -139,12 +142,12 @@ class Stage(Plugin):
         kept = self.keep(item.case)
         return item.model_copy(update={"case": kept}) if isinstance(kept, Case) else kept
 
-    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         """The results for one candidate; by default what `narrow` returns."""
         kept = self.narrow(item)
         yield kept if isinstance(kept, Candidate) else self.drop(item.id, kept)
 
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         """The whole stream; by default `each` on each candidate."""
         for item in items:
             yield from self.each(item, context)

@@ -17,11 +17,10 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import MissingExtra, UserError
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side, Snippet
-from reviewgauge.core.results import Drop
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.git.blobs import BlobReader, file_name
 from reviewgauge.repo.git.repository import Repository
@@ -52,7 +51,7 @@ class AddFunctions(Stage):
             raise ValueError("add_functions needs longest and window of 0 or more")
 
     @override
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         counts = _Counts()
         with ExitStack() as stack:
             readers = _Readers(stack)

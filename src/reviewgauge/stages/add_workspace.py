@@ -6,16 +6,16 @@ of a deleted fork, or one that was pushed over, cannot be checked out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import PullRequest
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import REFS, mirror_local
@@ -33,7 +33,7 @@ class AddWorkspace(Stage):
     """
 
     @override
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         mirrors: dict[str, Repository | str] = {}
         for done, item in enumerate(items):
             context.progress("looking for the code", done, None)

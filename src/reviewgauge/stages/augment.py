@@ -7,16 +7,16 @@ conversation is written out: here each message stands behind the role of who sai
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import Comment
-from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import ModelName
 from reviewgauge.models.answers.json_values import storable
@@ -28,6 +28,7 @@ from reviewgauge.stages.asking.stage import (
     Roles,
     Turn,
     code_of,
+    decision,
     fenced_conversation,
     own_prompt,
     place_of,
@@ -59,7 +60,7 @@ class Augment(AskingStage):
         return prompt_pins(own_prompt("augment"), fenced=self.prompt == "fenced")
 
     @override
-    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         references = item.case.references
         if not references:
             yield item
@@ -72,7 +73,8 @@ class Augment(AskingStage):
         for at, answer in zip(asked, answers, strict=True):
             issues[references[at].id] = [storable(issue) for issue in answer.value]
             conversation = plain_conversation(conversations[at])
-            yield self.decision(
+            yield decision(
+                self,
                 item,
                 shown=f"{place_of(references[at])}\n\n{code[at]}\n\n{conversation}".strip(),
                 decided="\n".join(f"- {issue}" for issue in answer.value) or NOTHING,

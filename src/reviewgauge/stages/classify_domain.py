@@ -5,17 +5,17 @@ Source: AACR-Bench (arXiv:2601.19494), appendix B.1 and Figure 5, whose prompt t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, Decision
-from reviewgauge.core.results import Drop
+from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.classes.classes import QUESTIONS, Classifier
-from reviewgauge.stages.asking.stage import AskingStage, prompt_pins, raw_votes
+from reviewgauge.stages.asking.stage import AskingStage, decision, prompt_pins, raw_votes
 
 CODES = {word: code for code, word in QUESTIONS["domain"].options.items()}
 
@@ -44,12 +44,12 @@ class ClassifyDomain(AskingStage):
         return prompt_pins(self._classifier.words, fenced=self.prompt == "fenced")
 
     @override
-    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         change = item.case.change
         if not change.title.strip() and not change.description.strip():
             yield self.drop(item.id, "no title and no description to classify it by")
             return
         found = self._classifier.decide({"pr_title": change.title, "pr_description": change.description})
         shown = f"{change.title}\n\n{change.description}".strip()
-        yield self.decision(item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
+        yield decision(self, item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
         yield item.with_facts({"domain": found.value, "domain_code": CODES[found.value]})

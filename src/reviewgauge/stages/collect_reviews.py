@@ -7,7 +7,7 @@ count where they were said (`original_commit_id`), as GitHub's REST API document
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, NamedTuple
@@ -15,11 +15,10 @@ from typing import ClassVar, NamedTuple
 from pydantic import JsonValue
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.history import PullRequest, Remark, Revision, Thread
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Change, Comment, Review
-from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
 from reviewgauge.repo.forge.accounts import bot_noise, same_login
 from reviewgauge.stages.pull_requests.adoption import Adoption, adoptions, signals
@@ -66,7 +65,7 @@ class CollectReviews(Stage):
                 raise ValueError(f"{login} is named twice")
 
     @override
-    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         pull = item.pull
         if pull is None:
             yield self.drop(item.id, NO_PULL)

@@ -6,18 +6,18 @@ words are our own, and no level that a model gave is a published one.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import Comment, RequiredContext
-from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.classes.classes import Classifier
-from reviewgauge.stages.asking.stage import AskingStage, code_of, place_of, prompt_pins, raw_votes
+from reviewgauge.stages.asking.stage import AskingStage, code_of, decision, place_of, prompt_pins, raw_votes
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ContextLevel(AskingStage):
         return prompt_pins(self._classifier.words)
 
     @override
-    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         comments = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
         levels: dict[str, Comment] = {}
         for comment in comments:
@@ -55,7 +55,7 @@ class ContextLevel(AskingStage):
             found = self._classifier.decide({"diff_hunk": code, "review_comment": comment.body})
             levels[comment.id] = comment.model_copy(update={"needs": RequiredContext(found.value)})
             shown = f"{place_of(comment)}\n\n{code}\n\n{comment.body}".strip()
-            yield self.decision(item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
+            yield decision(self, item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
         yield item.with_case(
             references=tuple(levels.get(comment.id, comment) for comment in item.case.references),
             neutral=tuple(levels.get(comment.id, comment) for comment in item.case.neutral),

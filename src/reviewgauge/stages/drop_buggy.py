@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,9 +21,9 @@ from pydantic import TypeAdapter
 from typing_extensions import override
 
 from reviewgauge.core.base import content_id
-from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
 from reviewgauge.repo.git.repository import Repository
@@ -70,7 +70,7 @@ class DropBuggy(Stage):
             raise ValueError("drop_buggy needs a horizon of 0 days or more, and lines from 1 on")
 
     @override
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         newest, opened = _newest_merges(items), _issue_dates(items)
         looks: dict[str, _Look | str] = {}
         for item in items:

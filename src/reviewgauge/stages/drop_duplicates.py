@@ -8,13 +8,12 @@ is found where the lines around it differ.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from reviewgauge.core.building import BuildContext, Candidate, Decision
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Change
-from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
 from reviewgauge.repo.diff.diffs import parse_patch
 
@@ -35,7 +34,7 @@ class DropDuplicates(Stage):
         if not self.by or (unknown := set(self.by) - WAYS.keys()):
             raise ValueError(f"by names some of {', '.join(WAYS)}" + (f", not {min(unknown)}" if self.by else ""))
 
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         """Each candidate, or which earlier one it repeats. Holds a digest and an id of each."""
         first: dict[bytes, str] = {}
         for item in items:

@@ -7,22 +7,22 @@ poor comments, and reasoning before the judgement. Its prompt is not printed: wo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import JsonValue
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import Comment
-from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import ModelName
 from reviewgauge.models.answers.prose import obeys
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
-from reviewgauge.stages.asking.stage import AskingStage, code_of, own_prompt, place_of, prompt_pins
+from reviewgauge.stages.asking.stage import AskingStage, code_of, decision, own_prompt, place_of, prompt_pins
 from reviewgauge.stages.pull_requests.candidates import left_out, replace_references
 
 LOW, NO_CODE, EMPTY = "low relevance to its code", "no code at hand to hold it against", "it says nothing"
@@ -59,7 +59,7 @@ class DropLowValue(AskingStage):
         return prompt_pins(own_prompt("low_value"))
 
     @override
-    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         if not item.case.references:
             yield item
             return
@@ -70,7 +70,7 @@ class DropLowValue(AskingStage):
         for comment in asked:
             shown = f"{place_of(comment)}\n\n{code[comment.id]}\n\n{comment.body}".strip()
             found = verdicts[comment.id]
-            yield self.decision(item, shown=shown, decided=found.relevance, reason=found.reasoning)
+            yield decision(self, item, shown=shown, decided=found.relevance, reason=found.reasoning)
         gone = {c.id: reason for c in item.case.references if (reason := _reason(verdicts.get(c.id), code[c.id]))}
         if len(gone) == len(item.case.references):
             yield self.drop(item.id, "no comment is worth anything to its code", _counted(gone))

@@ -8,14 +8,12 @@ trivial as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, Decision
-from reviewgauge.core.protocols import Stage
-from reviewgauge.core.results import Drop
+from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.trust import Word
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 
@@ -35,7 +33,7 @@ class DropTrivialPoints(Stage):
             raise ValueError(f"drop_trivial_points needs types of {', '.join(TYPES)}, not {unknown or 'none'}")
 
     @override
-    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         if item.case.clean:
             yield item
             return

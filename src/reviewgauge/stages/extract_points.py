@@ -17,8 +17,8 @@ from typing_extensions import override
 from reviewgauge.core.base import content_id
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.history import Revision
+from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import Change, Comment, Location, Resolution
-from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.classes.change_types import TYPES
 from reviewgauge.models.answers.json_values import storable
@@ -39,6 +39,7 @@ from reviewgauge.stages.asking.stage import (
     MOST_VOTES,
     AskingStage,
     Roles,
+    decision,
     own_prompt,
     plain_conversation,
     prompt_pins,
@@ -78,7 +79,7 @@ class ExtractPoints(AskingStage):
         return prompt_pins(own_prompt("change_points"))
 
     @override
-    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         if item.pull is None:
             yield self.drop(item.id, NO_PULL)
             return
@@ -120,8 +121,8 @@ class ExtractPoints(AskingStage):
             label: plain_conversation(turns(mention.remarks, roles)) for label, mention in material.mentions.items()
         }
         if not found.points and len(material.commits) > 1:
-            yield self.decision(
-                item, shown=f"{material.pull.url}\n\n" + "\n\n".join(conversation_of.values()), decided=NOTHING
+            yield decision(
+                self, item, shown=f"{material.pull.url}\n\n" + "\n\n".join(conversation_of.values()), decided=NOTHING
             )
         for point, others in zip(found.points, found.others, strict=True):
             commit = material.commits[point.resolved]
@@ -130,7 +131,7 @@ class ExtractPoints(AskingStage):
             others_text = "; ".join(f"request {at}: {text}" for at, text in enumerate(others, 2))
             decided = f"{point.type} {TYPES[point.type].name}: {point.point}"
             reason = f"{point.explanation} ({others_text})" if others_text else point.explanation
-            yield self.decision(item, shown=shown.strip(), decided=decided, reason=reason)
+            yield decision(self, item, shown=shown.strip(), decided=decided, reason=reason)
 
     def _reference(self, number: int, point: Found, material: Material, change: Change) -> Comment:
         """A change-point as a reference, at its thread's lines or where the model's quote stands in the change."""

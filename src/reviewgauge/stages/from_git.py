@@ -19,10 +19,10 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import first_problem
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Change, ChangedFile
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
@@ -88,7 +88,7 @@ class FromGit(Stage):
             except ValidationError as error:
                 raise ValueError(f"name {first_problem(error)[1]}") from None
 
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         """The incoming items, then the cases of the history at `context.source`: read, trace, label, make cases."""
         yield from items
         name = self.name or repository_name(context.source)

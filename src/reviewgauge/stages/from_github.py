@@ -17,11 +17,11 @@ from typing import TypeVar
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.history import PullRequest
 from reviewgauge.core.json_reader import Json, nodes, number, text, when
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.results import Drop, Failed
 from reviewgauge.core.trust import Address, FilePath, Variable, Word
 from reviewgauge.repo.forge.access import SCHEME, is_repository, repository_name
@@ -82,7 +82,7 @@ class FromGithub(Stage):
             raise ValueError("limit counts pull requests; 0 reads all")
 
     @override
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         yield from items
         if self.archive:
             yield from self._from_archive(context)

@@ -6,22 +6,21 @@ alone overlook much. There over 80 engineers then decide which of them are right
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from typing_extensions import override
 
 from reviewgauge.core.base import content_id
-from reviewgauge.core.building import BuildContext, Candidate, Decision
+from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
-from reviewgauge.core.protocols import Reviewer, Stage
+from reviewgauge.core.protocols import Reviewer, Stage, StageOutput
 from reviewgauge.core.records import Change, Comment, Review
-from reviewgauge.core.results import Drop, Failed, FailureKind
-from reviewgauge.core.specs import load, short_spec
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.specs import load
 from reviewgauge.core.trust import PluginSpec
-from reviewgauge.models.answers.json_values import storable
-from reviewgauge.stages.asking.stage import code_of, place_of
+from reviewgauge.stages.asking.stage import code_of, decision, place_of
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,7 @@ class Generate(Stage):
     def pins(self) -> Mapping[str, str]:
         return {f"{r.system}: {name}": value for r in self._loaded for name, value in r.pins().items()}
 
-    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         """The candidate with the proposals. Raises Failed where a reviewer fails."""
         change = item.case.change.model_copy(update={"id": item.id})
         taken = {c.id for c in (*item.case.references, *item.case.neutral, *item.case.rejected)}
@@ -69,13 +68,8 @@ class Generate(Stage):
                     proposals.append(_proposal(comment, reviewer.system, taken))
         for one in proposals:
             shown = f"{place_of(one)}\n\n{code_of(item, one)}".strip()
-            yield Decision(
-                item=item.id,
-                by=short_spec(self),
-                shown=storable(shown) or "(no place is named)",
-                decided=storable(one.body),
-                reason=f"proposed by {one.author}",
-            )
+            shown = shown or "(no place is named)"
+            yield decision(self, item, shown=shown, decided=one.body, reason=f"proposed by {one.author}")
         if self.as_ == "neutral":
             yield item.with_case(neutral=(*item.case.neutral, *proposals))
             return

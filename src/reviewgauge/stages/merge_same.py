@@ -15,17 +15,16 @@ from typing import Literal, NamedTuple
 from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, Decision
-from reviewgauge.core.protocols import Judge, Stage
+from reviewgauge.core.protocols import Judge, Stage, StageOutput
 from reviewgauge.core.records import Case, Change, Comment, Review, groups_of
-from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.core.trust import PluginSpec
 from reviewgauge.judges.pairs.asking import Compared, ModelJudge, judge_of
 from reviewgauge.judges.same_concern import SameConcern
-from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.request.model_spec import is_model
 from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.stages.asking.stage import check_model, code_of, place_of
+from reviewgauge.stages.asking.stage import check_model, code_of, decision, place_of
 
 Cell = tuple[int, int]
 NO_PLACE, WHOLE_FILE, OUTSIDE = -3, -2, -1
@@ -76,7 +75,7 @@ class MergeSame(Stage):
         return {"judge": signature(self._judge), **self._judge.pins()}
 
     @override
-    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         comments = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
         pairs: list[Cell] = []
         for members in _by_hunk(item.case.change, comments):
@@ -88,13 +87,7 @@ class MergeSame(Stage):
 
     def _decision(self, item: Candidate, one: Comment, other: Comment, verdict: SameVerdict) -> Decision:
         shown = f"{place_of(one)}\n\n{code_of(item, one)}\n\n1: {one.body}\n\n2: {other.body}".strip()
-        return Decision(
-            item=item.id,
-            by=short_spec(self),
-            shown=storable(shown),
-            decided="same" if verdict.same else "different",
-            reason=storable(verdict.reason),
-        )
+        return decision(self, item, shown=shown, decided="same" if verdict.same else "different", reason=verdict.reason)
 
     def _verdicts(self, case: Case, comments: Sequence[Comment], cells: Sequence[Cell]) -> dict[Cell, SameVerdict]:
         """The judge's verdicts on these pairs. A chat model gets all questions at once."""

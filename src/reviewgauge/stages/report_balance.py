@@ -6,14 +6,13 @@ benchmark. `resample` tells of its own matches; what is drawn or dropped after i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
-from reviewgauge.core.protocols import Stage
-from reviewgauge.core.results import Drop
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.trust import Word
 from reviewgauge.stages.sampling.balance import COLUMNS, FAR, MEANING, UNKNOWN, Unit, balance, unit_of, worst
 
@@ -29,7 +28,7 @@ class ReportBalance(Stage):
             raise ValueError("report_balance needs features")
 
     @override
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         changed: list[Unit] = []
         clean: list[Unit] = []
         unknown = unstated = 0

@@ -8,15 +8,14 @@ is matching without replacement on log-scaled, standardised numbers (Stuart, Sta
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
-from reviewgauge.core.protocols import Stage
-from reviewgauge.core.results import Drop
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.trust import Word
 from reviewgauge.stages.sampling.balance import (
     CELLS,
@@ -60,7 +59,7 @@ class Resample(Stage):
             raise ValueError("resample in pairs needs a whole ratio, such as 1 or 2")
 
     @override
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         changed: list[Unit] = []
         clean: list[Unit] = []
         reasons: dict[int, str] = {}

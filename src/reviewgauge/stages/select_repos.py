@@ -18,12 +18,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision, RepositoryCandidate
+from reviewgauge.core.building import BuildContext, Candidate, CardSection, RepositoryCandidate
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.json_reader import flag, node, number, text
 from reviewgauge.core.parsing import parse_record, records
-from reviewgauge.core.protocols import Stage
-from reviewgauge.core.results import Drop
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.trust import Address, FilePath, Variable, Word
 from reviewgauge.repo.forge.access import SCHEME, repository_name
 from reviewgauge.repo.forge.client import Forge
@@ -80,7 +79,7 @@ class SelectRepos(Stage):
     def __post_init__(self) -> None:
         date.fromisoformat(self.day)
 
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         """What came in, then a drop for each repository that is not chosen. Nothing where the user named some."""
         yield from items
         if SCHEME in context.source:

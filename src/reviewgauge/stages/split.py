@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
@@ -17,9 +17,9 @@ from typing import Literal
 from typing_extensions import override
 
 from reviewgauge.core.base import Fact
-from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
 from reviewgauge.stages.sampling.draws import check_day, day_of, draw_key
@@ -58,7 +58,7 @@ class Split(Stage):
             raise ValueError(f"split keeps one of its parts: {', '.join(self.parts)}")
 
     @override
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         repos: Counter[str] = Counter()
         days: Counter[str] = Counter()
         for item in items:

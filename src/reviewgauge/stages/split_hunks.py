@@ -18,10 +18,10 @@ from typing import Literal, NamedTuple
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import PullRequest, Revision, Thread
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Change, ChangedFile, Comment, Side, Span, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
@@ -67,7 +67,7 @@ class SplitHunks(Stage):
     seed: int = 0
 
     @override
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         counts: Counter[str] = Counter()
         for item in items:
             for result in self.each(item, context):
@@ -82,7 +82,7 @@ class SplitHunks(Stage):
                 CardSection(by="split_hunks", title="Which hunks can be merged", text=_READING, figures=figures)
             )
 
-    def each(self, item: Candidate, context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         """One candidate for each hunk (each commented place for `comment`), and a drop for what stands on none."""
         if not item.case.change.has_diff:
             yield self.drop(item.id, "no diff at hand")

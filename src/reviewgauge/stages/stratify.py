@@ -10,16 +10,15 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case
-from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
 from reviewgauge.stages.sampling.draws import Described, check_day, day_of, draw, draw_key, value_of
 
@@ -57,7 +56,7 @@ class Stratify(Stage):
             raise ValueError("stratify cannot balance an odd per_cell by verdict")
 
     @override
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         cells: dict[Cell, dict[str, list[Member]]] = defaultdict(lambda: defaultdict(list))
         described, unstated = Described(), {}
         for position, item in enumerate(items):

@@ -6,14 +6,13 @@ start=1`): that is positions 1, 14, 27 and so on, since no other start gives as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, Decision
-from reviewgauge.core.protocols import Stage
-from reviewgauge.core.results import Drop
+from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.stages.sampling.draws import Described, draw_key
 
 
@@ -34,7 +33,7 @@ class Systematic(Stage):
             raise ValueError("systematic needs every of 1 or more, and a start from 1 to every (0: by the seed)")
 
     @override
-    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate | Drop | Decision]:
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         first = (self.start or 1 + draw_key(self.seed, "start") % self.every) - 1
         described, chosen = Described(), set()
         for position, item in enumerate(items):

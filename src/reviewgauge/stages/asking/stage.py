@@ -62,15 +62,11 @@ class AskingStage(Stage):
                 raise Failed(first.kind, problem, remedy=first.remedy, raw=first.raw, stops=first.stops)
         return readings
 
-    def decision(self, item: Candidate, *, shown: str, decided: str, reason: str = "") -> Decision:
-        """The model's decision about (a part of) one candidate."""
-        return Decision(
-            item=item.id,
-            by=short_spec(self),
-            shown=storable(shown),
-            decided=storable(decided),
-            reason=storable(reason),
-        )
+
+def decision(stage: Stage, item: Candidate, *, shown: str, decided: str, reason: str = "") -> Decision:
+    """A model's decision about (a part of) one candidate, as it can be stored."""
+    texts = {"shown": storable(shown), "decided": storable(decided), "reason": storable(reason)}
+    return Decision(item=item.id, by=short_spec(stage), **texts)
 
 
 def check_model(model: str) -> None:
