@@ -113,38 +113,25 @@ class GradedReviews(Dataset):
     def notes(self) -> Sequence[Drop]:
         """Odd cells and repeated rows; both are kept."""
         rows = self._rows()
-        found = [
-            Drop(item=f"case {row.id}, {system}", by="graded_reviews", reason=why)
-            for row in rows
-            for system, why in row.odd.items()
-        ]
-        same: dict[tuple[str, str], list[str]] = defaultdict(list)
+        found = [(f"case {row.id}, {system}", why) for row in rows for system, why in row.odd.items()]
+        same: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for row in rows:
             same[row.reference, row.code].append(row.id)
-        found.extend(
-            Drop(
-                item=f"cases {' and '.join(ids)}",
-                by="graded_reviews",
-                reason="have the same method and reference: keep them in one fold",
-            )
-            for ids in same.values()
-            if len(ids) > 1
-        )
-        return found
+        reason = "have the same method and reference: keep them in one fold"
+        found += [(f"cases {' and '.join(ids)}", reason) for ids in same.values() if len(ids) > 1]
+        return [Drop(item=item, by="graded_reviews", reason=why) for item, why in found]
 
     def _rows(self) -> list[_Row]:
         given = locate("graded_reviews", self.path)
         file = given / FILE if given.is_dir() else given
-        seen: dict[str, Node] = {}
-        rows = []
+        rows: dict[str, _Row] = {}
         for row in _read(file):
-            if row.id in seen:
-                raise row.at.error(f"the ID {row.id} occurs twice: also in {seen[row.id].record}")
-            seen[row.id] = row.at
-            rows.append(row)
+            if row.id in rows:
+                raise row.at.error(f"the ID {row.id} occurs twice: also in {rows[row.id].at.record}")
+            rows[row.id] = row
         if not rows:
             raise BadInput(file.name, "holds no rows")
-        return rows
+        return list(rows.values())
 
 
 def _read(file: Path) -> Iterator[_Row]:

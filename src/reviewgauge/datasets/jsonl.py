@@ -21,7 +21,7 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import JSONL
-from reviewgauge.datasets.files.labels import find_labels, observed_scales, on_reviews, read_label_file, read_labels
+from reviewgauge.datasets.files.labels import find_labels, observed_scales, on_reviews, read_label_file
 from reviewgauge.datasets.files.local_files import locate
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.objects import find_escape
@@ -118,7 +118,7 @@ class Jsonl(Dataset):
     def scales(self) -> Mapping[str, Scale]:
         """The observed range of the labels, by dimension."""
         labels = find_labels(self._folder())
-        return observed_scales(read_labels(labels)) if labels else {}
+        return observed_scales(read_label_file(labels).labels) if labels else {}
 
     def _folder(self) -> Path:
         given = self._given()
@@ -165,10 +165,10 @@ def _reviews(file: Path) -> list[Review]:
 
 def _with_git(case: Case, file: Path) -> Case:
     """The case with a relative git directory resolved from the folder of the file."""
-    git = case.change.git
-    if git is None or Path(git).is_absolute():
+    if case.change.git is None:
         return case
-    return case.model_copy(update={"change": case.change.model_copy(update={"git": str(file.parent / git)})})
+    git = str(file.parent / case.change.git)  # an absolute one stays as it is
+    return case.model_copy(update={"change": case.change.model_copy(update={"git": git})})
 
 
 def _with_files(case: Case) -> tuple[Case, str]:

@@ -7,7 +7,7 @@ count where they were said (`original_commit_id`), as GitHub's REST API document
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar, NamedTuple
@@ -35,11 +35,16 @@ from reviewgauge.stages.sampling.draws import change_facts
 
 
 class _State(NamedTuple):
-    """One state of a pull request, and the adoption of its threads."""
+    """One state of a pull request, with its change."""
 
     pull: PullRequest
     revision: Revision
-    adoptions: Mapping[str, Adoption | None]
+    change: Change
+
+    @property
+    def name(self) -> str:
+        """The id of its case."""
+        return _name(self.pull, self.revision)
 
 
 @dataclass(frozen=True)
@@ -75,61 +80,54 @@ class CollectReviews(Stage):
         if not seen:
             yield self.drop(item.id, "nobody of reviews_by looked at it")
             return
-        states: list[tuple[Revision, Change]] = []
+        states: list[_State] = []
         for revision in pull.revisions:
             if revision.head in seen:
                 change = _change(item, pull, revision)
                 if isinstance(change, str):
                     yield self.drop(_name(pull, revision), change)
                 else:
-                    states.append((revision, change))
-        there = {revision.head for revision, _ in states}
+                    states.append(_State(pull, revision, change))
+        there = {state.revision.head for state in states}
         looks = {login: [head for head in heads if head in there] for login, heads in looks.items()}
         by_thread = adoptions(pull) if states else {}
-        for revision, change in states:
+        for state in states:
             reviews = tuple(
-                self._review(_name(pull, revision), login, _State(pull, revision, by_thread), looks[login])
-                for login in self.reviews_by
-                if revision.head in looks[login]
+                self._review(login, state, by_thread, heads)
+                for login, heads in looks.items()
+                if state.revision.head in heads
             )
-            yield self._candidate(item, _name(pull, revision), change, revision, reviews)
+            yield self._candidate(item, state).model_copy(update={"reviews": reviews})
 
-    def _candidate(
-        self, item: Candidate, name: str, change: Change, revision: Revision, reviews: tuple[Review, ...]
-    ) -> Candidate:
-        assert item.pull is not None
+    def _candidate(self, item: Candidate, state: _State) -> Candidate:
+        pull, revision, change = state
         others = tuple(
             comment
-            for comment in references_at(item.pull, revision.head)
+            for comment in references_at(pull, revision.head)
             if not any(same_login(comment.author or "", login) for login in self.reviews_by)
         )
-        facts = change_facts(change, created=item.pull.created, commits=len(revision.commits) or None)
-        number = [one.head for one in item.pull.revisions].index(revision.head) + 1
-        facts = {**item.case.facts, **facts, **text_facts(item.pull, revision)}
-        facts |= {"pull": item.pull.slug, "revision": number}
-        candidate = item.with_case(
-            id=name, change=change, references=others, verdict=False if others else None, facts=facts
-        )
-        return candidate.model_copy(update={"reviews": reviews})
+        facts = change_facts(change, created=pull.created, commits=len(revision.commits) or None)
+        facts = {**item.case.facts, **facts, **text_facts(pull, revision)}
+        number = [one.head for one in pull.revisions].index(revision.head) + 1
+        facts |= {"pull": pull.slug, "revision": number}
+        verdict = False if others else None
+        return item.with_case(id=state.name, change=change, references=others, verdict=verdict, facts=facts)
 
-    def _review(self, name: str, login: str, state: _State, looks: list[str]) -> Review:
+    def _review(
+        self, login: str, state: _State, by_thread: Mapping[str, Adoption | None], looks: Sequence[str]
+    ) -> Review:
         pull, head = state.pull, state.revision.head
         comments = [
-            _with_timing(
-                thread_comment(one, thread_span(one)),
-                one.remarks[0].created,
-                state,
-                signals(one, state.adoptions[one.id]),
-            )
+            _with_timing(thread_comment(one, thread_span(one)), state, {"adoption": signals(one, by_thread[one.id])})
             for one in pull.threads
             if one.commit == head and _is_by(one, login) and bot_noise(one.remarks[0].body, True) is None
         ]
         submitted = [one for one in pull.reviews if one.commit == head and same_login(one.author.login, login)]
         if self.summaries:
-            comments += [_with_timing(_summary(one), one.created, state) for one in submitted if _is_summary(one)]
+            comments += [_with_timing(_summary(one), state, {}) for one in submitted if _is_summary(one)]
         # an empty review has no other record of which look it was
         trace = {"look": looks.index(head) + 1, "looks": len(looks), "states": [one.state for one in submitted]}
-        return Review(case=name, system=login, comments=tuple(comments), trace=json.dumps(trace))
+        return Review(case=state.name, system=login, comments=tuple(comments), trace=json.dumps(trace))
 
 
 def _name(pull: PullRequest, revision: Revision) -> str:
@@ -177,17 +175,12 @@ def _summary(review: Remark) -> Comment:
     )
 
 
-def _with_timing(
-    comment: Comment, created: datetime | None, state: _State, adoption: dict[str, JsonValue] | None = None
-) -> Comment:
-    """A comment with its timing and adoption."""
-    extra = dict(comment.extra)
-    if adoption is not None:
-        extra["adoption"] = adoption
-    for name, start in (("after_push", state.revision.pushed), ("after_open", state.pull.created)):
-        if (seconds := _seconds(start, created)) is not None:
-            extra[name] = seconds
-    return comment.model_copy(update={"extra": extra})
+def _with_timing(comment: Comment, state: _State, extra: Mapping[str, JsonValue]) -> Comment:
+    """A comment with `extra`, and the seconds until it was posted."""
+    starts = {"after_push": state.revision.pushed, "after_open": state.pull.created}
+    timing = {name: _seconds(start, comment.created) for name, start in starts.items()}
+    known = {name: seconds for name, seconds in timing.items() if seconds is not None}
+    return comment.model_copy(update={"extra": {**comment.extra, **extra, **known}})
 
 
 def _seconds(start: datetime | None, end: datetime | None) -> float | None:

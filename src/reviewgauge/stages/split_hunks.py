@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.history import PullRequest, Revision, Thread
+from reviewgauge.core.history import Revision, Thread
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Change, ChangedFile, Comment, Side, Span, Task
 from reviewgauge.core.results import Drop
@@ -78,23 +78,20 @@ class SplitHunks(Stage):
                 yield result
         if self.task == "assess":
             figures = {name: counts[name] for name in ("could not be merged", "can be merged", UNCHANGED)}
-            context.report(
-                CardSection(by="split_hunks", title="Which hunks can be merged", text=_READING, figures=figures)
-            )
+            title = "Which hunks can be merged"
+            context.report(CardSection(by="split_hunks", title=title, text=_READING, figures=figures))
 
     def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         """One candidate for each hunk (each commented place for `comment`), and a drop for what stands on none."""
         if not item.case.change.has_diff:
             yield self.drop(item.id, "no diff at hand")
             return
-        count = 0
-        for part in self._assessed(item) if self.task == "assess" else self._commented_now(item):
-            count += isinstance(part, Candidate)
+        is_assess, has_part = self.task == "assess", False
+        for part in self._assessed(item) if is_assess else self._commented_now(item):
+            has_part |= isinstance(part, Candidate)
             yield part
-        if not count:
-            yield self.drop(
-                item.id, "no hunk to assess" if self.task == "assess" else "no hunk that people commented on"
-            )
+        if not has_part:
+            yield self.drop(item.id, "no hunk to assess" if is_assess else "no hunk that people commented on")
 
     def _assessed(self, item: Candidate) -> Iterator[Candidate | Drop]:
         """Commented hunks in their commented state, and hunks that were merged without a comment."""
@@ -124,9 +121,8 @@ class SplitHunks(Stage):
                 yield self.drop(f"{item.id}/{comment.id}", ON_NO_HUNK)
             else:
                 on.setdefault(at, []).append(comment)
-        for at, (file, hunk) in enumerate(hunks):
-            if at in on:
-                yield from self._commented(item, file, hunk, on[at], f"{item.id}/hunk/{at + 1}")
+        for at in sorted(on):
+            yield from self._commented(item, *hunks[at], on[at], f"{item.id}/hunk/{at + 1}")
 
     def _commented(
         self, item: Candidate, file: ChangedFile, hunk: Hunk, comments: list[Comment], name: str
@@ -137,11 +133,9 @@ class SplitHunks(Stage):
             return
         places = dict.fromkeys(comment.span for comment in comments)
         for number, span in enumerate(places, 1):
-            here = part.with_change(focus=span)
             ident = name if len(places) == 1 else f"{name}/{number}"
-            yield here.with_case(
-                id=ident, references=_self_contained([c for c in comments if c.span == span]), verdict=None
-            )
+            references = _self_contained([c for c in comments if c.span == span])
+            yield part.with_change(focus=span).with_case(id=ident, references=references, verdict=None)
 
     def _part(self, item: Candidate, change: Change, file: ChangedFile, hunk: Hunk, name: str) -> Candidate:
         """The candidate narrowed to one hunk of `change`, which is one of its states."""
@@ -245,14 +239,10 @@ def _comments_by_commit(item: Candidate, outdated: bool) -> tuple[list[tuple[str
     pull, references = item.pull, item.case.references
     if pull is None:
         return [(None, comment) for comment in references], []
-    own: dict[str, list[Comment]] = defaultdict(list)
-    found: list[tuple[str | None, Comment]] = []
+    own: dict[str | None, list[Comment]] = defaultdict(list)
     for comment in references:
-        name = thread_of(comment)
-        if name is None:
-            found.append((None, comment))
-        else:
-            own[name].append(comment)
+        own[thread_of(comment)].append(comment)
+    found: list[tuple[str | None, Comment]] = [(None, comment) for comment in own.pop(None, [])]
     head = item.case.change.head
     began_with = final_references(pull) if head == pull.head else references_at(pull, head or "")
     taken_out = {thread_of(comment) for comment in began_with} - own.keys()
@@ -262,14 +252,13 @@ def _comments_by_commit(item: Candidate, outdated: bool) -> tuple[list[tuple[str
         if not of_thread and thread.id not in taken_out and is_review(pull, thread):
             of_thread = [thread_comment(thread, None)]
         why = "" if outdated else _outdated(thread)
-        if why:
-            lost += [(comment.id, why, "") for comment in of_thread]
-        elif thread.commit is None:
-            lost += [(comment.id, NOT_AT_HAND, "its commit is not known") for comment in of_thread]
-        else:
-            found += [
-                (thread.commit, comment.model_copy(update={"span": thread_span(thread)})) for comment in of_thread
-            ]
+        for comment in of_thread:
+            if why:
+                lost.append((comment.id, why, ""))
+            elif thread.commit is None:
+                lost.append((comment.id, NOT_AT_HAND, "its commit is not known"))
+            else:
+                found.append((thread.commit, comment.model_copy(update={"span": thread_span(thread)})))
     return found, lost
 
 
@@ -330,14 +319,8 @@ def merged_unchanged(item: Candidate, seen: SeenHunk) -> bool | None:
 def untouched(item: Candidate, seen: Collection[SeenHunk]) -> list[Placed]:
     """The uncommented hunks of a merged change, without files where a comment has lost its place."""
     hunks = hunks_of(item.case.change)
-    touched: set[int] = set()
-    lost: set[str | None] = set()
-    for path, span in _places(item):
-        at = hunk_at(hunks, span)
-        if at is None:
-            lost.add(path)
-        else:
-            touched.add(at)
+    placed = [(path, hunk_at(hunks, span)) for path, span in _places(item)]
+    touched, lost = {at for _, at in placed}, {path for path, at in placed if at is None}
     commented = {changes(one.hunk) for one in seen}
     return [
         (file, hunk)
@@ -348,11 +331,10 @@ def untouched(item: Candidate, seen: Collection[SeenHunk]) -> list[Placed]:
 
 def _places(item: Candidate) -> list[tuple[str, Span | None]]:
     """(path, span in the current change) of all line comments; the span is None where it is lost."""
-    pull: PullRequest | None = item.pull
-    threads = pull.threads if pull is not None else ()
+    threads = item.pull.threads if item.pull is not None else ()
     head = item.case.change.head
     found = [(one.path, thread_span(one) if one.commit == head else current_span(one)) for one in threads]
-    loose = (one for one in item.case.references if pull is None or thread_of(one) is None)
+    loose = (one for one in item.case.references if item.pull is None or thread_of(one) is None)
     return found + [(one.span.path, one.span) for one in loose if one.span is not None]
 
 

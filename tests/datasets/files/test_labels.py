@@ -19,10 +19,13 @@ from reviewgauge.datasets.files.labels import (
     observed_scales,
     on_reviews,
     read_label_file,
-    read_labels,
 )
 
 PLAIN = "id,rater,dimension,value\na,Ann,clear,4\na,Bob,clear,5\nb,Ann,clear,2\n"
+
+
+def read_labels(path: Path) -> list[Label]:
+    return list(read_label_file(path).labels)
 
 
 def write(folder: Path, text: str | bytes, name: str = "labels.csv") -> Path:

@@ -9,7 +9,7 @@ addressed` names claims by their position in that list, from 1.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -65,30 +65,25 @@ def blocks(
     notes: Notes,
 ) -> Iterator[Block]:
     """The changes of one language. `generated` and `added` are the claims of phase 1 by index of the change."""
-    by_case: dict[str, list[Pair]] = {}
+    by_case: defaultdict[str, list[Pair]] = defaultdict(list)
     for pair in pairs:
-        by_case.setdefault(pair.row.case, []).append(pair)
+        by_case[pair.row.case].append(pair)
     for index, own in by_case.items():
         diff = own[0].row.text("diff")
         if not diff.startswith("@@"):
             raise own[0].row.error("diff", "does not begin with a hunk header")
-        made = {claim.body: claim for claim in generated.get(index, ())}
-        name = f"{language.code}-{index}"
-        rows = [pair.row for pair in own]
-        yield Block(name, index, tuple(own), diff, tuple(_claims(name, rows, made, added.get(index, set()), notes)))
+        name, known = f"{language.code}-{index}", {claim.body: claim for claim in generated.get(index, ())}
+        claims = _claims(name, [pair.row for pair in own], known, added.get(index, set()), notes)
+        yield Block(name, index, tuple(own), diff, tuple(claims))
 
 
 def _claims(
     case: str, rows: Iterable[CrscoreRow], made: Mapping[str, Claim], added: set[str], notes: Notes
 ) -> Iterator[Claim]:
-    number = 0
-    for row in rows:
-        body = row.text("claim")
-        if not body:
-            continue
-        number += 1
-        kind = row.word("type") or "claim"
-        if not row.word("type"):
+    listed = [row for row in rows if row.text("claim")]
+    for number, row in enumerate(listed, 1):
+        body, kind = row.text("claim"), row.word("type")
+        if not kind:
             notes.add(f"{case}, claim {number}", "the type is blank: taken as a claim")
         status, source = None, ""
         if known := made.get(body):
@@ -98,12 +93,11 @@ def _claims(
         elif kind == "issue":
             source = "analyser"
         else:
-            notes.add(
-                f"{case}, claim {number}",
-                "a claim that phase 1 neither generated nor added: an analyser's issue in a wrong row",
-            )
+            reason = "a claim that phase 1 neither generated nor added: an analyser's issue in a wrong row"
+            notes.add(f"{case}, claim {number}", reason)
         at_line = _AT_LINE.match(body)
         line = int(at_line[1]) if at_line and int(at_line[1]) else None
+        kind = kind or "claim"
         yield build(Claim, row.at, id=str(number), body=body, kind=kind, source=source, status=status, line=line)
 
 
@@ -148,13 +142,9 @@ def reviews_of(block: Block, notes: Notes) -> Iterator[tuple[str, CrscoreRow, Re
 
 def rating_labels(rater: str, row: CrscoreRow, review: Review, batch: str | None = None) -> list[Label]:
     """The scores of one review, 1 to 5; empty where it was not rated."""
-    found = []
-    for column, dimension in DIMENSIONS.items():
-        value = row.whole(column, 1, 5)
-        if value is not None:
-            subject = Subject(kind=SubjectKind.REVIEW, case=review.case, system=review.system)
-            found.append(_label(subject, rater, dimension, value, batch))
-    return found
+    subject = Subject(kind=SubjectKind.REVIEW, case=review.case, system=review.system)
+    scores = {dimension: row.whole(column, 1, 5) for column, dimension in DIMENSIONS.items()}
+    return [_label(subject, rater, name, value, batch) for name, value in scores.items() if value is not None]
 
 
 def link_labels(
@@ -190,11 +180,8 @@ def _numbers(row: CrscoreRow, column: str, claims: int, where: str, notes: Notes
 
 def necessary_labels(block: Block) -> Iterator[Label]:
     """Whether the rater found each claim necessary: 1 or 0."""
-    number = 0
-    for pair in block.pairs:
-        if not pair.row.text("claim"):
-            continue
-        number += 1
+    listed = [pair for pair in block.pairs if pair.row.text("claim")]
+    for number, pair in enumerate(listed, 1):
         value = pair.row.whole("necessary?", 0, 1)
         if value is not None:
             subject = Subject(kind=SubjectKind.CLAIM, case=block.id, claim=str(number))
@@ -231,14 +218,8 @@ def agreement_labels(pairs: Sequence[Pair], known: Mapping[str, Block], notes: N
 
 
 def _label(subject: Subject, rater: str, dimension: str, value: float, batch: str | None = None) -> Label:
-    return Label(
-        subject=subject,
-        rater=rater,
-        dimension=dimension,
-        value=value,
-        batch=batch,
-        round=AGREEMENT_ROUND if batch else None,
-    )
+    agreement = AGREEMENT_ROUND if batch else None
+    return Label(subject=subject, rater=rater, dimension=dimension, value=value, batch=batch, round=agreement)
 
 
 def count_unrated(rated: Counter[str], every: Iterable[Block], systems: Mapping[str, int], notes: Notes) -> None:
@@ -270,15 +251,12 @@ def claim_counts(pairs: Sequence[Pair]) -> Counter[str]:
 
 def generated_claims(pairs: Sequence[Pair]) -> dict[str, list[Claim]]:
     """The generated claims with their status, by index of the change; ids are g1, g2 ..."""
-    found: dict[str, list[Claim]] = {}
+    found: defaultdict[str, list[Claim]] = defaultdict(list)
     for pair in pairs:
-        body = pair.row.text("claim")
-        if not body:
-            continue
-        own = found.setdefault(pair.row.case, [])
-        code = _code(pair, pair.rater)
-        status = None if code is None else WORDS[code]
-        own.append(build(Claim, pair.row.at, id=f"g{len(own) + 1}", body=body, source="model", status=status))
+        if body := pair.row.text("claim"):
+            own, code = found[pair.row.case], _code(pair, pair.rater)
+            status = None if code is None else WORDS[code]
+            own.append(build(Claim, pair.row.at, id=f"g{len(own) + 1}", body=body, source="model", status=status))
     return found
 
 

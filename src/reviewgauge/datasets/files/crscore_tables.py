@@ -88,36 +88,30 @@ class Pair(NamedTuple):
         return (MARCUS, self.marcus), (ATHARVA, self.atharva)
 
 
-def phase1_files(language: Language) -> tuple[str, str]:
+def phase1_files(language: Language) -> tuple[str, ...]:
     """The file names of the two copies of phase 1."""
-    return f"phase1/{language.code}_claim_acc_annot_marcus.csv", f"phase1/{language.code}_claim_acc_annot_atharva.csv"
+    return tuple(f"phase1/{language.code}_claim_acc_annot_{rater}.csv" for rater in RATERS)
 
 
-def phase2_files(language: Language) -> tuple[str, str]:
+def phase2_files(language: Language) -> tuple[str, ...]:
     """The file names of the two copies of phase 2."""
-    return (
-        f"phase2/{language.code}_marcus_review_qual_final.csv",
-        f"phase2/{language.code}_atharva_review_qual_final.csv",
-    )
+    return tuple(f"phase2/{language.code}_{rater}_review_qual_final.csv" for rater in RATERS)
 
 
 def read_phase1(folder: Path, language: Language) -> list[Pair]:
     """The claims of a language with each rater's codes, in the column `Correctness`."""
     columns = ("index", "diff", "claim", _CORRECTNESS, "additional claims")
-    marcus, atharva = (_read(folder, name, columns) for name in phase1_files(language))
-    return _paired(marcus, atharva, language.phase1)
+    return _paired(folder, phase1_files(language), columns, language.phase1)
 
 
 def read_phase2(folder: Path, language: Language) -> list[Pair]:
     """The claims and reviews of a language with each rater's scores."""
-    marcus, atharva = (_read(folder, name, _REVIEW_COLUMNS) for name in phase2_files(language))
-    return _paired(marcus, atharva, language.phase2)
+    return _paired(folder, phase2_files(language), _REVIEW_COLUMNS, language.phase2)
 
 
 def read_agreement(folder: Path, names: Sequence[str]) -> list[Pair]:
     """The rows of the reliability test, which both raters scored: both copies count."""
-    marcus, atharva = (_read(folder, name, (*_REVIEW_COLUMNS, "partial")) for name in names)
-    return _paired(marcus, atharva, 0)
+    return _paired(folder, names, (*_REVIEW_COLUMNS, "partial"), 0)
 
 
 _REVIEW_COLUMNS = (
@@ -126,16 +120,17 @@ _REVIEW_COLUMNS = (
 )
 
 
-def _paired(marcus: Sequence[CrscoreRow], atharva: Sequence[CrscoreRow], first_of_atharva: int) -> list[Pair]:
+def _paired(folder: Path, names: Sequence[str], columns: Sequence[str], first_of_atharva: int) -> list[Pair]:
+    """The rows of Marcus's and of Atharva's copy side by side."""
+    marcus, atharva = (_read(folder, name, columns) for name in names)
     if len(marcus) != len(atharva):
         raise atharva[-1].at.error(f"the table has {len(atharva)} rows and {marcus[0].at.source} has {len(marcus)}")
+    pairs = []
     for one, two in zip(marcus, atharva, strict=True):
         if one.case != two.case:
             raise two.error("index", f"is {two.case}, but {one.case} in {one.at.source}")
-    return [
-        Pair(one, two, MARCUS if one.number < first_of_atharva else ATHARVA)
-        for one, two in zip(marcus, atharva, strict=True)
-    ]
+        pairs.append(Pair(one, two, MARCUS if one.number < first_of_atharva else ATHARVA))
+    return pairs
 
 
 def _read(folder: Path, name: str, columns: Sequence[str]) -> list[CrscoreRow]:

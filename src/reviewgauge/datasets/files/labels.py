@@ -261,16 +261,11 @@ class LabelFile:
     notes: tuple[Drop, ...] = ()
 
 
-def read_labels(path: Path) -> list[Label]:
+def read_label_file(path: Path) -> LabelFile:
     """The labels in `path`: a CSV table, a JSON lines file, or a folder with labels.csv or labels.jsonl.
 
     A row without a system is about the change with that id. Raises BadInput with line and column, UserError.
     """
-    return list(read_label_file(path).labels)
-
-
-def read_label_file(path: Path) -> LabelFile:
-    """Like `read_labels`, with the line of each label and notes on what was left out."""
     file = find_labels(path) if path.is_dir() else path
     if file is None:
         raise UserError(f"{path} holds no labels", remedy=f"put them into {FILES[0]}: docs/guides/people.md")
