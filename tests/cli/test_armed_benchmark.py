@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from documented import run_here
 from malicious_repos import NAMES, Armed, armed
 from reviewgauge.core.records import Case, Change, Comment, Span
 
@@ -16,28 +15,14 @@ LOOK = "git status --porcelain; git diff {base} {head}; git log -p --all; git fs
 REVIEWERS = (
     f"command(run=('sh', '-c', {LOOK!r}), lines='added', system='program')",
     "command(run=('sh', '-c', 'git log -p --all; echo \"- a.py:2 seen\"'), history=-1, lines='added', system='all')",
-    "analyser(tools=('ruff', 'lizard'))",
+    "analyser(tools=('ruff',))",
     "prompt(model='fake:rules')",
 )
 
 
 def reviewgauge(folder: Path, *words: str) -> str:
     """One verb, run in `folder` as a user does, with nothing of this machine's own data."""
-    done = subprocess.run(
-        [sys.executable, "-m", "reviewgauge", *words],
-        cwd=folder,
-        env={
-            "PATH": "/usr/local/bin:/usr/bin:/bin",
-            "HOME": str(folder / "home"),
-            "REVIEWGAUGE_CACHE": str(folder / "cache"),
-            "REVIEWGAUGE_DATA": str(folder / "data"),
-            "OMP_NUM_THREADS": "1",
-        },
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=240,
-    )
+    done = run_here(folder, *words)
     assert done.returncode == 0, (words, done.stdout, done.stderr)
     return done.stdout
 

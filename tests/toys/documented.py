@@ -98,7 +98,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """
     words = shlex.split(command)
     if words[0] != "reviewgauge":
-        return subprocess.run(words, cwd=folder, env=_environment(folder), capture_output=True, text=True, check=False)
+        return subprocess.run(words, cwd=folder, env=home(folder), capture_output=True, text=True, check=False)
     return run_here(folder, *words[1:])
 
 
@@ -119,7 +119,7 @@ def _text(stream: io.TextIOWrapper) -> str:
 def _as_in(folder: Path) -> Iterator[None]:
     """This process in `folder`, with the environment of a user there."""
     before, paths, modules = dict(os.environ), list(sys.path), set(sys.modules)
-    os.environ.update(_environment(folder))
+    os.environ.update(home(folder))
     importlib.invalidate_caches()
     try:
         with chdir(folder):
@@ -137,7 +137,7 @@ def _as_in(folder: Path) -> Iterator[None]:
 def started(command: str, folder: Path) -> Iterator[None]:
     """Run a command that serves until it is interrupted; it is ready once it has printed a line."""
     with subprocess.Popen(
-        shlex.split(command), cwd=folder, env=_environment(folder), stdout=subprocess.PIPE, text=True
+        shlex.split(command), cwd=folder, env=home(folder), stdout=subprocess.PIPE, text=True
     ) as server:
         try:
             assert server.stdout is not None
@@ -156,7 +156,8 @@ def free_port() -> int:
         return port
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def home(folder: Path) -> dict[str, str]:
+    """The environment of a user whose data and cache are in `folder`."""
     programs = str(Path(sys.executable).parent)
     return {
         **os.environ,
