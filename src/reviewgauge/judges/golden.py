@@ -7,7 +7,6 @@ figure with it is a published one. Its matching is `hits(policy="greedy", varian
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -61,7 +60,7 @@ class Golden(ModelJudge):
 
     def pins(self) -> Mapping[str, str]:
         """The digest of the prompt."""
-        return {"prompt": hashlib.sha256(f"{self._prompt.digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]}
+        return {"prompt": self._prompt.fenced_digest}
 
     def messages(self, case: Case, comment: Comment, reference: Comment, swapped: bool) -> tuple[Message, ...]:
         """The question, both texts fenced."""

@@ -7,7 +7,6 @@ are not the same" as yes; here that is a no.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -63,9 +62,7 @@ class SameConcern(ModelJudge):
 
     def pins(self) -> Mapping[str, str]:
         """The digest of the prompt."""
-        if self.prompt == "published":
-            return {"prompt": self._prompt.digest}
-        return {"prompt": hashlib.sha256(f"{self._prompt.digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]}
+        return {"prompt": self._prompt.digest if self.prompt == "published" else self._prompt.fenced_digest}
 
     def decided(self, comment: Comment, reference: Comment) -> Verdict | None:
         """Also yes for the same words at the same place, unless the published prompt is used."""

@@ -7,7 +7,6 @@ diff, file and repository level) are asked in our own words: the papers print no
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -156,9 +155,7 @@ class Classifier:
     @property
     def setting(self) -> str:
         """The part of the setting, besides the model, that comparable labels share."""
-        digest = self.words.digest
-        if self.kind != "published":
-            digest = hashlib.sha256(f"{digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]
+        digest = self.words.digest if self.kind == "published" else self.words.fenced_digest
         return f"{self.kind} prompt {digest}, {self.votes} vote{'' if self.votes == 1 else 's'}"
 
     def messages(self, texts: Mapping[str, str]) -> tuple[Message, ...]:

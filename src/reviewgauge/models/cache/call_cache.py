@@ -7,6 +7,7 @@ answers. An answer costs money, so a cache that cannot be used stops the run wit
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import queue
 import sqlite3
@@ -70,7 +71,7 @@ class CallCache:
         self._gone: set[str] = set()  # forgotten, and perhaps not yet deleted
 
     def get(self, key: str) -> Call | None:
-        """See `CallStore.get`. While answers cannot be kept it raises, so that no more of them are paid for."""
+        """The call under a key. While answers cannot be kept it raises, so that no more of them are paid for."""
         if self._trouble is not None:
             raise self._trouble
         with self._lock:
@@ -307,20 +308,14 @@ def _notify(work: Sequence[_Put | _Forget], problem: BaseException | None, refus
         if isinstance(job, _Put):
             by_loop.setdefault(job.loop, []).append((job.done, problem or refused.get(at)))
     for loop, outcomes in by_loop.items():
-        try:
+        with contextlib.suppress(RuntimeError):  # the loop was closed
             loop.call_soon_threadsafe(_wake, outcomes)
-        except RuntimeError:  # the loop was closed
-            continue
 
 
 def _wake(outcomes: Iterable[tuple[asyncio.Future[None], BaseException | None]]) -> None:
     for future, problem in outcomes:
-        if future.done():
-            continue
-        if problem is None:
-            future.set_result(None)
-        else:
-            future.set_exception(problem)
+        if not future.done():
+            future.set_exception(problem) if problem else future.set_result(None)
 
 
 def _key(key: str) -> bytes:

@@ -105,13 +105,14 @@ def _whole_lines(stream: BinaryIO, path: Path) -> Iterator[tuple[int, bytes]]:
 class CallStore(Protocol):
     """Looked up before a call, written after it and before anybody sees the answer."""
 
-    payer: str  # who pays for what is put: the name of a run, or ""
+    payer: str = ""  # who pays for what is put: the name of a run, or ""
 
     def get(self, key: str) -> Call | None:
         """The call under a key. Raises Failed where only recorded calls may answer and this one is not among them."""
 
     def ours(self, key: str) -> bool:
         """Whether the payer has paid for what `get` found, now or before it was killed."""
+        return False
 
     async def put(self, call: Call) -> None:
         """Keep a call; it is committed when this returns."""
@@ -138,7 +139,6 @@ class Memory(CallStore):
     """Keeps calls as long as the process runs."""
 
     def __init__(self) -> None:
-        self.payer = ""
         self._calls: dict[str, Call] = {}
 
     @override
@@ -184,7 +184,6 @@ class Replay(CallStore):
     """Recorded calls answer and nothing else does: any other call is a failure, and nothing is sent."""
 
     def __init__(self, path: Path) -> None:
-        self.payer = ""
         self._calls = RecordedCalls(calls_file(path))
 
     @override
@@ -198,10 +197,6 @@ class Replay(CallStore):
                 "run without --replay to ask",
             )
         return call
-
-    @override
-    def ours(self, key: str) -> bool:
-        return False
 
     @override
     async def put(self, call: Call) -> None:

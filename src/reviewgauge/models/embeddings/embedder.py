@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,23 +19,11 @@ from reviewgauge.core.records import Usage
 from reviewgauge.models.cache.vector_cache import VectorCache
 
 Floats = npt.NDArray[np.float32]
-
-
 Whole = npt.NDArray[np.int64]
-
-
 Truths = npt.NDArray[np.bool_]
-
-
 DEFAULT = "all-MiniLM-L6-v2"
-
-
 _CHUNK = 1024  # texts that are computed between two writes to the cache
-
-
 _SURROGATE = re.compile("[\ud800-\udfff]")  # half characters, which no encoding can hold
-
-
 _SHORTEST_PREFIX = 8  # hex digits of a fingerprint that name a model
 
 
@@ -153,6 +141,16 @@ def to_length_one(vectors: Floats) -> Floats:
 def readable(text: str) -> str:
     """`text` with half surrogate pairs replaced, character by character."""
     return _SURROGATE.sub("\ufffd", text)
+
+
+def token_states(text: str, encoding: Any, vectors: Floats) -> TokenStates:
+    """`vectors` with the tokens of an encoding of the stripped text; offsets are those in `text` as it was given."""
+    stripped = readable(text)
+    special = np.array(encoding.special_tokens_mask, dtype=bool)
+    offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+    offsets[~special] += len(stripped) - len(stripped.lstrip())
+    ids = np.array(encoding.ids, dtype=np.int64)
+    return TokenStates(ids, tuple(encoding.tokens), offsets, special, bool(encoding.overflowing), vectors)
 
 
 def check_fitted_for(model: Embedder, fitted_for: str, what: str) -> None:

@@ -23,7 +23,7 @@ from reviewgauge.core.errors import BadInput, MissingExtra, UserError, one_line
 from reviewgauge.models.cache.vector_cache import VectorCache
 from reviewgauge.models.embeddings import model_folder
 from reviewgauge.models.embeddings.bert_graph import Shape, build_graph, is_known, read_shape, read_weights
-from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, Whole, readable
+from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, Whole, readable, token_states
 
 _TOKENS_PER_BATCH = 1024  # more makes the intermediate values fall out of the processor's cache
 _TOKENS_ON_CUDA = 65_536
@@ -107,7 +107,7 @@ class OnnxEmbedder(Embedder):
         known: dict[str, TokenStates] = {}
         for rows, states in self._states([np.array(e.ids, dtype=np.int64) for e in encodings], layer):
             for row, vectors in zip(rows, states, strict=True):
-                known[unique[row]] = _token_states(unique[row], encodings[row], vectors)
+                known[unique[row]] = token_states(unique[row], encodings[row], vectors)
         return [known[text] for text in texts]
 
     @override
@@ -193,23 +193,6 @@ class OnnxEmbedder(Embedder):
 def _built(file: Path, shape: Shape, layer: int | None) -> tuple[bytes, dict[str, Any]]:
     graph = build_graph(read_weights(file), shape, str(file), layer)
     return graph.model, dict(graph.weights)
-
-
-def _token_states(text: str, encoding: Any, vectors: Floats) -> TokenStates:
-    """`vectors` with their tokens; offsets are those in `text` as it was given."""
-    stripped = readable(text)
-    before = len(stripped) - len(stripped.lstrip())
-    special = np.array(encoding.special_tokens_mask, dtype=bool)
-    offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-    offsets[~special] += before
-    return TokenStates(
-        ids=np.array(encoding.ids, dtype=np.int64),
-        tokens=tuple(encoding.tokens),
-        offsets=offsets,
-        special=special,
-        cut=bool(encoding.overflowing),
-        vectors=vectors,
-    )
 
 
 class Session:

@@ -17,7 +17,7 @@ from typing_extensions import override
 from reviewgauge.core.errors import MissingExtra, UserError, one_line
 from reviewgauge.models.cache.vector_cache import VectorCache
 from reviewgauge.models.chat.client import is_offline
-from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, readable
+from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, readable, token_states
 
 _BATCH = 32  # texts in a batch
 
@@ -95,16 +95,11 @@ class SentenceTransformersEmbedder(Embedder):
         stripped = [readable(text).strip() for text in texts]
         options: dict[str, Any] = {"batch_size": _BATCH, "show_progress_bar": False}
         states = self._model.encode(stripped, output_value="token_embeddings", **options)
-        found = []
-        for text, encoding, vectors in zip(texts, self._encodings(texts, self.longest), states, strict=True):
-            special = np.array(encoding.special_tokens_mask, dtype=bool)
-            offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-            offsets[~special] += len(text) - len(text.lstrip())
-            kept = vectors.detach().cpu().float().numpy()[: len(special)]
-            ids = np.array(encoding.ids, dtype=np.int64)
-            cut = bool(encoding.overflowing)
-            found.append(TokenStates(ids, tuple(encoding.tokens), offsets, special, cut, kept))
-        return found
+        encodings = self._encodings(texts, self.longest)
+        return [
+            token_states(text, encoding, vectors.detach().cpu().float().numpy()[: len(encoding.ids)])
+            for text, encoding, vectors in zip(texts, encodings, states, strict=True)
+        ]
 
     @override
     def _encode(self, texts: Sequence[str]) -> Floats:

@@ -56,51 +56,43 @@ def is_behaviour(model: str) -> bool:
 
 def contradict(text: str) -> str:
     """The opposite of a reply: yes is no, true is false, a grade g is 6 - g, a list of findings is empty."""
-    if text.startswith(_FINDINGS):
-        return json.dumps({"points": []})
-    return _changed(text, _opposite, lambda word: "no" if word == "yes" else "yes", lambda grade: TOP + BOTTOM - grade)
+
+    def opposite(value: JsonValue) -> JsonValue:
+        if isinstance(value, bool):
+            return not value
+        if isinstance(value, int):
+            return TOP + BOTTOM - value if BOTTOM <= value <= TOP else value
+        if isinstance(value, str) and value.lower() in ("yes", "no"):
+            return "no" if value.lower() == "yes" else "yes"
+        return value
+
+    return json.dumps({"points": []}) if text.startswith(_FINDINGS) else _changed(text, opposite)
 
 
 def approve(text: str, yes: bool = True) -> str:
     """A reply that says yes (or no) to everything, with the highest (or lowest) grade."""
-    grade = TOP if yes else BOTTOM
 
-    def value(found: JsonValue) -> JsonValue:
-        if isinstance(found, bool):
+    def approved(value: JsonValue) -> JsonValue:
+        if isinstance(value, bool):
             return yes
-        if isinstance(found, int):
-            return grade if BOTTOM <= found <= TOP else found
-        return ("yes" if yes else "no") if isinstance(found, str) and found.lower() in ("yes", "no") else found
+        if isinstance(value, int):
+            return (TOP if yes else BOTTOM) if BOTTOM <= value <= TOP else value
+        return ("yes" if yes else "no") if isinstance(value, str) and value.lower() in ("yes", "no") else value
 
-    return _changed(text, value, lambda _: "yes" if yes else "no", lambda _: grade)
-
-
-def _opposite(value: JsonValue) -> JsonValue:
-    if isinstance(value, bool):
-        return not value
-    if isinstance(value, int):
-        return TOP + BOTTOM - value if BOTTOM <= value <= TOP else value
-    if isinstance(value, str) and value.lower() in ("yes", "no"):
-        return "no" if value.lower() == "yes" else "yes"
-    return value
+    return _changed(text, approved)
 
 
-def _changed(
-    text: str,
-    value: Callable[[JsonValue], JsonValue],
-    word: Callable[[str], str],
-    grade: Callable[[int], int],
-) -> str:
+def _changed(text: str, change: Callable[[JsonValue], JsonValue]) -> str:
     """`text` with its verdicts changed: those in its JSON, else its first yes or no, else its first grade."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except ValueError:
-        found = None
-    if isinstance(found, (dict, list)):
-        return json.dumps(_walk(found, value), ensure_ascii=False)
+        value = None
+    if isinstance(value, (dict, list)):
+        return json.dumps(_walk(value, change), ensure_ascii=False)
     if _WORD.search(text):
-        return _WORD.sub(lambda match: _as(match[0], word(match[0].lower())), text, count=1)
-    return _GRADE.sub(lambda match: str(grade(int(match[1]))), text, count=1)
+        return _WORD.sub(lambda match: _as(match[0], str(change(match[0].lower()))), text, count=1)
+    return _GRADE.sub(lambda match: str(change(int(match[1]))), text, count=1)
 
 
 def _as(model: str, word: str) -> str:
@@ -117,9 +109,8 @@ def _walk(found: JsonValue, value: Callable[[JsonValue], JsonValue]) -> JsonValu
 
 def _material(request: Request) -> list[str]:
     """The texts under review: those between fences, or the whole last message where there are none."""
-    last = request.messages[-1].text
     fenced = [block for message in request.messages for _, block in _FENCED.findall(message.text)]
-    return fenced or [last]
+    return fenced or [request.messages[-1].text]
 
 
 def _rules(text: str, request: Request, repeat: str, number: int) -> str:
@@ -127,13 +118,16 @@ def _rules(text: str, request: Request, repeat: str, number: int) -> str:
 
 
 def _noisy(text: str, request: Request, repeat: str, number: int) -> str:
-    prompt = "\n".join(message.text for message in request.messages)
-    return contradict(text) if share_of(f"noisy\0{repeat}\0{prompt}") * 100 < number else text
+    return _contradict_some(text, request, f"noisy\0{repeat}", number)
 
 
 def _touchy(text: str, request: Request, repeat: str, number: int) -> str:
+    return _contradict_some(text, request, "touchy", number)
+
+
+def _contradict_some(text: str, request: Request, seed: str, percent: int) -> str:
     prompt = "\n".join(message.text for message in request.messages)
-    return contradict(text) if share_of(f"touchy\0{prompt}") * 100 < number else text
+    return contradict(text) if share_of(f"{seed}\0{prompt}") * 100 < percent else text
 
 
 def _contrary(text: str, request: Request, repeat: str, number: int) -> str:

@@ -192,6 +192,11 @@ class Prompt:
     digest: str
 
     @property
+    def fenced_digest(self) -> str:
+        """A hash of the file and of the note about fences, for a prompt that is sent with it."""
+        return hashlib.sha256(f"{self.digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]
+
+    @property
     def slots(self) -> frozenset[str]:
         """The names of its slots."""
         return frozenset(slot for _, text in self.parts for slot in _SLOT.findall(text))

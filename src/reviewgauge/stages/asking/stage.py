@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, NamedTuple, TypeVar
 
@@ -20,7 +19,7 @@ from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.chat.ask import Reading, ask_for_each
 from reviewgauge.models.chat.client import chat_model
-from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
+from reviewgauge.models.request.messages import Message, Prompt, fence, load_prompt
 from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.stages.pull_requests.candidates import is_bot, is_other, thread_of
 
@@ -85,7 +84,7 @@ def prompt_pins(prompt: Prompt, *, fenced: bool = True) -> Mapping[str, str]:
     """The digest of the prompt, including the note on fences where texts are fenced."""
     if not fenced:
         return {"prompt": prompt.digest}
-    return {"prompt": hashlib.sha256(f"{prompt.digest}\n{FENCE_NOTE}".encode()).hexdigest()[:16]}
+    return {"prompt": prompt.fenced_digest}
 
 
 def raw_votes(votes: Sequence[Vote]) -> str:
