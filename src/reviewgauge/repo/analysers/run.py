@@ -225,7 +225,7 @@ def analyse(repository: Repository, change: Change, settings: AnalyserSettings) 
 
 
 def _load(files: Path, exported: _ExportedFiles) -> Iterator[Drop]:
-    """Read the exported files; what was not exported or is too large is taken out of `places`."""
+    """Read the exported files; what was not exported or is too large is taken out."""
     for path in list(exported.changed):
         file = files / path
         size = file.stat().st_size if file.is_file() else None

@@ -51,6 +51,7 @@ from reviewgauge.repo.forge.replies import (
 )
 
 TRIES = 6  # of one failing request
+FIRST_WAIT = 1.0  # seconds, after a failed try
 PAUSES = 8  # secondary limits in a row on one request
 HOPS = 3  # redirects of one request
 IN_A_ROW = 3  # failed requests in a row, after which the forge counts as down
@@ -106,15 +107,14 @@ class Forge:
         clock: Clock | None = None,
         progress: BuildProgress | None = None,
         transport: Transport | None = None,
-        patience: float = 1.0,
     ) -> None:
         """The forge at `api`, with the tokens in the environment variables `tokens`; answers are stored in `folder`.
 
-        `patience` is the first wait after a failed try, in seconds. `progress` is called while waiting.
+        `progress` is called while waiting.
         """
         self.address, self.spent = address(api), RequestsSpent()
         self._pool, self.answers = TokenPool(read_tokens(tokens)), Answers(folder)
-        self._clock, self._progress, self._patience = clock or Clock(), progress, patience
+        self._clock, self._progress = clock or Clock(), progress
         self._transport = transport or Transport(self.address.rest)
         self._lock = threading.RLock()
         self._resume, self._given_up = 0.0, 0
@@ -337,7 +337,7 @@ class Forge:
         """Wait for the next try. Raises Failed after the last; a forge that is down ends the crawl."""
         call.tries += 1
         if call.tries < TRIES:
-            self._clock.sleep(backoff(call.tries, self._patience))
+            self._clock.sleep(backoff(call.tries, FIRST_WAIT))
             return
         self._given_up += 1
         problem = f"{_shown(call.url)}: gave up after {call.tries} tries: {reason}"

@@ -20,7 +20,7 @@ from typing import IO, NamedTuple
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.core.results import Drop
-from reviewgauge.repo.git.log_stream import changed_files, read_change
+from reviewgauge.repo.git.diff_tree import changed_files, read_change
 from reviewgauge.repo.git.paths import decode_path, encode_path, refuses_name
 from reviewgauge.repo.processes import end_group, gather
 
@@ -165,17 +165,13 @@ class Repository:
             raise git_error(args[0], self.name, err.decode("utf-8", "replace"), process.returncode)
         return out
 
-    def stream(
-        self, *args: str, stdin: bytes = b"", block: int = 1 << 20, settings: Mapping[str, str] | None = None
-    ) -> Generator[bytes]:
+    def stream(self, *args: str, block: int = 1 << 20, settings: Mapping[str, str] | None = None) -> Generator[bytes]:
         """The output of git for `args` as it comes, in blocks of at most `block` bytes; git ends with the iterator.
 
         Raises UserError as `run` does; where git fails half-way, after its output so far was handed out.
         """
-        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:  # files: no pipe can fill up
-            given.write(stdin)
-            given.seek(0)
-            with self.start(*args, stdin=given, stderr=errors, settings=settings) as process:
+        with tempfile.TemporaryFile() as errors:  # a file: no pipe can fill up
+            with self.start(*args, stderr=errors, settings=settings) as process:
                 try:
                     while process.stdout is not None and (piece := os.read(process.stdout.fileno(), block)):
                         yield piece

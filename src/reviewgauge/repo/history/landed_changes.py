@@ -144,19 +144,12 @@ def _single(repository: Repository, commit: Commit) -> LandedChange:
 def _branch(repository: Repository, merge: Commit, without: tuple[str, ...]) -> Iterator[LandedChange | Drop]:
     """The branch that `merge` took in, or the changes of the line that it turns out to be."""
     first, head = merge.parents
-    inner = list(
-        read_history(
-            repository,
-            (head,),
-            without=(*without, first),
-            reverse=True,
-            most=MOST_COMMITS + 1,
-        )
-    )
+    past = (*without, first)
+    inner = list(read_history(repository, (head,), without=past, reverse=True, most=MOST_COMMITS + 1))
     own = [commit for commit in inner if not commit.is_merge]
     if any(commit.is_merge and _PULL.match(commit.subject) for commit in inner) or len(inner) > MOST_COMMITS:
         yield _drop(merge, "merge of two lines: the changes of the other line are read one by one")
-        yield from _read_line(repository, head, (*without, first))
+        yield from _read_line(repository, head, past)
         return
     if not own:
         yield _drop(merge, "merge that brings no commit of its own")
@@ -165,7 +158,6 @@ def _branch(repository: Repository, merge: Commit, without: tuple[str, ...]) -> 
     if not base:
         yield _drop(merge, "merge of a history that has nothing in common")
         return
-    last = own[-1]
     yield LandedChange(
         landing=MergeKind.MERGE,
         commit=merge,
@@ -174,7 +166,7 @@ def _branch(repository: Repository, merge: Commit, without: tuple[str, ...]) -> 
         commits=tuple(commit.id for commit in own),
         title=_for_reviewers(repository, _title(own[0]), head),
         description=_for_reviewers(repository, own_text(own[0].body) if len(own) == 1 else _list_messages(own), head),
-        authored=last.authored,
+        authored=own[-1].authored,
     )
 
 

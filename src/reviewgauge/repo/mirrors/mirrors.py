@@ -179,7 +179,6 @@ def fetch_commits(
     protocols: Sequence[str] = ("https",),
     *,
     token: str = "",
-    seconds: float = 3600.0,
 ) -> dict[str, str]:
     """Fetch `commits` (full ids) and all that they reach into the mirror at `target`; returns why some are unavailable.
 
@@ -187,12 +186,11 @@ def fetch_commits(
     killed call goes on where it was. Otherwise as `mirror_remote`.
     """
     _check_address(url, protocols)
-    remote = _Remote(url, _open_mirror(target, "sha1"), tuple(protocols), token, seconds)
+    remote = _Remote(url, _open_mirror(target, "sha1"), tuple(protocols), token)
     wanted = list(dict.fromkeys(commits))
     unavailable = {commit: "is not a full commit id" for commit in wanted if not _ID.fullmatch(commit)}
-    valid = [commit for commit in wanted if commit not in unavailable]
-    present_ids = set(present(remote.mirror, valid))
-    missing = [commit for commit in valid if commit not in present_ids]
+    present_ids = set(present(remote.mirror, [commit for commit in wanted if commit not in unavailable]))
+    missing = [commit for commit in wanted if commit not in unavailable and commit not in present_ids]
     for start in range(0, len(missing), _AT_ONCE):
         unavailable |= remote.fetch_commits(missing[start : start + _AT_ONCE])
     remote.mirror.run("pack-refs", "--all")
@@ -217,7 +215,7 @@ class _Remote:
     mirror: Repository
     protocols: tuple[str, ...]
     token: str
-    seconds: float
+    seconds: float = 3600.0
 
     def head(self) -> str:
         """The ref that the remote's HEAD points to; empty where that is unknown."""

@@ -135,18 +135,15 @@ def code_lines(source: bytes, path: str) -> LineKinds:
     the file (`known` is False), lines that begin with the language's comment mark are comments, if it has one.
     """
     key, reason = _grammar(source, path)
-    digest = _digest(source, f"lines:{key or language(path)}")
-    if (kept := _LINES.get(digest)) is not None:
-        return kept
-    answer = None if reason else PARSERS.ask(key, "text", source)
-    if answer is None:
-        found = LineKinds.of(
-            source, comments_by_prefix(source, language(path)), [], known=False, reason=reason or _GAVE_UP
-        )
-    else:
-        found = LineKinds.of(source, answer["comment"], answer["literal"], known=True)
-    _LINES.put(digest, found, len(source) // 100 + 1)
-    return found
+
+    def read() -> LineKinds:
+        answer = None if reason else PARSERS.ask(key, "text", source)
+        if answer is not None:
+            return LineKinds.of(source, answer["comment"], answer["literal"], known=True)
+        comments = comments_by_prefix(source, language(path))
+        return LineKinds.of(source, comments, [], known=False, reason=reason or _GAVE_UP)
+
+    return _LINES.of(_digest(source, f"lines:{key or language(path)}"), read, lambda _: len(source) // 100 + 1)
 
 
 def _file(source: bytes, path: str) -> _File:

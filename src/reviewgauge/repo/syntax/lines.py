@@ -142,12 +142,7 @@ def _merged(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 def _outside(comments: list[tuple[int, int]], literals: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The comments that are not part of a literal (as in a template string); a docstring is a comment."""
-    held = []
-    for a, b in comments:
-        at = bisect_right(literals, a, key=lambda r: r[0]) - 1
-        if at < 0 or not literals[at][0] < a < literals[at][1]:
-            held.append((a, b))
-    return held
+    return [(a, b) for a, b in comments if all(start == a for start, _ in _between(literals, a, a + 1))]
 
 
 def _without(source: bytes, comments: list[tuple[int, int]]) -> tuple[bytes, set[tuple[int, int]]]:

@@ -12,12 +12,13 @@ import subprocess
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice
 from types import TracebackType
 from typing import IO, Self
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.diff.diffs import line_runs
-from reviewgauge.repo.git.log_stream import RawEntry, read_entries
+from reviewgauge.repo.git.diff_tree import RawEntry, read_entries
 from reviewgauge.repo.git.paths import decode_path, encode_path, unquote
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit, read_object
@@ -210,11 +211,8 @@ def read_diff(answer: bytes) -> tuple[FileDiff, ...]:
     """The files of one commit's `--raw -z -p -U0 --full-index` output; the commit's id may come first."""
     entries, at = read_entries(answer, max(answer.find(b":"), 0))
     sections = iter((b"\n" + answer[at:]).split(b"\ndiff --git ")[1:])
-    files = []
-    for entry in entries:
-        count = 2 if entry.letter == "T" else 1  # a file that became a link: a deletion and an addition
-        files.append(FileDiff(entry, b"\n".join(section for _, section in zip(range(count), sections, strict=False))))
-    return tuple(files)
+    # a file that became a link is printed as a deletion and an addition
+    return tuple(FileDiff(e, b"\n".join(islice(sections, 2 if e.letter == "T" else 1))) for e in entries)
 
 
 @lru_cache(maxsize=8192)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import keyword
 import re
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -58,14 +58,12 @@ def same_code(old: Sequence[Tokens], new: Sequence[Tokens]) -> dict[int, tuple[i
     olds, news = _Flat(old), _Flat(new)
     if max(len(olds.tokens), len(news.tokens)) > _MOST_TOKENS:
         return _same_lines(old, new)
-    found: dict[int, tuple[int, ...]] = {}
+    found = defaultdict[int, dict[int, None]](dict)
     for a, b, size in SequenceMatcher(None, olds.tokens, news.tokens, autojunk=False).get_matching_blocks():
         ends = [at for at in range(size + 1) if a + at in olds.ends and b + at in news.ends]
-        if len(ends) > 1:
-            for at in range(ends[0], ends[-1]):
-                line = news.line[b + at]
-                found[line] = (*found.get(line, ()), olds.line[a + at])
-    return {line: tuple(dict.fromkeys(lines)) for line, lines in found.items()}
+        for at in range(ends[0], ends[-1]) if ends else ():
+            found[news.line[b + at]][olds.line[a + at]] = None
+    return {line: tuple(lines) for line, lines in found.items()}
 
 
 def _same_lines(old: Sequence[Tokens], new: Sequence[Tokens]) -> dict[int, tuple[int, ...]]:
@@ -114,9 +112,9 @@ class _Side:
 
     def __init__(self, files: Sequence[FileDiff], *, old: bool) -> None:
         self.runs = list(_runs(files, old=old))
-        self._of_path: dict[str, list[_Run]] = {}
+        self._of_path = defaultdict[str, list[_Run]](list)
         for run in self.runs:
-            self._of_path.setdefault(run.path, []).append(run)
+            self._of_path[run.path].append(run)
         self.places = _places(self.runs)
 
     def run(self, path: str, line: int) -> _Run | None:
@@ -148,16 +146,15 @@ class Moves:
         if run is None:
             return None
         at = line - run.start
-        best: tuple[int, int, str, int] | None = None
+        found: list[tuple[int, int, str, int]] = []
         for index, other_at in there.places.get(run.lines[at], []):
             other = there.runs[index]
             before, after = pair(other.path)
             weight = _common(run.lines, at, other.lines, other_at)
             if weight >= (_WITHIN if self._new_path.get(before) == after else _BETWEEN):
                 number = other.start + other_at
-                found = (weight, -abs(number - line), other.path, number)
-                best = found if best is None else max(best, found)
-        return None if best is None else best[2:]
+                found.append((weight, -abs(number - line), other.path, number))
+        return max(found)[2:] if found else None
 
 
 def _runs(files: Sequence[FileDiff], *, old: bool) -> Iterator[_Run]:
@@ -174,11 +171,11 @@ def _places(runs: Sequence[_Run]) -> dict[bytes, list[tuple[int, int]]]:
     """The (run, line of it) of each text."""
     if sum(len(run.lines) for run in runs) > _MOST_MOVED:
         return {}
-    found: dict[bytes, list[tuple[int, int]]] = {}
+    found = defaultdict[bytes, list[tuple[int, int]]](list)
     for index, run in enumerate(runs):
         for at, line in enumerate(run.lines):
             if line:
-                found.setdefault(line, []).append((index, at))
+                found[line].append((index, at))
     return {line: places for line, places in found.items() if len(places) <= _MOST_PLACES}
 
 

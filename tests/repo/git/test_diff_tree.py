@@ -13,7 +13,7 @@ from unidiff.patch import PatchSet
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.repo.diff.diffs import parse_patch, split_diff
-from reviewgauge.repo.git.log_stream import PrintedChange, read_change
+from reviewgauge.repo.git.diff_tree import PrintedChange, read_change
 from reviewgauge.repo.git.repository import Repository
 from written_history import LINK, MODULE, PROGRAM, Content, Written, write_history
 
