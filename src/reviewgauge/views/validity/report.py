@@ -214,13 +214,11 @@ def _metric(metric: MetricValidity, called: Mapping[tuple[str, str, str], str], 
 def _classes(classifiers: Sequence[Classifier]) -> list[ClassPair]:
     """The grades of all classifiers, each with one row a classifier."""
     tables = [{row.grade: row for row in c.rows} for c in classifiers]
-    grades = sorted({grade for table in tables for grade in table})
-    pairs = []
-    for grade in grades:
-        rows = tuple(table.get(grade) for table in tables)
-        support = next((row.support for row in rows if row is not None), 0.0)
-        pairs.append(ClassPair(grade, support, rows))
-    return pairs
+    supports = {grade: row.support for table in reversed(tables) for grade, row in table.items()}
+    return [
+        ClassPair(grade, support, tuple(table.get(grade) for table in tables))
+        for grade, support in sorted(supports.items())
+    ]
 
 
 def heat(counts: HeatMap, value: int) -> int:

@@ -6,13 +6,14 @@ They fit 100 columns and show less on 80. The report and `--json` have every fig
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from reviewgauge.core.errors import one_line
-from reviewgauge.core.reports.validity import Classifier, Figure, GradeRow, MetricValidity, ValidityReport
+from reviewgauge.core.reports.validity import Classifier, Figure, GradeRow, MetricValidity, RowSet, ValidityReport
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.tables import NARROW, SLIM, Fitted, bare_table, notes_below, number_column, plain
 from reviewgauge.views.validity import words
@@ -110,16 +111,7 @@ def _overview(metrics: Sequence[MetricValidity], called: Called, width: int) -> 
 
 def _rows(metrics: Sequence[MetricValidity]) -> Iterator[str]:
     """Notes on the rows and columns of the overview, each once."""
-    lines: dict[str, None] = {}
-    for metric in metrics:
-        for part in metric.correlations[:1]:
-            rows = part.rows
-            left = ", ".join(f"{figures.count(n)} {why}" for why, n in rows.left_out.items())
-            text = (
-                f"n = {figures.count(rows.rows)} rows, {figures.count(rows.clusters)} clusters by {rows.clustered_by}"
-            )
-            lines[text + (f"; left out: {left}" if left else "")] = None
-    yield from lines
+    yield from dict.fromkeys(_row_set(part.rows) for metric in metrics for part in metric.correlations[:1])
     cuts = sorted({sweep.cut for m in metrics if (sweep := words.main_sweep(m)) is not None})
     if cuts:
         yield f"AUC: {' or '.join(words.grade(cut) for cut in cuts)} and above against the rest"
@@ -134,15 +126,16 @@ def _rows(metrics: Sequence[MetricValidity]) -> Iterator[str]:
         )
 
 
+def _row_set(rows: RowSet) -> str:
+    left = ", ".join(f"{figures.count(n)} {why}" for why, n in rows.left_out.items())
+    text = f"n = {figures.count(rows.rows)} rows, {figures.count(rows.clusters)} clusters by {rows.clustered_by}"
+    return f"{text}; left out: {left}" if left else text
+
+
 # --- details -------------------------------------------------------------------------------------------------------
 
 
-def _blocks(
-    title: str,
-    columns: Sequence[str],
-    rows: Sequence[tuple[Text, Sequence[str]]],
-    wide: int,
-) -> RenderableType:
+def _blocks(title: str, columns: Sequence[str], rows: Sequence[tuple[Text, Sequence[str]]], wide: int) -> Fitted:
     """A table with one line a metric; columns that do not fit follow in further tables."""
 
     def build(width: int) -> RenderableType:
@@ -163,16 +156,16 @@ def _blocks(
 def _slices(metrics: Sequence[MetricValidity], short: Short) -> Iterator[RenderableType]:
     """Spearman by system, language and other facts: one block a fact, for the values with most rows."""
     ns: dict[str, dict[str, set[int]]] = {}
-    for row in (row for m in metrics for row in m.slices):
+    for row in chain.from_iterable(m.slices for m in metrics):
         ns.setdefault(row.fact, {}).setdefault(row.value, set()).add(row.spearman.n)
     for fact, values in ns.items():
         shown = sorted(sorted(values, key=lambda value: -max(values[value]))[:MOST_VALUES])
         heads = [f"{one_line(value, 16)}\n{_n(values[value])}" for value in shown]
-        rows = []
-        for m in metrics:
-            known = {row.value: row.spearman.value for row in m.slices if row.fact == fact}
-            if known:
-                rows.append((short(m), [words.coefficient(known.get(value)) for value in shown]))
+        rows = [
+            (short(m), [words.coefficient(known.get(value)) for value in shown])
+            for m in metrics
+            if (known := {row.value: row.spearman.value for row in m.slices if row.fact == fact})
+        ]
         wide = max(len(line) for head in heads for line in head.split("\n"))
         yield _blocks(f"Spearman by {one_line(fact, 60)}", heads, rows, wide)
         if len(shown) < len(values):
@@ -181,21 +174,20 @@ def _slices(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Rendera
 
 
 def _medians(metrics: Sequence[MetricValidity], short: Short) -> Iterator[RenderableType]:
-    having = [m for m in metrics if m.grades]
-    if not having:
-        return
     counts: dict[float, set[int]] = {}
-    for m in having:
-        for row in m.grades:
-            counts.setdefault(row.grade, set()).add(row.n)
+    for row in chain.from_iterable(m.grades for m in metrics):
+        counts.setdefault(row.grade, set()).add(row.n)
+    if not counts:
+        return
     grades = sorted(counts)
     heads = [f"{words.grade(g)}\n{_n(counts[g])}" for g in grades]
-    rows = []
-    for m in having:
-        known = {row.grade: row for row in m.grades}
-        rows.append((short(m), [_median(known.get(g), m.unit) for g in grades]))
+    rows = [
+        (short(m), [_median(known.get(g), m.unit) for g in grades])
+        for m in metrics
+        if (known := {row.grade: row for row in m.grades})
+    ]
     yield _blocks("median score by grade", heads, rows, max(8, *(len(h.split("\n")[1]) for h in heads)))
-    if any(_equal(row) for m in having for row in m.grades):
+    if any(_equal(row) for m in metrics for row in m.grades):
         yield notes_below("=: all scores of that grade are equal")
     yield Text("")
 
@@ -219,11 +211,11 @@ def _distances(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Rend
     pairs = sorted({(cell.first, cell.second) for m in metrics for cell in m.ks})
     if not pairs:
         return
-    rows = []
-    for m in metrics:
-        known = {(cell.first, cell.second): cell.statistic for cell in m.ks}
-        if known:
-            rows.append((short(m), [words.coefficient(known.get(pair)) for pair in pairs]))
+    rows = [
+        (short(m), [words.coefficient(known.get(pair)) for pair in pairs])
+        for m in metrics
+        if (known := {(cell.first, cell.second): cell.statistic for cell in m.ks})
+    ]
     heads = [f"{words.grade(a)}-{words.grade(b)}" for a, b in pairs]
     title = "Kolmogorov-Smirnov distance between the scores of two grades (0 the same, 1 apart)"
     yield _blocks(title, heads, rows, max(5, *(len(h) for h in heads)))
@@ -232,33 +224,30 @@ def _distances(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Rend
 
 def _trees(metrics: Sequence[MetricValidity], short: Short) -> Iterator[RenderableType]:
     """The tree of every metric, and one line for the majority class if it is the same for all."""
-    having = [m for m in metrics if m.classifiers]
-    if not having:
+    every = [(m, c) for m in metrics for c in m.classifiers]
+    if not every:
         return
-    first = [c for m in having for c in m.classifiers if c.name == words.TREE][:1]
-    baselines = {_figures_of(c) for m in having for c in m.classifiers if c.name != words.TREE}
-    lines: list[tuple[Text, Classifier]] = []
-    for m in having:
-        for c in m.classifiers:
-            if c.name == words.TREE:
-                lines.append((short(m), c))
-            elif len(baselines) > 1:
-                lines.append((plain(f"  {c.name}", 60, "dim"), c))
+    first = [c for _, c in every if c.name == words.TREE][:1]
+    baselines = {
+        (c.name, c.rows, c.accuracy.value, c.balanced_accuracy.value): c for _, c in every if c.name != words.TREE
+    }
+    lines = [
+        (short(m) if c.name == words.TREE else plain(f"  {c.name}", 60, "dim"), c)
+        for m, c in every
+        if c.name == words.TREE or len(baselines) > 1
+    ]
     if len(baselines) == 1:
-        baseline = next(c for m in having for c in m.classifiers if c.name != words.TREE)
-        lines.append((plain(baseline.name, 60, "bold"), baseline))
+        lines += [(plain(c.name, 60, "bold"), c) for c in baselines.values()]
     yield Text("grades predicted from the scores: decision tree beside the majority class", style="bold")
     yield Fitted(lambda width: _tree_table(lines, width))
-    notes = ["F1 by grade, macro means, share of right grades with its range over splits"]
-    notes += [
-        f"{c.splits} splits, n = {figures.count(c.n_train)} to train, {figures.count(c.n_test)} to test" for c in first
-    ]
-    yield notes_below(*notes)
+    yield notes_below(
+        "F1 by grade, macro means, share of right grades with its range over splits",
+        *(
+            f"{c.splits} splits, n = {figures.count(c.n_train)} to train, {figures.count(c.n_test)} to test"
+            for c in first
+        ),
+    )
     yield Text("")
-
-
-def _figures_of(classifier: Classifier) -> tuple[object, ...]:
-    return classifier.name, classifier.rows, classifier.accuracy.value, classifier.balanced_accuracy.value
 
 
 def _tree_table(lines: Sequence[tuple[Text, Classifier]], width: int) -> RenderableType:
@@ -291,12 +280,8 @@ def _rankings(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Rende
         for name in ("systems", "Spearman", "Kendall"):
             number_column(table, name)
         for m, ranking in ranked:
-            cells = [
-                str(len(ranking.systems)),
-                words.with_bounds(ranking.spearman),
-                words.coefficient(ranking.kendall.value),
-            ]
-            table.add_row(short(m), *(Text(cell) for cell in cells))
+            cells = (words.with_bounds(ranking.spearman), words.coefficient(ranking.kendall.value))
+            table.add_row(short(m), *(Text(cell) for cell in (str(len(ranking.systems)), *cells)))
         return table
 
     yield Text("order of the systems by the metric and by people", style="bold")
@@ -316,9 +301,8 @@ def _footer(report: ValidityReport, called: Called) -> list[RenderableType]:
     lines = [line if where == dimensions else f"{', '.join(where)}: {line}" for line, where in of.items()]
     if any(cell.low is not None for m in report.metrics for cell in m.ks):
         lines.append("the report and its CSV tables have the other intervals")
-    lines += [f"! {caution}" for caution in words.cautions(report)]
     notes = dict.fromkeys(m.estimate_note for m in report.metrics if m.estimate_note)
-    lines += [f"! {note}" for note in notes]
+    lines += [f"! {note}" for note in (*words.cautions(report), *notes)]
     lines.append(
         f"{figures.percent(report.level)} intervals from {report.resamples:,} resamples, seed {report.seed}; "
         f"benchmark {figures.short_hash(report.benchmark)}; –: undefined"
@@ -348,9 +332,7 @@ def calibration(
         number_column(table, head)
     for metric in account:
         called = plain(metric.label, 60)
-        if metric.fake:
-            called.append(" (fake)", style="bold yellow")
-        table.add_row(called, *_cells(metric))
+        table.add_row(called.append(" (fake)", style="bold yellow") if metric.fake else called, *_cells(metric))
     systems = bare_table(f"{first.label}, by system{' (fake)' if first.fake else ''}")
     systems.add_column("system")
     number_column(systems, "n")

@@ -272,15 +272,15 @@ def cautions(report: ValidityReport) -> list[str]:
 
 def undefined(metrics: Sequence[MetricValidity], called: Mapping[tuple[str, str, str], str]) -> list[str]:
     """The reasons for missing figures of the overview, each once."""
-    why: dict[tuple[str, str], dict[str, None]] = {}
+    why: dict[tuple[str, str], list[str]] = {}
     for m in metrics:
         missing: dict[str, list[str]] = {}
         for name, figure in overview_figures(m).items():
             if figure is not None and not figures.defined(figure.value):
                 missing.setdefault(figure.reason or "no reason given", []).append(name)
         for reason, lacking in missing.items():
-            why.setdefault((", ".join(lacking), reason), {})[called[key(m)]] = None
-    return [f"{_joined(list(of))}: {what} undefined: {reason}" for (what, reason), of in why.items()]
+            why.setdefault((", ".join(lacking), reason), []).append(called[key(m)])
+    return [f"{_joined(of)}: {what} undefined: {reason}" for (what, reason), of in why.items()]
 
 
 def overview_figures(metric: MetricValidity) -> dict[str, Figure | None]:
