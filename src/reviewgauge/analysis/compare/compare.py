@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Literal
 
 import numpy as np
@@ -71,7 +71,7 @@ def compare(
         found += comparisons
         warnings += notes
     corrected = holm([comparison.p for comparison in found])
-    compared = dict.fromkeys(panel.row(system) for pair in chosen for system in pair)
+    compared = dict.fromkeys(panel.row(system) for system in chain.from_iterable(chosen))
     warnings += [*panel.warnings, *merge_pins(panel)[1], *warn_of_fakes(panel, compared)]
     return ComparisonTable(
         metric=signature(metric),
@@ -91,9 +91,8 @@ def compare(
 
 def _choose(panel: ScoreTable, order: Sequence[str], pairs: Pairs) -> list[tuple[str, str]]:
     if pairs is not None and pairs != "all":
-        for pair in pairs:
-            for system in pair:
-                panel.row(system)
+        for system in chain.from_iterable(pairs):
+            panel.row(system)
         return list(pairs)
     if len(order) < 2:
         raise UserError(f"only {order[0]} has scores, a comparison takes two", remedy="score another run or system")
@@ -141,18 +140,16 @@ class _SystemPair:
             notes.append(f"{title}: common cases in {clusters.count} repositories only, the interval is too narrow")
         found: list[Comparison] = []
         for reading in readings:
-            comparison, remarks = self._comparison(
-                reading, points, draws, tests[reading], clusters=clusters, n=int(common.sum())
-            )
+            comparison, remarks = self._comparison(reading, points, draws, tests[reading])
             found.append(comparison.model_copy(update={"worst": ends[reading][0], "best": ends[reading][1]}))
             notes += [f"{title}: {text}" for text in remarks]
         return found, notes
 
     def _comparison(
-        self, reading: str, points: Readings, draws: Readings, test: FlipTest, *, clusters: Clusters, n: int
+        self, reading: str, points: Readings, draws: Readings, test: FlipTest
     ) -> tuple[Comparison, list[str]]:
-        values = [number(points.of(reading, s)[0]) for s in (0, 1)]
-        one, two = values
+        clusters = self.clusters
+        one, two = (number(points.of(reading, s)[0]) for s in (0, 1))
         difference = None if one is None or two is None else one - two
         low = high = detectable = None
         notes: list[str] = []
@@ -162,7 +159,9 @@ class _SystemPair:
             if undefined > UNDEFINED_LIMIT:
                 notes.append(f"no interval for {reading}, undefined in {undefined:.0%} of the resamples")
             else:
-                detectable = detectable_difference(_ignore_rounding(standard_error(gaps, clusters.count), one, two))
+                error = standard_error(gaps, clusters.count)
+                rounding = 1e-12 * max(abs(one or 0.0), abs(two or 0.0), 1e-300)
+                detectable = detectable_difference(0.0 if error is not None and error <= rounding else error)
                 if detectable is None:
                     notes.append(f"the difference in {reading} never varies, so no detectable difference can be given")
                 elif detectable > 1 and self.metric.units.get(reading, "share") == "share":
@@ -181,7 +180,7 @@ class _SystemPair:
             p_holm=None,
             test=test.test,
             detectable=detectable,
-            n=n,
+            n=int(self.common.sum()),
             clusters=clusters.count,
             unit=self.metric.units.get(reading, "share"),
         )
@@ -210,10 +209,3 @@ def _narrow(scheme: Clusters, cases: Flags) -> Clusters:
     kept = np.unique(scheme.index[cases])
     index = np.where(cases, np.searchsorted(kept, scheme.index), -1)
     return Clusters(scheme.by, tuple(scheme.labels[at] for at in kept), index, scheme.repositories)
-
-
-def _ignore_rounding(error: float | None, one: float | None, two: float | None) -> float | None:
-    """0 for a standard error that is nothing but rounding."""
-    if error is None:
-        return None
-    return 0.0 if error <= 1e-12 * max(abs(one or 0.0), abs(two or 0.0), 1e-300) else error

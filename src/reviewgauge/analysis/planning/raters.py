@@ -98,12 +98,10 @@ def _ratings(labels: Sequence[Label]) -> Ratings:
 
 
 def _rater_plan(dimension: str, ratings: Ratings, request: _Request) -> RaterPlan:
-    margin, resamples, seed = request.margin, request.resamples, request.seed
     items = ratings.items
     rows = [np.array(list(found.values())) for found in items.values()]
-    place: dict[str, int] = {}
-    index = np.array([place.setdefault(item.case, len(place)) for item in items], dtype=np.int64)
-    cases = list(place)
+    number_of: dict[str, int] = {}
+    index = np.array([number_of.setdefault(item.case, len(number_of)) for item in items], dtype=np.int64)
     twice = sum(row.size > 1 for row in rows)
     blank = RaterPlan(
         source=request.source,
@@ -113,15 +111,13 @@ def _rater_plan(dimension: str, ratings: Ratings, request: _Request) -> RaterPla
         labels=sum(row.size for row in rows),
         raters=dict(sorted(Counter(rater for found in items.values() for rater in found).items())),
         left_out=ratings.left_out,
-        icc=Estimated(value=None, reason="no item has two raters" if not twice else ""),
-        margin=margin,
+        icc=Estimated(value=None, reason="one item shows no variance" if twice else "no item has two raters"),
+        margin=request.margin,
     )
     if not twice or len(items) < 2:
-        reason = "no item has two raters" if not twice else "one item shows no variance"
-        pair = _pair(items, request, None)
-        return blank.model_copy(update={"icc": Estimated(value=None, reason=reason), "pair": pair})
-    groups = Clusters("change", tuple(cases), index, len(cases))
-    found = OneWay.of(rows, groups, Resampler(groups.count, resamples, seed))
+        return blank.model_copy(update={"pair": _pair(items, request, None)})
+    groups = Clusters("change", tuple(number_of), index, len(number_of))
+    found = OneWay.of(rows, groups, Resampler(groups.count, request.resamples, request.seed))
     warnings = []
     if twice < len(items):
         warnings.append(
@@ -135,7 +131,7 @@ def _rater_plan(dimension: str, ratings: Ratings, request: _Request) -> RaterPla
             "between": math.sqrt(found.between),
             "within": math.sqrt(found.within),
             "icc": found.icc,
-            "rows": tuple(found.row(k, margin) for k in RATERS),
+            "rows": tuple(found.row(k, request.margin) for k in RATERS),
             "raters_for": found.raters_for(),
             "pair": _pair(items, request, found.within),
             "warnings": tuple(warnings),
@@ -167,9 +163,7 @@ class OneWay:
         spread = Spread.of(values, attempts)
         own = Clusters("item", tuple(str(at) for at in item), item, len(rows))
         alone = split(mean, [spread], own, Resampler(own.count, 0, 0))
-        clumped = alone
-        if groups.count > 1:
-            clumped = split(mean, [spread], groups, Resampler(groups.count, 0, 0))
+        clumped = split(mean, [spread], groups, Resampler(groups.count, 0, 0)) if groups.count > 1 else alone
         within = alone.within[0] or 0.0
         columns = _columns(size, mean, spread)
         sums = np.stack([np.bincount(groups.index, weights=column, minlength=groups.count) for column in columns])
@@ -211,16 +205,8 @@ class OneWay:
 
 def _columns(size: Numbers, mean: Numbers, spread: Spread) -> list[Numbers]:
     """The terms of the variance components, one value an item."""
-    known = np.isfinite(spread.own)
-    centred = mean - mean.mean()
-    return [
-        np.ones_like(size),
-        centred,
-        centred**2,
-        np.where(known, spread.own, 0.0),
-        known.astype(np.float64),
-        1 / size,
-    ]
+    known, gap = np.isfinite(spread.own), mean - mean.mean()
+    return [np.ones_like(size), gap, gap**2, np.where(known, spread.own, 0.0), known.astype(np.float64), 1 / size]
 
 
 def _icc(total: Numbers) -> Numbers:
@@ -267,10 +253,10 @@ def _pair(items: Mapping[Subject, Mapping[str, float]], request: _Request, withi
         side = Attempts(values[:, None], case, len(common))
         means.append(case_means(values, side))
         spreads.append(Spread.of(values, side))
-    borrowed = [
-        name for name, spread in zip(names, spreads, strict=True) if spread.repeated < ENOUGH and within is not None
-    ]
-    if borrowed and within is not None:
+    borrowed = [name for name, spread in zip(names, spreads, strict=True) if spread.repeated < ENOUGH]
+    if within is None:
+        borrowed = []
+    elif borrowed:
         spreads = [Spread(np.full(len(common), within), spread.counts) for spread in spreads]
     clusters = Clusters("change", tuple(common), np.arange(len(common), dtype=np.int64), len(common))
     gap = means[0] - means[1]

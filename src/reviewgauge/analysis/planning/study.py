@@ -77,23 +77,17 @@ class Question:
 def twins(name: str, parts: Components, spread: Spread, clusters: Clusters, question: Question) -> list[PairPlan]:
     """One system paired with one like it: twice its variance if they share nothing, only the attempts' if all."""
     own = parts.within[0]
-    known = 0.0 if own is None else own
     doubled = (2 * parts.draws[0], parts.draws[1], parts.draws[1])
     apart = Components(2 * parts.between, (own, own), parts.cases, parts.clusters, np.stack(doubled))
-    pair = (name, LIKE_IT)
-    found = [
-        pair_plan(
-            pair, None, apart, [spread, spread], clusters=clusters, question=question, assumed="nothing in common"
-        )
-    ]
-    if known > 0:
+    assumptions = {"nothing in common": apart}
+    if own:
         same = np.stack([np.zeros_like(parts.draws[0]), parts.draws[1], parts.draws[1]])
         alike = Components(0.0, (own, own), parts.cases, parts.clusters, same)
-        assumed = "good at the same changes: only attempts differ"
-        found.append(
-            pair_plan(pair, None, alike, [spread, spread], clusters=clusters, question=question, assumed=assumed)
-        )
-    return found
+        assumptions["good at the same changes: only attempts differ"] = alike
+    return [
+        pair_plan((name, LIKE_IT), None, each, [spread, spread], clusters=clusters, question=question, assumed=assumed)
+        for assumed, each in assumptions.items()
+    ]
 
 
 def pair_plan(
@@ -247,7 +241,10 @@ class _Study:
         drawn = drawn[drawn > 0]
         if self.parts.clusters < 3 or drawn.size < max(2, (1 - UNDEFINED_LIMIT) * self.parts.draws.shape[1]):
             return None, None
-        factor = math.exp(_t(self.parts.clusters - 1) * float(np.std(np.log(drawn))))
+        from scipy.stats import t
+
+        reach = float(t.ppf((1 + RANGE) / 2, self.parts.clusters - 1))  # of the middle 95% of Student's distribution
+        factor = math.exp(reach * float(np.std(np.log(drawn))))
         variance = self.parts.variance(attempts)
         least, most = (float(end) for end in np.quantile(drawn, [(1 - RANGE) / 2, (1 + RANGE) / 2]))
         ends = (min(variance / factor, least), max(variance * factor, most))
@@ -285,28 +282,17 @@ class _Study:
 
         Studies with too few changes for intervals are left out, unless they take one attempt.
         """
-        best: tuple[float, int] | None = None
+        prices: dict[int, float] = {}
         for attempts in self.tried:
             groups = self.groups_for(self.parts.variance(attempts))
             changes = self.changes_for(groups)
             price = None if changes is None else self._price(changes, attempts)
-            if price is None or (attempts > 1 and groups < FEW_CLUSTERS):
-                continue
-            if best is None or price < best[0]:
-                best = (price, attempts)
-        return None if best is None or best[0] == 0 else self.row(best[1])
+            if price is not None and (attempts == 1 or groups >= FEW_CLUSTERS):
+                prices[attempts] = price
+        best = min(prices, key=lambda attempts: prices[attempts], default=None)
+        return self.row(best) if best is not None and prices[best] else None
 
     def attempts_at_hand(self) -> int | None:
         """The fewest attempts with which the changes at hand are enough."""
-        for attempts in self.tried:
-            found = self.detectable(attempts)
-            if found is not None and found <= self.question.detect:
-                return attempts
-        return None
-
-
-def _t(freedom: int) -> float:
-    """The upper end of the middle 95% of Student's distribution."""
-    from scipy.stats import t
-
-    return float(t.ppf((1 + RANGE) / 2, freedom))
+        enough = (k for k in self.tried if (found := self.detectable(k)) is not None and found <= self.question.detect)
+        return next(enough, None)
