@@ -28,8 +28,8 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import PACKAGE, Plugin, catalogue, find_class, load
-from reviewgauge.models.fake.behaviours import BEHAVIOURS
 from reviewgauge.models.fake.faults import FAULTS
+from reviewgauge.models.fake.model import BEHAVIOURS
 from reviewgauge.models.fake.rules import RULES
 
 REFERENCE = Path(__file__).parent / "reference"

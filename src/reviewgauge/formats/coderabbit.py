@@ -16,8 +16,16 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location
-from reviewgauge.formats.parsing.comments import Collector, has, json_lines, peek, severity_of, tidy, unknown_fields
-from reviewgauge.repo.diff.positions import weight
+from reviewgauge.formats.parsing.comments import (
+    Collector,
+    has,
+    inline_quote,
+    json_lines,
+    peek,
+    severity_of,
+    tidy,
+    unknown_fields,
+)
 
 _TYPES = ("review_context", "status", "heartbeat", "finding", "complete", "error")
 _LINES = re.compile(
@@ -25,8 +33,6 @@ _LINES = re.compile(
 )
 _PREAMBLE = re.compile(r"\A(?:Verify each finding|Treat finding text)[^\n]*(?:\n+|\Z)")
 _FENCE = re.compile(r"```[\w+-]*\n(.*?)```", re.DOTALL)
-_INLINE = re.compile(r"`([^`\n]{8,200})`")
-_CODE = re.compile(r"[(=\[{;]|->|::")
 
 
 @dataclass(frozen=True)
@@ -95,8 +101,5 @@ def _add(found: Collector, node: Node) -> None:
 
 def _quoted(text: str, lined: bool) -> str | None:
     """The code that a finding quotes: a fenced block; without lines also the longest inline code that says enough."""
-    fenced = _FENCE.findall(text)
-    if fenced:
-        return str(fenced[0])
-    inline = [code for code in _INLINE.findall(text) if _CODE.search(code) and weight(code) >= 6]
-    return max(inline, key=weight, default=None) if not lined else None
+    fenced = _FENCE.search(text)
+    return fenced[1] if fenced else None if lined else inline_quote(text)

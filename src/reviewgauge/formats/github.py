@@ -67,7 +67,7 @@ class Github(Format):
         """The list that the API would give; what GitHub has no field for stands under `reviewgauge`."""
         found = [
             _entry(comment, review, changes.get(review.case))
-            for review in by_case(list(reviews))
+            for review in by_case(reviews)
             for comment in review.comments
         ]
         return json.dumps(found, indent=2, ensure_ascii=False).encode() + b"\n"

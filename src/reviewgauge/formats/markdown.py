@@ -16,8 +16,7 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Severity
 from reviewgauge.core.results import Drop
-from reviewgauge.formats.parsing.comments import Collector, decode, peek, severity_of
-from reviewgauge.repo.diff.positions import weight
+from reviewgauge.formats.parsing.comments import Collector, decode, inline_quote, peek, severity_of
 from reviewgauge.repo.forge.accounts import bot_noise
 
 
@@ -167,11 +166,9 @@ _WORD = re.compile(
     re.IGNORECASE,
 )
 _FENCED = re.compile(r"^\s{0,8}(`{3,}|~{3,})([\w+-]*)[^\n]*\n(.*?)^\s{0,8}\1", re.DOTALL | re.MULTILINE)
-_INLINE = re.compile(r"(?<!`)`([^`\n]{8,200})`(?!`)")
 _PROPOSAL = re.compile(
     r"suggest|fix|instead|should be|recommend|replace|change (?:it )?to|e\.g\.|consider", re.IGNORECASE
 )
-_SIGNS = re.compile(r"[(=\[{;]|->|::")
 
 
 @dataclass(frozen=True)
@@ -291,6 +288,5 @@ def fences(text: str, lined: bool) -> tuple[str | None, str | None, str | None]:
         else:
             quote = quote or code
     if quote is None and not lined:
-        inline = [c for c in _INLINE.findall(_FENCED.sub("", text)) if _SIGNS.search(c) and weight(c) >= 6]
-        quote = max(inline, key=weight, default=None)
+        quote = inline_quote(_FENCED.sub("", text))
     return quote or None, suggestion, hunk or None

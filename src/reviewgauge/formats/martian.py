@@ -17,8 +17,8 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import Node, clean, kind_of, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
-from reviewgauge.core.records import Change, Comment, Location, Review
-from reviewgauge.formats.parsing.comments import Collector, has, old_side, peek, place_of, unknown_fields
+from reviewgauge.core.records import Change, Comment, Location, Review, Side
+from reviewgauge.formats.parsing.comments import Collector, has, peek, place_of, unknown_fields
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,6 @@ def _candidate(comment: Comment) -> dict[str, JsonValue]:
     return {
         "text": comment.body,
         "path": place.path,
-        "line": None if old_side(comment) else place.start,  # it would be taken for a line of the new file
+        "line": None if place.side is Side.OLD else place.start,  # it would be taken for a line of the new file
         "source": source if isinstance(source, str) else "reviewgauge",
     }

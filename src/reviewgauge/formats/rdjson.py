@@ -18,12 +18,11 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
-from reviewgauge.core.records import Change, Comment, Location, Review, Severity
+from reviewgauge.core.records import Change, Comment, Location, Review, Severity, Side
 from reviewgauge.formats.parsing.comments import (
     Collector,
     has,
     json_lines,
-    old_side,
     peek,
     place_of,
     tidy,
@@ -79,15 +78,14 @@ class Rdjson(Format):
         cases = {review.case for review in reviews}
         if len(cases) > 1:
             raise UserError("rdjson cannot say which change a comment is about", remedy="write one file per case")
-        entries = [(review.system, _diagnostic(c)) for review in reviews for c in review.comments]
-        if self.lines:
-            entries = [(system, {**entry, "source": {"name": system}}) for system, entry in entries]
-            return b"".join(_dump(entry) + b"\n" for _, entry in entries)
         systems = sorted({review.system for review in reviews})
-        if len(systems) > 1:
-            entries = [(system, {**entry, "source": {"name": system}}) for system, entry in entries]
+        entries = [(_diagnostic(comment), review.system) for review in reviews for comment in review.comments]
+        if self.lines or len(systems) > 1:
+            entries = [({**entry, "source": {"name": system}}, system) for entry, system in entries]
+        if self.lines:
+            return b"".join(_dump(entry) + b"\n" for entry, _ in entries)
         result: dict[str, JsonValue] = {"source": {"name": systems[0]}} if len(systems) == 1 else {}
-        return _dump({**result, "diagnostics": [entry for _, entry in entries]}) + b"\n"
+        return _dump({**result, "diagnostics": [entry for entry, _ in entries]}) + b"\n"
 
 
 def _dump(value: Mapping[str, JsonValue]) -> bytes:
@@ -136,7 +134,9 @@ def _diagnostic(comment: Comment) -> dict[str, JsonValue]:
     place = place_of(comment)
     diagnostic: dict[str, JsonValue] = {"message": comment.body, "location": {"path": place.path or ""}}
     lines: dict[str, JsonValue] = {}
-    if place.start is not None and not old_side(comment):  # a line of the old file would be taken for one of the new
+    if (
+        place.start is not None and place.side is not Side.OLD
+    ):  # a line of the old file would be taken for one of the new
         lines = {"start": {"line": place.start}, "end": {"line": place.end}}
         diagnostic["location"] = {"path": place.path or "", "range": lines}
     if comment.severity is not None:

@@ -62,7 +62,7 @@ class Sarif(Format):
 
     def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
         """One run per review, its case as automation id, the head commit as revision."""
-        runs: list[JsonValue] = [_run(review, changes.get(review.case)) for review in by_case(list(reviews))]
+        runs: list[JsonValue] = [_run(review, changes.get(review.case)) for review in by_case(reviews)]
         log: dict[str, JsonValue] = {"$schema": _SCHEMA, "version": "2.1.0", "runs": runs}
         return json.dumps(log, indent=2, ensure_ascii=False).encode() + b"\n"
 

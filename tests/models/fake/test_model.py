@@ -8,8 +8,17 @@ from typing import Any
 import jsonschema
 import pytest
 
-from reviewgauge.models.fake.behaviours import BEHAVIOURS, approve, behaviour_of, contradict, is_behaviour
-from reviewgauge.models.fake.model import NAME, UNKNOWN, answer, plainest
+from reviewgauge.models.fake.model import (
+    BEHAVIOURS,
+    NAME,
+    UNKNOWN,
+    answer,
+    approve,
+    behaviour_of,
+    contradict,
+    is_behaviour,
+    plainest,
+)
 from reviewgauge.models.fake.rules import RULES
 from reviewgauge.models.request.messages import Message, Request, Role, Stop, Tool, fence, system, user
 

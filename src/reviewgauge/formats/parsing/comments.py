@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -16,9 +17,10 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import LARGEST, Node, clean
 from reviewgauge.core.parsing import first_problem, parse_json
 from reviewgauge.core.protocols import Format, Parsed
-from reviewgauge.core.records import Comment, Location, Review, Severity, Side
+from reviewgauge.core.records import Comment, Location, Review, Severity
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load, names
+from reviewgauge.repo.diff.positions import weight
 
 _WORDS: dict[Severity, tuple[str, ...]] = {
     Severity.CRITICAL: ("critical", "blocker", "blocking", "fatal", "p0", "urgent"),
@@ -119,12 +121,7 @@ def place_of(comment: Comment) -> Location:
     return Location(path=claim.path, start=min(start, end), end=max(start, end), side=claim.side)
 
 
-def old_side(comment: Comment) -> bool:
-    """Whether a comment is on the old side."""
-    return place_of(comment).side is Side.OLD
-
-
-def by_case(reviews: list[Review]) -> list[Review]:
+def by_case(reviews: Sequence[Review]) -> list[Review]:
     """The reviews in a stable order."""
     return sorted(reviews, key=lambda review: (review.case, review.system, review.attempt))
 
@@ -143,6 +140,8 @@ def detect(data: bytes, source: str) -> Format:
     return (named or fitting)[0]
 
 
+_INLINE = re.compile(r"(?<!`)`([^`\n]{8,200})`(?!`)")
+_CODE = re.compile(r"[(=\[{;]|->|::")
 KEPT = 2000  # characters of an unknown field that are kept aside
 _DEEPEST = 6
 
@@ -175,6 +174,12 @@ def peek(data: bytes) -> object:
         except BadInput:
             continue
     return None
+
+
+def inline_quote(text: str) -> str | None:
+    """The inline code of a text that says most, where one says enough to be found in a file."""
+    inline = [code for code in _INLINE.findall(text) if _CODE.search(code) and weight(code) >= 6]
+    return max(inline, key=weight, default=None)
 
 
 def has(value: object, *keys: str) -> bool:

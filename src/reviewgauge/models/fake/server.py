@@ -24,8 +24,8 @@ from types import TracebackType
 from typing import Any
 
 from reviewgauge.core.errors import MissingExtra, UserError
-from reviewgauge.models.fake.behaviours import BEHAVIOURS, is_behaviour
 from reviewgauge.models.fake.faults import read_faults
+from reviewgauge.models.fake.model import BEHAVIOURS, is_behaviour
 
 try:
     import uvicorn
