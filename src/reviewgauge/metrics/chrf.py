@@ -16,7 +16,7 @@ import numpy as np
 
 from reviewgauge.core.protocols import Aggregate
 from reviewgauge.core.results import Parts
-from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair
+from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair, flatten
 
 if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
@@ -53,16 +53,11 @@ class Chrf(TextMetric):
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """N-grams of the hypothesis, of the reference, and matched, by length; and the text's own F."""
-        counts = self._counts(
-            [pair.hypothesis for pair in pairs for _ in pair.references],
-            [reference for pair in pairs for reference in pair.references],
-        )
+        hypotheses, references, starts = flatten(pairs)
+        counts = self._counts(hypotheses, references)
         scores = self._f(counts)
-        names, best, start = (*self._names, VALUE), [], 0
-        for pair in pairs:
-            end = start + len(pair.references)
-            best.append(start + int(np.argmax(scores[start:end])))
-            start = end
+        names = (*self._names, VALUE)
+        best = [start + int(np.argmax(own)) for start, own in zip(starts, np.split(scores, starts[1:]), strict=True)]
         rows = np.concatenate([*counts[:, :, best], scores[None, best]]).T.tolist()
         return [dict(zip(names, row, strict=True)) for row in rows]
 

@@ -7,6 +7,7 @@ Assessment of Code Review Generation Approaches", arXiv:2501.05176). Card and fi
 from __future__ import annotations
 
 import hashlib
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -41,8 +42,43 @@ def asked_by(metrics: Mapping[str, Metric]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in found if is_model(word)))
 
 
+class MetricOfMetrics(Metric):
+    """A metric that is made from the measurements of others on the same reviews."""
+
+    reads_order: ClassVar[bool] = True
+
+    @property
+    @abstractmethod
+    def _metrics(self) -> Mapping[str, Metric]:
+        """The metrics by their specs."""
+
+    def pins(self) -> Mapping[str, str]:
+        """The pins of its metrics."""
+        return {f"{spec}: {name}": pin for spec, metric in self._metrics.items() for name, pin in metric.pins().items()}
+
+    @property
+    def reads_labels(self) -> bool:
+        """Whether one of its metrics reads the labels of the cases."""
+        return any(metric.reads_labels for metric in self._metrics.values())
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        """The measurement of one review alone. Raises the failure of a metric."""
+        found = next(self.parts_many([(case, review)]))
+        if isinstance(found, Failure):
+            raise Failed(found.kind, found.message, raw=found.raw)
+        return found
+
+    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
+        """The mean of every part; that of the one called `value` is the reading `mean`."""
+        return {MEAN if name == VALUE else name: mean for name, mean in super().combine(aggregate).items()}
+
+    def unmeasurable(self, case: Case) -> str:
+        """The reason of the first metric that cannot measure the case."""
+        return next(filter(None, (metric.unmeasurable(case) for metric in self._metrics.values())), "")
+
+
 @dataclass(frozen=True)
-class Combined(Metric):
+class Combined(MetricOfMetrics):
     """The expected human grade; `mean` has a floor under which all count as equal, `expected` has none.
 
     `file` is what `reviewgauge calibrate` wrote; empty means the shipped model over lexical metrics and MiniLM
@@ -55,7 +91,6 @@ class Combined(Metric):
     ask: tuple[ModelName, ...] = ()
 
     headline: ClassVar[str] = MEAN
-    reads_order: ClassVar[bool] = True
     units: ClassVar[Mapping[str, str]] = {MEAN: "grades", "expected": "grades"}
     batch: ClassVar[int] = 1024
 
@@ -93,10 +128,7 @@ class Combined(Metric):
 
     def pins(self) -> Mapping[str, str]:
         """The hash of the fitted model, and the pins of its metrics."""
-        below = {
-            f"{spec}: {name}": pin for spec, metric in self._metrics.items() for name, pin in metric.pins().items()
-        }
-        return {"calibration": load_combination(self.file)[1][:16], **below}
+        return {"calibration": load_combination(self.file)[1][:16], **super().pins()}
 
     @property
     def joint(self) -> bool:
@@ -109,22 +141,10 @@ class Combined(Metric):
         return any(metric.joint_over_all for metric in self._metrics.values())
 
     @property
-    def reads_labels(self) -> bool:
-        """Whether one of its metrics reads the labels of the cases."""
-        return any(metric.reads_labels for metric in self._metrics.values())
-
-    @property
     def estimate_note(self) -> str:
         """A note that it was fitted to labels."""
         model, _ = load_combination(self.file)
         return f"fitted to {model.rows:,} human labels ({model.dataset}, {model.dimension}), graded out of fold there"
-
-    def parts(self, case: Case, review: Review) -> Measured | str:
-        """The grade of one review. Raises the failure of a metric."""
-        found = next(self.parts_many([(case, review)]))
-        if isinstance(found, Failure):
-            raise Failed(found.kind, found.message, raw=found.raw)
-        return found
 
     def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
         """The grades in order; where one of the metrics does not apply or failed, its reason or failure."""
@@ -149,17 +169,6 @@ class Combined(Metric):
                     made[place] = Measured(parts=parts, fake=any(one.fake for one in measured))
         for place, answer in enumerate(answers):
             yield made[place] if isinstance(answer, list) else answer
-
-    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
-        """Means of the three."""
-        return {
-            MEAN if name == VALUE else name: aggregate.ratio(aggregate.total(name), aggregate.count)
-            for name in aggregate.names
-        }
-
-    def unmeasurable(self, case: Case) -> str:
-        """The reason of the first metric that cannot measure the case."""
-        return next(filter(None, (metric.unmeasurable(case) for metric in self._metrics.values())), "")
 
     def bounds(self, case: Case) -> Bounds | None:
         """The lowest and the highest grade."""

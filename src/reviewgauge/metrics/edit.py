@@ -14,7 +14,7 @@ import numpy as np
 
 from reviewgauge.core.protocols import Aggregate
 from reviewgauge.core.results import Parts
-from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
+from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair, flatten
 
 if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
@@ -37,13 +37,8 @@ class Edit(TextMetric):
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """`similarity` and `distance`, which add up to 1."""
-        distances = iter(
-            self._distances(
-                [pair.hypothesis for pair in pairs for _ in pair.references],
-                [reference for pair in pairs for reference in pair.references],
-            )
-        )
-        closest = [min(next(distances) for _ in pair.references) for pair in pairs]
+        hypotheses, references, starts = flatten(pairs)
+        closest = np.minimum.reduceat(self._distances(hypotheses, references), starts).tolist() if pairs else []
         kept = [closest[i] if pair.hypothesis.strip() else 1.0 for i, pair in enumerate(pairs)]
         return [{"similarity": 1.0 - distance, "distance": distance} for distance in kept]
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from reviewgauge.core.protocols import Aggregate, Judge, Measured, Metric
-from reviewgauge.core.records import Anchoring, Case, Review, Task, findings, groups_of
-from reviewgauge.core.results import NOT_STATED, Bounds, CommentState, Failed, Failure, Matching, Verdict
+from reviewgauge.core.records import Anchoring, Case, Review, findings, groups_of
+from reviewgauge.core.results import Bounds, CommentState, Failed, Failure, Matching, Verdict
 from reviewgauge.core.specs import signature
 from reviewgauge.core.trust import PluginSpec, Word
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, Compared, judge_of, not_asked
@@ -107,7 +107,7 @@ class Hits(Metric):
 
     def parts(self, case: Case, review: Review) -> Measured | str:
         """The counts of one review against one case."""
-        reason = self._not_applicable(case)
+        reason = match.why_unmeasurable(case)
         return reason or self._measure(case, review, self._table(case, review))
 
     def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
@@ -144,15 +144,8 @@ class Hits(Metric):
                         refined[i] = after[system]
         return refined
 
-    def _not_applicable(self, case: Case) -> str:
-        if case.change.task is not Task.REVIEW:
-            return f"the task is {case.change.task}, not review"
-        if not case.references and not case.clean:
-            return "no references, and not known to be clean"
-        return ""
-
     def _table_or_reason(self, case: Case, review: Review) -> Table | str | Failure:
-        if reason := self._not_applicable(case):
+        if reason := match.why_unmeasurable(case):
             return reason
         try:
             return self._table(case, review)
@@ -285,7 +278,7 @@ class Hits(Metric):
 
     def bounds(self, case: Case) -> Bounds:
         """At worst: every finding missed and as many false comments (at least one). At best: all hit, none false."""
-        if self._not_applicable(case):
+        if match.why_unmeasurable(case):
             return Bounds(worst={}, best={})  # no review of such a case adds anything, so neither did the missing one
         n, lined = len(groups_of(case.references)), _lined(case)
         wrong = max(1, n)
@@ -358,7 +351,7 @@ def comment_parts(matching: Matching, values: Mapping[str, str | None], duplicat
         right = credits[outcome.comment] if published else matched
         parts = {"comments": 1.0, outcome.state.value: 1.0, "right": float(right), "said": float(is_counted)}
         parts["soft_right"] = is_counted * (outcome.probability or 0.0)
-        _add(facet, values.get(outcome.comment), parts)
+        match.add_parts(facet, values.get(outcome.comment), parts)
     return facet
 
 
@@ -368,7 +361,9 @@ def finding_parts(matching: Matching, values: Mapping[str, str | None]) -> Facet
     for group in matching.groups:
         parts = {"references": 1.0, "hit": float(group.hit), "missed": float(not group.hit)}
         parts |= {"soft_hit": group.probability or 0.0, "unsure": float(group.unsure)}
-        _add(facet, next((value for name in group.members if (value := values.get(name)) is not None), None), parts)
+        match.add_parts(
+            facet, next((value for name in group.members if (value := values.get(name)) is not None), None), parts
+        )
     return facet
 
 
@@ -383,9 +378,3 @@ def both_parts(comments: Facet, findings: Facet) -> Facet:
         for value, parts in side.items():
             facet[value] = {**facet.get(value, {"changes": 1.0}), **parts}
     return facet
-
-
-def _add(facet: Facet, value: str | None, parts: Mapping[str, float]) -> None:
-    sums = facet.setdefault(NOT_STATED if value is None else value, {})
-    for name, number in parts.items():
-        sums[name] = sums.get(name, 0.0) + number

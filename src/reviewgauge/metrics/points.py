@@ -15,9 +15,8 @@ import numpy as np
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
-from reviewgauge.core.records import Case, Review, Task, findings, groups_of
+from reviewgauge.core.records import Case, Review, findings, groups_of
 from reviewgauge.core.results import (
-    NOT_STATED,
     Bounds,
     CommentOutcome,
     CommentState,
@@ -40,6 +39,7 @@ from reviewgauge.metrics.matching.asking_points import (
     hits_prompt,
     vote,
 )
+from reviewgauge.metrics.matching.match import add_parts, why_unmeasurable
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.model_spec import parse_model
 
@@ -106,7 +106,7 @@ class Table:
         if self.published:
             credits = [(r, c) for r in range(len(rows)) for c in range(len(columns)) if strength[r, c] > 0]
         else:
-            credits = list(policies.optimal(strength))
+            credits = list(policies.assign(strength))
         credited: dict[int, tuple[int, ...]] = {}
         for r, c in credits:
             credited[columns[c]] = (*credited.get(columns[c], ()), rows[r])
@@ -166,10 +166,8 @@ class Table:
         """
         found: dict[str, Parts] = {}
 
-        def add(code: str | None, parts: Mapping[str, float]) -> None:
-            sums = found.setdefault(f"{code} {TYPES[code].name}" if code else NOT_STATED, {})
-            for name, value in parts.items():
-                sums[name] = sums.get(name, 0.0) + value
+        def add(code: str | None, parts: Parts) -> None:
+            add_parts(found, f"{code} {TYPES[code].name}" if code else None, parts)
 
         for g, code in enumerate(self.types):
             hit = float(g in self.whole.hit)
@@ -294,11 +292,7 @@ class Points(Metric):
 
     def unmeasurable(self, case: Case) -> str:
         """Why the case cannot be measured; empty where it can."""
-        if case.change.task is not Task.REVIEW:
-            return f"the task is {case.change.task}, not review"
-        if not case.references and not case.clean:
-            return "no references, and not known to be clean"
-        return ""
+        return why_unmeasurable(case)
 
     def parts(self, case: Case, review: Review) -> Measured | str:
         """The counts of one review's points against one case.

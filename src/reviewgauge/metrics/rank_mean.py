@@ -8,23 +8,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Aggregate, Measured, Metric
+from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.results import Bounds, Failed, Failure
+from reviewgauge.core.results import Bounds, Failure
 from reviewgauge.core.specs import load
 from reviewgauge.core.trust import PluginSpec
-from reviewgauge.metrics import combined
-from reviewgauge.metrics.texts.text_metric import MEAN, VALUE
+from reviewgauge.metrics.combined import MetricOfMetrics, measured_by_all, readings_by_row
+from reviewgauge.metrics.texts.text_metric import VALUE
 
 if TYPE_CHECKING:
-    from reviewgauge.core.protocols import Numbers
+    pass
 
 
 @dataclass(frozen=True)
-class RankMean(Metric):
+class RankMean(MetricOfMetrics):
     """The mean rank of a review under each metric's headline, from 0 (lowest of all) to 1 (highest); ties share.
 
     Ranks are over all reviews measured together, so a new review moves the ranks of the others: they are measured
@@ -32,53 +32,34 @@ class RankMean(Metric):
     metrics' models cost stands with the first of them.
     """
 
-    reads_order: ClassVar[bool] = True
-
     metrics: tuple[PluginSpec, ...] = ("overlap", "rouge", "jaccard", "chrf")
 
     @cached_property
-    def _loaded(self) -> Sequence[Metric]:
+    def _metrics(self) -> Mapping[str, Metric]:
         if not self.metrics:
             raise UserError("rank_mean needs metrics", remedy="rank_mean(metrics=('rouge', 'chrf'))")
-        return [load(Metric, spec) for spec in self.metrics]
+        return {spec: load(Metric, spec) for spec in self.metrics}
 
     @property
     def models(self) -> tuple[str, ...]:
         """Those that its metrics ask."""
-        return tuple(dict.fromkeys(model for metric in self._loaded for model in metric.models))
-
-    def pins(self) -> Mapping[str, str]:
-        """The pins of its metrics."""
-        pairs = zip(self.metrics, self._loaded, strict=True)
-        return {f"{spec}: {name}": pin for spec, metric in pairs for name, pin in metric.pins().items()}
+        return tuple(dict.fromkeys(model for metric in self._metrics.values() for model in metric.models))
 
     @property
     def joint_over_all(self) -> bool:
         """A rank depends on the other reviews."""
         return True
 
-    @property
-    def reads_labels(self) -> bool:
-        """Whether one of its metrics reads the labels of the cases."""
-        return any(metric.reads_labels for metric in self._loaded)
-
-    def parts(self, case: Case, review: Review) -> Measured | str:
-        """The rank of a review alone is the middle."""
-        found = next(self.parts_many([(case, review)]))
-        if isinstance(found, Failure):
-            raise Failed(found.kind, found.message, raw=found.raw)
-        return found
-
     def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
         """The mean rank of each review among `items`; where a metric does not apply or failed, that."""
         import numpy as np
         from scipy.stats import rankdata
 
-        answers = combined.measured_by_all(self._loaded, items)
+        answers = measured_by_all([*self._metrics.values()], items)
         rows = [answer for answer in answers if isinstance(answer, list)]
         ranks = []
-        for place, metric in enumerate(self._loaded if rows else ()):
-            values = combined.readings_by_row(metric, [row[place].parts for row in rows])[metric.headline]
+        for place, metric in enumerate(self._metrics.values() if rows else ()):
+            values = readings_by_row(metric, [row[place].parts for row in rows])[metric.headline]
             values = -values if metric.headline in metric.lower_is_better else values
             known = np.isfinite(values)
             rank = np.full(len(rows), np.nan)
@@ -95,14 +76,6 @@ class RankMean(Metric):
                 if np.isfinite(mean)
                 else "a metric is undefined on the review alone"
             )
-
-    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
-        """The mean."""
-        return {MEAN: aggregate.ratio(aggregate.total(VALUE), aggregate.count)}
-
-    def unmeasurable(self, case: Case) -> str:
-        """The reason of the first metric that cannot measure the case."""
-        return next(filter(None, (metric.unmeasurable(case) for metric in self._loaded)), "")
 
     def bounds(self, case: Case) -> Bounds | None:
         """Lowest and highest of all."""

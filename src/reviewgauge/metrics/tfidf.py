@@ -10,11 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure, Parts
 from reviewgauge.core.trust import FilePath
-from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair, text_pair
+from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair, flatten, text_pair
 from reviewgauge.models.text.idf import Grams, Idf, Weighting, cosines, fitted_idf, load_idf, table_of
 
 
@@ -83,14 +85,6 @@ class Tfidf(TextMetric):
         return table_of(self.idf, self._grams)
 
     def _measure(self, pairs: Sequence[TextPair], idf: Idf | None) -> Sequence[Parts]:
-        values = cosines(
-            [pair.hypothesis for pair in pairs for _ in pair.references],
-            [reference for pair in pairs for reference in pair.references],
-            Weighting(self._grams, idf, self.sublinear),
-        ).tolist()
-        found, start = [], 0
-        for pair in pairs:
-            end = start + len(pair.references)
-            found.append({VALUE: max(values[start:end])})
-            start = end
-        return found
+        hypotheses, references, starts = flatten(pairs)
+        values = cosines(hypotheses, references, Weighting(self._grams, idf, self.sublinear))
+        return [{VALUE: value} for value in np.maximum.reduceat(values, starts).tolist()] if pairs else []

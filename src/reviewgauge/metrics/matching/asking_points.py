@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
@@ -30,49 +31,18 @@ class Extracted(NamedTuple):
     severity: int
 
 
-EXTRACTION: Mapping[str, JsonValue] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["points"],
-    "properties": {
-        "points": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["comment", "point", "type", "severity"],
-                "properties": {
-                    "comment": {"type": "integer"},
-                    "point": {"type": "string"},
-                    "type": {"type": "string", "enum": [*TYPES]},
-                    "severity": {"type": "integer"},
-                },
-            },
-        }
-    },
-}
-HITS: Mapping[str, JsonValue] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["hits"],
-    "properties": {
-        "hits": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["known", "predictions"],
-                "properties": {
-                    "known": {"type": "string"},
-                    "predictions": {"type": "array", "items": {"type": "string"}},
-                },
-            },
-        }
-    },
-}
+def _list_of(key: str, **fields: JsonValue) -> Mapping[str, JsonValue]:
+    """The JSON schema of an object whose one field is a list of objects with these fields."""
+    closed: dict[str, JsonValue] = {"type": "object", "additionalProperties": False}
+    entry: JsonValue = {**closed, "required": [*fields], "properties": fields}
+    return {**closed, "required": [key], "properties": {key: {"type": "array", "items": entry}}}
 
 
+_TEXT: JsonValue = {"type": "string"}
+_WHOLE: JsonValue = {"type": "integer"}
+EXTRACTION = _list_of("points", comment=_WHOLE, point=_TEXT, type={"type": "string", "enum": [*TYPES]}, severity=_WHOLE)
 _PROMPTS = {"points": "extract", "hits": "hits"}
+HITS = _list_of("hits", known=_TEXT, predictions={"type": "array", "items": _TEXT})
 
 
 def read_points(text: str, comments: int) -> list[Extracted]:
@@ -237,9 +207,7 @@ def _place(span: Span | None) -> str:
 
 def _named(comments: Sequence[Comment], found: Sequence[tuple[int, str, str, int]]) -> list[Point]:
     """Points with ids: the comment's own where it raises one, else `comment#1`, `comment#2` ..."""
-    per_comment: dict[int, int] = {}
-    for number, *_ in found:
-        per_comment[number] = per_comment.get(number, 0) + 1
+    per_comment = Counter(number for number, *_ in found)
     used = {comment.id for comment in comments}
     points, count = [], dict.fromkeys(per_comment, 0)
     for number, text, kind, severity in found:

@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
 
 from reviewgauge.core.errors import UserError
@@ -32,6 +33,22 @@ class TextPair(NamedTuple):
 
     hypothesis: str
     references: tuple[str, ...]
+
+
+class FlatPairs(NamedTuple):
+    """Every phrasing beside its review's text, one row each; `starts` are the first rows of the pairs."""
+
+    hypotheses: list[str]
+    references: list[str]
+    starts: list[int]
+
+
+def flatten(pairs: Sequence[TextPair]) -> FlatPairs:
+    """The pairs with one row a phrasing."""
+    sizes = [len(pair.references) for pair in pairs]
+    hypotheses = [pair.hypothesis for pair in pairs for _ in pair.references]
+    references = [text for pair in pairs for text in pair.references]
+    return FlatPairs(hypotheses, references, [0, *accumulate(sizes)][: len(pairs)])
 
 
 def text_pair(case: Case, review: Review) -> TextPair | str:

@@ -29,9 +29,9 @@ STOP_WORDS = review_words.STOP_WORDS | frozenset(
     """.split()  # noqa: SIM905
 )
 
-_EACH = "぀-ヿ㐀-鿿가-힯"  # kana, Han, Hangul: a character stands for itself
-_WORD = re.compile(rf"[{_EACH}]|[^\W{_EACH}]+")
-_WORD_OR_MARK = re.compile(rf"[{_EACH}]|[^\W{_EACH}]+|[^\w\s]")
+EACH = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # kana, Han, Hangul: a character stands for itself
+_WORD = re.compile(rf"[{EACH}]|[^\W{EACH}]+")
+_WORD_OR_MARK = re.compile(rf"[{EACH}]|[^\W{EACH}]+|[^\w\s]")
 _WORD_OR_SIGN = re.compile(r"[^\W_]+|\S")
 _MARK = r"!-&(-+/:-@\[-`{-~"  # ASCII punctuation but for ' , - . which depend on what they touch
 _13A = re.compile(rf"(?:[^\s{_MARK}.,-]+|(?<![0-9])-+|(?<=[0-9])[.,](?=[0-9]))+|[{_MARK}.,-]")
@@ -134,7 +134,6 @@ def without_stop_words(tokens: Sequence[str]) -> Tokens:
     return kept or tuple(tokens)
 
 
-EACH = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"  # kana, Han, Hangul: a character stands for itself
 _EACH_ALONE = re.compile(
     f"[{EACH}\u3001-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
 )  # and their marks
@@ -154,18 +153,21 @@ _CLOSING = re.compile("[»”’]")
 _SPACES = re.compile(r"\s+")
 _CLITIC = re.compile(r"([^' ])('[smd]?) ")
 _LONG_CLITIC = re.compile(r"([^' ])('ll|'re|'ve|n't) ")
-_CONTRACTIONS = (
-    re.compile(r"(?i)\b(can)(not)\b"),
-    re.compile(r"(?i)\b(d)('ye)\b"),
-    re.compile(r"(?i)\b(gim)(me)\b"),
-    re.compile(r"(?i)\b(gon)(na)\b"),
-    re.compile(r"(?i)\b(got)(ta)\b"),
-    re.compile(r"(?i)\b(lem)(me)\b"),
-    re.compile(r"(?i)\b(more)('n)\b"),
-    re.compile(r"(?i)\b(wan)(na)(?=\s)"),
-    re.compile(r"(?i) ('t)(is)\b"),
-    re.compile(r"(?i) ('t)(was)\b"),
-)
+_CONTRACTIONS = [
+    re.compile(f"(?i){pattern}")
+    for pattern in (
+        r"\b(can)(not)\b",
+        r"\b(d)('ye)\b",
+        r"\b(gim)(me)\b",
+        r"\b(gon)(na)\b",
+        r"\b(got)(ta)\b",
+        r"\b(lem)(me)\b",
+        r"\b(more)('n)\b",
+        r"\b(wan)(na)(?=\s)",
+        r" ('t)(is)\b",
+        r" ('t)(was)\b",
+    )
+]
 _MAY_CONTRACT = re.compile("cannot|d'ye|gimme|gonna|gotta|lemme|more'n|wanna|'ti|'tw")
 
 
