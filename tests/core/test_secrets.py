@@ -19,7 +19,8 @@ def test_a_name_tells(name: str) -> None:
 
 @pytest.mark.parametrize("value", [
     "sk-proj-abcdefghijklmnop1234", "ghp_0123456789abcdefghijABCDEFGHIJ", "glpat-abcdefghij0123456789",
-    "AKIAIOSFODNN7EXAMPLE",    "hf_abcdefghijklmnopqrstuvwxyz", "xoxb-123456789012-abcdef", "gsk_abcdefghijklmnopqrstuvwx",
+    "AKIAIOSFODNN7EXAMPLE",    "hf_abcdefghijklmnopqrstuvwxyz", "xoxb-123456789012-abcdef",
+    "gsk_abcdefghijklmnopqrstuvwx",
 ])  # fmt: skip
 def test_a_form_tells_whatever_the_name_and_wherever_it_stands(value: str) -> None:
     assert is_secret("HARMLESS", value)
