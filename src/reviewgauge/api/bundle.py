@@ -19,6 +19,7 @@ from reviewgauge.api.resolve import names_dataset
 from reviewgauge.api.validate import RESULT, STAMP
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import read_within
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.protocols import Dataset, Metric, Progress
 from reviewgauge.core.records import Case
@@ -347,7 +348,7 @@ def stage_validity(run: Path, entry: RunEntry, folder: Path) -> RunEntry:
     file = run / RESULT
     if not file.is_file():
         return entry
-    report = parse_record(ValidityReport, file.read_bytes(), str(file))
+    report = parse_record(ValidityReport, read_within(file), str(file))
     own = {RESULT, STAMP, *csv_tables(report)}
     others = {name: why for name, why in entry.left_out.items() if name not in own}
     if why := _not_of(run, entry, report):

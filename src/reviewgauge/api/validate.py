@@ -21,6 +21,7 @@ from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judge
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Fact, Record
 from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.core.files import read_within
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import ValidityReport
 from reviewgauge.core.specs import signature
@@ -110,7 +111,7 @@ def validate(
     known = unchanged(folder, made_of)
     missing: tuple[str, ...] = ()
     if known is not None:
-        files, found = known, ValidityReport.model_validate_json((folder / RESULT).read_bytes())
+        files, found = known, ValidityReport.model_validate_json(read_within(folder / RESULT))
     else:
         found = evidence.report(abort_on_interrupt(stop, progress))
         files, missing = _write(folder, found, made_of) if report else ((), ())
@@ -230,7 +231,7 @@ def digest(inputs: Iterable[object]) -> str:
 def unchanged(folder: Path, made_of: str) -> tuple[str, ...] | None:
     """The names of the files in `folder` if they are unchanged and made from the same inputs; None otherwise."""
     try:
-        stamp = json.loads((folder / STAMP).read_bytes())
+        stamp = json.loads(read_within(folder / STAMP))
         files = {str(name): str(sha) for name, sha in stamp["files"].items()}
         if stamp["made_of"] != made_of or any(_sha(folder / name) != sha for name, sha in files.items()):
             return None

@@ -16,6 +16,7 @@ from reviewgauge.api.resolve import find_dataset, names_dataset
 from reviewgauge.api.validate import RESULT, validate
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import read_within
 from reviewgauge.core.labels import Label
 from reviewgauge.core.parsing import parse_json, parse_record
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
@@ -106,7 +107,7 @@ def _read_manifest(path: Path, folder: Path) -> BundleManifest:
     file = folder / BUNDLE
     if not file.is_file():
         raise BadInput(str(path), f"is not a bundle: it holds no {BUNDLE}", remedy="reviewgauge bundle makes one")
-    raw = file.read_bytes()
+    raw = read_within(file)
     document = parse_json(raw, f"{path}:{BUNDLE}")
     version = document.get("format") if isinstance(document, dict) else None
     if isinstance(version, int) and version > FORMAT:

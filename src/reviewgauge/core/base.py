@@ -4,17 +4,36 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
+from pydantic_core import CoreSchema
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
+def _fail_fast(schema: Any) -> None:
+    if isinstance(schema, dict):
+        if schema.get("type") in ("list", "tuple", "set", "frozenset"):
+            schema["fail_fast"] = True
+        for one in schema.values():
+            _fail_fast(one)
+    elif isinstance(schema, list):
+        for one in schema:
+            _fail_fast(one)
+
+
 class Record(BaseModel):
-    """Base of every record: frozen, and an undeclared field is an error."""
+    """Base of every record: frozen, an undeclared field is an error, and a list is left at its first bad item."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Millions of bad items would make millions of errors, each of a kilobyte."""
+        schema = handler(source)
+        _fail_fast(schema)
+        return schema
 
     def to_line(self) -> bytes:
         """The record as one line of JSON (UTF-8, ending in a newline); fields left at their default are left out."""
@@ -57,6 +76,12 @@ def content_id(*parts: str | int | None, length: int = 12) -> str:
 # Source: OWASP, CSV injection.
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
+# Blanks and characters without a width, which programs skip before they look for a formula.
+_INVISIBLE = "".join(map(chr, range(0x21))) + (
+    "\x7f\x85\xa0\xad\u034f\u061c\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c"
+    "\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068"
+    "\u2069\u3000\ufeff"
+)
 _BLANK = ("\t", "\r", "\n")  # a cell that starts with one of these is read from the next character on
 
 
@@ -73,4 +98,4 @@ def unescape_cell(text: str) -> str:
 def _runs(text: str) -> bool:
     """Whether the text is a formula, also one that is escaped already: so that escaping can always be undone."""
     bare = text.lstrip("'")
-    return bare.startswith(_BLANK) or bare.lstrip().startswith(_FORMULA)
+    return bare.startswith(_BLANK) or bare.lstrip(_INVISIBLE).startswith(_FORMULA)

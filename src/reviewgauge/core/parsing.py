@@ -12,6 +12,9 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput
 
 R = TypeVar("R", bound=Record)
+MOST_VALUES = 4_000_000  # in one record: many small values take far more memory than their text
+_MANY_PROBLEMS = 10_000
+_MANY_BYTES = 1 << 20  # from which they are counted
 LONGEST_LINE = 64 * 1024 * 1024  # bytes; a longer line is refused before it is held in memory
 
 
@@ -20,6 +23,8 @@ _FACT_TYPES = {"str", "int", "float", "bool"}  # the names that pydantic gives t
 
 def first_problem(error: ValidationError) -> tuple[str, str]:
     """(field, problem) of the first of pydantic's complaints, in plain words."""
+    if (count := error.error_count()) > _MANY_PROBLEMS:  # describing all takes a kilobyte each
+        return "", f"has {count:,} problems: it is not a record of this kind"
     details = error.errors(include_url=False, include_context=False)
     detail = details[0]
     place = detail["loc"]
@@ -47,6 +52,8 @@ def first_problem(error: ValidationError) -> tuple[str, str]:
 
 def parse_record(model: type[R], raw: bytes, source: str, record: int | str | None = None) -> R:
     """One record from JSON. Types are strict: "12" is not a number. Raises BadInput."""
+    if len(raw) > _MANY_BYTES and (parts := sum(map(raw.count, (b",", b"{", b"[")))) > MOST_VALUES:
+        raise BadInput(source, f"holds {parts:,} values, over {MOST_VALUES:,}", record=record, remedy="split it")
     try:
         return model.model_validate_json(raw, strict=True)
     except ValidationError as error:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.results import Parts
 from reviewgauge.core.trust import FilePath, ModelName, Word
 from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
@@ -74,7 +75,7 @@ def read_idf(file: str, model: Embedder) -> TokenIdf:
 
 @lru_cache(maxsize=4)
 def _read(file: str, _changed: int) -> TokenIdf:
-    data = Path(file).expanduser().read_bytes()
+    data = read_file(Path(file).expanduser())
     try:
         found = json.loads(data)
         counts = {int(token): int(count) for token, count in found[COUNTS].items()}

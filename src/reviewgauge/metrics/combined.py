@@ -20,6 +20,7 @@ from pydantic import Field, model_validator
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
@@ -236,7 +237,7 @@ def load_combination(file: str) -> tuple[Combination, str]:
         raw = resources.files("reviewgauge.metrics").joinpath("fits", SHIPPED[file]).read_bytes()
     else:
         try:
-            raw = Path(file).read_bytes()
+            raw = read_file(Path(file))
         except OSError as error:
             raise UserError(
                 f"cannot read {file}: {error.strerror}", remedy="reviewgauge calibrate LABELS METRIC... -o FILE"

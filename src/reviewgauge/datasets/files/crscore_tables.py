@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.json_reader import Node
 from reviewgauge.datasets.files.local_files import LARGEST_FILE
 
@@ -139,7 +140,7 @@ def _read(folder: Path, name: str, columns: Sequence[str]) -> list[CrscoreRow]:
     try:
         if file.stat().st_size > LARGEST_FILE:
             raise BadInput(name, f"is over {LARGEST_FILE:,} bytes")
-        text = file.read_bytes().decode("utf-8-sig")
+        text = read_file(file).decode("utf-8-sig")
     except FileNotFoundError:
         raise UserError(f"{file} does not exist", remedy="reviewgauge get crscore_study") from None
     except OSError as error:

@@ -23,6 +23,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
 from reviewgauge.core.parsing import first_problem, lines, parse_record
 from reviewgauge.core.records import Review
@@ -272,7 +273,7 @@ def read_label_file(path: Path) -> LabelFile:
     try:
         if file.stat().st_size > LARGEST:
             raise BadInput(file.name, f"is {file.stat().st_size:,} bytes, over {LARGEST:,}")
-        raw = file.read_bytes()
+        raw = read_file(file)
     except FileNotFoundError:
         raise UserError(f"{file} does not exist") from None
     except OSError as error:

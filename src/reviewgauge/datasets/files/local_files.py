@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.parsing import lines, parse_json, refuse_bytes
 from reviewgauge.core.protocols import Dataset
@@ -67,7 +68,7 @@ def read_json(file: Path, dataset: str) -> Node:
         size = file.stat().st_size
         if size > LARGEST_FILE:
             raise BadInput(source, f"is {size:,} bytes, over {LARGEST_FILE:,}")
-        raw = file.read_bytes()
+        raw = read_file(file, 1 << 30)
     except FileNotFoundError:
         raise UserError(f"{file} is not there", remedy=f"reviewgauge get {dataset}") from None
     except OSError as error:

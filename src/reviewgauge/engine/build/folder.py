@@ -15,6 +15,7 @@ from typing import BinaryIO
 
 from reviewgauge.core.building import Candidate, CardSection
 from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.core.files import check_plain
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.build_card import Spread
@@ -24,7 +25,7 @@ from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.models.request.messages import Call
 from reviewgauge.repo.git.repository import Repository
 
-MEMORY, CODE, LOCK = "memory.sqlite", "repos", "build.lock"
+MEMORY, CODE, LOCK, SCRATCH = "memory.sqlite", "repos", "build.lock", ".scratch"
 
 
 class Stopped(Exception):
@@ -45,6 +46,7 @@ class BuildFolder:
         self._listener, self._stop = listener, stop
         self._lock = threading.Lock()
         try:
+            check_plain(self.folder, CODE, SCRATCH)
             self.code.mkdir(parents=True, exist_ok=True)
             self._memory = sqlite3.connect(folder / MEMORY, check_same_thread=False, isolation_level=None)
             self._memory.execute("PRAGMA journal_mode=WAL")

@@ -27,14 +27,14 @@ from reviewgauge.core.records import Case, Usage
 from reviewgauge.core.reports.build_card import FunnelRow
 from reviewgauge.core.results import Drop, Failed, Failure
 from reviewgauge.core.specs import short_spec, signature
-from reviewgauge.engine.build.folder import BuildFolder, Stopped
+from reviewgauge.engine.build.folder import SCRATCH, BuildFolder, Stopped
 from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Executor, Interruption, failure_of
 from reviewgauge.engine.run.journal import write_error
 from reviewgauge.models.chat.client import counted
 from reviewgauge.models.request.messages import UsageSum
 
-DROPS, FAILURES, SCRATCH = "drops.jsonl", "failures.jsonl", ".scratch"
+DROPS, FAILURES = "drops.jsonl", "failures.jsonl"
 WINDOW = 64  # candidates of a costly stage that are worked on before the next are read
 StageOutput = Candidate | Drop | Decision
 _KINDS: dict[str, type[Candidate] | type[Drop] | type[Decision]] = {"c": Candidate, "d": Drop, "m": Decision}

@@ -26,6 +26,7 @@ from pydantic import Field, JsonValue, ValidationError
 
 from reviewgauge.core.base import Record, Text
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load, load_from, texts_of
@@ -66,7 +67,7 @@ def read_recipe(word: str) -> Recipe:
         text = files("reviewgauge.stages").joinpath("recipes", f"{word}.toml").read_text("utf-8")
     elif word.endswith(".toml"):
         try:
-            text = Path(word).read_text("utf-8")
+            text = read_file(Path(word)).decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"cannot read the recipe {word}: {error}") from None
     else:

@@ -15,6 +15,7 @@ from typing import TypeGuard, TypeVar
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput
+from reviewgauge.core.files import read_within
 from reviewgauge.core.parsing import parse_record, records
 from reviewgauge.engine.bundle.archive import Unpacked
 from reviewgauge.engine.bundle.contents import BUNDLE, README, BundleManifest, RunEntry
@@ -95,7 +96,7 @@ class Contents:
     def read_one(self, model: type[R], name: str) -> R:
         """The one record that a whole file is. What is not a record is a difference."""
         try:
-            return parse_record(model, (self.folder / name).read_bytes(), name)
+            return parse_record(model, read_within(self.folder / name), name)
         except FileNotFoundError:
             raise self.differs(name, "a file", "missing") from None
         except BadInput as error:
@@ -104,7 +105,7 @@ class Contents:
     def text(self, name: str) -> str:
         """The text of one file. Raises Differs where it is not there."""
         try:
-            return (self.folder / name).read_text(encoding="utf-8", errors="replace")
+            return read_within(self.folder / name).decode("utf-8", "replace")
         except FileNotFoundError:
             raise self.differs(name, "a file", "missing") from None
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import check_plain, reading
 from reviewgauge.core.labels import Label
 from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.records import Case
@@ -88,6 +89,7 @@ class RunFolder:
     def open(cls, path: str | Path, *, write: bool = False) -> RunFolder:
         """The run in a folder. Raises UserError: no run folder, a newer format, or it is being written."""
         folder = Path(path)
+        check_plain(folder)
         manifest = read_manifest(folder)  # before the lock: opening must leave no file in a foreign folder
         run = cls(folder, Lock(folder / LOCK) if write else None)
         try:
@@ -181,7 +183,7 @@ class RunFolder:
         if self._cases is None:
             path = self.path / CASES
             try:
-                with path.open("rb") as stream:
+                with reading(path) as stream:
                     found = [parse_record(Case, line, str(path), n) for n, line in lines(stream, str(path))]
             except OSError as error:
                 raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
@@ -359,6 +361,7 @@ def _make_folder(folder: Path) -> None:
     """An empty folder, one that holds a run, or what a killed creation left. Raises UserError for any other."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        check_plain(folder)
         names = {entry.name for entry in folder.iterdir()}
     except FileExistsError:
         raise UserError(f"{folder} is a file, not a folder", remedy="name another folder") from None

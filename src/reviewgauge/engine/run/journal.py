@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from filelock import FileLock, Timeout
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import open_within, read_within
 from reviewgauge.core.parsing import LONGEST_LINE, lines, parse_record
 from reviewgauge.models.cache.stores import CALLS, RecordedCalls, read_calls
 from reviewgauge.models.request.messages import Answer, Call
@@ -67,11 +67,13 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     temporary = path.with_name(path.name + ".tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as out:
+        with suppress(FileNotFoundError):
+            temporary.unlink()  # of a killed process, or a link that somebody put there
+        with os.fdopen(open_within(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as out:
             yield out
             out.flush()
             os.fsync(out.fileno())
-        temporary.replace(path)
+        temporary.replace(path)  # a link in its place is replaced, not followed
         sync_folder(path.parent)
     except OSError as error:
         raise write_error(path, error) from None
@@ -112,7 +114,7 @@ class Journal(Generic[R]):
         other line that is not a record.
         """
         try:
-            stream: io.BufferedReader = self.path.open("rb")
+            stream = os.fdopen(open_within(self.path, os.O_RDONLY), "rb")
         except FileNotFoundError:
             return
         with stream:
@@ -124,7 +126,7 @@ class Journal(Generic[R]):
         """Open at the end, after moving half a line that a killed process left into `<name>.torn`."""
         try:
             new = not self.path.exists()
-            self._descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            self._descriptor = open_within(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
             if new:
                 sync_folder(self.path.parent)
             size = os.fstat(self._descriptor).st_size
@@ -140,7 +142,7 @@ class Journal(Generic[R]):
         torn = os.pread(self._descriptor, min(size - keep, LONGEST_LINE), keep)
         aside = self.path.with_name(self.path.name + ".torn")
         try:
-            with aside.open("ab") as out:
+            with os.fdopen(open_within(aside, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as out:
                 out.write(torn + b"\n")
                 out.flush()
                 os.fsync(out.fileno())
@@ -205,6 +207,10 @@ class Lock:
     def __init__(self, path: Path) -> None:
         """Take the lock. Raises UserError that names the process which has it."""
         self._path = path
+        try:
+            os.close(open_within(path, os.O_RDWR | os.O_CREAT))  # filelock would follow a link, and empty its target
+        except OSError as error:
+            raise write_error(path, error) from None
         self._lock = FileLock(path, timeout=0, mode=0o644, thread_local=False, fallback_to_soft=False)
         try:
             self._lock.acquire()
@@ -218,20 +224,24 @@ class Lock:
         except OSError as error:
             raise write_error(path, error) from None
         with suppress(OSError):  # a full disk: the lock holds without its label
-            path.write_text(f"{os.getpid()}\n")
+            self._label(f"{os.getpid()}\n")
+
+    def _label(self, text: str) -> None:
+        with os.fdopen(open_within(self._path, os.O_WRONLY | os.O_TRUNC), "w") as out:
+            out.write(text)
 
     def release(self) -> None:
         """Let the next writer in."""
         if self._lock.is_locked:
             with suppress(OSError):
-                self._path.write_text("")
+                self._label("")
             self._lock.release()
 
 
 def _holder(path: Path) -> str:
     try:
-        holder = path.read_text(errors="replace").strip()
-    except OSError:
+        holder = read_within(path, 100).decode("utf-8", "replace").strip()
+    except (OSError, UserError):
         holder = ""
     return "this process" if holder == str(os.getpid()) else f"process {holder}" if holder else "another process"
 

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import read_within
 from reviewgauge.core.parsing import parse_json, parse_record
 from reviewgauge.core.records import Case
 from reviewgauge.core.version import __version__
@@ -72,7 +73,7 @@ def read_manifest(folder: Path) -> Manifest:
     """The manifest in a folder. Raises UserError where there is none, or a newer one than this version reads."""
     path = folder / MANIFEST
     try:
-        raw = path.read_bytes()
+        raw = read_within(path)
     except (FileNotFoundError, NotADirectoryError):
         raise UserError(
             f"{folder} is not a run folder (no {MANIFEST})", remedy="reviewgauge review makes one"

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failure
@@ -155,7 +156,7 @@ def parse_only(words: Sequence[str]) -> Selection:
 def _listed(file: Path) -> list[str]:
     """The case ids in a file, one a line, as `gate --smoke` writes them. Raises UserError."""
     try:
-        names = [line.strip() for line in file.read_text(encoding="utf-8").splitlines()]
+        names = [line.strip() for line in read_file(file).decode("utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UserError(f"--only case=@{file} cannot be read: {reason}", remedy=REMEDY) from None

@@ -23,6 +23,7 @@ from pydantic import Field
 
 from reviewgauge.core.base import Record, Share
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.models.text.lexical import FEATURES, SWAPPED, features, profile
 
@@ -115,7 +116,7 @@ def load_weights(path: str = "") -> tuple[StoredWeights, str]:
     """(weights, SHA-256 of the file) of the shipped file, or of `path`. Raises UserError or BadInput."""
     if path:
         try:
-            raw = Path(path).read_bytes()
+            raw = read_file(Path(path))
         except OSError as error:
             raise UserError(f"cannot read the weights {path}: {error.strerror}") from None
     else:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import read_file
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 SETTINGS = (
@@ -106,7 +107,7 @@ def file_digest(file: Path) -> str:
 def _read(file: Path) -> Any:
     """The JSON object (or list) in `file`, None where there is no such file."""
     try:
-        found = json.loads(file.read_bytes())
+        found = json.loads(read_file(file))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:

@@ -21,6 +21,7 @@ from pydantic import Field, model_validator
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.models.request.model_spec import BASE_URLS, ModelSpec, address_of
 
@@ -116,7 +117,7 @@ def open_prices(file: Path | None = None) -> Prices:
 def read_prices(file: Path) -> PriceTable:
     """A table of prices. Raises UserError for a file that cannot be read, BadInput for one that is not a table."""
     try:
-        raw = file.read_bytes()
+        raw = read_file(file)
     except OSError as error:
         raise UserError(
             f"the prices in {file} cannot be read: {error.strerror or error}",

@@ -28,6 +28,7 @@ from pydantic import Field
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.models.text import words as review_words
 
@@ -205,7 +206,7 @@ def _loaded(source: str, analyzer: Analyzer, stamp: tuple[int, int]) -> tuple[Id
         name = SHIPPED[analyzer]
         raw = resources.files("reviewgauge.models.text").joinpath(name).read_bytes()
     else:
-        name, raw = source, Path(source).read_bytes()
+        name, raw = source, read_file(Path(source))
     return parse_record(IdfFile, raw, name), hashlib.sha256(raw).hexdigest()
 
 

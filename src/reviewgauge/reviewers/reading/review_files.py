@@ -9,6 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Anchoring, Change, Comment, Side
 from reviewgauge.core.specs import load
@@ -134,7 +135,7 @@ def _read(file: Path, changed: int, size: int, format_spec: str) -> tuple[Parsed
 
 def _bytes(file: Path) -> bytes:
     try:
-        return file.read_bytes()
+        return read_file(file)
     except OSError as error:
         raise BadInput(str(file), f"cannot be read: {error.strerror}") from None
 

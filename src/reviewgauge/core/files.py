@@ -1,0 +1,90 @@
+"""Files that may be somebody else's: opened without following links, plain files only, and not without a limit.
+
+A run folder, a benchmark or a bundle may come from a stranger, and may be changed while it is open. What the user names
+on the command line may be a link; what lies within the folder that was named may not.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from reviewgauge.core.errors import BadInput, UserError
+
+LONGEST_FILE = 64 * 1024 * 1024  # bytes of a file that is read as a whole
+_REMEDY = "remove it if you do not know it"
+_PIECE = 1 << 20
+
+
+def check_plain(folder: Path, *subfolders: str) -> None:
+    """Raise UserError for a link, a device or a pipe among the entries of a folder and of those folders in it."""
+    for place in (folder, *(folder / name for name in subfolders)):
+        try:
+            entries = list(os.scandir(place)) if place is folder or not place.is_symlink() else []
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError as error:
+            raise UserError(f"cannot read {place}: {error.strerror}") from None
+        for entry in entries:
+            if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
+                what = "a link" if entry.is_symlink() else "neither a file nor a folder"
+                raise UserError(f"{place / entry.name} is {what}, which could lead out of the folder", remedy=_REMEDY)
+
+
+def open_within(path: Path, flags: int, mode: int = 0o644) -> int:
+    """A descriptor of a plain file, relative to its opened folder and without following a link in its place.
+
+    Raises UserError for a link and for what is not a plain file, and OSError for what the machine refuses.
+    """
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        no_wait = os.O_NONBLOCK  # a pipe in the place of a file would wait for a reader
+        found = os.open(path.name, flags | os.O_NOFOLLOW | os.O_CLOEXEC | no_wait, mode, dir_fd=folder)
+    except OSError:
+        if path.is_symlink():
+            raise UserError(f"{path} is a link, which could lead out of the folder", remedy=_REMEDY) from None
+        raise
+    finally:
+        os.close(folder)
+    kind = os.fstat(found)
+    if not stat.S_ISREG(kind.st_mode) or (kind.st_nlink > 1 and flags & (os.O_WRONLY | os.O_RDWR)):
+        os.close(found)
+        what = "is not a plain file" if not stat.S_ISREG(kind.st_mode) else "is the same file as another one elsewhere"
+        raise UserError(f"{path} {what}", remedy=_REMEDY)
+    return found
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[BinaryIO]:
+    """A plain file within a folder that may be somebody else's, to be read. Raises UserError, and OSError."""
+    with os.fdopen(open_within(path, os.O_RDONLY), "rb") as stream:
+        yield stream
+
+
+def read_within(path: Path, most: int = LONGEST_FILE) -> bytes:
+    """The whole of such a file. Raises UserError, BadInput for one over `most` bytes, and OSError."""
+    with reading(path) as stream:
+        return _read(stream, str(path), most)
+
+
+def read_file(path: Path, most: int = LONGEST_FILE) -> bytes:
+    """The whole of a file that the user named, which may be a link or a pipe. Raises BadInput, and OSError."""
+    with path.open("rb") as stream:
+        if stat.S_ISCHR(os.fstat(stream.fileno()).st_mode) and not stream.isatty():
+            raise BadInput(str(path), "is a device, not a file")
+        return _read(stream, str(path), most)
+
+
+def _read(stream: BinaryIO, source: str, most: int) -> bytes:
+    pieces: list[bytes] = []
+    left = most + 1
+    while left > 0 and (piece := stream.read(min(left, _PIECE))):
+        pieces.append(piece)
+        left -= len(piece)
+    if left <= 0:
+        raise BadInput(source, f"is longer than {most:,} bytes", remedy="is it the right file?")
+    return b"".join(pieces)
