@@ -100,6 +100,10 @@ class Token:
             return float("inf")
         return budget.remaining
 
+    def resets(self, resource: str) -> float:
+        """When its limit resets; 0 where unknown."""
+        return self.budgets[resource].resets if resource in self.budgets else 0.0
+
 
 def read_tokens(names: Sequence[str] = DEFAULT) -> tuple[Token, ...]:
     """The tokens in these environment variables; a variable may hold several, separated by commas.
@@ -135,11 +139,11 @@ class TokenPool:
     def choose(self, resource: str, now: float, without: Sequence[Token] = ()) -> Token | None:
         """The token with the most requests left, None where none is usable. It may have none left: see `wait`."""
         usable = [token for token in self.usable if token not in without]
-        return max(usable, key=lambda token: (token.left(resource, now), -self._resets(token, resource)), default=None)
+        return max(usable, key=lambda token: (token.left(resource, now), -token.resets(resource)), default=None)
 
     def wait(self, token: Token, resource: str, now: float) -> float:
         """Seconds until the token may be used."""
-        return max(0.0, self._resets(token, resource) - now) if token.left(resource, now) < 1 else 0.0
+        return max(0.0, token.resets(resource) - now) if token.left(resource, now) < 1 else 0.0
 
     def note(self, token: Token, resource: str, remaining: int | None, resets: float) -> None:
         """Record how many requests an answer says are left, and until when."""
@@ -160,8 +164,3 @@ class TokenPool:
             if token.secret:
                 text = text.replace(token.secret, "***")
         return text
-
-    @staticmethod
-    def _resets(token: Token, resource: str) -> float:
-        budget = token.budgets.get(resource)
-        return budget.resets if budget is not None else 0.0

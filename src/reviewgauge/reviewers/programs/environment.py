@@ -58,7 +58,6 @@ _FIXED = {
     "GIT_TERMINAL_PROMPT": "0",
 }
 _HOMES = {
-    "HOME": "",
     "XDG_CONFIG_HOME": ".config",
     "XDG_CACHE_HOME": ".cache",
     "XDG_DATA_HOME": ".local/share",
@@ -158,8 +157,9 @@ def _hand_over(change: Change, folder: Path) -> dict[str, str]:
 
 
 def _homes(top: Path) -> dict[str, str]:
-    homes = {name: str(top / "home" / part) if part else str(top / "home") for name, part in _HOMES.items()}
-    return homes | dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(top / "tmp")) | {"XDG_RUNTIME_DIR": str(top / "tmp")}
+    home, temporary = top / "home", str(top / "tmp")
+    homes = {"HOME": str(home)} | {name: str(home / part) for name, part in _HOMES.items()}
+    return homes | dict.fromkeys(("TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR"), temporary)
 
 
 def _copy_home(source: Path, target: Path) -> None:
