@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from pathlib import Path
 
 import hypothesis
@@ -33,7 +34,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark tests by what they need; `make quick` runs those without a mark."""
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
-        unit = item.path.relative_to(Path(__file__).parent).parts[0]
+        unit = _unit(item.path)
         if unit == "docs":
             item.add_marker("pages")
         if unit in ("cli", "api", "repo", "stages", "test_fake_forge.py"):
@@ -42,6 +43,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("browser")
         if "shared_data" in fixtures:
             item.add_marker("reference")
+
+
+@pytest.fixture(autouse=True)
+def plain_reports(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verbs write reports without plots, as without the extra: drawing takes seconds. Tests marked `plots` draw."""
+    if _unit(request.path) in ("cli", "api") and not request.node.get_closest_marker("plots"):
+        monkeypatch.setitem(sys.modules, "altair", None)
+
+
+def _unit(path: Path) -> str:
+    return path.relative_to(Path(__file__).parent).parts[0]
 
 
 @pytest.fixture(scope="session")

@@ -57,7 +57,7 @@ def test_review_score_report_and_bundle_spring_no_trap(bench: Path, traps: list[
     assert [one["done"] for one in totals] == [len(NAMES)] * len(REVIEWERS), totals
     assert [one["comments"] for one in totals][:2] == [len(NAMES)] * 2, "what the programs printed was read"
     assert not sprung(traps)
-    reviewgauge(bench, "score", "run", "hits", "tfidf")
+    reviewgauge(bench, "score", "run", "hits")
     reviewgauge(bench, "report", "run", "-o", "out.html")
     reviewgauge(bench, "bundle", "run", "-o", "bundle.zip")
     assert not sprung(traps)

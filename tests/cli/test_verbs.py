@@ -122,13 +122,16 @@ def test_compare_pairs_systems_of_one_run_and_of_two(
     assert names == {"run:good", "other:good", "run:noisy", "other:noisy", "silent"}
 
 
+@pytest.mark.plots
 @pytest.mark.slow
 def test_report_is_written(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "deep" / "report.html"
     result = as_json(capsys, "report", run, "-o", out)
     assert isinstance(result, dict)
     assert result["bytes"] == out.stat().st_size
-    assert "computed before the discount" in out.read_text(encoding="utf-8")
+    page = out.read_text(encoding="utf-8")
+    assert "computed before the discount" in page
+    assert "<svg" in page
 
 
 def test_python_functions_do_what_the_verbs_do(bench: Path, tmp_path: Path) -> None:
