@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from reviewgauge.core.reports.validity import Calibrated, GradeRow, MetricValidity, Ranking, Sweep
+from reviewgauge.core.reports.validity import Calibrated, GradeRow, MetricValidity, Sweep
 from reviewgauge.views.report.plots import (
     ACCENT,
     GRID,
@@ -31,6 +31,7 @@ from reviewgauge.views.validity import words
 Called = Mapping[tuple[str, str, str], str]
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [4, 2], [1, 1])
 COLOURS = (*SERIES, INK)  # of the first lines, each with its own dash; the others are grey
+_GREY: dict[str, Any] = {"fontSize": 11, "color": MUTED}
 ROW, GAP = 18, 13  # pixels between rows of a forest, and at least between two line names
 
 
@@ -65,7 +66,7 @@ def forest(metrics: Sequence[MetricValidity], called: Called, name: str, width: 
             )
             for field, place, align in aside
         ),
-        _texts(alt, "head", align="right", baseline="bottom", fontSize=11, color=MUTED).encode(
+        _texts(alt, "head", align="right", baseline="bottom", **_GREY).encode(
             x=alt.value(inner + 108), y=alt.value(-4)
         ),
     ]
@@ -177,11 +178,8 @@ def _coloured(alt: Any, rows: str, mark: str, **look: Any) -> Any:
 def _lines(alt: Any, rows: str, **look: Any) -> Any:
     dashes = alt.Scale(domain=list(range(len(DASHES))), range=list(DASHES))
     chart = _coloured(alt, rows, "line", strokeWidth=2, **look)
-    return chart.encode(
-        detail=alt.Detail("line:N"),
-        order=alt.Order("x:Q"),
-        strokeDash=alt.StrokeDash("dash:O", scale=dashes, legend=None),
-    )
+    dash = alt.StrokeDash("dash:O", scale=dashes, legend=None)
+    return chart.encode(detail="line:N", order="x:Q", strokeDash=dash)
 
 
 def _span(metric: MetricValidity) -> float:
@@ -202,8 +200,9 @@ def _on_range(metric: MetricValidity, row: GradeRow, shift: float) -> dict[str, 
 
 
 def _describe_means(metric: MetricValidity) -> str:
-    means = [(row.grade, on_range(metric, row.mean.value)) for row in metric.grades]
-    return ", ".join(f"{words.coefficient(mean)} at {words.grade(grade)}" for grade, mean in means)
+    return ", ".join(
+        f"{words.coefficient(on_range(metric, row.mean.value))} at {words.grade(row.grade)}" for row in metric.grades
+    )
 
 
 def spread(places: Sequence[float], height: float, gap: float = GAP) -> list[float]:
@@ -246,18 +245,17 @@ def bump(metrics: Sequence[MetricValidity], called: Called, name: str, width: in
         _coloured(alt, "rows", "point", filled=True, size=46, opacity=1).encode(x=x, y=y),
         _texts(alt, "first", align="right", dx=-9, **names).encode(x=x, y=y),
         _texts(alt, "last", align="left", dx=9, **names).encode(x=x, y=y),
-        _texts(alt, "tops", align="center", baseline="bottom", dy=-6, fontSize=11, color=MUTED).encode(x=x, y=y),
+        _texts(alt, "tops", align="center", baseline="bottom", dy=-6, **_GREY).encode(x=x, y=y),
     ]
     padding = {"left": side + 12, "right": right + 4, "top": 24, "bottom": 4}
     chart = alt.layer(*layers).properties(width=inner, height=height, padding=padding, autosize="none")
-    description = "; ".join(f"{text}: {_describe_ranks(r)}" for text, r in ranked)
+    orders = [
+        ", ".join(f"{p.system} {p.metric_rank:g} (people {p.human_rank:g})" for p in r.systems) for _, r in ranked
+    ]
+    description = "; ".join(f"{text}: {order}" for (text, _), order in zip(ranked, orders, strict=True))
     ends = {"first": _rank_names(people, 0, side), "last": _rank_names(last, columns, side)}
     data = {"rows": rows, "tops": tops, **ends}
     return draw(chart, name, "Ranks of the systems by people and by each metric", description, data)
-
-
-def _describe_ranks(ranking: Ranking) -> str:
-    return ", ".join(f"{p.system} {p.metric_rank:g} (people {p.human_rank:g})" for p in ranking.systems)
 
 
 def _texts(alt: Any, rows: str, **look: Any) -> Any:
@@ -274,6 +272,7 @@ def _rank_names(ranks: Mapping[str, float], column: int, room: float) -> list[di
 TICKS = 4
 HEIGHT = 190  # pixels of a small figure
 CAPTIONS = (("grade", 188), ("n", 203), ("median", 218))  # the lines under the violins, in pixels from the top
+LINES = (("grade", INK, "bold"), ("n", MUTED, "normal"), ("shown", INK, "normal"))
 
 
 # --- scores by grade -----------------------------------------------------------------------------------------------
@@ -299,30 +298,22 @@ def violins(metric: MetricValidity, name: str, width: int) -> str:
     flat = base.transform_filter("datum.flat")
     layers = [
         area.mark_area(orient="horizontal", fill=ACCENT, fillOpacity=0.25, stroke=ACCENT, strokeWidth=1).encode(
-            x=x, x2=alt.X2("x2:Q"), y=y, detail=alt.Detail("grade:N")
+            x=x, x2="x2:Q", y=y, detail="grade:N"
         ),
         base.mark_rule(color=ACCENT, strokeWidth=1).encode(x=x, y=alt.Y("low:Q"), y2=alt.Y2("high:Q")),
         base.mark_rule(color=ACCENT, strokeWidth=5).encode(x=x, y=alt.Y("q1:Q"), y2=alt.Y2("q3:Q")),
         base.mark_point(filled=True, fill=PAPER, stroke=INK, strokeWidth=1.5, size=44, opacity=1).encode(
-            x=x, y=alt.Y("median:Q")
+            x=x, y="median:Q"
         ),
-        flat.mark_rule(color=ACCENT, strokeWidth=3).encode(
-            x=alt.X("left:Q", axis=None), x2=alt.X2("right:Q"), y=alt.Y("median:Q")
-        ),
+        flat.mark_rule(color=ACCENT, strokeWidth=3).encode(x=alt.X("left:Q", axis=None), x2="right:Q", y="median:Q"),
         *(
             base.mark_text(baseline="top", fontSize=11, color=colour, fontWeight=weight).encode(
                 x=x, y=alt.value(place), text=alt.Text(f"{field}:N")
             )
-            for field, place, colour, weight in (
-                ("grade", 188, INK, "bold"),
-                ("n", 203, MUTED, "normal"),
-                ("shown", 218, INK, "normal"),
-            )
+            for (field, colour, weight), (_, place) in zip(LINES, CAPTIONS, strict=True)
         ),
         *(
-            _texts(alt, text, baseline="top", align="right", fontSize=11, color=MUTED).encode(
-                x=alt.value(-6), y=alt.value(place)
-            )
+            _texts(alt, text, baseline="top", align="right", **_GREY).encode(x=alt.value(-6), y=alt.value(place))
             for text, place in CAPTIONS
         ),
     ]
@@ -396,18 +387,17 @@ def reliability(found: Calibrated, name: str, width: int) -> str:
 def sweep(found: Sweep, unit: str, name: str, width: int) -> str:
     """Precision (dashed), recall (dotted) and F1 (solid) along the threshold, with the best F1 marked."""
     alt = load_altair()
-    x = alt.X(
-        "x:Q", title="threshold", axis=ticks_axis(alt, unit == "share", TICKS), scale=alt.Scale(nice=False, zero=False)
-    )
+    ticks = ticks_axis(alt, unit == "share", TICKS)
+    x = alt.X("x:Q", title="threshold", axis=ticks, scale=alt.Scale(nice=False, zero=False))
     y = alt.Y("y:Q", title=None, scale=alt.Scale(domain=[0, 1], nice=False), axis=ticks_axis(alt, True, 5, grid=True))
-    looks: list[tuple[str, dict[str, Any]]] = [
-        ("precision", {"strokeDash": [6, 3], "color": SERIES[1]}),
-        ("recall", {"strokeDash": [2, 2], "color": SERIES[2]}),
-        ("f1", {"color": ACCENT}),
-    ]
+    looks: dict[str, dict[str, Any]] = {
+        "precision": {"strokeDash": [6, 3], "color": SERIES[1]},
+        "recall": {"strokeDash": [2, 2], "color": SERIES[2]},
+        "f1": {"color": ACCENT},
+    }
     points = sorted(found.points, key=lambda p: p.threshold)
     layers, data = [], {}
-    for reading, look in looks:
+    for reading, look in looks.items():
         rates = [(p.threshold, getattr(p, reading)) for p in points]
         data[reading] = [{"x": threshold, "y": rate} for threshold, rate in rates if rate is not None]
         layers.append(alt.Chart(alt.NamedData(reading)).mark_line(strokeWidth=2, **look).encode(x=x, y=y))
