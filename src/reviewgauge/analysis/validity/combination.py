@@ -9,6 +9,7 @@ Source: McCullagh, Regression models for ordinal data, JRSS B 42 (1980) (proport
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -63,10 +64,7 @@ def features_of(scored: Mapping[str, tuple[Metric, Sequence[Score]]]) -> Feature
         for reading, found in readings_of_totals(metric, names, totals).items():
             columns[spec, reading] = dict(zip(keys, found.tolist(), strict=True))
     kept = tuple(key for key in reasons if all(key in own for own in measured))
-    left_out: dict[str, int] = {}
-    for key in reasons.keys() - set(kept):
-        reason = reasons[key] or "not measured by all metrics"
-        left_out[reason] = left_out.get(reason, 0) + 1
+    left_out = Counter(reasons[key] or "not measured by all metrics" for key in reasons.keys() - set(kept))
     varying = {
         name: column
         for name, values in columns.items()
@@ -79,8 +77,7 @@ def features_of(scored: Mapping[str, tuple[Metric, Sequence[Score]]]) -> Feature
 def fit(table: Numbers, human: Numbers, groups: Integers, *, seed: int, ridge: float = RIDGE) -> Fit:
     """The model of `human` on all these rows; its floor is set on out-of-fold predictions."""
     unfloored = _fit_without_floor(table, human, ridge)
-    rounds = []
-    grades = np.unique(human)
+    rounds, grades = [], np.unique(human)
     folds = min(INNER_FOLDS, int(np.unique(groups).size))
     for number in range(INNER_ROUNDS if folds >= 2 else 0):
         fold = grouped_folds(groups.tolist(), folds, seed + number)
@@ -89,10 +86,7 @@ def fit(table: Numbers, human: Numbers, groups: Integers, *, seed: int, ridge: f
             inner = _fit_without_floor(table[fold != one], human[fold != one], ridge, grades)
             unseen[fold == one] = graded(inner, grades.tolist(), table[fold == one])[1]
         rounds.append(unseen)
-    if not rounds:
-        return unfloored
-    unseen = np.mean(rounds, axis=0)
-    return unfloored.model_copy(update={"floor": matching_floor(unseen, human)})
+    return unfloored.model_copy(update={"floor": matching_floor(np.mean(rounds, axis=0), human)} if rounds else {})
 
 
 def matching_floor(expected: Numbers, human: Numbers) -> float:
@@ -125,12 +119,7 @@ def _fit_without_floor(table: Numbers, human: Numbers, ridge: float, grades: Num
 
 def _cuts(levels: Numbers, cuts: Numbers, grades: Numbers) -> tuple[float, ...]:
     """One cut a grade above the lowest, for P(value >= grade); 50 for grades above all that occur."""
-    by_level = dict(zip(levels[1:].tolist(), cuts.tolist(), strict=True))
-    found = []
-    for grade in grades[1:].tolist():
-        at_least = [level for level in by_level if level >= grade]
-        found.append(by_level[min(at_least)] if at_least else 50.0)
-    return _short(np.array(found))
+    return _short(np.append(cuts, 50.0)[np.searchsorted(levels[1:], grades[1:])])
 
 
 def _short(values: Numbers) -> tuple[float, ...]:
@@ -167,19 +156,14 @@ def fit_in_folds(
     for number in range(folds):
         seen = fold != number
         one = fit(table[seen], human[seen], groups[seen], seed=seed, ridge=ridge)
-        one = _on_all_grades(one, np.unique(human[seen]), grades)
+        levels = np.unique(human[seen])
+        if levels.size < grades.size:  # a cut for every grade, including those that these rows lack
+            one = one.model_copy(update={"cuts": _cuts(levels, np.array(one.cuts), grades)})
         grade[~seen], expected[~seen], _ = graded(one, grades.tolist(), table[~seen])
         fits.append(one)
         if progress is not None:
             progress(number + 1, folds, "fitting")
     return OutOfFoldFits(tuple(fits), fold, grade, expected)
-
-
-def _on_all_grades(one: Fit, levels: Numbers, grades: Numbers) -> Fit:
-    """The fit with a cut for every grade, including those that its rows lacked."""
-    if levels.size == grades.size:
-        return one
-    return one.model_copy(update={"cuts": _cuts(levels, np.array(one.cuts), grades)})
 
 
 def shuffled(human: Numbers, groups: Integers, seed: int) -> Numbers:

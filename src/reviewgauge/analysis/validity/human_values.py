@@ -62,10 +62,8 @@ def human_values(
             by_dimension[label.dimension].append(label)
         else:
             other_subjects[label.subject.kind.value] += 1
-    found, notes = (
-        [],
-        [f"left out: {n:,} labels about a {kind}, not a review" for kind, n in sorted(other_subjects.items())],
-    )
+    found = []
+    notes = [f"left out: {n:,} labels about a {kind}, not a review" for kind, n in sorted(other_subjects.items())]
     for dimension, all_labels in by_dimension.items():
         own = [label for label in all_labels if label.rater_kind is RaterKind.HUMAN]
         words = next((label.value for label in own if isinstance(label.value, str)), None)
@@ -98,31 +96,27 @@ def _values(
     chosen = first if among is None else [label for label in first if _key(label) in among]
     if others := _count(labels, among) - len(chosen):
         left_out[OTHER_ROUNDS] += others
-    independent: defaultdict[Key, dict[str, Label]] = defaultdict(dict)
-    agreed: dict[Key, Label] = {}
+    independent: defaultdict[Key, dict[str, float]] = defaultdict(dict)
+    agreed: defaultdict[Key, dict[str, float]] = defaultdict(dict)
     for label in chosen:
-        key = _key(label)
-        there = agreed.get(key) if label.consensus else independent[key].get(label.rater)
-        if there is not None and there.value != label.value:
+        key, value = _key(label), float(label.value)
+        by_rater = (agreed if label.consensus else independent)[key]
+        earlier = by_rater.setdefault("" if label.consensus else label.rater, value)
+        if earlier != value:
             raise UserError(
                 f"{label.rater} judged the review of {key[0]} by {key[1]} twice in {dimension}: "
-                f"{there.value:g} and {label.value:g}",
+                f"{earlier:g} and {value:g}",
                 remedy="keep one of the two, or tell them apart by their round",
             )
-        if label.consensus:
-            agreed[key] = label
-        else:
-            independent[key][label.rater] = label
-    values = {key: float(np.mean([float(one.value) for one in by.values()])) for key, by in independent.items() if by}
+    values = {key: float(np.mean(list(by.values()))) for key, by in independent.items()}
     consensus = not values
-    for key, label in agreed.items():
-        if key in values:
-            left_out["agreed labels beside independent ones"] += 1
-        else:
-            values[key] = float(label.value)
+    if both := agreed.keys() & values.keys():
+        left_out["agreed labels beside independent ones"] += len(both)
+    values |= {key: by[""] for key, by in agreed.items() if key not in both}
     _refuse_outside(dimension, chosen, scale)
-    grades = on_steps(np.array(list(values.values())), scale)
-    shown = np.array(list(values.values())) if grades is None else grades
+    every = np.array(list(values.values()))
+    grades = on_steps(every, scale)
+    shown = every if grades is None else grades
     summary = LabelSummary(
         dimension=dimension,
         scale=scale,

@@ -32,8 +32,6 @@ from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.validity import (
     Correlations,
     Figure,
-    GradeRow,
-    KsCell,
     MetricValidity,
     Misjudged,
     SharedTrait,
@@ -289,10 +287,13 @@ class Validator:
         """Everything on one metric in one dimension."""
         settings = self.settings
         judged = join(self.bench, human, scored.values)
-        sample = self._sample(judged, human, scored.less_is_better)
-        trees, no_trees = ((), "") if sample.grade is None else classifiers(sample.score, sample.grade, settings.seed)
+        grade = on_steps(judged.human, human.scale) if judged.n else None
+        less_is_better = scored.less_is_better
+        sample = RowSample(judged.score, judged.human, grade, judged.cluster, self.resampler, less_is_better)
+        graded = None if grade is None else (sample.score, grade, sample.cluster, sample.resampler)
+        trees, no_trees = ((), "") if grade is None else classifiers(sample.score, grade, settings.seed)
         fitted = out_of_fold(sample, folds=settings.folds, seed=settings.seed)
-        found = misjudged(judged, self.resampler, less_is_better=scored.less_is_better)
+        found = misjudged(judged, self.resampler, less_is_better=less_is_better)
         return MetricValidity(
             metric=scored.metric,
             label=scored.label,
@@ -304,8 +305,8 @@ class Validator:
             fake=scored.fake,
             baseline=scored.baseline,
             correlations=tuple(_correlations(judged, sample, human)),
-            grades=() if sample.grade is None else _grades(sample, sample.grade),
-            ks=() if sample.grade is None else _distances(sample, sample.grade),
+            grades=grade_rows(*graded) if graded else (),
+            ks=ks_table(*graded) if graded else (),
             classifiers=trees,
             sweeps=sweeps(sample),
             heat_map=(own_heat_map(sample, human.scale) if scored.unit == GRADES else None) or fitted.heat_map,
@@ -317,24 +318,6 @@ class Validator:
             traits=found.traits,
             warnings=(*scored.warnings, *_warnings(sample, no_trees, fitted.reason)),
         )
-
-    def _sample(self, judged: LabelledScores, human: HumanValues, less_is_better: bool) -> RowSample:
-        return RowSample(
-            judged.score,
-            judged.human,
-            on_steps(judged.human, human.scale) if judged.n else None,
-            judged.cluster,
-            self.resampler,
-            less_is_better,
-        )
-
-
-def _grades(sample: RowSample, grade: Numbers) -> tuple[GradeRow, ...]:
-    return grade_rows(sample.score, grade, sample.cluster, sample.resampler)
-
-
-def _distances(sample: RowSample, grade: Numbers) -> tuple[KsCell, ...]:
-    return ks_table(sample.score, grade, sample.cluster, sample.resampler)
 
 
 def _correlations(judged: LabelledScores, sample: RowSample, human: HumanValues) -> Iterator[Correlations]:
