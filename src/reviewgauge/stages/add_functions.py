@@ -8,10 +8,11 @@ what it takes for a hunk in no function or class; here that is the whole file.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import cache
 from itertools import islice
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from reviewgauge.repo.syntax.functions import Enclosing, definitions, enclosing,
 _AHEAD = 8  # candidates in progress at a time
 _THREADS = 2
 _LOST = "is not in the repository"
+_KINDS = ("function", "method", "class", "file", "window")
 Lines = tuple[int, int]
 Found = tuple[Snippet | None, str]  # a snippet, and why it is a window or is missing
 
@@ -52,11 +54,12 @@ class AddFunctions(Stage):
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
-        counts = _Counts()
+        kinds: Counter[tuple[str, Side]] = Counter()
+        reasons: Counter[str] = Counter()
         with ExitStack() as stack:
-            readers = _Readers(stack)
+            reader = cache(lambda git: stack.enter_context(BlobReader(Repository(Path(git)))))
             threads = stack.enter_context(ThreadPoolExecutor(_THREADS))
-            for item, result in _ahead(items, lambda item: self._snippets(item.case.change, readers), threads):
+            for item, result in _ahead(items, lambda item: self._snippets(item.case.change, reader), threads):
                 try:
                     found = result.result()
                 except MissingExtra:
@@ -67,17 +70,19 @@ class AddFunctions(Stage):
                 if isinstance(found, str):
                     yield self.drop(item.id, *found.split("\n"))
                     continue
-                counts.add(found)
-                yield item.with_change(snippets=tuple(snippet for snippet, _ in found if snippet is not None))
-        context.report(counts.section("add_functions"))
+                snippets = tuple(snippet for snippet, _ in found if snippet is not None)
+                kinds.update((snippet.kind, snippet.side) for snippet in snippets)
+                reasons.update(reason for _, reason in found if reason)
+                yield item.with_change(snippets=snippets)
+        context.report(_section(kinds, reasons))
 
-    def _snippets(self, change: Change, readers: _Readers) -> list[Found] | str:
+    def _snippets(self, change: Change, reader_of: Callable[[str], BlobReader]) -> list[Found] | str:
         """The distinct snippets of each side of each hunk; or the reason to drop the change, and a detail."""
         if not change.has_diff:
             return "no diff at hand"
         if change.git is None or change.base is None or change.head is None:
             return "no code at hand: base and head are not in a repository on this machine"
-        reader = readers.of(Path(change.git))
+        reader = reader_of(change.git)
         found: dict[tuple[str, Side, int, int], Found] = {}
         for file in change.files:
             hunks = [hunk for hunk in parse_patch(file.patch or "") if _in_focus(change, file, hunk)]
@@ -103,13 +108,15 @@ class AddFunctions(Stage):
 
     def _scope(self, hunk: Hunk, side: Side, sides: dict[Side, tuple[str, bytes]]) -> Enclosing:
         path, content = sides[side]
-        lines = _touched(hunk, side) if self.changed else _whole(hunk, side)
+        lines = _touched(hunk, side) if self.changed else _range(hunk.numbers(side))
         if lines is None:  # the hunk has no line on this side: its insertion point decides
             start, end = _gap(hunk, side, content, whole=not self.changed)
             other = Side.OLD if side is Side.NEW else Side.NEW
             if other in sides:
                 there, text = sides[other]
-                around = enclosing(text, there, *(_touched(hunk, other) or _whole(hunk, other) or (1, 1)), self.window)
+                around = enclosing(
+                    text, there, *(_touched(hunk, other) or _range(hunk.numbers(other)) or (1, 1)), self.window
+                )
                 same = [d for d in definitions(content, path) if around.name and d.name == around.name]
                 if len(same) == 1:
                     return self._cut(same[0], start, end, content)
@@ -124,51 +131,18 @@ class AddFunctions(Stage):
         return Enclosing("window", scope.name, max(start - self.window, 1), min(end + self.window, count), reason)
 
 
-class _Readers:
-    """One reader of blobs for each repository."""
-
-    def __init__(self, stack: ExitStack) -> None:
-        self._stack = stack
-        self._held: dict[Path, BlobReader] = {}
-
-    def of(self, git: Path) -> BlobReader:
-        """The reader of a git directory, started on first use."""
-        if git not in self._held:
-            self._held[git] = self._stack.enter_context(BlobReader(Repository(git)))
-        return self._held[git]
-
-
-class _Counts:
-    """Counts snippets by kind, and the reasons for windows."""
-
-    def __init__(self) -> None:
-        self.kinds: Counter[tuple[str, str]] = Counter()
-        self.reasons: Counter[str] = Counter()
-
-    def add(self, found: Iterable[Found]) -> None:
-        """Count the snippets of one change."""
-        for snippet, reason in found:
-            if snippet is not None:
-                self.kinds[snippet.kind, snippet.side] += 1
-            if reason:
-                self.reasons[reason] += 1
-
-    def section(self, by: str) -> CardSection:
-        """The figures for the card."""
-        kinds = [kind for kind in ("function", "method", "class", "file", "window") if self._both(kind) != (0, 0)]
-        rows = [(kind, *self._both(kind)) for kind in kinds]
-        listed = "; ".join(f"{reason} ({count})" for reason, count in self.reasons.most_common())
-        text = "The smallest scope around each hunk, by tree-sitter."
-        return CardSection(
-            by=by,
-            title="Code before and after",
-            text=f"{text} Why no scope: {listed}." if listed else text,
-            columns=("kind", "before", "after"),
-            rows=tuple(rows),
-        )
-
-    def _both(self, kind: str) -> tuple[int, int]:
-        return self.kinds[kind, Side.OLD], self.kinds[kind, Side.NEW]
+def _section(kinds: Counter[tuple[str, Side]], reasons: Counter[str]) -> CardSection:
+    """How many snippets of each kind there are, and why some are windows or missing."""
+    rows = [(kind, kinds[kind, Side.OLD], kinds[kind, Side.NEW]) for kind in _KINDS]
+    listed = "; ".join(f"{reason} ({count})" for reason, count in reasons.most_common())
+    text = "The smallest scope around each hunk, by tree-sitter."
+    return CardSection(
+        by="add_functions",
+        title="Code before and after",
+        text=f"{text} Why no scope: {listed}." if listed else text,
+        columns=("kind", "before", "after"),
+        rows=tuple(row for row in rows if any(row[1:])),
+    )
 
 
 def _ahead(
@@ -200,15 +174,12 @@ def _in_focus(change: Change, file: ChangedFile, hunk: Hunk) -> bool:
     return focus.path in (file.path, file.old_path) and (focus.start is None or hunk.covers(focus))
 
 
-def _whole(hunk: Hunk, side: Side) -> Lines | None:
-    """First and last line of a hunk on one side; None where it has none there."""
-    numbers = hunk.numbers(side)
-    return (min(numbers), max(numbers)) if numbers else None
-
-
 def _touched(hunk: Hunk, side: Side) -> Lines | None:
     """First and last changed line on one side; None where the hunk only adds (old side) or only deletes (new side)."""
-    numbers = [n for line in hunk.lines if line.kind != " " and (n := line.number(side)) is not None]
+    return _range([n for line in hunk.lines if line.kind != " " and (n := line.number(side)) is not None])
+
+
+def _range(numbers: Sequence[int]) -> Lines | None:
     return (min(numbers), max(numbers)) if numbers else None
 
 

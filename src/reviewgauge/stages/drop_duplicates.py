@@ -67,8 +67,8 @@ def _key(way: str, case: Case) -> bytes | None:
 def _changed_text(change: Change) -> list[str]:
     found: list[str] = []
     for file in sorted(change.files, key=lambda file: file.path):
-        hunks = parse_patch(file.patch) if file.patch is not None else ()
-        lines = [line.kind + _squeezed(line.text, "") for hunk in hunks for line in hunk.lines if line.kind != " "]
+        shown = (line for hunk in parse_patch(file.patch or "") for line in hunk.lines)
+        lines = [line.kind + _squeezed(line.text, "") for line in shown if line.kind != " "]
         if lines:
             found += [file.path, *(line for line in lines if len(line) > 1)]
     return found
@@ -77,12 +77,10 @@ def _changed_text(change: Change) -> list[str]:
 def _place(change: Change) -> str:
     """The place that the change is narrowed to, by the text of its lines; the whole change is not a place."""
     focus = change.focus
-    if focus is None:
-        return ""
-    patches = [file.patch for file in change.files if file.path == focus.path and file.patch is not None]
+    if focus is None or focus.start is None or focus.end is None:
+        return focus.path if focus is not None else ""
+    patches = [file.patch or "" for file in change.files if file.path == focus.path]
     lines = [line for patch in patches for hunk in parse_patch(patch) for line in hunk.lines]
-    if focus.start is None or focus.end is None:
-        return focus.path
     span = range(focus.start, focus.end + 1)
     texts = (_squeezed(n.text, "") for n in lines if n.number(focus.side) in span)
     return "\x1e".join([focus.path, *texts])

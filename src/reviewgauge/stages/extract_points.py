@@ -46,7 +46,14 @@ from reviewgauge.stages.asking.stage import (
     turns,
 )
 from reviewgauge.stages.pull_requests.candidates import NO_CODE as NOT_HERE
-from reviewgauge.stages.pull_requests.candidates import NO_PULL, carry_over, change_at, text_facts, thread_span
+from reviewgauge.stages.pull_requests.candidates import (
+    NO_PULL,
+    carry_over,
+    change_at,
+    is_other,
+    text_facts,
+    thread_span,
+)
 from reviewgauge.stages.sampling.draws import change_facts
 
 NOTHING = "no change-point"
@@ -100,9 +107,8 @@ class ExtractPoints(AskingStage):
         if isinstance(revised, str):
             yield self.drop(item.id, revised)
             return
-        points = [found.points[at] for at in revised.points]
         change = revised.item.case.change
-        references = tuple(self._reference(at, point, material, change) for at, point in enumerate(points, 1))
+        references = tuple(_reference(at, point, material, change) for at, point in enumerate(revised.points, 1))
         yield revised.item.with_case(references=references, verdict=False)
 
     def _agreed(self, material: Material) -> Agreed | Disagreed:
@@ -121,9 +127,8 @@ class ExtractPoints(AskingStage):
             label: plain_conversation(turns(mention.remarks, roles)) for label, mention in material.mentions.items()
         }
         if not found.points and len(material.commits) > 1:
-            yield decision(
-                self, item, shown=f"{material.pull.url}\n\n" + "\n\n".join(conversation_of.values()), decided=NOTHING
-            )
+            shown = "\n\n".join([material.pull.url, *conversation_of.values()])
+            yield decision(self, item, shown=shown, decided=NOTHING)
         for point, others in zip(found.points, found.others, strict=True):
             commit = material.commits[point.resolved]
             answer = f"{commit.id}\n{commit.message}\n\n{material.diffs[point.resolved]}"
@@ -133,31 +138,26 @@ class ExtractPoints(AskingStage):
             reason = f"{point.explanation} ({others_text})" if others_text else point.explanation
             yield decision(self, item, shown=shown.strip(), decided=decided, reason=reason)
 
-    def _reference(self, number: int, point: Found, material: Material, change: Change) -> Comment:
-        """A change-point as a reference, at its thread's lines or where the model's quote stands in the change."""
-        mention = material.mentions[point.mention]
-        introduced, resolved = material.commits[point.introduced], material.commits[point.resolved]
-        thread = mention.thread
-        roles = Roles(material.pull)
-        original = next(one for one in mention.remarks if roles.of(one.author).startswith("reviewer"))
-        files = resolved.files or ()
-        snippet = next((f.patch for f in files if thread is not None and f.path == thread.path and f.patch), None)
-        extra = {
-            "original": original.body,
-            "said_in": mention.name,
-            **({"thread": thread.id} if thread is not None else {}),
-        }
-        comment = Comment(
-            id=f"point-{number}-{content_id(material.pull.slug, point.type, point.point, resolved.id)}",
-            body=storable(point.point),
-            category=f"{point.type} {TYPES[point.type].name}",
-            author=original.author.login or None,
-            commit=introduced.id,
-            created=original.created,
-            resolution=Resolution(commit=resolved.id, snippet=snippet, explanation=storable(point.explanation)),
-            extra=extra,
-        )
-        return anchor(comment.model_copy(update=_claimed(point, material, change)), change)
+
+def _reference(number: int, point: Found, material: Material, change: Change) -> Comment:
+    """A change-point as a reference, at its thread's lines or where the model's quote stands in the change."""
+    mention, resolved = material.mentions[point.mention], material.commits[point.resolved]
+    thread = mention.thread
+    original = next(one for one in mention.remarks if is_other(material.pull, one.author))
+    files = resolved.files or ()
+    snippet = next((f.patch for f in files if thread is not None and f.path == thread.path and f.patch), None)
+    of_thread = {"thread": thread.id} if thread is not None else {}
+    comment = Comment(
+        id=f"point-{number}-{content_id(material.pull.slug, point.type, point.point, resolved.id)}",
+        body=storable(point.point),
+        category=f"{point.type} {TYPES[point.type].name}",
+        author=original.author.login or None,
+        commit=material.commits[point.introduced].id,
+        created=original.created,
+        resolution=Resolution(commit=resolved.id, snippet=snippet, explanation=storable(point.explanation)),
+        extra={"original": original.body, "said_in": mention.name, **of_thread},
+    )
+    return anchor(comment.model_copy(update=_claimed(point, material, change)), change)
 
 
 def _claimed(point: Found, material: Material, change: Change) -> Mapping[str, object]:
@@ -182,7 +182,7 @@ class Revised(NamedTuple):
     """The candidate at the revision, and the change-points that are open in it."""
 
     item: Candidate
-    points: Sequence[int]
+    points: Sequence[Found]
 
 
 def cut_back(item: Candidate, material: Material, points: Sequence[Found]) -> Revised | str:
@@ -219,7 +219,6 @@ def as_given(item: Candidate, material: Material, points: Sequence[Found]) -> Re
     return Revised(item, found) if found else ANSWERED
 
 
-def _open(points: Sequence[Found], labels: Sequence[str], end: int) -> list[int]:
-    """The points whose code is there and whose answer is not, by position."""
-    context = labels.index
-    return [at for at, point in enumerate(points) if context(point.introduced) <= end < context(point.resolved)]
+def _open(points: Sequence[Found], labels: Sequence[str], end: int) -> list[Found]:
+    """The points whose code is there and whose answer is not."""
+    return [one for one in points if labels.index(one.introduced) <= end < labels.index(one.resolved)]

@@ -22,7 +22,7 @@ from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.asking.stage import Roles, own_prompt, span_in_words
-from reviewgauge.stages.pull_requests.candidates import thread_span
+from reviewgauge.stages.pull_requests.candidates import is_other, thread_span
 
 NO_COMMITS, NO_DIFF = "its commits are not at hand", "the diff of one of its commits is not at hand"
 NO_REVIEWER = "no review comment by a person other than its author"
@@ -79,7 +79,6 @@ def gather(pull: PullRequest) -> Material | str:
 
 def _mentions(pull: PullRequest) -> Iterator[Mention]:
     """The discussion in the order of time; what has no time comes last."""
-    roles = Roles(pull)
     listed: list[tuple[str, Sequence[Remark], Thread | None]] = [
         *(("T", thread.remarks, thread) for thread in pull.threads),
         *(("R", [remark], None) for remark in pull.reviews),
@@ -91,7 +90,7 @@ def _mentions(pull: PullRequest) -> Iterator[Mention]:
     numbers: Counter[str] = Counter()
     for kind, remarks, of in found:
         numbers[kind] += 1
-        counts = any(roles.of(remark.author).startswith("reviewer") for remark in remarks)
+        counts = any(is_other(pull, remark.author) for remark in remarks)
         yield Mention(f"{kind}{numbers[kind]}", remarks, counts, of)
 
 

@@ -171,19 +171,13 @@ def _balance(name: str, changed: Sequence[float], clean: Sequence[float]) -> Bal
     one, other = np.log1p(np.array(changed)), np.log1p(np.array(clean))
     gap = float(one.mean() - other.mean())
     spread = float(np.sqrt((_variance(one) + _variance(other)) / 2))
-    found = kolmogorov_smirnov(changed, clean)
     smd = gap / spread if spread > 0 else 0.0 if gap == 0 else None
     means_of = float(np.mean(changed)), float(np.mean(clean))
-    auc = _auc(changed, clean)
-    return Balance(name, len(changed), len(clean), *means_of, smd, found.statistic, found.p, found.method, auc)
-
-
-def _auc(changed: Sequence[float], clean: Sequence[float]) -> float:
-    import numpy as np
-
     ordered = np.sort(np.array(clean))
     below = np.searchsorted(ordered, changed, "left") + np.searchsorted(ordered, changed, "right")
-    return float(below.mean() / 2 / len(clean))
+    auc = float(below.mean() / 2 / len(clean))
+    gap_of = kolmogorov_smirnov(changed, clean)
+    return Balance(name, len(changed), len(clean), *means_of, smd, gap_of.statistic, gap_of.p, gap_of.method, auc)
 
 
 def _variance(values: Numbers) -> float:
