@@ -7,6 +7,7 @@ reads them.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -41,14 +42,6 @@ _NO_HUNK = "the patch has no readable hunk header: left out"
 _NO_COMMENT = "the comment is empty: left out"
 
 
-@dataclass
-class _Noted:
-    """How often a line was noted for one reason, and the first one."""
-
-    first: str
-    times: int = 0
-
-
 @dataclass(frozen=True)
 class CodeReviewer(Dataset):
     """CodeReviewer's official JSON lines, one case per line, read lazily. `path`: a folder or one file.
@@ -61,7 +54,7 @@ class CodeReviewer(Dataset):
     path: FilePath = ""
     task: Literal["assess", "comment", "refine"] = "comment"
     split: Literal["train", "valid", "test", "all"] = "test"
-    _noted: dict[str, _Noted] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _noted: dict[str, tuple[str, int]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     @override
@@ -86,24 +79,19 @@ class CodeReviewer(Dataset):
 
     def counts(self) -> Mapping[str, int]:
         """Cases, references and languages, counted while the files stream by."""
-        changes = references = 0
+        counts: Counter[str] = Counter()
         languages: set[object] = set()
         for case in self.cases():
-            changes += 1
-            references += len(case.references)
-            languages |= {case.facts["language"]} if "language" in case.facts else set()
-        found = {"changes": changes, "references": references, "languages": len(languages)}
-        return {name: count for name, count in found.items() if count}
+            counts.update(changes=1, references=len(case.references))
+            languages.add(case.facts.get("language"))
+        counts["languages"] = len(languages - {None})
+        return dict(+counts)
 
     def notes(self) -> Sequence[Drop]:
         """Lines that were left out or corrected, by reason; complete once the cases were read."""
         return tuple(
-            Drop(
-                item=noted.first if noted.times == 1 else f"{noted.times} lines, first {noted.first}",
-                by="code_reviewer",
-                reason=why,
-            )
-            for why, noted in self._noted.items()
+            Drop(item=first if times == 1 else f"{times} lines, first {first}", by="code_reviewer", reason=why)
+            for why, (first, times) in self._noted.items()
         )
 
     def check_out(self, folder: Path) -> int:
@@ -154,7 +142,8 @@ class CodeReviewer(Dataset):
         return case.model_copy(update={"verdict": not needs_comment})
 
     def _note(self, why: str, shape: Node) -> None:
-        self._noted.setdefault(why, _Noted(f"{shape.source}, line {shape.record}")).times += 1
+        first, times = self._noted.get(why, (f"{shape.source}, line {shape.record}", 0))
+        self._noted[why] = first, times + 1
 
 
 def _refinement(shape: Node, name: str) -> Case | str:

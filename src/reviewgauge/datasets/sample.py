@@ -86,17 +86,15 @@ class Sample(Dataset):
         """
         if folder.exists() and any(folder.iterdir()):
             raise UserError(f"{folder} is not empty", remedy="give another folder with -o")
-        repository = Repository(unpack(self._folder() / BUNDLE, data_home()))
-        bundle = str((self._folder() / BUNDLE).absolute())
         self.tip(branch)
-        chosen = ("--single-branch", "--branch", branch)
-        repository.run("clone", "--quiet", *chosen, bundle, str(folder.absolute()), protocols=("file",))
+        words = ("clone", "--quiet", "--single-branch", "--branch", branch, self._bundle(), str(folder.absolute()))
+        Repository(unpack(Path(self._bundle()), data_home())).run(*words, protocols=("file",))
         return len(Repository(folder / ".git").paths("HEAD"))
 
     def tip(self, branch: str) -> str:
         """The last commit of a branch. Raises UserError."""
-        repository = Repository(unpack(self._folder() / BUNDLE, data_home()))
-        lines = repository.run("bundle", "list-heads", str((self._folder() / BUNDLE).absolute())).decode().splitlines()
+        repository = Repository(unpack(Path(self._bundle()), data_home()))
+        lines = repository.run("bundle", "list-heads", self._bundle()).decode().splitlines()
         tips = {name: commit for commit, name in (line.split(maxsplit=1) for line in lines)}
         if f"refs/heads/{branch}" not in tips:
             raise UserError(f"{BUNDLE} holds no branch {branch}")
@@ -114,9 +112,12 @@ class Sample(Dataset):
     def _folder(self) -> Path:
         return locate("sample", self.path) if self.path else Path(__file__).parent / "_sample"
 
+    def _bundle(self) -> str:
+        return str((self._folder() / BUNDLE).absolute())
+
     def _repository(self) -> tuple[str | None, str]:
         try:
-            return str(unpack(self._folder() / BUNDLE, data_home())), ""
+            return str(unpack(Path(self._bundle()), data_home())), ""
         except (OSError, UserError) as error:
             return None, str(error)
 

@@ -29,7 +29,7 @@ from reviewgauge.core.trust import Word
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit, read_history
 from reviewgauge.repo.history.fix_messages import FixKind
-from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
+from reviewgauge.repo.history.landed_changes import read_changes
 from reviewgauge.repo.szz.trace import Fix, SzzSettings, Trace, index_history, trace_many
 from reviewgauge.stages.history.fixes import read_signs
 from reviewgauge.stages.link_issues import references
@@ -78,13 +78,13 @@ class DropBuggy(Stage):
             if folder not in looks:
                 if len(looks) >= _AT_ONCE:
                     looks.clear()  # what was found is remembered on disk
-                looks[folder] = NO_CODE
-                if folder:
-                    looks[folder] = self._look(folder, newest.get(folder, ""), opened.get(folder, {}), context)
+                looks[folder] = self._look(folder, newest.get(folder, ""), opened.get(folder, {}), context)
             yield self._decide(item, looks[folder])
 
     def _look(self, folder: str, newest: str, opened: Mapping[str, datetime], context: BuildContext) -> _Look | str:
         """The later fixes of a repository, or the reason why there are none."""
+        if not folder:
+            return NO_CODE
         repository = Repository(Path(folder))
         tips = _history(repository, self.branch or "HEAD", 1) or (
             [] if self.branch else _history(repository, newest, 1)
@@ -136,16 +136,14 @@ class _Look:
         if len(last.parents) > 1:
             commits |= {commit.id for commit in _history(self.repository, last.id, without=last.parents[0])}
         elif pull is not None and len(pull.commits) > 1:
-            commits |= self._rebased(last.id, {_subject(commit.message) for commit in pull.commits})
+            # a rebase made these of the branch: back from the last, as long as the subjects are the branch's
+            subjects = {commit.message.strip().partition("\n")[0].strip() for commit in pull.commits}
+            branch = _history(self.repository, last.id, len(subjects))
+            commits |= {commit.id for commit in takewhile(lambda commit: commit.subject in subjects, branch)}
         if change.base and change.head:
             commits |= {commit.id for commit in _history(self.repository, change.head, without=change.base)}
         merged_at = pull.merged_at if pull is not None else None
         return (merged_at or last.committed).timestamp(), commits
-
-    def _rebased(self, last: str, subjects: set[str]) -> set[str]:
-        """The commits that a rebase made of a branch: back from `last`, as long as their subjects are the branch's."""
-        found = _history(self.repository, last, len(subjects))
-        return {commit.id for commit in takewhile(lambda commit: commit.subject in subjects, found)}
 
     def _contains(self, commit: str) -> bool:
         try:
@@ -167,10 +165,6 @@ def _history(repository: Repository, name: str, most: int = _MOST_COMMITS, *, wi
         return []
 
 
-def _subject(message: str) -> str:
-    return message.strip().partition("\n")[0].strip()
-
-
 def _folder(item: Candidate) -> str:
     """The git directory of the change; empty where there is none."""
     folder = item.case.change.git or (item.pull.git if item.pull is not None else None)
@@ -190,8 +184,8 @@ def _issue_dates(items: Iterable[Candidate]) -> dict[str, dict[str, datetime]]:
         closes = pull.extra.get("closes")
         closed = {str(name).lower() for name in closes} if isinstance(closes, list) else set()
         closed |= {f"{repo}#{number}" for (repo, number), closing in references(pull.body, pull.repo) if closing}
-        issues = (one for one in pull.issues if not one.is_pull and one.created is not None)
-        dates = [one.created for one in issues if f"{one.repo}#{one.issue.number}".lower() in closed and one.created]
+        issues = (one for one in pull.issues if f"{one.repo}#{one.issue.number}".lower() in closed)
+        dates = [one.created for one in issues if one.created is not None and not one.is_pull]
         if dates:
             found.setdefault(folder, {})[pull.merge_commit] = max(dates)
     return found
@@ -199,14 +193,12 @@ def _issue_dates(items: Iterable[Candidate]) -> dict[str, dict[str, datetime]]:
 
 def _newest_merges(items: Iterable[Candidate]) -> dict[str, str]:
     """By git directory the merge commit of the pull request that was merged last."""
-    found: dict[str, tuple[datetime, str]] = {}
-    for item in items:
-        pull, folder = item.pull, _folder(item)
-        if folder and pull is not None and pull.merge_commit and pull.merged_at is not None:
-            known = found.get(folder)
-            if known is None or known[0] < pull.merged_at:
-                found[folder] = pull.merged_at, pull.merge_commit
-    return {folder: commit for folder, (_, commit) in found.items()}
+    merges = (
+        (pull.merged_at, _folder(item), pull.merge_commit)
+        for item in items
+        if (pull := item.pull) is not None and pull.merge_commit and pull.merged_at is not None
+    )
+    return {folder: commit for _, folder, commit in sorted(merges) if folder}
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,8 +271,15 @@ def later_fixes(
     fixes: dict[str, float] = {}
     for change in read_changes(repository, tip):
         context.progress("reading changes", len(fixes))
-        if not isinstance(change, Drop):
-            _read(found, fixes, change, perhaps=perhaps)
+        if isinstance(change, Drop):
+            continue
+        signs, commit, landed = read_signs(change), change.commit.id, change.commit.committed.timestamp()
+        if signs.is_revert and signs.reverts:
+            for short in signs.reverts:
+                found.reverted.setdefault(short, LaterFix(commit, landed, 0, is_revert=True))
+            found.outcomes[_NAMED_REVERT] += 1
+        elif signs.kind is FixKind.YES or (perhaps and signs.kind is FixKind.PERHAPS):
+            fixes[commit] = landed
     index_history(repository, context.code)
     wanted = [Fix(fix, opened.get(fix)) for fix in fixes]
     missing = [fix for fix in wanted if context.recall(_key(settings, fix)) is None]
@@ -299,18 +298,6 @@ def later_fixes(
 def _key(settings: SzzSettings, fix: Fix) -> tuple[str, ...]:
     opened = "" if fix.opened is None else fix.opened.isoformat()
     return ("szz", _VERSION, repr(settings), "fix", fix.commit, opened)
-
-
-def _read(found: LaterFixes, fixes: dict[str, float], change: LandedChange, *, perhaps: bool) -> None:
-    """Take in a change that fixes something, or that reverts another one."""
-    signs = read_signs(change)
-    landed = change.commit.committed.timestamp()
-    if signs.is_revert and signs.reverts:
-        for short in signs.reverts:
-            found.reverted.setdefault(short, LaterFix(change.commit.id, landed, 0, is_revert=True))
-        found.outcomes[_NAMED_REVERT] += 1
-    elif signs.kind is FixKind.YES or (perhaps and signs.kind is FixKind.PERHAPS):
-        fixes[change.commit.id] = landed
 
 
 def _short(trace: Trace) -> bytes:

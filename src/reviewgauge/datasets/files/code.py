@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 import urllib.parse
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,7 @@ from reviewgauge.core.base import Id, Record
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import records
 from reviewgauge.core.protocols import Progress
-from reviewgauge.core.records import Case, ChangedFile
+from reviewgauge.core.records import Case, Change, ChangedFile
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
 
@@ -102,10 +103,10 @@ def fetch_code(
     folder.mkdir(parents=True, exist_ok=True)
     _cut_partial_line(folder / DIFFS)
     there = read_diffs(folder)
-    missing: dict[str, list[Key]] = {}
+    missing: defaultdict[str, list[Key]] = defaultdict(list)
     for key in wanted:
         if key not in there:
-            missing.setdefault(key.repo, []).append(key)
+            missing[key.repo].append(key)
     at_hand = fetched = len(wanted) - sum(map(len, missing.values()))
     for repo, keys in missing.items():
         diffs, drops = _fetch_repository(repo, keys, folder, forge, depths)
@@ -127,7 +128,7 @@ def attach_code(cases: Iterable[Case], folder: Path) -> tuple[list[Case], list[D
     drops: list[Drop] = []
     for case in cases:
         change = case.change
-        diff = diffs.get(Key(change.repo, change.base or "", change.head or ""))
+        diff = diffs.get(_key(change))
         if diff is None:
             drops.append(Drop(item=case.id, by="code", reason="its commits were not fetched: no diff"))
             attached.append(case)
@@ -156,14 +157,17 @@ def _wanted(cases: Iterable[Case]) -> tuple[list[Key], list[Drop]]:
     keys: dict[Key, None] = {}
     drops = []
     for case in cases:
-        key = Key(case.change.repo, case.change.base or "", case.change.head or "")
-        if not (_COMMIT.fullmatch(key.base) and _COMMIT.fullmatch(key.head) and _REPO.fullmatch(key.repo)):
-            drops.append(
-                Drop(item=case.id, by="code", reason="does not name a repository with full base and head commits")
-            )
-        else:
+        key = _key(case.change)
+        if _COMMIT.fullmatch(key.base) and _COMMIT.fullmatch(key.head) and _REPO.fullmatch(key.repo):
             keys[key] = None
+        else:
+            reason = "does not name a repository with full base and head commits"
+            drops.append(Drop(item=case.id, by="code", reason=reason))
     return list(keys), drops
+
+
+def _key(change: Change) -> Key:
+    return Key(change.repo, change.base or "", change.head or "")
 
 
 def _cut_partial_line(file: Path) -> None:
@@ -290,13 +294,9 @@ class _Mirror:
 
 def _blobs(listed: bytes) -> list[str]:
     """The blobs on both sides of `diff-tree --raw -z`, without submodules."""
-    found: dict[str, None] = {}
-    for entry in listed.split(b"\x00"):
-        if not entry.startswith(b":"):
-            continue
-        old_mode, new_mode, old, new = entry[1:].decode("ascii").split(" ")[:4]
-        found.update({blob: None for mode, blob in ((old_mode, old), (new_mode, new)) if mode not in _NO_BLOB})
-    return list(found)
+    entries = (entry[1:].decode("ascii").split(" ") for entry in listed.split(b"\x00") if entry.startswith(b":"))
+    sides = (side for entry in entries for side in zip(entry[:2], entry[2:4], strict=True))
+    return list(dict.fromkeys(blob for mode, blob in sides if mode not in _NO_BLOB))
 
 
 _NO_BLOB = {"000000", "160000"}

@@ -243,9 +243,10 @@ class EntryDataset(Dataset):
     def counts(self) -> Mapping[str, int]:
         counts: Counter[str] = Counter()
         repositories: set[str] = set()
-        languages: set[Fact] = set()
+        languages: set[object] = set()
         for case in self.cases():
             counts.update(changes=1, clean=case.clean, references=len(case.references))
             repositories.add(case.change.repo)
-            languages |= {case.facts["language"]} if "language" in case.facts else set()
-        return dict(+counts) | {"repositories": len(repositories), "languages": len(languages)}
+            languages.add(case.facts.get("language"))
+        counts.update(repositories=len(repositories), languages=len(languages - {None}))
+        return dict(+counts)
