@@ -75,22 +75,17 @@ def _table(
             false[subject.comment] = label
         elif label.dimension == "missed" and label.value is True:
             missed[subject.reference] = label
-    table: list[list[Verdict | None]] = []
-    for comment in comments:
-        row: list[Verdict | None] = []
-        for reference in references:
-            pair = pairs.get((comment.id, reference.id))
-            against = false.get(comment.id) or missed.get(reference.id)
-            if pair is not None:
-                row.append(_verdict(pair, pair.value is True))
-            else:
-                row.append(None if against is None else _verdict(against, False))
-        table.append(row)
-    return table
+
+    def verdict(comment: str, reference: str) -> Verdict | None:
+        label = pairs.get((comment, reference)) or false.get(comment) or missed.get(reference)
+        return None if label is None else _verdict(label)
+
+    return [[verdict(comment.id, reference.id) for reference in references] for comment in comments]
 
 
-def _verdict(label: Label, same: bool) -> Verdict:
+def _verdict(label: Label) -> Verdict:
     """A recorded yes keeps its confidence as probability when that is above one half; a no has probability 0."""
+    same = label.dimension == "same_issue" and label.value is True
     probability = max(0.5, label.confidence if label.confidence is not None else 1.0) if same else 0.0
     vote = Vote(rater=label.rater, value=same, confidence=label.confidence, reason=label.reason)
     reason = (label.reason or f"{label.rater} said {'yes' if same else 'no'}") if same else {

@@ -12,7 +12,7 @@ import hashlib
 import os
 import sqlite3
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from itertools import count
 from pathlib import Path
@@ -68,7 +68,8 @@ class VectorCache:
         keys = {_key(text): text for text in texts}
 
         def read(connection: sqlite3.Connection) -> None:
-            for some in _batches(list(keys)):
+            for start in range(0, len(keys), _KEYS_PER_QUERY):
+                some = list(keys)[start : start + _KEYS_PER_QUERY]
                 marks = ",".join("?" * len(some))
                 query = f"SELECT text, vector FROM vectors WHERE model = ? AND text IN ({marks})"
                 rows = connection.execute(query, [_model(model), *some])
@@ -151,8 +152,3 @@ def _model(fingerprint: str) -> bytes:
 
 def _key(text: str) -> bytes:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
-
-
-def _batches(keys: list[bytes]) -> Iterator[list[bytes]]:
-    for start in range(0, len(keys), _KEYS_PER_QUERY):
-        yield keys[start : start + _KEYS_PER_QUERY]

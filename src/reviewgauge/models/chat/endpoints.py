@@ -8,7 +8,6 @@ import urllib.parse
 from typing import TYPE_CHECKING, Protocol
 
 from reviewgauge.core.errors import MissingExtra
-from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.chat.retries import Address, RemoteModel
 from reviewgauge.models.providers import anthropic, openai
@@ -47,14 +46,8 @@ class InProcess:
         found = answer(request, behaviour, repeat, self._spec.seed)
         reserved = await budget.reserve(self._spec, request)
         dollars = budget.settle(self._spec, reserved, found)
-        usage = Usage(
-            calls=1,
-            tokens_in=found.usage.tokens_in,
-            tokens_out=found.usage.tokens_out,
-            dollars=dollars,
-            seconds=round(time.perf_counter() - began, 6),
-        )
-        return found.model_copy(update={"usage": usage})
+        spent = {"dollars": dollars, "seconds": round(time.perf_counter() - began, 6)}
+        return found.model_copy(update={"usage": found.usage.model_copy(update=spent)})
 
 
 def check_parameters(spec: ModelSpec) -> None:

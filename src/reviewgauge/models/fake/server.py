@@ -20,7 +20,6 @@ import sys
 import threading
 import urllib.request
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from reviewgauge.core.errors import MissingExtra, UserError
@@ -109,13 +108,8 @@ class FakeServer:
         certificate: Path | None = None,
         process: bool = False,
     ) -> None:
-        self._options: dict[str, Any] = {
-            "fail": fail,
-            "latency": str(latency),
-            "seed": seed,
-            "model": model,
-            "key": key,
-        }
+        behaviour = {"fail": fail, "latency": str(latency), "seed": seed}
+        self._options: dict[str, Any] = {**behaviour, "model": model, "key": key}
         self._service = _service(**self._options)  # also for a process of its own: reports bad options here
         self.port, self._certificate, self._in_process = port, certificate, process
         self._thread: threading.Thread | None = None
@@ -127,7 +121,7 @@ class FakeServer:
         self.start()
         return self
 
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     @property
@@ -204,8 +198,7 @@ class FakeServer:
 
             return asyncio.run_coroutine_threadsafe(count(), self._loop).result()
         with urllib.request.urlopen(f"{self.url}/stats") as reply:
-            found: dict[str, Any] = json.load(reply)
-            return found
+            return dict(json.load(reply))
 
     @property
     def calls(self) -> int:

@@ -117,21 +117,21 @@ def parse_model(text: str) -> ModelSpec:
     provider, colon, rest = head.partition(":")
     if not colon or provider not in PROVIDERS:
         raise UserError(f"{text!r} is not a model: the provider {provider!r} is unknown", remedy=REMEDY)
-    name, at, address = _split_address(rest)
+    name, address = _split_address(rest)
     if not name or re.search(r"\s", name):
         raise UserError(f"{text!r} is not a model", remedy=REMEDY)
-    if at:
+    if address is not None:
         address = _checked(text, address)
     elif (host := name[1:].partition("@")[2]) and (host == "localhost" or re.search(r"[.:/]", host)):
         # As part of the model's name, it would send the code under review to the provider.
         raise UserError(f"{text!r}: {host} is not an http or https address", remedy=REMEDY)
-    return ModelSpec(provider, name, address, **_parameters(text, query))  # type: ignore[arg-type]
+    return ModelSpec(provider, name, address or "", **_parameters(text, query))  # type: ignore[arg-type]
 
 
-def _split_address(rest: str) -> tuple[str, str, str]:
+def _split_address(rest: str) -> tuple[str, str | None]:
     """A model's name may hold '@' itself (a dated version), so only an address with its scheme counts."""
-    found = re.search(r"@(?=[a-zA-Z][a-zA-Z0-9+.-]*://)", rest)
-    return (rest, "", "") if found is None else (rest[: found.start()], "@", rest[found.end() :])
+    name, *address = re.split(r"@(?=[a-zA-Z][a-zA-Z0-9+.-]*://)", rest, maxsplit=1)
+    return name, address[0] if address else None
 
 
 def _checked(text: str, address: str) -> str:
