@@ -28,7 +28,6 @@ from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.diff.positions import Marker, markers, parse_marker
 
 REMEDY = "take its files from the authors' repository and give the file or folder with --from"
-_SIDES = {"LEFT": Side.OLD, "RIGHT": Side.NEW}
 
 
 @dataclass(frozen=True)
@@ -75,16 +74,7 @@ class ContextCrbench(EntryDataset):
             return "the line that was commented on is not in its hunk"
         if self.task != "assess" and not next(map(_body, shape["review_comment"].items()), "").strip():
             return "its comment is empty"
-        path = shape["path"].as_text()
-        before, after = text_of(shape, "file_path_before") or None, text_of(shape, "file_path_after") or None
-        file = build(
-            ChangedFile,
-            shape,
-            path=after or path,
-            old_path=before if before and before != (after or path) else None,
-            status=FileStatus.RENAMED if before and after and before != after else FileStatus.MODIFIED,
-            patch=patch,
-        )
+        file = _file(shape, patch)
         place = _span(file.path, commented) if commented else None
         places = _runs(file.path, commented) if commented and self.task == "locate" else [place]
         change = build(
@@ -114,6 +104,14 @@ class ContextCrbench(EntryDataset):
         )
 
 
+def _file(shape: Node, patch: str) -> ChangedFile:
+    path, before, after = shape["path"].as_text(), text_of(shape, "file_path_before"), text_of(shape, "file_path_after")
+    path = after or path
+    status = FileStatus.RENAMED if before and after and before != after else FileStatus.MODIFIED
+    old_path = before if before and before != path else None
+    return build(ChangedFile, shape, path=path, old_path=old_path, status=status, patch=patch)
+
+
 def _whole_hunk(shape: Node) -> str | None:
     """The hunk with its header; None where the entry only has GitHub's, which ends at the commented line."""
     head, content = shape.get("diff_hunk_head"), shape.get("diff_hunk_content")
@@ -132,7 +130,7 @@ def _commented(shape: Node, hunk: Hunk) -> list[Marker] | None:
     if named:
         return named
     side_name = shape.get("original_side") or shape.get("side") or shape.get("start_side")
-    side = _SIDES.get(side_name.as_text() if side_name else "RIGHT", Side.NEW)
+    side = Side.OLD if side_name and side_name.as_text() == "LEFT" else Side.NEW
     end = shape.get("original_line") or shape.get("line")
     if end is None:
         return None

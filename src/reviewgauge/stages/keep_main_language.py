@@ -8,7 +8,6 @@ that review comments are on.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -35,7 +34,7 @@ class KeepMainLanguage(PullStage):
 
     @override
     def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
-        main = main_language(pull.repo_languages)
+        main = max(pull.repo_languages, key=lambda name: pull.repo_languages[name], default="")
         if not main:
             return "the repository's languages are not known"
         weights = _changed(item.case, main) if self.by == "changed" else _commented(item.case, main)
@@ -43,11 +42,6 @@ class KeepMainLanguage(PullStage):
             return "no file in a programming language" if self.by == "changed" else "no comment on a file of code"
         found = max(weights, key=lambda name: (weights[name], name == main))
         return item if found == main else f"{found} in a repository of {main}"
-
-
-def main_language(bytes_of: Mapping[str, int]) -> str:
-    """The language with most bytes of code; empty where nothing is known."""
-    return max(bytes_of, key=lambda name: bytes_of[name]) if bytes_of else ""
 
 
 def _changed(case: Case, main: str) -> Counter[str]:

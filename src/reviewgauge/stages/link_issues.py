@@ -45,7 +45,10 @@ class LinkIssues(PullStage):
 def fixed_issues(pull: PullRequest) -> tuple[list[IssueHistory], str]:
     """(the issues that it fixes, in order of mention; the reason where there are none)."""
     own = (pull.repo.lower(), pull.number)
-    named = [name for text in _words(pull) for name, _ in references(text, pull.repo) if name != own]
+    in_threads = [remark for thread in pull.threads for remark in thread.remarks]
+    remarks = (*pull.conversation, *pull.reviews, *in_threads)
+    texts = (pull.title, pull.body, *(remark.body for remark in remarks))
+    named = [name for text in texts for name, _ in references(text, pull.repo) if name != own]
     if not named:
         return [], "names no issue"
     known = {(one.repo.lower(), one.issue.number): one for one in pull.issues if not one.is_pull}
@@ -67,14 +70,3 @@ def references(text: str, repo: str) -> Iterator[tuple[Named, bool]]:
         where = match["url_repo"] or match["repo"] or repo
         name = (where.lower(), int(match["url_number"] or match["number"]))
         yield name, CLOSING.search(text, max(0, match.start() - 20), match.start()) is not None
-
-
-def _words(pull: PullRequest) -> Iterator[str]:
-    """Title, description and every comment."""
-    yield pull.title
-    yield pull.body
-    for remark in (*pull.conversation, *pull.reviews):
-        yield remark.body
-    for thread in pull.threads:
-        for remark in thread.remarks:
-            yield remark.body

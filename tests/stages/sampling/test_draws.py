@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy.stats import ks_2samp
 
 from reviewgauge.core.records import Change, ChangedFile
-from reviewgauge.stages.sampling.draws import change_facts, check_day, kolmogorov_smirnov, size_of
+from reviewgauge.repo.diff.diffs import size_of
+from reviewgauge.stages.sampling.draws import change_facts, check_day, kolmogorov_smirnov
 from reviewgauge.stages.split import Split
 from reviewgauge.stages.stratify import Stratify
 

@@ -24,7 +24,7 @@ from reviewgauge.core.records import Change, ChangedFile, FileStatus
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import plugin_name
 from reviewgauge.core.trust import FilePath
-from reviewgauge.repo.diff.diffs import count_changed, split_diff
+from reviewgauge.repo.diff.diffs import count_changed, size_of, split_diff
 
 LARGEST_FILE = 512 * 1024 * 1024  # bytes; no official file comes near, and a whole document is held in memory
 
@@ -121,7 +121,6 @@ def parse_pull(url: str) -> PullAddress | None:
 
 _EMAIL = re.compile(r"[A-Za-z0-9._%+-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+")
 NO_EMAIL = "(e-mail)"
-_SIZES = ((9, "XS"), (29, "S"), (99, "M"), (499, "L"), (999, "XL"))  # AACR-Bench (arXiv:2601.19494), Table 6
 
 
 def find_entry_files(name: str, path: str, pattern: str, remedy: str) -> list[Path]:
@@ -212,8 +211,7 @@ def change_facts(change: Change, created: datetime | None, language: str) -> dic
         facts |= {"created": created.date().isoformat(), "year": created.year}
     if change.has_diff:
         lines = count_changed(change.files)
-        size = next((name for most, name in _SIZES if lines <= most), "XXL")
-        facts |= {"changed_lines": lines, "changed_files": len(change.files), "size": size}
+        facts |= {"changed_lines": lines, "changed_files": len(change.files), "size": size_of(lines)}
     return facts
 
 

@@ -24,6 +24,7 @@ from reviewgauge.repo.git.paths import decode_path, unquote
 Kind = Literal[" ", "+", "-"]
 _HEADER = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@ ?(.*)", re.DOTALL)
 _PREFIXES = {("a/", "b/"), ("i/", "w/"), ("c/", "i/"), ("c/", "w/"), ("o/", "w/"), ("1/", "2/")}
+_SIZES = (("XS", 10), ("S", 30), ("M", 100), ("L", 500), ("XL", 1000))
 _TYPE_BITS = 3  # the first digits of a mode say file (100), link (120) or submodule (160)
 
 
@@ -138,6 +139,14 @@ def changed_lines(file: ChangedFile, side: Side) -> frozenset[int]:
 def count_changed(files: Iterable[ChangedFile]) -> int:
     """The number of added and deleted lines."""
     return sum(len(changed_lines(file, side)) for file in files for side in Side)
+
+
+def size_of(count: int) -> str:
+    """XS below 10 changed lines, S below 30, M below 100, L below 500, XL below 1000, then XXL.
+
+    Source: AACR-Bench (arXiv:2601.19494), Table 6.
+    """
+    return next((name for name, below in _SIZES if count < below), "XXL")
 
 
 @lru_cache(maxsize=256)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -82,8 +82,8 @@ class LineTracker:
     def __init__(self, pull: PullRequest) -> None:
         self.pull = pull
         self.code = code_of(pull)
-        self._steps: dict[str, list[Step] | None] = {}
-        self._times: dict[str, datetime | None] = {}
+        self.steps = cache(self._find_steps)
+        self._commit_time = cache(self._find_commit_time)
         self._bases: dict[str, str | None] = {revision.head: revision.base for revision in pull.revisions}
         self._diff = lru_cache(maxsize=16)(self._read_diff)
 
@@ -111,24 +111,17 @@ class LineTracker:
         committed = self._commit_time(outcome.commit)
         return outcome if committed is None or committed >= commented_at else LOST
 
-    def _commit_time(self, commit: str) -> datetime | None:
+    def _find_commit_time(self, commit: str) -> datetime | None:
         """The committer date of a commit."""
-        if commit not in self._times:
-            assert self.code is not None
-            dated = self.code.run("rev-list", "--no-walk", "--timestamp", "--end-of-options", commit).split()
-            seconds = int(dated[0])
-            self._times[commit] = datetime.fromtimestamp(seconds, UTC) if 0 < seconds < _LATEST else None
-        return self._times[commit]
+        assert self.code is not None
+        dated = self.code.run("rev-list", "--no-walk", "--timestamp", "--end-of-options", commit).split()
+        seconds = int(dated[0])
+        return datetime.fromtimestamp(seconds, UTC) if 0 < seconds < _LATEST else None
 
     # --- steps -------------------------------------------------------------------------------------------------
 
-    def steps(self, commit: str) -> list[Step] | None:
-        """The steps from `commit` to the final state; None where they are unknown."""
-        if commit not in self._steps:
-            self._steps[commit] = self._find_steps(commit)
-        return self._steps[commit]
-
     def _find_steps(self, commit: str) -> list[Step] | None:
+        """The steps from `commit` to the final state; None where they are unknown."""
         code, head = self.code, self.pull.head
         if code is None or head is None or not code.exists(commit) or not code.exists(head):
             return None

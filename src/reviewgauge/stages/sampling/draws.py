@@ -18,11 +18,10 @@ from typing import NamedTuple
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import CardSection
 from reviewgauge.core.records import Case, Change
-from reviewgauge.repo.diff.diffs import count_changed, hunk_count
+from reviewgauge.repo.diff.diffs import count_changed, hunk_count, size_of
 from reviewgauge.repo.syntax.languages import language
 
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
-_SIZES = (("XS", 10), ("S", 30), ("M", 100), ("L", 500), ("XL", 1000))
 
 
 def change_facts(change: Change, created: datetime | None = None, commits: int | None = None) -> dict[str, Fact]:
@@ -56,11 +55,6 @@ def check_day(name: str, word: str) -> None:
     if not _DAY.fullmatch(word):
         raise ValueError(f"{name}={word!r} is not a day, which is written as 2024-01-31")
     date.fromisoformat(word)
-
-
-def size_of(count: int) -> str:
-    """XS below 10 changed lines, S below 30, M below 100, L below 500, XL below 1000, then XXL."""
-    return next((name for name, below in _SIZES if count < below), "XXL")
 
 
 DESCRIBED = ("repo", "language", "domain", "size", "year", "verdict", "changed_lines", "changed_files", "commits")
