@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, SubjectKind
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Case
-from reviewgauge.core.results import NOT_STATED, Score
+from reviewgauge.core.results import NOT_STATED, Matching, Score
 from reviewgauge.core.specs import load_recorded, plugin_name, short_spec
 from reviewgauge.engine.classify import FAKE
 from reviewgauge.engine.run.scored_run import ScoredRun
@@ -220,12 +220,11 @@ def _choose_labels(run: ScoredRun, name: str, dimension: str, rater: str, *, ref
 
 def _slice_changes(run: ScoredRun, labels: Sequence[Label], name: str) -> ScoredRun:
     values = {label.subject.case: str(label.value) for label in labels}
-    fake = {label.subject.case for label in labels if _is_fake(label)}
     cases = [
         case.model_copy(update={"facts": {**case.facts, name: values[case.id]}}) if case.id in values else case
         for case in run.cases
     ]
-    return replace(run, scores=[_mark_fake(score, score.case in fake) for score in run.scores], cases=cases)
+    return _marked(replace(run, cases=cases), labels)
 
 
 def _slice_comments(
@@ -233,39 +232,50 @@ def _slice_comments(
 ) -> ScoredRun:
     """By the labels of the comments; with `stated`, the classes of the findings by case and id, by both."""
     classes: dict[tuple[str, str, int], dict[str, str]] = {}
-    fake: set[tuple[str, str, int]] = set()
     for label in labels:
         subject = label.subject
-        key = (subject.case, subject.system or "", subject.attempt)
-        classes.setdefault(key, {})[subject.comment or ""] = str(label.value)
-        if _is_fake(label):
-            fake.add(key)
-    found = []
-    for score in run.scores:
-        key = (score.case, score.system, score.attempt)
-        facet: Facet | None = None
-        if score.matching is not None:
-            facet = comment_parts(score.matching, classes.get(key, {}), getattr(run.metric, "duplicates", "apart"))
-            if stated is not None:
-                facet = both_parts(facet, finding_parts(score.matching, stated.get(score.case, {})))
-        found.append(_mark_fake(_add_facet(score, name, facet), key in fake))
-    return replace(run, scores=found)
+        own = classes.setdefault((subject.case, subject.system or "", subject.attempt), {})
+        own[subject.comment or ""] = str(label.value)
+
+    def facet(score: Score, matching: Matching) -> Facet:
+        own = classes.get((score.case, score.system, score.attempt), {})
+        comments = comment_parts(matching, own, getattr(run.metric, "duplicates", "apart"))
+        return comments if stated is None else both_parts(comments, finding_parts(matching, stated.get(score.case, {})))
+
+    return _marked(_add_facets(run, name, facet), labels)
 
 
 def _slice_findings(run: ScoredRun, labels: Sequence[Label], name: str, dimension: str) -> ScoredRun:
     values = {case.id: _stated_classes(case, dimension) for case in run.cases}
-    fake = {label.subject.case for label in labels if _is_fake(label)}
     for label in labels:
         values.setdefault(label.subject.case, {})[label.subject.reference or ""] = str(label.value)
-    found = []
-    for score in run.scores:
-        facet = None if score.matching is None else finding_parts(score.matching, values.get(score.case, {}))
-        found.append(_mark_fake(_add_facet(score, name, facet), score.case in fake))
-    return replace(run, scores=found)
+    added = _add_facets(run, name, lambda score, matching: finding_parts(matching, values.get(score.case, {})))
+    return _marked(added, labels)
 
 
-def _add_facet(score: Score, name: str, facet: Facet | None) -> Score:
-    return score if facet is None else score.model_copy(update={"facets": {**score.facets, name: facet}})
+def _add_facets(run: ScoredRun, name: str, facet: Callable[[Score, Matching], Facet]) -> ScoredRun:
+    """The run with a facet of that name on each score with a matching."""
+    scores = [
+        s if s.matching is None else s.model_copy(update={"facets": {**s.facets, name: facet(s, s.matching)}})
+        for s in run.scores
+    ]
+    return replace(run, scores=scores)
+
+
+def _marked(run: ScoredRun, labels: Sequence[Label]) -> ScoredRun:
+    """The run with the scores marked fake that a label by a fake model is about."""
+    fake = {
+        (label.subject.case, label.subject.system, label.subject.attempt if label.subject.system else None)
+        for label in labels
+        if (label.batch or "").startswith(FAKE)
+    }
+    scores = [
+        s.model_copy(update={"fake": True})
+        if not s.fake and {(s.case, None, None), (s.case, s.system, s.attempt)} & fake
+        else s
+        for s in run.scores
+    ]
+    return replace(run, scores=scores) if fake else run
 
 
 def _stated_classes(case: Case, dimension: str) -> dict[str, str]:
@@ -295,11 +305,3 @@ def _same_classes(run: ScoredRun, dimension: str, rater: str) -> dict[str, dict[
             if own.get(subject.reference) not in classes:
                 own[subject.reference] = str(label.value)
     return found
-
-
-def _is_fake(label: Label) -> bool:
-    return (label.batch or "").startswith(FAKE)
-
-
-def _mark_fake(score: Score, fake: bool) -> Score:
-    return score.model_copy(update={"fake": True}) if fake and not score.fake else score

@@ -183,15 +183,9 @@ def classifiers(
 def _summary(name: str, tables: Sequence[Numbers], grades: Numbers, n_train: int, n: int) -> Classifier:
     stacked = np.stack(tables)
     by_split = rates(stacked)
+    support = stacked.sum(axis=1).mean(axis=0)
     rows = [
-        ClassRow(
-            grade=float(grade),
-            precision=_mean(by_split.precision[:, at]),
-            recall=_mean(by_split.recall[:, at]),
-            f1=_mean(by_split.f1[:, at]),
-            support=float(stacked[:, :, at].sum(axis=-1).mean()),
-            **_ranges(by_split.precision[:, at], by_split.recall[:, at], by_split.f1[:, at]),
-        )
+        _class_row(float(grade), Rates(*(values[:, at] for values in by_split)), float(support[at]))
         for at, grade in enumerate(grades)
     ]
     kappa = quadratic_kappa(stacked, grades)
@@ -213,30 +207,20 @@ def _macro(by_split: Rates, n: int) -> ClassRow:
     there = np.isfinite(by_split.recall)
     precision = np.where(there, np.nan_to_num(by_split.precision), np.nan)
     f1 = np.where(there, by_split.f1, np.nan)
-    means = [np.nanmean(values, axis=1) for values in (precision, by_split.recall, f1)]
-    return ClassRow(
-        grade=0.0,
-        precision=_mean(means[0]),
-        recall=_mean(means[1]),
-        f1=_mean(means[2]),
-        support=float(n),
-        **_ranges(*means),
+    return _class_row(
+        0.0, Rates(*(np.nanmean(values, axis=1) for values in (precision, by_split.recall, f1))), float(n)
     )
 
 
-def _ranges(precision: Numbers, recall: Numbers, f1: Numbers) -> dict[str, float]:
-    """The lowest and highest value of each over the splits in which it is defined."""
-    found: dict[str, float] = {}
-    for name, values in (("precision", precision), ("recall", recall), ("f1", f1)):
+def _class_row(grade: float, by_split: Rates, support: float) -> ClassRow:
+    """The mean, the lowest and the highest value of each rate over the splits in which it is defined."""
+    found: dict[str, float | None] = {"precision": None, "recall": None, "f1": None}
+    for name, values in by_split._asdict().items():
         defined = values[np.isfinite(values)]
         if defined.size:
-            found |= {f"{name}_low": float(defined.min()), f"{name}_high": float(defined.max())}
-    return found
-
-
-def _mean(values: Numbers) -> float | None:
-    defined = values[np.isfinite(values)]
-    return float(defined.mean()) if defined.size else None
+            low, high = float(defined.min()), float(defined.max())
+            found |= {name: float(defined.mean()), f"{name}_low": low, f"{name}_high": high}
+    return ClassRow.model_validate({"grade": grade, "support": support, **found})
 
 
 def _over_splits(values: Numbers, n: int) -> Figure:

@@ -284,7 +284,8 @@ class RowFilter:
         None for an empty one. Raises UserError for text without a `=`.
         """
         found: dict[str, set[str]] = {}
-        for fact, value in conditions.items() if isinstance(conditions, Mapping) else map(_pair, _words(conditions)):
+        texts = [conditions] if isinstance(conditions, str) else conditions
+        for fact, value in texts.items() if isinstance(texts, Mapping) else map(_pair, texts):
             found.setdefault(fact, set()).add(str(value))
         return cls(tuple((fact, tuple(sorted(found[fact]))) for fact in sorted(found))) if found else None
 
@@ -318,10 +319,6 @@ class RowFilter:
         if not chosen.any():
             raise UserError(f"no review has {self.name}", remedy="each condition has reviews, but no review meets all")
         return replace(bench, chosen=chosen, where=self.name)
-
-
-def _words(conditions: Sequence[str] | str) -> Iterable[str]:
-    return [conditions] if isinstance(conditions, str) else conditions
 
 
 def _pair(text: str) -> tuple[str, str]:

@@ -123,20 +123,12 @@ def place_labels(
 
 def _candidates(x: float, y: float, size: Box) -> list[Box]:
     w, h = size.width, size.height
-    places = []
+    spots: list[tuple[float, float]] = []
     for gap in (NEAR, FAR):
-        for left, middle in (
-            (x + gap, y),
-            (x - gap - w, y),
-            (x + gap * 0.6, y - gap - 3),
-            (x + gap * 0.6, y + gap + 3),
-            (x - gap * 0.6 - w, y - gap - 3),
-            (x - gap * 0.6 - w, y + gap + 3),
-            (x - w / 2, y - gap - 4),
-            (x - w / 2, y + gap + 4),
-        ):
-            places.append(Box(left, middle - h / 2, w, h))
-    return places
+        spots += [(x + gap, y), (x - gap - w, y)]
+        spots += [(left, y + side * (gap + 3)) for left in (x + gap * 0.6, x - gap * 0.6 - w) for side in (-1, 1)]
+        spots += [(x - w / 2, y + side * (gap + 4)) for side in (-1, 1)]
+    return [Box(left, middle - h / 2, w, h) for left, middle in spots]
 
 
 def _cost(box: Box, taken: Sequence[Box], width: float, height: float) -> float:
@@ -238,7 +230,8 @@ def precision_recall(board: Leaderboard, name: str, width: int, numbered: bool) 
         if p.value is None or r.value is None or not (figures.defined(p.value) and figures.defined(r.value)):
             continue
         shown = str(rank) if numbered else cut(system.system) + (" (fake)" if system.fake else "")
-        points.append({"r": r.value, "p": p.value, "shown": shown, "system": system.system} | _cross(p, r))
+        cross = {"p_low": p.low, "p_high": p.high, "r_low": r.low, "r_high": r.high}
+        points.append({"r": r.value, "p": p.value, "shown": shown, "system": system.system} | cross)
     size = width - 60
     height = min(size, 360)
     x_top, y_top = (_top(points, axis) for axis in ("r", "p"))
@@ -246,11 +239,11 @@ def precision_recall(board: Leaderboard, name: str, width: int, numbered: bool) 
     x = alt.X("r:Q", title="recall", scale=alt.Scale(domain=[0, x_top], nice=False), axis=ticks_axis(alt, True))
     y = alt.Y("p:Q", title="precision", scale=alt.Scale(domain=[0, y_top], nice=False), axis=ticks_axis(alt, True))
     base = alt.Chart(alt.InlineData(values=points))
-    cross = {"color": ACCENT, "opacity": 0.3, "strokeWidth": 1.5}
+    faint = {"color": ACCENT, "opacity": 0.3, "strokeWidth": 1.5}
     layers = [
         *_iso_lines(alt, x_top, y_top),
-        base.mark_rule(**cross).encode(y=y, x=alt.X("r_low:Q"), x2="r_high:Q"),
-        base.mark_rule(**cross).encode(x=x, y=alt.Y("p_low:Q"), y2="p_high:Q"),
+        base.mark_rule(**faint).encode(y=y, x=alt.X("r_low:Q"), x2="r_high:Q"),
+        base.mark_rule(**faint).encode(x=x, y=alt.Y("p_low:Q"), y2="p_high:Q"),
         base.mark_point(filled=True, color=ACCENT, size=62, opacity=1).encode(x=x, y=y),
         *(
             base.mark_text(align="left", baseline="middle", fontSize=11, **look).encode(
@@ -266,10 +259,6 @@ def precision_recall(board: Leaderboard, name: str, width: int, numbered: bool) 
     missing = len(board.systems) - len(points)
     description += f"; {missing} without a defined precision are not shown" if missing else ""
     return draw(chart, name, "Precision against recall, with lines of equal F1", description)
-
-
-def _cross(p: Any, r: Any) -> dict[str, float | None]:
-    return {"p_low": p.low, "p_high": p.high, "r_low": r.low, "r_high": r.high}
 
 
 def _top(points: Sequence[dict[str, Any]], axis: str) -> float:
