@@ -13,7 +13,7 @@ from reviewgauge.analysis.validity.combination import LEAK, Account, fit_account
 from reviewgauge.analysis.validity.human_values import HumanValues, human_values
 from reviewgauge.analysis.validity.report import ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
-from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run, run_to_rehearse
+from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, measured_run
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
@@ -23,7 +23,7 @@ from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
 from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
-from reviewgauge.engine.score import MeasureResult, ScoreTotals, measure_run
+from reviewgauge.engine.score import ScoreTotals
 from reviewgauge.metrics.combined import Combined, asked_by, reference_key
 
 FILE = "combined.json"
@@ -93,15 +93,27 @@ def calibrate(
     wanted = find_metrics(metrics)
     models, stop = models or ModelOptions(), stop or Interruption()
     folder = Path(run or f"validity-{folder_name(labels, stages)}")
-    if models.dry_run:
-        with run_to_rehearse(labels, folder, source=source, labels=label_file, stages=stages) as copy:
-            measured = measure_run(copy, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
-        return _unfitted(folder, folds, measured, (), began)
-    judged = judged_run(labels, folder, source=source, labels=label_file, stages=stages, progress=progress)
-    with judged.run:
-        measured = measure_run(judged.run, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
-        if stop.is_set():
-            return _unfitted(judged.run.path, folds, measured, judged.notes, began)
+    with measured_run(
+        labels,
+        folder,
+        wanted,
+        models,
+        source=source,
+        labels=label_file,
+        stages=stages,
+        retry_failed=retry_failed,
+        stop=stop,
+        progress=progress,
+    ) as (judged, measured):
+        if judged is None or stop.is_set():
+            return CalibrateResult(
+                run=str(judged.run.path if judged else folder),
+                folds=folds,
+                totals=measured.totals,
+                spending=measured.spending,
+                notes=judged.notes if judged else (),
+                seconds=round(time.monotonic() - began, 3),
+            )
         human = _one_dimension(judged, dimension)
         settings = ValiditySettings(resamples, seed, folds, slices=("system",))
         account = _account(judged, wanted, human, settings, abort_on_interrupt(stop, progress))
@@ -125,18 +137,6 @@ def calibrate(
         spending=measured.spending,
         left_out=dict(account.left_out),
         notes=(*judged.notes, *_stacked(wanted)),
-        seconds=round(time.monotonic() - began, 3),
-    )
-
-
-def _unfitted(run: Path, folds: int, measured: MeasureResult, notes: tuple[str, ...], began: float) -> CalibrateResult:
-    """The result where nothing was fitted, as a fit to a part of the reviews would be another one."""
-    return CalibrateResult(
-        run=str(run),
-        folds=folds,
-        totals=measured.totals,
-        spending=measured.spending,
-        notes=notes,
         seconds=round(time.monotonic() - began, 3),
     )
 

@@ -80,11 +80,10 @@ def judge_check(
     )
     models = models or ModelOptions()
     instrument = find_instrument(judge)
+    before: Sequence[CalibrationItem] = ()
+    if calibration is not None and (on is not None or labels is not None):
+        raise UserError("--calibration cannot be combined with --on or --labels", remedy="leave --on and --labels out")
     if calibration is not None:
-        if on is not None or labels is not None:
-            raise UserError(
-                "--calibration cannot be combined with --on or --labels", remedy="leave --on and --labels out"
-            )
         bench, before = read_calibration(Path(calibration), instrument, authors or {})
         reference = ReferenceSet(bench)
     elif on is None:
@@ -93,7 +92,6 @@ def judge_check(
         reference = reference_labels(
             on, instrument, source=source, labels=labels, authors=authors or {}, dimension=dimension
         )
-        before = []
     asker = Asker(instrument, models.in_flight, progress)
     with models.client() as client:
         corrected = _corrected(reference, asker) if correct else ()

@@ -7,21 +7,25 @@ import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
-from reviewgauge.core.protocols import Dataset, Progress, Stage
+from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.records import Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load_recorded, names
 from reviewgauge.datasets.files.labels import on_reviews, read_label_file
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import import_reviews
+from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.folder import LOCK, RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.engine.score import MeasureResult, measure_run
 from reviewgauge.models.cache.stores import CALLS
 
 NO_LABELS = "--labels FILE.csv with judgements of your own (docs/guides/people.md), or graded_reviews or crscore_study"
@@ -164,6 +168,31 @@ def run_to_rehearse(
             raise UserError(error.problem.replace(str(copy), str(folder)), remedy=error.remedy) from None
         with run:
             yield run
+
+
+@contextmanager
+def measured_run(
+    word: str | Dataset,
+    folder: Path,
+    metrics: Sequence[Metric],
+    models: ModelOptions,
+    *,
+    source: str | Path | None,
+    labels: str | Path | None,
+    stages: Sequence[str | Stage],
+    retry_failed: bool,
+    stop: Interruption,
+    progress: Progress | None,
+) -> Iterator[tuple[JudgedRun | None, MeasureResult]]:
+    """(the run with labels that a word names, what was measured on it). None for the run in a dry run."""
+    measure = partial(measure_run, metrics=metrics, models=models, retry_failed=retry_failed, stop=stop)
+    if models.dry_run:
+        with run_to_rehearse(word, folder, source=source, labels=labels, stages=stages) as run:
+            yield None, measure(run, progress=progress)
+        return
+    judged = judged_run(word, folder, source=source, labels=labels, stages=stages, progress=progress)
+    with judged.run:
+        yield judged, measure(judged.run, progress=progress)
 
 
 def _from_file(file: Path, reviews: Sequence[Review]) -> tuple[list[Label], tuple[str, ...]]:

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Dataset, Progress, Reviewer, Stage
 from reviewgauge.core.records import Case
-from reviewgauge.core.results import Drop
+from reviewgauge.core.results import Drop, Outcome
 from reviewgauge.core.specs import load, parse_spec
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews, rehearse_review
 from reviewgauge.engine.review import review as run_reviewer
-from reviewgauge.engine.run.executors import Executor, Interruption, executor_for
+from reviewgauge.engine.run.executors import Interruption, executor_for
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
-from reviewgauge.engine.run.progress import Selection, parse_only, with_cost
+from reviewgauge.engine.run.progress import parse_only, with_cost
 
 RECORDED = "recorded"
 
@@ -40,21 +41,6 @@ class ReviewResult(Record):
     notes: tuple[Drop, ...] = ()
     dropped: tuple[Drop, ...] = ()
     spending: Spending = Spending()
-
-
-@dataclass(frozen=True)
-class _Settings:
-    """The settings of a review, the same for each reviewer."""
-
-    attempts: int
-    workers: int | None
-    retry_failed: bool
-    only: Selection
-    models: ModelOptions
-    stop: Interruption
-
-    def executor(self, reviewer: Reviewer) -> Executor:
-        return executor_for(reviewer, self.workers, self.models.in_flight, otherwise=2)
 
 
 def review(
@@ -80,22 +66,39 @@ def review(
     """
     if not reviewers:
         raise UserError("no reviewer given", remedy="reviewgauge list reviewers")
-    settings = _Settings(
-        attempts, workers, retry_failed, parse_only(only), models or ModelOptions(), stop or Interruption()
-    )
+    models = models or ModelOptions()
+    settings: dict[str, Any] = {
+        "attempts": attempts,
+        "retry_failed": retry_failed,
+        "only": parse_only(only),
+        "stop": stop or Interruption(),
+    }
+    executor = partial(executor_for, workers=workers, in_flight=models.in_flight, otherwise=2)
     found = find_dataset(dataset, source)
     chosen = [word if isinstance(word, Reviewer) else _parse(word) for word in reviewers]
     narrowing = find_stages(stages)
     cases, drops = apply_stages(found.cases(), narrowing)
     label = staged_label(found, narrowing)
     _check_code(chosen, cases, found)
-    if settings.models.dry_run:
-        totals, spent = _rehearse(cases, label, chosen, run, settings, progress)
+    if models.dry_run:
+        with models.client() as client:
+            rehearse = partial(rehearse_review, cases, _outcomes(run, cases, label), dataset=label, progress=progress)
+            asked = [reviewer for reviewer in chosen if isinstance(reviewer, Reviewer)]
+            totals = [rehearse(reviewer, executor=executor(reviewer), **settings) for reviewer in asked]
+            spent = spending(client)
         benchmark = benchmark_hash(cases)
     else:
         where = given_path(dataset, found, source)
         with RunFolder.create(run, dataset=label, dataset_path=where, cases=cases, seed=seed) as folder:
-            totals, spent = _run(folder, found, chosen, settings, progress)
+            with models.client(folder) as client:
+                work = partial(run_reviewer, folder, progress=with_cost(progress, client))
+                totals = [
+                    work(reviewer, executor=executor(reviewer), **settings)
+                    if isinstance(reviewer, Reviewer)
+                    else _import(folder, found, reviewer, progress)
+                    for reviewer in chosen
+                ]
+                spent = spending(client)
             label, benchmark = folder.manifest.dataset, folder.manifest.benchmark
     return ReviewResult(
         run=str(run),
@@ -119,64 +122,14 @@ def _check_code(chosen: Sequence[Reviewer | dict[str, object]], cases: Sequence[
                 raise NeedsCode(error.what, dataset_label(found), found.code_remedy()) from None
 
 
-def _run(
-    folder: RunFolder,
-    found: Dataset,
-    chosen: Sequence[Reviewer | dict[str, object]],
-    settings: _Settings,
-    progress: Progress | None,
-) -> tuple[list[ReviewTotals], Spending]:
-    totals = []
-    with settings.models.client(folder) as client:
-        for reviewer in chosen:
-            if isinstance(reviewer, dict):
-                totals.append(_import(folder, found, reviewer, progress))
-                continue
-            done = run_reviewer(
-                folder,
-                reviewer,
-                executor=settings.executor(reviewer),
-                attempts=settings.attempts,
-                retry_failed=settings.retry_failed,
-                only=settings.only,
-                stop=settings.stop,
-                progress=with_cost(progress, client),
-            )
-            totals.append(done)
-        return totals, spending(client)
-
-
-def _rehearse(
-    cases: Sequence[Case],
-    label: str,
-    chosen: Sequence[Reviewer | dict[str, object]],
-    run: str | Path,
-    settings: _Settings,
-    progress: Progress | None,
-) -> tuple[list[ReviewTotals], Spending]:
-    """Count what would be asked, writing nothing; an existing run says what is done already."""
-    folder = RunFolder.open(run) if (Path(run) / MANIFEST).exists() else None
-    if folder is not None and folder.manifest.benchmark != benchmark_hash(cases):
+def _outcomes(run: str | Path, cases: Sequence[Case], label: str) -> Sequence[Outcome]:
+    """What a run holds already, for a rehearsal, which writes nothing."""
+    if not (Path(run) / MANIFEST).exists():
+        return ()
+    folder = RunFolder.open(run)
+    if folder.manifest.benchmark != benchmark_hash(cases):
         raise UserError(f"{run} holds a run on {folder.manifest.dataset}, not on {label}", remedy="use another folder")
-    outcomes = [] if folder is None else folder.outcomes()
-    with settings.models.client() as client:
-        totals = [
-            rehearse_review(
-                cases,
-                outcomes,
-                reviewer,
-                executor=settings.executor(reviewer),
-                dataset=label,
-                attempts=settings.attempts,
-                retry_failed=settings.retry_failed,
-                only=settings.only,
-                stop=settings.stop,
-                progress=progress,
-            )
-            for reviewer in chosen
-            if isinstance(reviewer, Reviewer)
-        ]
-        return totals, spending(client)
+    return folder.outcomes()
 
 
 def _import(

@@ -17,7 +17,7 @@ from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.validity.human_values import HumanValues, human_values
 from reviewgauge.analysis.validity.report import Evidence, Scored, ValiditySettings, length_baseline
 from reviewgauge.analysis.validity.review_table import ReviewTable, RowFilter
-from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, judged_run, run_to_rehearse
+from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, measured_run
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Fact, Record
 from reviewgauge.core.errors import MissingExtra, UserError
@@ -28,7 +28,7 @@ from reviewgauge.core.specs import signature
 from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
 from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
-from reviewgauge.engine.score import MeasureResult, ScoreTotals, measure_run
+from reviewgauge.engine.score import MeasureResult, ScoreTotals
 
 REPORT, RESULT = "report.html", "validity.json"
 STAMP = "validity.stamp"
@@ -95,15 +95,20 @@ def validate(
     wanted = find_metrics(metrics)
     models, stop = models or ModelOptions(), stop or Interruption()
     folder = Path(out or f"validity-{folder_name(dataset, stages)}")
-    if models.dry_run:
-        with run_to_rehearse(dataset, folder, source=source, labels=labels, stages=stages) as run:
-            measured = measure_run(run, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
-        return _without_report(folder, measured, (), began)
-    judged = judged_run(dataset, folder, source=source, labels=labels, stages=stages, progress=progress)
-    with judged.run:
-        measured = measure_run(judged.run, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
-        if stop.is_set():
-            return _without_report(judged.run.path, measured, judged.notes, began)
+    with measured_run(
+        dataset,
+        folder,
+        wanted,
+        models,
+        source=source,
+        labels=labels,
+        stages=stages,
+        retry_failed=retry_failed,
+        stop=stop,
+        progress=progress,
+    ) as (judged, measured):
+        if judged is None or stop.is_set():
+            return _without_report(folder, judged, measured, began)
         asked = _Wanted(dimensions, slices, of_round, part)
         evidence = _evidence(judged, wanted, asked, ValiditySettings(resamples, seed, folds))
     folder = folder if part is None else folder / part.folder
@@ -128,15 +133,16 @@ def validate(
     )
 
 
-def _without_report(run: Path, measured: MeasureResult, notes: tuple[str, ...], began: float) -> ValidateResult:
+def _without_report(folder: Path, judged: JudgedRun | None, measured: MeasureResult, began: float) -> ValidateResult:
     """The result without a report, as figures on a part of the reviews would be other ones."""
+    run = str(judged.run.path if judged else folder)
     return ValidateResult(
-        run=str(run),
-        folder=str(run),
+        run=run,
+        folder=run,
         files=(),
         totals=measured.totals,
         spending=measured.spending,
-        notes=notes,
+        notes=judged.notes if judged else (),
         seconds=round(time.monotonic() - began, 3),
     )
 

@@ -23,11 +23,11 @@ from reviewgauge.core.records import Case, Comment, Usage
 from reviewgauge.core.results import Failed, Failure
 from reviewgauge.engine.run.executors import Executor, Interruption, Threads
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.progress import WorkTally
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 from reviewgauge.judges.classes.classes import NO_HUNK, Classifier, Decision, Question
 from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.chat.client import counted
-from reviewgauge.models.request.messages import UsageSum
 
 Of = Literal["comments", "references", "changes"]
 FAKE = "fake: "  # how the batch of a label begins that a fake model gave
@@ -110,7 +110,6 @@ def classify(
     `without_code` asks also where the diff hunk of the prompt is missing. `write=False` leaves the run as it is, for a
     rehearsal. Raises UserError where the question does not fit `of`, and for a full disk.
     """
-    began = time.monotonic()
     stop = stop or Interruption()
     setting = classifier.setting + (", hunks missing" if without_code else "")
     items, left_out = what_to_sort(run, classifier, of, without_code)
@@ -124,7 +123,7 @@ def classify(
                     writer.failed(answer)
                 elif answer.stop is not None:
                     stop.stop(answer.stop)
-                    writer.spent.add(answer.usage)
+                    writer.tally.spent.add(answer.usage)
                 else:
                     writer.take(todo[index], answer)
     finally:
@@ -136,17 +135,17 @@ def classify(
         dimension=classifier.question.dimension,
         rater=classifier.model,
         setting=setting,
-        done=writer.done,
+        done=writer.tally.done,
         skipped=len(items) - len(todo),
         left_out=dict(sorted(left_out.items())),
-        failed=dict(sorted(writer.failures.items())),
-        examples=writer.examples,
+        failed=dict(sorted(writer.tally.failed.items())),
+        examples=writer.tally.reasons,
         classes=dict(sorted(writer.classes.items())),
         agree=writer.agree,
         known=writer.known,
-        cost=writer.spent.usage,
-        seconds=round(time.monotonic() - began, 3),
-        fake=writer.fake,
+        cost=writer.tally.spent.usage,
+        seconds=writer.tally.seconds,
+        fake=writer.tally.fake,
         stopped=stop.why if left else "",
         left=left,
     )
@@ -162,20 +161,18 @@ class _LabelWriter:
         self._total, self._progress = total, progress
         self._waiting: list[Label] = []
         self._next_write = time.monotonic() + WRITE_EVERY
-        self.done, self.agree, self.known, self.fake = 0, 0, 0, False
-        self.failures: Counter[str] = Counter()
+        self.tally = WorkTally()
+        self.agree = self.known = 0
         self.classes: Counter[str] = Counter()
-        self.examples: dict[str, str] = {}
-        self.spent = UsageSum()
 
     @property
     def count(self) -> int:
         """How many items are done."""
-        return self.done + sum(self.failures.values())
+        return self.tally.done + self.tally.failed.total()
 
     def take(self, item: Item, answer: _Answer) -> None:
         """Take one answer, decided or not."""
-        self.spent.add(answer.usage)
+        self.tally.spent.add(answer.usage)
         if answer.decision is None:
             assert answer.failure is not None
             self.failed(answer.failure)
@@ -193,8 +190,8 @@ class _LabelWriter:
                 reason=answer.decision.reason,
             )
         )
-        self.done += 1
-        self.fake = self.fake or answer.fake
+        self.tally.done += 1
+        self.tally.fake = self.tally.fake or answer.fake
         self.classes[value] += 1
         if item.stated is not None:
             self.known += 1
@@ -203,17 +200,14 @@ class _LabelWriter:
 
     def failed(self, failure: Failure) -> None:
         """Count one item without a label."""
-        kind = "undecided" if failure.message.startswith("undecided") else failure.kind.value
-        self.failures[kind] += 1
-        self.examples.setdefault(kind, failure.message)
+        self.tally.fail(failure, "undecided" if failure.message.startswith("undecided") else "")
         self._step("")
 
     def _step(self, what: str) -> None:
         if time.monotonic() >= self._next_write:
             self.write()
         if self._progress is not None:
-            failed = sum(self.failures.values())
-            self._progress(self.count, self._total, (f"{failed} failed: " if failed else "") + what)
+            self._progress(self.count, self._total, self.tally.trouble + what)
 
     def write(self) -> None:
         """Write the waiting labels into the run."""

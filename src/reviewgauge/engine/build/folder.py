@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
+
 from reviewgauge.core.building import Candidate, CardSection
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.files import check_plain
@@ -200,23 +202,9 @@ def _most(name: str, counter: Counter[str]) -> dict[str, int]:
 
 
 def _spread(values: list[float]) -> Spread:
-    ordered = sorted(values)
-
-    def at(share: float) -> float:
-        place = share * (len(ordered) - 1)
-        low = int(place)
-        high = min(low + 1, len(ordered) - 1)
-        return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
-
-    return Spread(
-        n=len(ordered),
-        smallest=ordered[0],
-        lower=at(0.25),
-        median=at(0.5),
-        upper=at(0.75),
-        largest=ordered[-1],
-        mean=round(sum(ordered) / len(ordered), 4),
-    )
+    names = ("smallest", "lower", "median", "upper", "largest")
+    quartiles = dict(zip(names, np.quantile(values, (0, 0.25, 0.5, 0.75, 1)).tolist(), strict=True))
+    return Spread(n=len(values), mean=round(sum(values) / len(values), 4), **quartiles)
 
 
 @dataclass

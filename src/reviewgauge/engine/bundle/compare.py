@@ -85,10 +85,8 @@ class Contents:
     def read(self, model: type[R], name: str) -> list[R]:
         """The records of one file. What is not a record is a difference."""
         try:
-            with (self.folder / name).open("rb") as stream:
+            with self._file(name).open("rb") as stream:
                 return list(records(model, stream, name))
-        except FileNotFoundError:
-            raise self.differs(name, "a file", "missing") from None
         except BadInput as error:
             row = f"line {error.record}" if error.record is not None else ""
             raise self.differs(name, "a record", str(error), row=row, column=error.field) from None
@@ -96,18 +94,18 @@ class Contents:
     def read_one(self, model: type[R], name: str) -> R:
         """The one record that a whole file is. What is not a record is a difference."""
         try:
-            return parse_record(model, read_within(self.folder / name), name)
-        except FileNotFoundError:
-            raise self.differs(name, "a file", "missing") from None
+            return parse_record(model, read_within(self._file(name)), name)
         except BadInput as error:
             raise self.differs(name, "a record", str(error), column=error.field) from None
 
     def text(self, name: str) -> str:
         """The text of one file. Raises Differs where it is not there."""
-        try:
-            return read_within(self.folder / name).decode("utf-8", "replace")
-        except FileNotFoundError:
-            raise self.differs(name, "a file", "missing") from None
+        return read_within(self._file(name)).decode("utf-8", "replace")
+
+    def _file(self, name: str) -> Path:
+        if not (path := self.folder / name).exists():
+            raise self.differs(name, "a file", "missing")
+        return path
 
     def manifest_of(self, entry: RunEntry) -> Manifest:
         """The manifest of a run. Raises Differs where it is of another benchmark, or is none."""

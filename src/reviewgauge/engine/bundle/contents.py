@@ -10,7 +10,6 @@ import hashlib
 import re
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -25,7 +24,7 @@ from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import parse_spec
 from reviewgauge.engine.run.folder import CASES, LABELS, LOCK, REVIEWS, SCORES, RunFolder
 from reviewgauge.engine.run.journal import write_whole
-from reviewgauge.engine.run.manifest import MANIFEST, SystemEntry
+from reviewgauge.engine.run.manifest import MANIFEST, SystemEntry, installed_versions
 from reviewgauge.models.cache.stores import CALLS
 
 FORMAT = 2  # 1 held no calls of chat models
@@ -125,13 +124,7 @@ class BundleManifest(Record):
 
 def versions() -> dict[str, str]:
     """The libraries that numbers may rest on, as they are installed here."""
-    found = {}
-    for name in _LIBRARIES:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
-    return found
+    return installed_versions(*_LIBRARIES)
 
 
 def may_be_passed_on(card: Card) -> bool:

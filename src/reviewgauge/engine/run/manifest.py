@@ -6,6 +6,7 @@ import hashlib
 import json
 import platform
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -47,19 +48,22 @@ class Manifest(Record):
     systems: Mapping[str, SystemEntry] = Field(default_factory=dict)
 
 
+def installed_versions(*libraries: str) -> dict[str, str]:
+    """The versions of those of these libraries that are installed here."""
+    found = {}
+    for name in libraries:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
 def new_manifest(dataset: str, dataset_path: str, benchmark: str, cases: int, seed: int) -> Manifest:
     """The manifest of a run that begins now, with this machine's versions."""
-    libraries = {}
-    for name in ("numpy", "pydantic", "scipy"):
-        try:
-            libraries[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return Manifest(
         format=FORMAT,
         reviewgauge=__version__,
         python=platform.python_version(),
-        libraries=libraries,
+        libraries=installed_versions("numpy", "pydantic", "scipy"),
         dataset=dataset,
         dataset_path=dataset_path,
         benchmark=benchmark,

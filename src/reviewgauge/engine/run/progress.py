@@ -97,10 +97,16 @@ class WorkTally:
         """`2 failed: `, for the progress bar; empty for none."""
         return f"{self.failed.total()} failed: " if self.failed else ""
 
-    def fail(self, failure: Failure) -> None:
-        """Count one failure."""
-        self.failed[failure.kind.value] += 1
-        self.reasons.setdefault(failure.kind.value, failure.message)
+    @property
+    def seconds(self) -> float:
+        """The time since the call began."""
+        return round(time.monotonic() - self._began, 3)
+
+    def fail(self, failure: Failure, kind: str = "") -> None:
+        """Count one failure, by default under its own kind."""
+        kind = kind or failure.kind.value
+        self.failed[kind] += 1
+        self.reasons.setdefault(kind, failure.message)
 
     def totals(self, model: type[T], **more: object) -> T:
         """The totals so far, with further fields."""
@@ -109,7 +115,7 @@ class WorkTally:
             failed=dict(sorted(self.failed.items())),
             reasons=dict(sorted(self.reasons.items())),
             cost=self.spent.usage,
-            seconds=round(time.monotonic() - self._began, 3),
+            seconds=self.seconds,
             fake=self.fake,
             **more,
         )
