@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
@@ -45,6 +46,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
+@cache
 def items() -> list[tuple[Case, Review]]:
     """Reviews that no offline judge is sure of: the reference in other words."""
     found = []
