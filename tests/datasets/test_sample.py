@@ -20,6 +20,7 @@ from reviewgauge.core.records import Case, RequiredContext, Side
 from reviewgauge.core.specs import load
 from reviewgauge.datasets.sample import Sample, unpack
 from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.git.folders import export_files
 from reviewgauge.repo.git.repository import Repository
 
 ROOT = Path(__file__).parents[2]
@@ -201,7 +202,7 @@ def test_its_own_tests_pass(number: int, cases: list[Case], tmp_path: Path) -> N
     change = cases[number].change
     repository = Repository(Path(change.git or ""))
     paths = [path for path in repository.paths(change.head or "") if path.startswith("api/")]
-    repository.export(change.head or "", tmp_path / "code", paths)
+    export_files(repository, change.head or "", tmp_path / "code", paths)
     command = [sys.executable, "-m", "unittest", "discover", "-s", "tests", "-t", "."]
     done = subprocess.run(command, cwd=tmp_path / "code" / "api", capture_output=True, check=False, text=True)
     assert done.returncode == 0, done.stderr
@@ -212,7 +213,7 @@ def test_its_own_tests_pass(number: int, cases: list[Case], tmp_path: Path) -> N
 def test_the_script_of_the_last_version_parses_and_passes(cases: list[Case], tmp_path: Path) -> None:
     head = cases[-1].change.head or ""
     repository = Repository(Path(cases[-1].change.git or ""))
-    repository.export(head, tmp_path / "code", [p for p in repository.paths(head) if p.startswith("widget/")])
+    export_files(repository, head, tmp_path / "code", [p for p in repository.paths(head) if p.startswith("widget/")])
     done = subprocess.run(["node", "--test"], cwd=tmp_path / "code" / "widget", capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode()
 

@@ -15,6 +15,7 @@ from git_project import run_git
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, Comment, Resolution, Span
 from reviewgauge.datasets.sample import MAINTAINED, Sample
+from reviewgauge.repo.git.folders import export_files
 from reviewgauge.repo.git.repository import Repository
 
 ROOT = Path(__file__).parents[2]
@@ -101,7 +102,7 @@ def test_every_later_version_compiles(clone: Path) -> None:
 def test_its_own_tests_pass(number: int, clone: Path, tmp_path: Path) -> None:
     """The Python tests of some of its versions; what is exported here is our own code."""
     repository, commit = Repository(clone), later(clone)[number]
-    repository.export(commit, tmp_path, [path for path in repository.paths(commit) if path.startswith("api/")])
+    export_files(repository, commit, tmp_path, [path for path in repository.paths(commit) if path.startswith("api/")])
     command = [sys.executable, "-m", "unittest", "discover", "-s", "tests", "-t", "."]
     done = subprocess.run(command, cwd=tmp_path / "api", capture_output=True, check=False, text=True)
     assert done.returncode == 0, done.stderr
@@ -112,7 +113,9 @@ def test_its_own_tests_pass(number: int, clone: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_its_script_parses_and_passes(number: int, clone: Path, tmp_path: Path) -> None:
     repository, commit = Repository(clone), later(clone)[number]
-    repository.export(commit, tmp_path, [path for path in repository.paths(commit) if path.startswith("widget/")])
+    export_files(
+        repository, commit, tmp_path, [path for path in repository.paths(commit) if path.startswith("widget/")]
+    )
     done = subprocess.run(["node", "--test"], cwd=tmp_path / "widget", capture_output=True, check=False)
     assert done.returncode == 0, done.stdout.decode()
 

@@ -10,6 +10,7 @@ from git_project import run_git
 from malicious_repos import ARMS, NAMES, armed
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.blobs import BlobReader
+from reviewgauge.repo.git.folders import export_files
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import read_history
 from reviewgauge.repo.mirrors.mirrors import mirror_local, mirror_remote
@@ -35,7 +36,7 @@ def test_reading_springs_no_trap(tmp_path: Path, name: str) -> None:
     assert repository.blob(trap.head, "a.py") == b"one\nthree\n"
     assert "a.py" in repository.paths(trap.head) and repository.exists(trap.head)
     assert not repository.exists("1" * 40)
-    repository.export(trap.head, tmp_path / "out")
+    export_files(repository, trap.head, tmp_path / "out")
     with BlobReader(repository) as blobs:
         assert blobs.read(f"{trap.head}:a.py") == b"one\nthree\n" and blobs.read("1" * 40) is None
     assert [commit.id for commit in read_history(repository)] == [trap.head, trap.base]

@@ -10,6 +10,7 @@ from unidiff.patch import PatchSet
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import FileStatus, Side
 from reviewgauge.repo.diff.diffs import changed_lines, parse_patch
+from reviewgauge.repo.git.folders import export_files
 from reviewgauge.repo.git.repository import Repository
 from written_history import Written, write_history
 
@@ -172,7 +173,7 @@ def test_export_writes_plain_files_and_names_what_it_refuses(tmp_path: Path, git
     git("add", "-A")
     head = commit()
     repository = Repository(folder)
-    drops = repository.export(head, tmp_path / "out")
+    drops = export_files(repository, head, tmp_path / "out")
     assert {str(p.relative_to(tmp_path / "out")) for p in (tmp_path / "out").rglob("*") if p.is_file()} == {
         "d/a.txt",
         "b.txt",
@@ -180,11 +181,11 @@ def test_export_writes_plain_files_and_names_what_it_refuses(tmp_path: Path, git
     }
     assert (tmp_path / "out/d/a.txt").read_bytes() == (repository.blob(head, "d/a.txt") or b"")
     assert [(drop.item, drop.reason) for drop in drops] == [("link", "is a symbolic link")]
-    some = repository.export(head, tmp_path / "some", ["b.txt", "../evil", "nope", "/etc/passwd"])
+    some = export_files(repository, head, tmp_path / "some", ["b.txt", "../evil", "nope", "/etc/passwd"])
     assert [drop.item for drop in some] == ["../evil", "nope", "/etc/passwd"]
     assert [p.name for p in (tmp_path / "some").iterdir()] == ["b.txt"]
     with pytest.raises(UserError, match="not empty"):
-        repository.export(head, tmp_path / "out")
+        export_files(repository, head, tmp_path / "out")
 
 
 def test_a_tree_with_names_that_climb_out_is_not_written(tmp_path: Path, git: Git) -> None:
@@ -197,7 +198,7 @@ def test_a_tree_with_names_that_climb_out_is_not_written(tmp_path: Path, git: Gi
         outer = b"40000 " + name + b"\x00" + bytes.fromhex(tree)
         root = repository.run("hash-object", "-t", "tree", "-w", "--literally", "--stdin", stdin=outer).decode().strip()
         out = tmp_path / f"out{name.hex()}"
-        drops = repository.export(root, out)
+        drops = export_files(repository, root, out)
         assert list(out.rglob("*")) == [] and len(drops) == 1
     assert not (tmp_path / "evil").exists()
 
@@ -263,7 +264,7 @@ def test_nothing_in_a_repository_runs(tmp_path: Path, git: Git, commit: Commit) 
     assert files["b.bin"].status is FileStatus.MODIFIED
     assert repository.blob(head, "a.py") == b"one\nthree\n"
     repository.paths(head)
-    repository.export(head, tmp_path / "out")
+    export_files(repository, head, tmp_path / "out")
     assert (tmp_path / "out" / "a.py").read_bytes() == b"one\nthree\n"
     assert repository.exists(head) and not repository.exists("1" * 40)
     for command in (("log", "-p", "--stat"), ("show", head), ("blame", head, "--", "a.py"), ("diff-tree", "-p", head)):

@@ -11,6 +11,7 @@ import pytest
 
 from git_project import commit, run_git
 from reviewgauge.core.errors import UserError
+from reviewgauge.repo.git.folders import export_files
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.mirrors.workspaces import ALL, BRANCH, Workspace, workspace
@@ -258,6 +259,6 @@ def test_a_full_disk_is_an_error_and_never_half_of_the_code(tmp_path: Path, kilo
         assert not list(disk.iterdir())
         if kilobytes == 200:
             with pytest.raises(UserError, match="space"):
-                Repository(tmp_path / "large").export(head, disk / "out")
+                export_files(Repository(tmp_path / "large"), head, disk / "out")
     finally:
         subprocess.run(["umount", str(disk)], check=True)

@@ -36,6 +36,7 @@ from reviewgauge.repo.analysers.findings import (
 )
 from reviewgauge.repo.analysers.programs import LIBRARIES, find_ruff, run_libraries, run_ruff
 from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.repo.git.folders import export_files
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.languages import language
 
@@ -205,7 +206,7 @@ def analyse(repository: Repository, change: Change, settings: AnalyserSettings) 
         return Analysis()
     with tempfile.TemporaryDirectory(prefix="reviewgauge-") as folder:
         root = Path(folder).resolve()
-        drops = list(repository.export(change.head, root / "files", exported.changed))
+        drops = list(export_files(repository, change.head, root / "files", exported.changed))
         (root / "home").mkdir()
         drops += _load(root / "files", exported)
         job = AnalyserJob(root / "files", root / "home", settings)

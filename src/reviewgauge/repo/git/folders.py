@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import accumulate
 from pathlib import Path
@@ -120,15 +120,50 @@ def write_files(repository: Repository, folder: Path, entries: Sequence[TreeEntr
     files = [entry for entry in entries if entry.mode != MODULE]
     with BlobReader(repository, LARGEST) as blobs:
         for entry, content in zip(files, blobs.read_many(entry.id for entry in files), strict=True):
-            problem = _write(folder, entry, content) if content is not None else "is damaged"
+            problem = _write(_target(folder, entry), entry.mode, content) if content is not None else "is damaged"
             if not problem and entry.mode == LINK:
                 problem = "is a symbolic link: a file with its target"
             if problem:
                 yield Drop(item=entry.path, by=BY, reason=problem)
     for entry in entries:
         if entry.mode == MODULE:
-            problem = _write(folder, entry, b"")
+            problem = _write(_target(folder, entry), MODULE, b"")
             yield Drop(item=entry.path, by=BY, reason=problem or "is a submodule: an empty folder")
+
+
+def export_files(
+    repository: Repository, commit: str, folder: Path, paths: Iterable[str] | None = None
+) -> tuple[Drop, ...]:
+    """Write the files of `commit` (all, or `paths`) below `folder` under the paths that records have.
+
+    Links, submodules, names that leave the folder and files that it does not have are not written: they are
+    returned as Drops. `folder` must be new or empty, so that no link in it can lead elsewhere. Raises UserError.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if any(folder.iterdir()):
+        raise UserError(f"{folder} is not empty", remedy="name a new folder")
+    tree = {entry.path: entry for entry in repository.entries(commit)}
+    wanted = list(dict.fromkeys(tree if paths is None else paths))
+    problems = {path: why for path in wanted if (why := _refusal(tree.get(path), path))}
+    try:
+        for path, content in repository.blobs(commit, (path for path in wanted if path not in problems)).items():
+            if problem := _write(folder / path, "", content or b""):
+                problems[path] = problem
+    except OSError as error:  # a full disk: a part of the files would look like all
+        raise UserError(f"cannot write {folder}: {error.strerror}") from None
+    return tuple(Drop(item=path, by="git", reason=why) for path, why in problems.items())
+
+
+def _refusal(entry: TreeEntry | None, path: str) -> str:
+    if entry is None:
+        return "the commit has no such file"
+    if entry.mode == LINK:
+        return "is a symbolic link"
+    if entry.mode == MODULE:
+        return "is a submodule"
+    if not is_sound(path) or path.startswith(("/", "~")) or "\\" in path:
+        return "leaves its folder or is named like git's own"
+    return ""
 
 
 def _refused(entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, str]]:
@@ -146,19 +181,22 @@ def _refused(entries: Sequence[TreeEntry]) -> Iterator[tuple[TreeEntry, str]]:
         seen.add(entry.path)
 
 
-def _write(folder: Path, entry: TreeEntry, content: bytes) -> str:
+def _target(folder: Path, entry: TreeEntry) -> Path:
+    return Path(os.fsdecode(os.path.join(os.fsencode(folder), encode_path(entry.path))))  # noqa: PTH118 - bytes
+
+
+def _write(target: Path, mode: str, content: bytes) -> str:
     """Write one new file, or make the folder of a submodule; the problem, empty where there was none."""
-    target = Path(os.fsdecode(os.path.join(os.fsencode(folder), encode_path(entry.path))))  # noqa: PTH118 - bytes
     try:
-        if entry.mode == MODULE:
+        if mode == MODULE:
             target.mkdir(parents=True, exist_ok=True)
             return ""
         target.parent.mkdir(parents=True, exist_ok=True)
-        mode = 0o777 if entry.mode == RUNS else 0o666
-        with open(target, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
+        rights = 0o777 if mode == RUNS else 0o666
+        with open(target, "xb", opener=lambda path, flags: os.open(path, flags, rights)) as file:
             file.write(content)
     except (FileExistsError, NotADirectoryError) as error:
-        return _not_here(error) if entry.mode == MODULE else "another file has this name on this file system"
+        return _not_here(error) if mode == MODULE else "another file has this name on this file system"
     except OSError as error:
         return _not_here(error)
     return ""

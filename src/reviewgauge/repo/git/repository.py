@@ -19,9 +19,8 @@ from typing import IO, NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile
-from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.diff_tree import changed_files, read_change
-from reviewgauge.repo.git.paths import decode_path, encode_path, refuses_name
+from reviewgauge.repo.git.paths import decode_path, encode_path
 from reviewgauge.repo.processes import end_group, gather
 
 _FULL = r"no space left on device|out of disk ?space|disk quota exceeded"
@@ -298,33 +297,6 @@ class Repository:
             change = read_change(printed)
         return changed_files(change, f"the change from {base} to {head}")
 
-    def export(self, commit: str, folder: Path, paths: Iterable[str] | None = None) -> tuple[Drop, ...]:
-        """Write the files of `commit` (all, or `paths`) as plain files below `folder`.
-
-        Links, submodules, names that leave the folder and files that it does not have are not written: they are
-        returned as Drops. `folder` must be new or empty, so that no link in it can lead elsewhere. Raises UserError.
-        """
-        folder.mkdir(parents=True, exist_ok=True)
-        if any(folder.iterdir()):
-            raise UserError(f"{folder} is not empty", remedy="name a new folder")
-        tree = {entry.path: entry for entry in self.entries(commit)}
-        wanted = list(dict.fromkeys(tree if paths is None else paths))
-        drops = [Drop(item=p, by="git", reason=why) for p in wanted if (why := _refusal(tree.get(p), p))]
-        refused = {drop.item for drop in drops}
-        for path, content in self.blobs(commit, (p for p in wanted if p not in refused)).items():
-            target = folder / path
-            try:
-                target.parent.mkdir(parents=True, exist_ok=True)
-                with target.open("xb") as file:
-                    file.write(content if content is not None else b"")
-            except FileExistsError:
-                drops.append(Drop(item=path, by="git", reason="another file has this name on this file system"))
-            except OSError as error:
-                if not refuses_name(error):  # a full disk: a part of the files would look like all
-                    raise UserError(f"cannot write {folder}: {error.strerror}") from None
-                drops.append(Drop(item=path, by="git", reason=f"cannot be written: {error.strerror}"))
-        return tuple(drops)
-
 
 def _as_environment(settings: Mapping[str, str]) -> dict[str, str]:
     keys = {f"GIT_CONFIG_KEY_{n}": key for n, key in enumerate(settings)}
@@ -360,18 +332,6 @@ def check_commit(commit: str) -> None:
     """Raise UserError where `commit` cannot name a commit: an option, a range, an odd character."""
     if not _is_commit(commit):
         raise UserError(f"{commit!r} is not a commit")
-
-
-def _refusal(entry: TreeEntry | None, path: str) -> str:
-    if entry is None:
-        return "the commit has no such file"
-    if entry.mode == "120000":
-        return "is a symbolic link"
-    if entry.mode == "160000":
-        return "is a submodule"
-    if not is_sound(path) or path.startswith(("/", "~")) or "\\" in path:
-        return "leaves its folder or is named like git's own"
-    return ""
 
 
 def _batch(answer: bytes, count: int) -> Iterator[bytes | None]:
