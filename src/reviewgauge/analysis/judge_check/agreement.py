@@ -64,20 +64,19 @@ class JudgedRows:
     resamples: Resamples
 
     @classmethod
-    def of(cls, items: Sequence[Item], replies: Sequence[Decisions | None], resamples: Resamples) -> JudgedRows:
+    def of(cls, answered: Sequence[tuple[Item, Decisions | None]], resamples: Resamples) -> JudgedRows:
         """The rows of the items; a failure is left out and counted, never taken for a no."""
         rows: list[JudgedRow] = []
         left: Counter[str] = Counter()
-        for item, reply in zip(items, replies, strict=True):
+        for item, reply in answered:
             n = len(item.truth)
             if reply is None:
                 left["not asked: the check was stopped"] += n
             elif reply.failure is not None:
                 left[f"{FAILED}{reply.failure.kind.value}"] += n
             else:
-                for at, (decision, value, truth) in enumerate(
-                    zip(reply.decisions, reply.values, item.truth, strict=True)
-                ):
+                each = zip(reply.decisions, reply.values, item.truth, strict=True)
+                for at, (decision, value, truth) in enumerate(each):
                     if truth is None:
                         left["no truth"] += 1
                     elif not math.isfinite(decision):

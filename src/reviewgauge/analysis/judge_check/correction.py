@@ -178,7 +178,7 @@ def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
         case, shape = known[review.case], (len(review.comments), len(known[review.case].references))
         yes = np.array(reply.decisions).reshape(shape) == 1
         probability = np.where(yes, np.maximum(np.array(reply.values).reshape(shape), 1e-6), 0.0)
-        own = people.get((review.case, review.system, review.attempt), {})
+        own = people.get((review.case, review.system, review.attempt))
         counts[review.system].append(
             Count(float(len(assign(probability))), _checked(case, review, own), *shape, review.case)
         )
@@ -195,23 +195,22 @@ def _all_pairs(case: Case, review: Review) -> tuple[tuple[int, int], ...]:
     return tuple((c, r) for c in range(len(review.comments)) for r in range(len(case.references)))
 
 
-LabelsByPair = Mapping[tuple[str, str | None, str | None], list[Label]]
+LabelsByPair = defaultdict[tuple[str, str | None, str | None], list[Label]]
 
 
-def _by_review(labels: Sequence[Label]) -> dict[tuple[str, str, int], LabelsByPair]:
+def _by_review(labels: Sequence[Label]) -> Mapping[tuple[str, str, int], LabelsByPair]:
     """Review -> (dimension, comment, reference) -> people's labels."""
-    found: dict[tuple[str, str, int], dict[tuple[str, str | None, str | None], list[Label]]] = {}
+    found: defaultdict[tuple[str, str, int], LabelsByPair] = defaultdict(lambda: defaultdict(list))
     for label in labels:
         s = label.subject
         if label.rater_kind is RaterKind.HUMAN and label.dimension in (SAME, FALSE, MISSED) and s.system is not None:
-            own = found.setdefault((s.case, s.system, s.attempt), {})
-            own.setdefault((label.dimension, s.comment, s.reference), []).append(label)
-    return dict(found.items())
+            found[s.case, s.system, s.attempt][label.dimension, s.comment, s.reference].append(label)
+    return found
 
 
-def _checked(case: Case, review: Review, labels: LabelsByPair) -> float | None:
+def _checked(case: Case, review: Review, labels: LabelsByPair | None) -> float | None:
     """The number of comments that people found right, one-to-one; None if they left any pair undecided."""
-    if not labels:
+    if labels is None:
         return None
     verdict = {key: majority(own) for key, own in labels.items()}
     yes = np.zeros((len(review.comments), len(case.references)))
@@ -228,22 +227,18 @@ def _checked(case: Case, review: Review, labels: LabelsByPair) -> float | None:
 
 
 def _readings(system: str, counts: Sequence[Count], failed: int) -> list[Corrected]:
-    sizes = {
-        "precision": (1.0, [float(one.comments) for one in counts]),
-        "recall": (1.0, [float(one.references) for one in counts]),
-        "f1": (2.0, [float(one.comments + one.references) for one in counts]),
-    }
     found = []
-    for reading, (times, size) in sizes.items():
+    for reading, of_comments, of_references in (("precision", 1, 0), ("recall", 0, 1), ("f1", 1, 1)):
+        times = of_comments + of_references
         rows = [
             CorrectionRow(
                 times * one.judged,
                 None if one.people is None else times * one.people,
-                own,
+                float(of_comments * one.comments + of_references * one.references),
                 one.cluster,
                 silent=not one.comments,
             )
-            for one, own in zip(counts, size, strict=True)
+            for one in counts
         ]
         found.append(_powered(system, reading, rows, failed, limits=(0.0, 1.0)))
     return found
@@ -289,9 +284,8 @@ def _powered(
 
 def correct_grades(material: Material, asker: Asker) -> list[Corrected]:
     """The mean grade of each system: by the grader, by people on what they graded, and by both."""
-    humans = [
-        one for one in human_values(material.labels, material.scales)[0] if material.dimension in ("", one.dimension)
-    ]
+    graded = human_values(material.labels, material.scales)[0]
+    humans = [one for one in graded if material.dimension in ("", one.dimension)]
     if not humans:
         raise UserError("people graded no review of this run, so there is nothing to correct by")
     known = {case.id: case.model_copy(update={"labels": ()}) for case in material.cases}

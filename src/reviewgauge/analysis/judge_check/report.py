@@ -18,7 +18,7 @@ from reviewgauge.analysis.judge_check.agreement import (
     signed_error,
     undefined,
 )
-from reviewgauge.analysis.judge_check.instrument import Ask, Asker
+from reviewgauge.analysis.judge_check.instrument import Ask, Asker, Decisions
 from reviewgauge.analysis.judge_check.probes import Probes
 from reviewgauge.analysis.judge_check.reference_labels import Item, JudgeBench, drawn, probe_items
 from reviewgauge.analysis.stats.arrays import Numbers
@@ -86,16 +86,13 @@ def check_judge(
     instrument, resamples = asker.instrument, wanted.resamples
     items, out = drawn(bench.items, wanted.limit, resamples.seed)
     replies = asker.ask([item.ask for item in items], what="agreement") if "agreement" in wanted.parts else []
-    by_rater: defaultdict[str, list[int]] = defaultdict(list)
-    for at, item in enumerate(items):
-        by_rater[item.rater].append(at)
-    lines = {
-        rater: JudgedRows.of([items[at] for at in places], [replies[at] for at in places], resamples)
-        for rater, places in by_rater.items()
-        if replies
-    }
-    agreement = tuple(_agreement(bench, one, rater, instrument.sign) for rater, one in lines.items())
-    everything = JudgedRows.of(items, replies, resamples) if replies else JudgedRows((), {}, resamples)
+    by_rater: defaultdict[str, list[tuple[Item, Decisions | None]]] = defaultdict(list)
+    for item, reply in zip(items, replies, strict=False):
+        by_rater[item.rater].append((item, reply))
+    agreement = tuple(
+        _agreement(bench, JudgedRows.of(own, resamples), rater, instrument.sign) for rater, own in by_rater.items()
+    )
+    everything = JudgedRows.of(list(zip(items, replies, strict=False)), resamples)
     report = JudgeReport(
         judge=instrument.spec,
         signature=instrument.signature,
@@ -261,5 +258,6 @@ def _drift(
     if not own:
         return None
     then = [Item(Ask(one.case, one.review, one.rows), DRIFT, one.said, one.cluster) for one in own]
-    lines = JudgedRows.of(then, asker.ask([item.ask for item in then], what="drift"), resamples)
+    replies = asker.ask([item.ask for item in then], what="drift")
+    lines = JudgedRows.of(list(zip(then, replies, strict=True)), resamples)
     return _agreement(bench, lines, DRIFT, asker.instrument.sign)
