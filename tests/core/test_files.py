@@ -1,4 +1,4 @@
-"""Files that may be somebody else's: no link is followed, nothing but a plain file is opened, nothing without a limit."""
+"""Files that may be somebody else's: no link is followed, only plain files are opened, and nothing without a limit."""
 
 from __future__ import annotations
 
