@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -89,3 +91,43 @@ def test_a_line_of_many_small_values_takes_no_memory() -> None:
     fields = b",".join(b'"k%d":1' % number for number in range(20_000))
     with pytest.raises(BadInput, match="has 20,000 problems"):
         parse_record(Change, b'{"repo":"a/b",' + fields + b"}", "cases.jsonl", 3)
+
+
+def test_a_bundle_runs_no_program(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    archive, marker = tmp_path / "b.zip", tmp_path / "PWNED"
+    assert main(["bundle", "make", str(made), "-o", str(archive), "--without-texts", "--resamples", "20"]) == 0
+    for armed in (
+        f"sample | generate(reviewers=(\"command(run=('/bin/sh','-c','id > {marker}'), checkout='none')\",))",
+        f"sample | generate(reviewers=(\"command(run='touch {marker}')\",))",
+        "sample | drop_large(lines=1) | from_github(repos=('a/b',), api='http://127.0.0.1:9/')",
+        "sample | merge_same(judge=\"lexical(weights='/etc/passwd')\")",
+    ):
+        evil = tmp_path / "evil.zip"
+        with zipfile.ZipFile(archive) as source, zipfile.ZipFile(evil, "w") as out:
+            for name in source.namelist():
+                data = source.read(name)
+                if name.endswith((".json",)) and b'"sample"' in data:
+                    data = data.replace(b'"sample"', json.dumps(armed).encode())
+                out.writestr(name, data)
+        assert main(["bundle", "verify", str(evil), "--from", str(made)]) in (1, 2)
+        assert main(["bundle", "verify", str(evil), "--from", str(tmp_path)]) == 2
+        error = capsys.readouterr().err
+        assert "which a file may not decide" in error
+        assert error.count("error:") == 1
+        assert not marker.exists()
+
+
+def test_a_bundle_publishes_no_file_that_a_run_names(
+    theirs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    secret = tmp_path / "docker" / "config.json"
+    secret.parent.mkdir()
+    secret.write_text('{"auths": "hunter2"}')
+    for spec in (f"meteor(wordnet={str(secret)!r})", f"hits(judge=\"lexical(weights='{secret}')\")"):
+        scores = theirs / "scores.jsonl"
+        lines = [json.loads(line) for line in scores.read_text().splitlines()]
+        scores.write_text("".join(json.dumps({**line, "metric": spec}) + "\n" for line in lines))
+        assert main(["bundle", "make", str(theirs), "-o", str(tmp_path / "b.zip"), "--resamples", "20"]) == 2
+        error = capsys.readouterr().err
+        assert f"scores rest on {secret}, which would be published with the bundle" in error
+        assert not (tmp_path / "b.zip").exists()

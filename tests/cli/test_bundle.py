@@ -415,13 +415,16 @@ def test_a_metric_that_would_ask_a_model_is_named_and_not_called(run: Path, tmp_
 
 
 def test_a_file_that_a_metric_was_given_travels_with_the_bundle(
-    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("weights.json").write_text(json.dumps({"weight": 2.5}))
     assert main(["review", str(run.parent / "cases.jsonl"), "recorded", "-o", "run"]) == 0
     assert main(["score", "run", "bundle_toys.FromFile(file='weights.json')", "--resamples", "50"]) == 0
-    reviewgauge.bundle("run", out="b.zip", resamples=50)
+    assert main(["bundle", "make", "run", "-o", "b.zip", "--resamples", "50"]) == 2
+    assert "weights.json, which would be published with the bundle" in capsys.readouterr().err
+    assert not Path("b.zip").exists()
+    reviewgauge.bundle("run", out="b.zip", resamples=50, include=["weights.json"])
     Path("weights.json").unlink()
     result = checked(Path("b.zip"))
     assert result.ok and result.scores == 12

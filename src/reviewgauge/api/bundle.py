@@ -83,13 +83,15 @@ def bundle(
     resamples: int = 10_000,
     seed: int = 0,
     plugins: Sequence[str] = (),
+    include: Sequence[str | Path] = (),
     progress: Progress | None = None,
 ) -> BundleResult:
     """Write scored runs and their tables into the archive `out`.
 
     `texts` None packs the texts of data whose licence lets everybody pass them on, and of the user's own data; True
     packs all, False none. `slices` are facts or facets that the tables are broken down by. `plugins`: code outside the
-    package that the runs may use.
+    package that the runs may use. `include`: files outside of the runs that their metrics were given; a bundle that
+    would need another one is refused.
     """
     for spec in plugins:
         import_named(spec)
@@ -102,7 +104,9 @@ def bundle(
     with tempfile.TemporaryDirectory(prefix="reviewgauge-bundle-") as temporary:
         folder = Path(temporary)
         entries = _stage(runs, folder, texts)
-        manifest = _fill(folder, _blank_manifest(folder, entries, slices, resamples, seed))
+        specs = dict.fromkeys(spec for entry in entries for spec in entry.metrics)
+        parameters = parameter_files(specs, folder, include)
+        manifest = _fill(folder, _blank_manifest(parameters, entries, slices, resamples, seed))
         packed: dict[str, Path | bytes] = {name: folder / name for name in manifest.files}
         packed[BUNDLE] = manifest.model_dump_json(indent=1).encode() + b"\n"
         write_archive(path, packed, progress)
@@ -117,10 +121,9 @@ def bundle(
 
 
 def _blank_manifest(
-    folder: Path, entries: Sequence[RunEntry], slices: Sequence[str], resamples: int, seed: int
+    parameters: Mapping[str, str], entries: Sequence[RunEntry], slices: Sequence[str], resamples: int, seed: int
 ) -> BundleManifest:
-    """The manifest of the runs in `folder`, without tables and files."""
-    specs = dict.fromkeys(spec for entry in entries for spec in entry.metrics)
+    """The manifest of the runs, without tables and files."""
     return BundleManifest(
         format=FORMAT,
         reviewgauge=__version__,
@@ -131,7 +134,7 @@ def _blank_manifest(
         slices=tuple(slices),
         resamples=resamples,
         seed=seed,
-        parameters=parameter_files(specs, folder),
+        parameters=parameters,
         files={},
     )
 

@@ -30,6 +30,7 @@ from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.bundle import compare, rescore
 from reviewgauge.engine.bundle.archive import unpack
 from reviewgauge.engine.bundle.compare import DIGITS, Contents, Difference, Differs
+from reviewgauge.engine.bundle.confined import confined
 from reviewgauge.engine.bundle.contents import (
     BUNDLE,
     FORMAT,
@@ -96,7 +97,7 @@ def verify(
         check = _Check(Contents(folder, manifest, found, digits), Path(temporary) / "again", tables_only, progress)
         sources = _sources(manifest, source)
         try:
-            with ChatClient(ModelSettings(cache=False, offline=True)):
+            with confined(), ChatClient(ModelSettings(cache=False, offline=True)):
                 check.run(sources)
         except Differs as differs:
             return check.result(path, differs.difference)

@@ -59,6 +59,12 @@ def command() -> None:
     help="Pack all texts, or none (default: those whose licence allows it, and your own).",
 )
 @click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
+@click.option(
+    "--include",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False),
+    help="A file that a metric was given, to pack too.",
+)
 @seed_option
 @plugin_option
 @json_option

@@ -271,6 +271,26 @@ def import_named(text: str) -> None:
             _import_dotted(Plugin, name)
 
 
+def replace_texts(spec: Spec, known: Mapping[str, str]) -> Spec:
+    """The spec with the texts among its parameters replaced, also those in the specs inside of it."""
+
+    def new(value: Any) -> Any:
+        if isinstance(value, tuple | list):
+            return type(value)(map(new, value))
+        if not isinstance(value, str) or value in known:
+            return known.get(value, value) if isinstance(value, str) else value
+        try:
+            inner = parse_spec(value)
+        except UserError:
+            return value
+        replaced = replace_texts(inner, known)
+        if replaced == inner:
+            return value
+        return f"{inner.name}({', '.join(f'{name}={one!r}' for name, one in replaced.parameters.items())})"
+
+    return Spec(spec.name, {name: new(value) for name, value in spec.parameters.items()})
+
+
 def texts_of(text: str) -> Iterator[str]:
     """Every text among the parameters of a spec, also of the specs inside of it."""
     try:

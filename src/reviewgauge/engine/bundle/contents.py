@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shlex
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -21,7 +22,7 @@ from reviewgauge.core.parsing import records
 from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.results import Outcome, Score
-from reviewgauge.core.specs import parse_spec
+from reviewgauge.core.specs import texts_of
 from reviewgauge.engine.run.folder import CASES, LABELS, LOCK, REVIEWS, SCORES, RunFolder
 from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.manifest import MANIFEST, SystemEntry, installed_versions
@@ -257,16 +258,24 @@ def _left_out(folder: Path, texts: Texts) -> dict[str, str]:
     return found
 
 
-def parameter_files(metrics: Iterable[str], target: Path) -> dict[str, str]:
-    """Copy the files that metrics were given as parameters; the path as it was given, by its name in the bundle."""
+def parameter_files(metrics: Iterable[str], target: Path, include: Sequence[str | Path] = ()) -> dict[str, str]:
+    """Copy the files that metrics were given as parameters; the path as it was given, by its name in the bundle.
+
+    A run says which files those are, and a run may come from others: only those in `include` are copied. Raises
+    UserError that names the others.
+    """
+    allowed = {Path(one).resolve() for one in include}
+    wanted = dict.fromkeys(value for spec in metrics for value in texts_of(spec) if _is_file(value))
+    if missing := [value for value in wanted if Path(value).resolve() not in allowed]:
+        raise UserError(
+            f"scores rest on {', '.join(missing)}, which would be published with the bundle",
+            remedy=" ".join(["if it may be:", *(f"--include {shlex.quote(value)}" for value in missing)]),
+        )
     found: dict[str, str] = {}
-    for spec in metrics:
-        for value in parse_spec(spec).parameters.values():
-            if isinstance(value, str) and value not in found and _is_file(value):
-                name = f"{PARAMETERS}/{len(found) + 1}-{_NOT_PLAIN.sub('-', Path(value).name)}"
-                (target / PARAMETERS).mkdir(exist_ok=True)
-                shutil.copyfile(value, target / name)
-                found[value] = name
+    for value in wanted:
+        found[value] = f"{PARAMETERS}/{len(found) + 1}-{_NOT_PLAIN.sub('-', Path(value).name)}"
+        (target / PARAMETERS).mkdir(exist_ok=True)
+        shutil.copyfile(value, target / found[value])
     return found
 
 

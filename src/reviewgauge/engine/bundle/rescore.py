@@ -11,7 +11,7 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
-from reviewgauge.core.specs import Spec, load_from, load_recorded, parse_spec, short_spec, signature
+from reviewgauge.core.specs import load_from, load_recorded, parse_spec, replace_texts, short_spec, signature
 from reviewgauge.core.trust import FromFile
 from reviewgauge.engine.bundle.compare import Contents, first_difference
 from reviewgauge.engine.bundle.contents import OUTLINE, RunEntry, Withheld, bare, lines_hash
@@ -129,13 +129,8 @@ def replaying(contents: Contents, entry: RunEntry) -> ChatClient:
 
 def metric_of(contents: Contents, spec: str) -> Metric:
     """The metric of a signature; a file among its parameters is the one that the bundle brought."""
-    name, parameters = parse_spec(spec)
-    brought = {
-        key: str(contents.folder / contents.manifest.parameters[value])
-        for key, value in parameters.items()
-        if isinstance(value, str) and value in contents.manifest.parameters
-    }
-    return load_from(Metric, Spec(name, {**parameters, **brought}), FromFile("the bundle", contents.folder))
+    brought = {given: str(contents.folder / name) for given, name in contents.manifest.parameters.items()}
+    return load_from(Metric, replace_texts(parse_spec(spec), brought), FromFile("the bundle", contents.folder))
 
 
 def measure_again(contents: Contents, stored: StoredRun, run: Path, spec: str, progress: Progress | None) -> list[str]:
