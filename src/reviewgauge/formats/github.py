@@ -23,7 +23,7 @@ from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, ChangedFile, Comment, Location, Review, Severity, Side
 from reviewgauge.formats.parsing.comments import Collector, by_case, has, json_lines, peek, place_of, unknown_fields
-from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.forge.accounts import bot_noise, split_suggestion
 from reviewgauge.repo.forge.pulls import SIDES, commented_line
 
@@ -166,18 +166,13 @@ def _location(node: Node) -> Location:
     return Location(path=path, start=start, end=end, side=side, position=position if end is None else None)
 
 
-def _hunk(node: Node) -> Hunk | None:
-    hunks = parse_patch(node.text("diff_hunk") or "")
-    return hunks[-1] if hunks else None
-
-
 def _quote(node: Node, claimed: Location) -> str | None:
     """The commented lines themselves, where the `diff_hunk` shows them: they find the place after later pushes."""
-    hunk = _hunk(node)
-    if hunk is None or claimed.start is None or claimed.end is None:
+    hunks = parse_patch(node.text("diff_hunk") or "")
+    if not hunks or claimed.start is None or claimed.end is None:
         return None
     old = claimed.side is Side.OLD
-    numbered = [(line.old if old else line.new, line.text) for line in hunk.lines]
+    numbered = [(line.old if old else line.new, line.text) for line in hunks[-1].lines]
     texts = [text for number, text in numbered if number is not None and claimed.start <= number <= claimed.end]
     return "\n".join(texts) if texts and numbered[-1][0] == claimed.end else None
 

@@ -22,7 +22,7 @@ from typing_extensions import override
 from reviewgauge.core.errors import BadInput, MissingExtra, UserError, one_line
 from reviewgauge.models.cache.vector_cache import VectorCache
 from reviewgauge.models.embeddings import model_folder
-from reviewgauge.models.embeddings.bert_graph import Shape, build_graph, is_known, read_shape, read_weights
+from reviewgauge.models.embeddings.bert_graph import build_graph, is_known, read_shape, read_weights
 from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, Whole, readable, token_states
 
 _TOKENS_PER_BATCH = 1024  # more makes the intermediate values fall out of the processor's cache
@@ -181,18 +181,15 @@ class OnnxEmbedder(Embedder):
 
     def _start(self, layer: int | None) -> Session:
         if self._shape is not None:
-            return Session(*_built(self._weights[0], self._shape, layer))
+            file = self._weights[0]
+            graph = build_graph(read_weights(file), self._shape, str(file), layer)
+            return Session(graph.model, dict(graph.weights))
         if layer is not None:
             raise UserError(
                 f"{self.name} is an ONNX file, which gives only its last layer",
                 remedy="leave layer out, or use a folder with model.safetensors",
             )
         return Session(self._weights[0], {})
-
-
-def _built(file: Path, shape: Shape, layer: int | None) -> tuple[bytes, dict[str, Any]]:
-    graph = build_graph(read_weights(file), shape, str(file), layer)
-    return graph.model, dict(graph.weights)
 
 
 class Session:

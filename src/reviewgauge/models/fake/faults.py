@@ -18,7 +18,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from itertools import accumulate
 
 from reviewgauge.core.errors import UserError
 
@@ -89,27 +90,21 @@ class Faults:
     retry_after: float | None = None
     slow: float = _SETTINGS["slow"]
     seed: int = 0
-    _shares: tuple[tuple[float, str], ...] = field(init=False, repr=False, default=())
 
     def __post_init__(self) -> None:
-        total, steps = 0.0, []
-        for rule in self.rules:
-            if rule.how == "share":
-                total += rule.amount
-                steps.append((total, rule.fault))
+        total = sum(rule.amount for rule in self.rules if rule.how == "share")
         if total > 1 + 1e-9:
             raise UserError(f"the shares of --fail add up to {total:g}, more than 1")
-        object.__setattr__(self, "_shares", tuple(steps))
 
     def draw(self, number: int, times: int, text: str) -> str:
         """The fault of a call, or "". `number` counts all calls from 1, `times` those of the same request."""
         for rule in self.rules:
             if rule.how != "share" and rule.holds(number, times, text):
                 return rule.fault
-        if not self._shares:
-            return ""
+        shares = [rule for rule in self.rules if rule.how == "share"]
+        limits = accumulate(rule.amount for rule in shares)
         point = share_of(f"{self.seed}:{number}")
-        return next((fault for limit, fault in self._shares if point < limit), "")
+        return next((rule.fault for rule, limit in zip(shares, limits, strict=True) if point < limit), "")
 
 
 def share_of(text: str) -> float:
