@@ -36,7 +36,7 @@ from reviewgauge.stages.asking.stage import (
     prompt_pins,
     turns,
 )
-from reviewgauge.stages.pull_requests.candidates import left_out, replace_references, thread_of
+from reviewgauge.stages.pull_requests.candidates import left_out, replace_references, thread_behind
 
 NO_CODE = "(The diff hunk is not at hand.)"
 NO_ISSUE = "no code issue in its thread"
@@ -95,12 +95,9 @@ class Augment(AskingStage):
 
     def _turns(self, item: Candidate, comment: Comment) -> list[Turn]:
         """The conversation behind a reference, else its own text."""
-        name = thread_of(comment)
-        if item.pull is not None and name is not None:
-            roles = Roles(item.pull)
-            for thread in item.pull.threads:
-                if thread.id == name:
-                    return turns(thread.remarks, roles)
+        thread = thread_behind(item, comment)
+        if item.pull is not None and thread is not None:
+            return turns(thread.remarks, Roles(item.pull))
         return [Turn("reviewer", comment.body.strip())] if comment.body.strip() else []
 
     def messages(self, code: str, turns: Sequence[Turn]) -> tuple[Message, ...]:

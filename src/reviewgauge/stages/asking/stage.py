@@ -21,7 +21,7 @@ from reviewgauge.models.chat.ask import Reading, ask_for_each
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message, Prompt, fence, load_prompt
 from reviewgauge.models.request.model_spec import parse_model
-from reviewgauge.stages.pull_requests.candidates import is_bot, is_other, thread_of
+from reviewgauge.stages.pull_requests.candidates import is_bot, is_other, thread_behind
 
 T = TypeVar("T")
 MOST_VOTES = 99
@@ -100,9 +100,8 @@ def code_of(item: Candidate, comment: Comment) -> str:
     hunk, found = hunk_of(item.case.change, comment, comment)
     if found:
         return hunk
-    name = thread_of(comment)
-    threads = item.pull.threads if item.pull is not None else ()
-    return next((thread.hunk for thread in threads if thread.id == name), "").strip("\n")
+    thread = thread_behind(item, comment)
+    return "" if thread is None else thread.hunk.strip("\n")
 
 
 def place_of(comment: Comment) -> str:

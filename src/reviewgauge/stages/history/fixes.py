@@ -87,9 +87,6 @@ class ChangeStore:
         self._file.seek(self._starts[number])
         return LandedChange.model_validate_json(self._file.readline())
 
-    def __iter__(self) -> Iterator[LandedChange]:
-        return (self.get(number) for number in range(len(self._starts)))
-
     def found_fix(self, number: int, change: LandedChange, signs: FixSigns) -> FoundFix | None:
         """The fix that a change is by its `signs`; None where it is not one. Only earlier changes can be reverted."""
         if signs.kind is FixKind.NO:

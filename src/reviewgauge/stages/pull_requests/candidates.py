@@ -26,32 +26,12 @@ from reviewgauge.repo.forge.timeline import RENAMED
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.sampling.draws import change_facts
 
-
-def replace_references(item: Candidate, by_id: Mapping[str, Sequence[Comment]]) -> Candidate:
-    """The candidate with each reference replaced by those under its id: itself, a rewording, several, or none.
-
-    The rest of a finding stays one finding. A reference that became several is several findings.
-    """
-    kept: list[Comment] = []
-    roots: dict[int, str] = {}
-    for number, group in enumerate(findings(item.case.references)):
-        for reference in group:
-            replacements = by_id[reference.id]
-            if len(replacements) != 1:
-                kept += [part.model_copy(update={"same_as": None}) for part in replacements]
-                continue
-            root = roots.setdefault(number, replacements[0].id)
-            kept.append(replacements[0].model_copy(update={"same_as": None if root == replacements[0].id else root}))
-    order = {reference.id: at for at, reference in enumerate(item.case.references)}
-    origin = {part.id: order[name] for name, replacements in by_id.items() for part in replacements if name in order}
-    return item.with_case(references=tuple(sorted(kept, key=lambda comment: origin[comment.id])))
-
-
-def left_out(comment: Comment, by: str, reason: str) -> Comment:
-    """The comment for the neutral ones, with the reason why it is not a reference."""
-    return comment.model_copy(update={"same_as": None, "extra": {**comment.extra, "left_out": reason, "by": by}})
-
-
+LARGEST_FILE = 16 * 1024**2  # bytes; larger files get no diff
+NO_CODE = "its commits are not at hand"
+NO_BASE = "where it left its base cannot be found"
+NO_FILES = "changes nothing"
+NO_DIFF = "its change cannot be read from git"
+_CHOSEN = ("repositories", "chosen")
 NO_PULL = "no pull request behind it"
 
 
@@ -65,6 +45,9 @@ class PullStage(Stage):
     @abstractmethod
     def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
         """As `narrow`, where there is a pull request."""
+
+
+# --- threads ---------------------------------------------------------------------------------------------------------
 
 
 def is_bot(account: Account) -> bool:
@@ -100,20 +83,46 @@ def thread_of(comment: Comment) -> str | None:
     return found if isinstance(found, str) else None
 
 
+def thread_behind(item: Candidate, comment: Comment) -> Thread | None:
+    """The thread that a reference was made from; None where the pull request does not hold it."""
+    name, threads = thread_of(comment), item.pull.threads if item.pull is not None else ()
+    return next((thread for thread in threads if thread.id == name), None)
+
+
+# --- references after a filter ---------------------------------------------------------------------------------------
+
+
+def replace_references(item: Candidate, by_id: Mapping[str, Sequence[Comment]]) -> Candidate:
+    """The candidate with each reference replaced by those under its id: itself, a rewording, several, or none.
+
+    The rest of a finding stays one finding. A reference that became several is several findings.
+    """
+    kept: list[Comment] = []
+    roots: dict[int, str] = {}
+    for number, group in enumerate(findings(item.case.references)):
+        for reference in group:
+            replacements = by_id[reference.id]
+            if len(replacements) != 1:
+                kept += [part.model_copy(update={"same_as": None}) for part in replacements]
+                continue
+            root = roots.setdefault(number, replacements[0].id)
+            kept.append(replacements[0].model_copy(update={"same_as": None if root == replacements[0].id else root}))
+    order = {reference.id: at for at, reference in enumerate(item.case.references)}
+    origin = {part.id: order[name] for name, replacements in by_id.items() for part in replacements if name in order}
+    return item.with_case(references=tuple(sorted(kept, key=lambda comment: origin[comment.id])))
+
+
+def left_out(comment: Comment, by: str, reason: str) -> Comment:
+    """The comment for the neutral ones, with the reason why it is not a reference."""
+    return comment.model_copy(update={"same_as": None, "extra": {**comment.extra, "left_out": reason, "by": by}})
+
+
 def without_references(item: Candidate, threads: Collection[str]) -> Candidate:
     """The candidate without the references made from these threads. The rest of a finding stays one finding."""
     gone = {comment.id for comment in item.case.references if thread_of(comment) in threads}
     if not gone:
         return item
     return replace_references(item, {c.id: () if c.id in gone else (c,) for c in item.case.references})
-
-
-LARGEST_FILE = 16 * 1024**2  # bytes; larger files get no diff
-NO_CODE = "its commits are not at hand"
-NO_BASE = "where it left its base cannot be found"
-NO_FILES = "changes nothing"
-NO_DIFF = "its change cannot be read from git"
-_CHOSEN = ("repositories", "chosen")
 
 
 # --- which repositories --------------------------------------------------------------------------------------------
