@@ -14,7 +14,7 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.trust import Word
-from reviewgauge.stages.sampling.balance import COLUMNS, FAR, MEANING, UNKNOWN, Unit, balance, unit_of, worst
+from reviewgauge.stages.sampling.balance import COLUMNS, FAR, MEANING, UNKNOWN, Unit, balance, changed_and_clean, worst
 
 
 @dataclass(frozen=True)
@@ -29,18 +29,10 @@ class ReportBalance(Stage):
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
-        changed: list[Unit] = []
-        clean: list[Unit] = []
-        unknown = unstated = 0
-        for position, item in enumerate(items):
-            unit = unit_of(item.case, position, self.features)
-            if isinstance(unit, str):
-                unknown += unit == UNKNOWN
-                unstated += unit != UNKNOWN
-            else:
-                (clean if item.case.clean else changed).append(unit)
-            yield item
-        context.report(self._section(changed, clean, unknown, unstated))
+        yield from items
+        changed, clean, reasons = changed_and_clean((item.case for item in items), self.features)
+        unknown = sum(reason == UNKNOWN for reason in reasons.values())
+        context.report(self._section(changed, clean, unknown, len(reasons) - unknown))
 
     def _section(self, changed: list[Unit], clean: list[Unit], unknown: int, unstated: int) -> CardSection:
         found = balance(self.features, changed, clean)

@@ -25,8 +25,8 @@ from reviewgauge.stages.sampling.balance import (
     Balance,
     Unit,
     balance,
+    changed_and_clean,
     match,
-    unit_of,
     worst,
 )
 from reviewgauge.stages.sampling.draws import draw_key
@@ -60,15 +60,7 @@ class Resample(Stage):
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
-        changed: list[Unit] = []
-        clean: list[Unit] = []
-        reasons: dict[int, str] = {}
-        for position, item in enumerate(items):
-            unit = unit_of(item.case, position, self.features, self.exact)
-            if isinstance(unit, str):
-                reasons[position] = unit
-            else:
-                (clean if item.case.clean else changed).append(unit)
+        changed, clean, reasons = changed_and_clean((item.case for item in items), self.features, self.exact)
         matches, unmatched, method = self._match_all(changed, clean)
         for unit in clean:
             if unit.position not in matches:

@@ -37,7 +37,23 @@ class Unit:
     exact: Hashable = ()
 
 
-def unit_of(case: Case, position: int, features: Sequence[str], exact: Sequence[str] = ()) -> Unit | str:
+def changed_and_clean(
+    cases: Iterable[Case], features: Sequence[str], exact: Sequence[str] = ()
+) -> tuple[list[Unit], list[Unit], dict[int, str]]:
+    """The changed cases, the clean ones, and by position why a case counts as neither."""
+    changed: list[Unit] = []
+    clean: list[Unit] = []
+    reasons: dict[int, str] = {}
+    for position, case in enumerate(cases):
+        unit = _unit_of(case, position, features, exact)
+        if isinstance(unit, str):
+            reasons[position] = unit
+        else:
+            (clean if case.clean else changed).append(unit)
+    return changed, clean, reasons
+
+
+def _unit_of(case: Case, position: int, features: Sequence[str], exact: Sequence[str]) -> Unit | str:
     """What is kept of a case, or why it is neither changed nor clean, or has no numbers."""
     if not (case.clean or case.references or case.verdict is False):
         return UNKNOWN
