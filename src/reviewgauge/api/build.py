@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 from reviewgauge.core.base import Record
@@ -83,9 +84,8 @@ def build(
     parameters = set_parameters(found, given)
     for spec in stages:
         import_named(spec)
-    found = found.model_copy(
-        update={"stage": (*found.stage, *(Step(use=spec, why="given on the command line") for spec in stages))}
-    )
+    added = (Step(use=spec, why="given on the command line") for spec in stages)
+    found = found.model_copy(update={"stage": (*found.stage, *added)})
     plan = make_stages(found, parameters, [*given.values(), *stages])
     refuse_foreign(Path(out))
     check_tables(Path(out))
@@ -93,13 +93,8 @@ def build(
     context = BuildFolder(Path(out), str(source), listener=progress, stop=stop)
     try:
         with models.client(context) as client:
-            pipeline = Pipeline(
-                context,
-                plan,
-                lambda stage: executor_for(stage, None, models.in_flight, otherwise=2),
-                stop,
-                models.dry_run,
-            )
+            executor = partial(executor_for, workers=None, in_flight=models.in_flight, otherwise=2)
+            pipeline = Pipeline(context, plan, executor, stop, models.dry_run)
             context.listen(with_cost(progress, client))
             try:
                 if models.dry_run:
@@ -109,9 +104,8 @@ def build(
                 return BuildResult(folder=str(out), stopped=stop.why, spending=spending(client))
             finally:
                 context.sync()
-            card = _card(
-                found, {name: repr(value) for name, value in parameters.items()}, context, pipeline, written, audit
-            )
+            shown = {name: repr(value) for name, value in parameters.items()}
+            card = _card(found, shown, context, pipeline, written, audit)
             pipeline.keep_ledgers()
             write_whole(context.folder / CARD_JSON, card.model_dump_json(indent=2).encode() + b"\n")
             write_whole(context.folder / CARD_MD, markdown(card).encode())

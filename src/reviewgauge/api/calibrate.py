@@ -13,7 +13,7 @@ from reviewgauge.analysis.validity.combination import LEAK, Account, fit_account
 from reviewgauge.analysis.validity.human_values import HumanValues, human_values
 from reviewgauge.analysis.validity.report import ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
-from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, measured_run
+from reviewgauge.api.judged_runs import NO_LABELS, JudgedData, JudgedRun, folder_name, measured_run
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
@@ -93,18 +93,9 @@ def calibrate(
     wanted = find_metrics(metrics)
     models, stop = models or ModelOptions(), stop or Interruption()
     folder = Path(run or f"validity-{folder_name(labels, stages)}")
-    with measured_run(
-        labels,
-        folder,
-        wanted,
-        models,
-        source=source,
-        labels=label_file,
-        stages=stages,
-        retry_failed=retry_failed,
-        stop=stop,
-        progress=progress,
-    ) as (judged, measured):
+    data = JudgedData(labels, source, label_file, stages)
+    measuring = measured_run(data, folder, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
+    with measuring as (judged, measured):
         if judged is None or stop.is_set():
             return CalibrateResult(
                 run=str(judged.run.path if judged else folder),

@@ -80,22 +80,19 @@ def judge_check(
     )
     models = models or ModelOptions()
     instrument = find_instrument(judge)
-    before: Sequence[CalibrationItem] = ()
+    authors = authors or {}
     if calibration is not None and (on is not None or labels is not None):
         raise UserError("--calibration cannot be combined with --on or --labels", remedy="leave --on and --labels out")
     if calibration is not None:
-        bench, before = read_calibration(Path(calibration), instrument, authors or {})
-        reference = ReferenceSet(bench)
+        reference = read_calibration(Path(calibration), instrument, authors)
     elif on is None:
         raise UserError("--on is required: name the reference labels", remedy="martian, graded_reviews or a run folder")
     else:
-        reference = reference_labels(
-            on, instrument, source=source, labels=labels, authors=authors or {}, dimension=dimension
-        )
+        reference = reference_labels(on, instrument, source=source, labels=labels, authors=authors, dimension=dimension)
     asker = Asker(instrument, models.in_flight, progress)
     with models.client() as client:
         corrected = _corrected(reference, asker) if correct else ()
-        checked = check_judge(reference.bench, asker, wanted, before=before, corrected=corrected)
+        checked = check_judge(reference.bench, asker, wanted, before=reference.before, corrected=corrected)
         bill = spending(client).sentence
     warnings = [*checked.report.warnings, *([bill] if bill else [])]
     if min_kappa is not None and instrument.kind == "grades" and not instrument.models:
@@ -143,24 +140,23 @@ def find_instrument(word: str | Judge | Metric) -> Instrument:
         parse_model(word)
         return PairInstrument(load(Judge, f"same_concern(model={word!r})"))
     name = parse_spec(word).name
-    if "." in name:
-        try:
-            return PairInstrument(load(Judge, word))
-        except UserError as error:
-            if " is not a Judge" not in str(error) and "no public Judge" not in str(error):
-                raise
-            return GradeInstrument(load(Metric, word))
-    if name in names(Judge.kind) or name not in names(Metric.kind):
+    if name in names(Metric.kind) and name not in names(Judge.kind):
+        return GradeInstrument(load(Metric, word))
+    try:
         return PairInstrument(load(Judge, word))
-    return GradeInstrument(load(Metric, word))
+    except UserError as error:
+        if "." not in name or (" is not a Judge" not in str(error) and "no public Judge" not in str(error)):
+            raise
+        return GradeInstrument(load(Metric, word))
 
 
 @dataclass(frozen=True)
 class ReferenceSet:
-    """The bench, and the material behind it, which a correction needs."""
+    """The bench, the material behind it, which a correction needs, and the lines of a stored set."""
 
     bench: JudgeBench
     material: Material | None = None
+    before: Sequence[CalibrationItem] = ()
 
 
 def reference_labels(
@@ -214,10 +210,8 @@ def _fits(instrument: Instrument, kind: str, why: str) -> None:
 # --- stored calibration sets ---------------------------------------------------------------------------------------
 
 
-def read_calibration(
-    file: Path, instrument: Instrument, authors: Mapping[str, str]
-) -> tuple[JudgeBench, list[CalibrationItem]]:
-    """The questions of a stored set, and its lines. Raises BadInput, UserError."""
+def read_calibration(file: Path, instrument: Instrument, authors: Mapping[str, str]) -> ReferenceSet:
+    """The questions of a stored set. Raises BadInput, UserError."""
     found: list[CalibrationItem] = []
     try:
         with file.open("rb") as stream:
@@ -246,7 +240,7 @@ def read_calibration(
         authors=families([one.review for one in found], authors),
         lowest=min(truths, default=0.0),
     )
-    return bench, found
+    return ReferenceSet(bench, before=found)
 
 
 def _check_rows(one: CalibrationItem, source: str, number: int) -> None:

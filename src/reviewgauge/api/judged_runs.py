@@ -43,6 +43,16 @@ class JudgedRun:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class JudgedData:
+    """What the user names: a data set or a run folder, where its files are, labels of their own, and stages."""
+
+    word: str | Dataset
+    source: str | Path | None = None
+    labels: str | Path | None = None
+    stages: Sequence[str | Stage] = ()
+
+
 def is_run(word: str | Path | Dataset) -> bool:
     """Whether a word names a run folder; a folder that is called like a data set needs a `./`."""
     if isinstance(word, Dataset):
@@ -60,21 +70,13 @@ def folder_name(word: str | Path | Dataset, stages: Sequence[str | Stage] = ()) 
     return re.sub(r"[^\w.=-]+", "-", label).strip("-.") or "data"
 
 
-def judged_run(
-    word: str | Dataset,
-    folder: str | Path,
-    *,
-    source: str | Path | None = None,
-    labels: str | Path | None = None,
-    stages: Sequence[str | Stage] = (),
-    progress: Progress | None = None,
-) -> JudgedRun:
+def judged_run(data: JudgedData, folder: str | Path, progress: Progress | None = None) -> JudgedRun:
     """The run that a word names, or a run in `folder` made from the recorded reviews of the data set that it names."""
-    if not is_run(word):
-        return make_run(word, folder, source=source, labels=labels, stages=stages, progress=progress)
-    if source or stages:
+    if not is_run(data.word):
+        return make_run(data, folder, progress)
+    if data.source or data.stages:
         raise UserError("--from and --stage narrow a data set, not a run", remedy="name the data set instead")
-    return open_run(str(word), labels)
+    return open_run(str(data.word), data.labels)
 
 
 def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
@@ -95,67 +97,52 @@ def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
         raise
 
 
-def make_run(
-    word: str | Dataset,
-    folder: str | Path,
-    *,
-    source: str | Path | None = None,
-    labels: str | Path | None = None,
-    stages: Sequence[str | Stage] = (),
-    progress: Progress | None = None,
-) -> JudgedRun:
+def make_run(data: JudgedData, folder: str | Path, progress: Progress | None = None) -> JudgedRun:
     """The recorded reviews of a data set in a run folder, which is made or resumed.
 
     Raises UserError for a data set that came without recorded reviews or without judgements of people on them.
     """
-    dataset = find_dataset(word, source)
-    narrowing = find_stages(stages)
+    dataset = find_dataset(data.word, data.source)
+    narrowing = find_stages(data.stages)
     reviews, recorded = dataset.recorded()
     cases, drops = apply_stages(dataset.cases(), narrowing)
     known = {case.id for case in cases}
-    if labels is None:
+    if data.labels is None:
         left_out = _describe(note for note in dataset.notes() if note.by == "labels")
         found = [label for case in cases for label in case.labels]
         there = {label.to_line() for label in found}
         found += [one for one in recorded if one.subject.case in known and one.to_line() not in there]
         _require_human(found, dataset_label(dataset))
     else:
-        found, left_out = _from_file(Path(labels), reviews)
+        found, left_out = _from_file(Path(data.labels), reviews)
     run = RunFolder.create(
         folder,
         dataset=staged_label(dataset, narrowing),
-        dataset_path=given_path(word, dataset, source),
+        dataset_path=given_path(data.word, dataset, data.source),
         cases=cases,
     )
     try:
         kept = [review for review in reviews if review.case in known]
         import_reviews(run, kept, source="recorded", pins=dataset.pins(), progress=progress)
-        if labels is None:
+        if data.labels is None:
             run.add_labels(found)
     except BaseException:
         run.close()
         raise
     dropped = (f"{len(drops)} cases were dropped by the stages: reviewgauge review names them",) if drops else ()
     name = folder_name(dataset, narrowing)
-    scales = dataset.scales() if labels is None else {}
+    scales = dataset.scales() if data.labels is None else {}
     return JudgedRun(run, name, found, scales, frozenset(dataset.human_systems), (*dropped, *left_out))
 
 
 @contextmanager
-def run_to_rehearse(
-    word: str | Dataset,
-    folder: Path,
-    *,
-    source: str | Path | None = None,
-    labels: str | Path | None = None,
-    stages: Sequence[str | Stage] = (),
-) -> Iterator[RunFolder]:
+def run_to_rehearse(data: JudgedData, folder: Path) -> Iterator[RunFolder]:
     """The run that a word names, or a temporary copy of the one that `folder` would become.
 
     Raises as `judged_run` does.
     """
-    if is_run(word):
-        with RunFolder.open(str(word)) as run:
+    if is_run(data.word):
+        with RunFolder.open(str(data.word)) as run:
             yield run
         return
     with TemporaryDirectory() as temporary:
@@ -163,7 +150,7 @@ def run_to_rehearse(
         if (folder / MANIFEST).is_file():
             shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(LOCK, CALLS, "*.html", "*.csv"))
         try:
-            run = make_run(word, copy, source=source, labels=labels, stages=stages).run
+            run = make_run(data, copy).run
         except UserError as error:
             raise UserError(error.problem.replace(str(copy), str(folder)), remedy=error.remedy) from None
         with run:
@@ -172,14 +159,11 @@ def run_to_rehearse(
 
 @contextmanager
 def measured_run(
-    word: str | Dataset,
+    data: JudgedData,
     folder: Path,
     metrics: Sequence[Metric],
     models: ModelOptions,
     *,
-    source: str | Path | None,
-    labels: str | Path | None,
-    stages: Sequence[str | Stage],
     retry_failed: bool,
     stop: Interruption,
     progress: Progress | None,
@@ -187,10 +171,10 @@ def measured_run(
     """(the run with labels that a word names, what was measured on it). None for the run in a dry run."""
     measure = partial(measure_run, metrics=metrics, models=models, retry_failed=retry_failed, stop=stop)
     if models.dry_run:
-        with run_to_rehearse(word, folder, source=source, labels=labels, stages=stages) as run:
+        with run_to_rehearse(data, folder) as run:
             yield None, measure(run, progress=progress)
         return
-    judged = judged_run(word, folder, source=source, labels=labels, stages=stages, progress=progress)
+    judged = judged_run(data, folder, progress)
     with judged.run:
         yield judged, measure(judged.run, progress=progress)
 

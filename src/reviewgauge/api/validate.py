@@ -17,7 +17,7 @@ from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.validity.human_values import HumanValues, human_values
 from reviewgauge.analysis.validity.report import Evidence, Scored, ValiditySettings, length_baseline
 from reviewgauge.analysis.validity.review_table import ReviewTable, RowFilter
-from reviewgauge.api.judged_runs import NO_LABELS, JudgedRun, folder_name, measured_run
+from reviewgauge.api.judged_runs import NO_LABELS, JudgedData, JudgedRun, folder_name, measured_run
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Fact, Record
 from reviewgauge.core.errors import MissingExtra, UserError
@@ -95,18 +95,9 @@ def validate(
     wanted = find_metrics(metrics)
     models, stop = models or ModelOptions(), stop or Interruption()
     folder = Path(out or f"validity-{folder_name(dataset, stages)}")
-    with measured_run(
-        dataset,
-        folder,
-        wanted,
-        models,
-        source=source,
-        labels=labels,
-        stages=stages,
-        retry_failed=retry_failed,
-        stop=stop,
-        progress=progress,
-    ) as (judged, measured):
+    data = JudgedData(dataset, source, labels, stages)
+    measuring = measured_run(data, folder, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
+    with measuring as (judged, measured):
         if judged is None or stop.is_set():
             return _without_report(folder, judged, measured, began)
         asked = _Wanted(dimensions, slices, of_round, part)
