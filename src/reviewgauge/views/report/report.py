@@ -214,10 +214,8 @@ def _board_view(data: ReportData, board: Leaderboard, name: str) -> BoardView:
     columns = [r for r in first if r in known] or known
     if "precision" not in columns:
         columns = known[:6]
-    matrix = {}
-    for c in table.comparisons if table else ():
-        if c.reading == board.headline:
-            matrix[c.first, c.second] = c
+    comparisons = table.comparisons if table else ()
+    matrix = {(c.first, c.second): c for c in comparisons if c.reading == board.headline}
     sentence = answer(board, table).replace("p < ", "p\u00a0<\u00a0").replace("p = ", "p\u00a0=\u00a0")
     return BoardView(board, name, columns, table, _drawings(board, name), _slices(board, name), matrix, sentence)
 
@@ -237,20 +235,23 @@ def _drawings(board: Leaderboard, name: str) -> dict[str, Markup]:
 
 
 def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
-    groups = []
-    by_fact = [(fact, list(found_)) for fact, found_ in groupby(board.slices, key=lambda s: s.fact)]
+    by_fact = [(fact, list(pieces)) for fact, pieces in groupby(board.slices, key=lambda s: s.fact)]
     shown = [(fact, pieces, r) for fact, pieces in by_fact for r in figures.slice_readings(board, pieces)]
-    for number, (fact, pieces, reading) in enumerate(shown, 1):
-        panels = []
-        if plots.available():
-            top = max(plots.highest(piece.systems, reading) for piece in pieces)
-            largest = sorted(pieces, key=lambda piece: -piece.n)[:MOST_PANELS]
-            drawn = [piece for piece in pieces if piece in largest]
-            for at, piece in enumerate(drawn, 1):
-                drawing = plots.small_multiple(board, piece, reading, f"{name}s{number}p{at}", top=top, width=SMALL)
-                panels.append(ReportPanel(piece, Markup(drawing)))
-        groups.append(SliceGroup(fact, reading, pieces, panels))
-    return groups
+    return [
+        SliceGroup(fact, reading, pieces, _panels(board, reading, pieces, f"{name}s{number}"))
+        for number, (fact, pieces, reading) in enumerate(shown, 1)
+    ]
+
+
+def _panels(board: Leaderboard, reading: str, pieces: Sequence[SliceSummary], name: str) -> list[ReportPanel]:
+    if not plots.available():
+        return []
+    top = max(plots.highest(piece.systems, reading) for piece in pieces)
+    largest = sorted(pieces, key=lambda piece: -piece.n)[:MOST_PANELS]
+    return [
+        ReportPanel(piece, Markup(plots.small_multiple(board, piece, reading, f"{name}p{at}", top=top, width=SMALL)))
+        for at, piece in enumerate((piece for piece in pieces if piece in largest), 1)
+    ]
 
 
 # --- changes -------------------------------------------------------------------------------------------------------
@@ -272,12 +273,10 @@ def _systems(data: ReportData) -> list[str]:
 
 def _troubles(data: ReportData, changes: Sequence[ChangeView]) -> Iterator[Trouble]:
     anchors = {view.case.id: view.anchor for view in changes}
-    for outcome in data.outcomes:
-        if outcome.failure is not None:
-            f = outcome.failure
-            yield Trouble(anchors.get(outcome.case), outcome.case, outcome.system, "review", f.kind, f.message)
     reviews = {(o.case, o.system, o.attempt): o.failure for o in data.outcomes}
+    for outcome in data.outcomes:
+        if f := outcome.failure:
+            yield Trouble(anchors.get(outcome.case), outcome.case, outcome.system, "review", f.kind, f.message)
     for score in data.scores:
-        if score.failure is not None and score.failure != reviews.get((score.case, score.system, score.attempt)):
-            f = score.failure
+        if (f := score.failure) and f != reviews.get((score.case, score.system, score.attempt)):
             yield Trouble(anchors.get(score.case), score.case, score.system, score.metric, f.kind, f.message)

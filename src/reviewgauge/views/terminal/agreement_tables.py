@@ -99,7 +99,8 @@ def _coefficients(rows: Sequence[Coefficient], width: int) -> RenderableType:
         number_column(table, name)
     reasons: dict[str, list[str]] = {}
     for row in rows:
-        cells = [_value(row.figure), _interval(row.figure), f"{row.items:,}"]
+        interval = figures.interval(row.figure.low, row.figure.high, digits=3) or figures.UNDEFINED
+        cells = [_value(row.figure), interval, f"{row.items:,}"]
         table.add_row(plain(row.name), *cells, *([f"{row.raters}"] if width >= NARROW else []))
         if row.figure.reason:
             reasons.setdefault(row.figure.reason, []).append(row.name)
@@ -110,12 +111,8 @@ def _coefficients(rows: Sequence[Coefficient], width: int) -> RenderableType:
     return Group(table, notes_below(*notes)) if notes else table
 
 
-def _value(figure: Figure) -> str:
-    return figures.number(figure.value, digits=DIGITS)
-
-
-def _interval(figure: Figure) -> str:
-    return figures.interval(figure.low, figure.high, digits=3) or figures.UNDEFINED
+def _value(figure: Figure | None) -> str:
+    return figures.number(figure.value if figure else None, digits=DIGITS)
 
 
 def _batches(batches: Sequence[BatchAgreement], width: int) -> RenderableType:
@@ -127,8 +124,8 @@ def _batches(batches: Sequence[BatchAgreement], width: int) -> RenderableType:
     for name in shown:
         number_column(table, SHORT.get(name, name))
     for batch in batches:
-        known = {c.name: c.figure for c in batch.coefficients}
-        cells = (_value(known[name]) if name in known else figures.UNDEFINED for name in shown)
+        known = _known(batch)
+        cells = (_value(known.get(name)) for name in shown)
         table.add_row(plain(batch.batch, 60), f"{batch.items:,}", *cells)
     return Group(Text("by batch, in the order of the labels"), table)
 
@@ -151,9 +148,7 @@ def _matrix(one: DimensionAgreement, width: int) -> RenderableType:
             label.append(" *")
         cells = []
         for column, other in enumerate(raters):
-            wanted = corrected if column > row else plainly
-            known = by_pair.get(frozenset((rater, other)), {})
-            figure = known.get(wanted)
+            figure = by_pair.get(frozenset((rater, other)), {}).get(corrected if column > row else plainly)
             cells.append("·" if row == column else figures.number(figure.value if figure else None))
         table.add_row(label, *cells)
     mixed = "* a model. " if len(set(one.kinds.values())) > 1 else ""
@@ -169,20 +164,19 @@ def _two_names(pairs: Sequence[PairAgreement]) -> tuple[str, str]:
     return (near or names)[0], corrected
 
 
-def _known(pair: PairAgreement) -> dict[str, Figure]:
-    return {c.name: c.figure for c in pair.coefficients}
+def _known(measured: PairAgreement | BatchAgreement) -> dict[str, Figure]:
+    return {c.name: c.figure for c in measured.coefficients}
 
 
 def _weakest(pairs: Sequence[PairAgreement], plainly: str, corrected: str) -> RenderableType:
-    known = [(pair, _known(pair)) for pair in pairs]
-    values = [(figures_of[corrected].value, pair, figures_of) for pair, figures_of in known]
-    defined = sorted(((v, p, f) for v, p, f in values if v is not None), key=lambda entry: entry[0])
+    known = [(pair, own) for pair in pairs if (own := _known(pair))[corrected].value is not None]
+    defined = sorted(known, key=lambda entry: entry[1][corrected].value or 0.0)
     table = bare_table()
     table.add_column("first", overflow="fold", max_width=24)
     table.add_column("second", overflow="fold", max_width=24)
     for name in (SHORT.get(corrected, corrected), SHORT.get(plainly, plainly), "items"):
         number_column(table, name)
-    for _, pair, of in defined[:WEAKEST]:
+    for pair, of in defined[:WEAKEST]:
         cells = (figures.number(of[name].value) for name in (corrected, plainly))
         table.add_row(plain(pair.first), plain(pair.second), *cells, f"{pair.items:,}")
     undefined = len(pairs) - len(defined)

@@ -6,6 +6,7 @@ is never the only sign.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -71,20 +72,15 @@ def doctor(report: DoctorReport) -> RenderableType:
     table.add_column("check", overflow="fold", max_width=26)
     table.add_column("expected", overflow="fold")
     table.add_column("found", overflow="fold")
+    marks = {True: Text("ok", style="green"), False: Text("FAILS", style="bold red"), None: Text("untried")}
     for check in report.checks:
-        mark = {True: Text("ok", style="green"), False: Text("FAILS", style="bold red"), None: Text("untried")}[
-            check.ok
-        ]
         what = plain(check.found, 400)
         for more in (f"case {check.case}" if check.case and check.ok is False else "", check.detail):
             if more:
                 what.append("\n").append(plain(more, 400, "dim"))
-        table.add_row(mark, plain(check.name), plain(check.expected), what)
-    failed = sum(check.ok is False for check in report.checks)
-    untried = sum(check.ok is None for check in report.checks)
-    counts = (
-        f"{len(report.checks)} checks: {len(report.checks) - failed - untried} hold, {failed} fail, {untried} untried"
-    )
+        table.add_row(marks[check.ok], plain(check.name), plain(check.expected), what)
+    outcomes = Counter(check.ok for check in report.checks)
+    counts = f"{outcomes[True]} hold, {outcomes[False]} fail, {outcomes[None]} untried"
     head = plain(
         f"{report.dataset}: {report.cases} cases, benchmark {figures.short_hash(report.benchmark)}; "
         f"metrics: {', '.join(report.metrics) or 'none'}",
@@ -92,9 +88,11 @@ def doctor(report: DoctorReport) -> RenderableType:
     )
     verdict = Text("can be trusted as far as these checks go" if report.ok else "cannot be trusted as it is")
     verdict.stylize("bold green" if report.ok else "bold red")
-    if report.ok and untried == len(report.checks):
+    if report.ok and outcomes[None] == len(report.checks):
         verdict = Text("no check could be tried", style="bold yellow")
-    return Group(head, Text(""), table, Text(""), _lint(report), Text(counts + ": ").append(verdict))
+    return Group(
+        head, Text(""), table, Text(""), _lint(report), Text(f"{len(report.checks)} checks: {counts}: ").append(verdict)
+    )
 
 
 def _lint(report: DoctorReport) -> RenderableType:
