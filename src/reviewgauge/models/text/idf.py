@@ -306,15 +306,21 @@ class Weighting:
 
 def cosines(hypotheses: Sequence[str], references: Sequence[str], weighting: Weighting) -> Numbers:
     """The cosine of each pair; 0 where a text has no n-gram. Equal texts have exactly 1."""
-    found, start, weight = [np.empty(0)], 0, 0
-    for end, (mine, theirs) in enumerate(zip(hypotheses, references, strict=True)):
-        if weight and weight + len(mine) + len(theirs) > WINDOW:
-            found.append(_window(hypotheses[start:end], references[start:end], weighting))
+    sizes = [len(mine) + len(theirs) for mine, theirs in zip(hypotheses, references, strict=True)]
+    found = [_window(hypotheses[part], references[part], weighting) for part in _windows(sizes)]
+    return np.concatenate([np.empty(0), *found])
+
+
+def _windows(sizes: Sequence[int]) -> Iterator[slice]:
+    """Runs of texts of these sizes with at most WINDOW characters together, or one text."""
+    start, weight = 0, 0
+    for end, size in enumerate(sizes):
+        if weight and weight + size > WINDOW:
+            yield slice(start, end)
             start, weight = end, 0
-        weight += len(mine) + len(theirs)
-    if hypotheses:
-        found.append(_window(hypotheses[start:], references[start:], weighting))
-    return np.concatenate(found)
+        weight += size
+    if sizes:
+        yield slice(start, len(sizes))
 
 
 def _window(hypotheses: Sequence[str], references: Sequence[str], weighting: Weighting) -> Numbers:
@@ -338,17 +344,5 @@ def _row_sums(matrix: csr_matrix) -> Numbers:
 
 def fitted_idf(texts: Sequence[str], grams: Grams) -> Idf:
     """The idf of `texts` themselves, window by window; a text that occurs twice counts once."""
-
-    def batches() -> Iterator[Iterator[csr_matrix]]:
-        window: list[str] = []
-        weight = 0
-        for text in dict.fromkeys(texts):
-            if window and weight + len(text) > WINDOW:
-                yield grams.counts(window)
-                window, weight = [], 0
-            window.append(text)
-            weight += len(text)
-        if window:
-            yield grams.counts(window)
-
-    return fitted(batches())
+    distinct = list(dict.fromkeys(texts))
+    return fitted(grams.counts(distinct[part]) for part in _windows([len(text) for text in distinct]))
