@@ -21,6 +21,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop, Failed
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.forge.client import Forge as ForgeClient
+from reviewgauge.repo.forge.replies import Clock
 from reviewgauge.stages.from_github import DUMP, FOLDER, FromGithub
 
 NAME = "acme/shop"
@@ -76,11 +77,18 @@ def context(folder: Path, source: str = f"github:{NAME}") -> BuildFolder:
     return BuildFolder(folder, source)
 
 
+class Quick(Clock):
+    """A thousandth of a second for each second of a wait."""
+
+    def sleep(self, seconds: float) -> None:
+        super().sleep(seconds / 1000)
+
+
 class Impatient(FromGithub):
     """It does not wait long before it asks again."""
 
     def open_forge(self, context: BuildContext) -> ForgeClient:
-        return ForgeClient.open(context.folder / FOLDER, api=self.api, tokens=self.tokens, patience=0.001)
+        return ForgeClient(context.folder / FOLDER, api=self.api, tokens=self.tokens, clock=Quick())
 
 
 def run(stage: FromGithub, folder: Path, source: str = f"github:{NAME}") -> tuple[list[Candidate], list[Drop]]:
