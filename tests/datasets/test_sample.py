@@ -11,6 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -48,31 +49,29 @@ def cases(home: Path, monkeypatch: pytest.MonkeyPatch) -> list[Case]:
     return list(Sample().cases())
 
 
+@pytest.fixture(scope="module")
+def built(builder: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The sample, built on a machine whose git has settings of its own."""
+    folder = tmp_path_factory.mktemp("built")
+    settings = folder / "gitconfig"
+    settings.write_text("[commit]\n\tgpgSign = true\n[core]\n\tautocrlf = true\n[user]\n\tname = Somebody\n")
+    with pytest.MonkeyPatch.context() as machine:
+        machine.setenv("GIT_CONFIG_GLOBAL", str(settings))
+        machine.setenv("GIT_AUTHOR_DATE", "2001-01-01T00:00:00Z")
+        return builder.build(folder / "sample")
+
+
 @pytest.mark.slow
-def test_a_build_gives_the_same_commits_and_the_same_cases(builder: ModuleType, tmp_path: Path) -> None:
-    built = builder.build(tmp_path)
+def test_a_build_gives_the_same_commits_and_the_same_cases_on_every_machine(builder: ModuleType, built: Any) -> None:
     heads = builder.bundle_heads(PACKAGED / "sample.bundle", built.maker.git_dir)
     assert heads == {"refs/heads/main": built.head, "refs/heads/maintained": built.maintained}
+    assert built.head == built.cases[-1].change.head
     assert b"".join(case.to_line() for case in built.cases) == (PACKAGED / "cases.jsonl").read_bytes()
     assert b"".join(review.to_line() for review in built.reviews) == (PACKAGED / "reviews.jsonl").read_bytes()
 
 
 @pytest.mark.slow
-def test_git_settings_of_this_machine_do_not_reach_a_build(
-    builder: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings = tmp_path / "gitconfig"
-    settings.write_text("[commit]\n\tgpgSign = true\n[core]\n\tautocrlf = true\n[user]\n\tname = Somebody\n")
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(settings))
-    monkeypatch.setenv("GIT_AUTHOR_DATE", "2001-01-01T00:00:00Z")
-    built = builder.build(tmp_path / "built")
-    assert built.head == built.cases[-1].change.head
-    assert built.maintained == builder.bundle_heads(PACKAGED / "sample.bundle", built.maker.git_dir)[builder.MAINTAINED]
-
-
-@pytest.mark.slow
-def test_a_comment_on_a_line_that_is_not_in_the_diff_stops_the_build(builder: ModuleType, tmp_path: Path) -> None:
-    built = builder.build(tmp_path)
+def test_a_comment_on_a_line_that_is_not_in_the_diff_stops_the_build(builder: ModuleType, built: Any) -> None:
     repository, change = Repository(built.maker.git_dir), built.cases[0].change
     for path, text in (
         ("api/wayside/parcels.py", "class WrongStatus(Exception):"),
