@@ -35,6 +35,7 @@ from reviewgauge.engine.bundle.contents import (
     BUNDLE,
     FORMAT,
     MOST_RESAMPLES,
+    OWN_LICENCE,
     README,
     TABLES,
     VALIDITY,
@@ -58,9 +59,6 @@ from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity.csv_files import csv_tables
 
 LEADERBOARD, SLICES, COMPARISONS = "leaderboard", "slices", "comparisons"
-
-
-OWN = "that of its author"
 
 
 class BundleResult(Record):
@@ -188,7 +186,7 @@ class Policy(NamedTuple):
 def policy_of(dataset: str, wanted: bool | None) -> Policy:
     """What to do with the texts of a run on `dataset` (as its manifest names it). `wanted` overrules the licence."""
     word = dataset.partition(" | ")[0]
-    licence, allowed = OWN, True
+    licence, allowed = OWN_LICENCE, True
     if names_dataset(word):
         try:
             card = load_recorded(Dataset, word).card

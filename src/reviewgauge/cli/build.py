@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
 import click
 
-from reviewgauge.api.build import CARD_MD, BuildResult, build
+from reviewgauge.api.build import BuildResult, build
 from reviewgauge.cli.options import json_option, model_options
 from reviewgauge.cli.output import note, run_stoppable
 from reviewgauge.core.errors import UserError
 from reviewgauge.views.markdown import funnel_table
+from reviewgauge.views.terminal.closing import build_lines
 
 
 @click.command("build")
@@ -66,18 +66,5 @@ def _shown(result: BuildResult) -> list[object]:
         return [*lines, f"{result.folder}: not finished, nothing was written"]
     for warning in card.warnings:
         note(f"note: {warning}")
-    where = shlex.quote(result.folder)
-    if card.cases:
-        count = card.counts
-        held = ", ".join(
-            f"{count[name]} {name}" for name in ("changed", "clean", "without a verdict") if count.get(name)
-        )
-        findings = f"{count.get('findings', 0)} findings"
-        lines.append(f"{result.folder}: {card.cases} cases ({held}), {findings}, benchmark {card.benchmark[:12]}")
-        if result.reviews:
-            lines.append(f"{result.reviews} posted reviews: reviewgauge review {where} recorded -o RUN")
-        lines.append(f"card: {result.folder}/{CARD_MD}; every drop with its reason: {result.folder}/drops.jsonl")
-        lines.append(f"next: reviewgauge doctor {where}")
-    else:
-        lines.append(f"{result.folder}: no case is left; the funnel and {result.folder}/drops.jsonl say why")
+    lines += build_lines(result.folder, card, result.reviews)
     return [funnel_table(card.funnel), *lines]

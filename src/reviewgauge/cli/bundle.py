@@ -7,11 +7,12 @@ from typing import Any
 
 import click
 
-from reviewgauge.api.bundle import OWN, BundleResult, bundle
+from reviewgauge.api.bundle import bundle
 from reviewgauge.api.verify import VerifyResult, verify
 from reviewgauge.cli.options import json_option, seed_option
 from reviewgauge.cli.output import emit, note, progress_bar
 from reviewgauge.engine.bundle import compare
+from reviewgauge.views.terminal.closing import bundle_notes
 
 __all__ = ["bundle", "command", "verify"]
 
@@ -73,28 +74,10 @@ def make_command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     with progress_bar("bundling", quiet=as_json) as progress:
         result = bundle(*runs, progress=progress, **options)
     if not as_json:
-        for line in _notes(result):
+        for line in bundle_notes(result.runs):
             note(line)
     made = f"{result.bytes / 1e6:.1f} MB, {result.files} files, content {result.content[:16]}"
     emit(result, as_json, lambda: f"{result.path}: {made}\nnext: reviewgauge bundle verify {result.path}")
-
-
-def _notes(result: BundleResult) -> list[str]:
-    """Notes for the user who is about to publish the bundle."""
-    lines = []
-    for entry in result.runs:
-        if entry.texts == "all":
-            why = f", {entry.why}" if entry.why else ""
-            if entry.licence == OWN:
-                why = ": your own data, which --without-texts leaves out"
-            lines.append(f"note: {entry.name} holds the texts of {entry.cases} cases (licence: {entry.licence}{why})")
-        else:
-            gone = entry.withheld["reviews"].records
-            lines.append(f"note: {entry.name} leaves out the texts of its cases and of {gone:,} reviews: {entry.why}")
-        lines += [f"note: {entry.name}/{name} is left out: {why}" for name, why in list(entry.left_out.items())[:5]]
-        if len(entry.left_out) > 5:
-            lines.append(f"note: {len(entry.left_out) - 5} more files of {entry.name} are left out; --json has all")
-    return lines
 
 
 @command.command("verify")

@@ -49,8 +49,8 @@ def emit(
     shown = show()
     console = Console(width=_width(), highlight=False)
     for part in shown if isinstance(shown, list) else [shown]:
-        text = harmless(hide_secrets(part)) if isinstance(part, str) else part
-        console.print(text, soft_wrap=whole_lines, markup=False, emoji=False)
+        clean = harmless(hide_secrets(part)) if isinstance(part, str) else part
+        console.print(clean, soft_wrap=whole_lines, markup=False, emoji=False)
 
 
 def _escaped(found: re.Match[str]) -> str:

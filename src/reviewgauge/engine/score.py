@@ -46,6 +46,7 @@ class ScoreJob:
     def __call__(self, items: Sequence[tuple[Case, Review]]) -> Answers:
         """One answer an item, each with what was spent since the one before."""
         answers: list[Answered] = []
+        refused: UserError | None = None
         with counted() as tally:
             before = tally.usage
             try:
@@ -54,13 +55,9 @@ class ScoreJob:
                     answers.append(Answered(value, _since(before, now)))
                     before = now
             except UserError as error:
-                return Answers(_mark_fake(answers, tally.fake), error)
-        return Answers(_mark_fake(answers, tally.fake))
-
-
-def _mark_fake(answers: Sequence[Answered], fake: bool) -> list[Answered]:
-    """Mark all answers of a batch in which a fake model answered: any of them may rest on it."""
-    return [answer._replace(fake=fake) for answer in answers] if fake else list(answers)
+                refused = error
+        # Any answer of a batch in which a fake model answered may rest on it.
+        return Answers([answer._replace(fake=tally.fake) for answer in answers], refused)
 
 
 def _since(before: Usage, now: Usage) -> Usage:
@@ -114,7 +111,6 @@ def _finite(value: Measured | str | Failure) -> Measured | str | Failure:
 
 
 REVIEW_FAILED = "the review failed"
-EVERYTHING = Selection()
 _BATCHES_PER_WORKER = 4
 
 
@@ -145,7 +141,7 @@ def measure_run(
     models: ModelOptions,
     *,
     retry_failed: bool = False,
-    only: Selection = EVERYTHING,
+    only: Selection | None = None,
     workers: int | None = None,
     stop: Interruption,
     progress: Progress | None = None,
@@ -362,22 +358,14 @@ class _Scorer:
         if answered is None:
             if why := self.metric.unmeasurable(self.cases[outcome.case]):
                 return blank.model_copy(update={"reason": why})  # no review of it would have counted
-            failure, reason = outcome.failure, REVIEW_FAILED
-            return self._failed(blank, failure, reason)
+            return self._failed(blank, outcome.failure, REVIEW_FAILED)
         value = answered.value
         if isinstance(value, Failure):
             return self._failed(blank, value, "the metric failed")
         if isinstance(value, str):
             return blank.model_copy(update={"reason": value or "does not apply"})
-        return blank.model_copy(
-            update={
-                "parts": value.parts,
-                "facets": value.facets,
-                "matching": value.matching,
-                "votes": value.votes,
-                "fake": blank.fake or value.fake,
-            }
-        )
+        measured = {name: getattr(value, name) for name in ("parts", "facets", "matching", "votes")}
+        return blank.model_copy(update={**measured, "fake": blank.fake or value.fake})
 
     def _failed(self, blank: Score, failure: Failure | None, reason: str) -> Score:
         bounds = self._bounds_of(blank.case)

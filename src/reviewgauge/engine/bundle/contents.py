@@ -35,6 +35,7 @@ LARGEST_PARAMETER = 64 * 1024 * 1024  # bytes; a larger file is a model, which a
 MOST_RESAMPLES = 1_000_000  # that a bundle may ask of the machine that checks it
 LONGEST_FACT = 80  # characters; a longer fact is a text, which an outline has none of
 RECORDED = "recorded"
+OWN_LICENCE = "that of its author"
 _PARAMETER_FILES = (".json", ".jsonl", ".csv", ".toml", ".yaml", ".yml", ".txt")
 _NOT_PLAIN = re.compile(r"[^\w.-]+")
 _LIBRARIES = ("numpy", "pydantic", "scipy", "sacrebleu", "nltk", "rapidfuzz", "onnxruntime", "tokenizers")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 
+from reviewgauge.core.reports.build_card import BuildCard
 from reviewgauge.core.reports.leaderboard import Leaderboard
 from reviewgauge.core.results import Drop
+from reviewgauge.engine.bundle.contents import OWN_LICENCE, RunEntry
+from reviewgauge.engine.classify import Sorted
 from reviewgauge.engine.review import ReviewTotals
 from reviewgauge.engine.run.model_options import Spending
 from reviewgauge.engine.run.progress import WorkTotals
@@ -143,3 +147,67 @@ def _failed(totals: WorkTotals) -> list[str]:
 
 def _left(totals: WorkTotals) -> list[str]:
     return [f"{totals.left} left undone"] if totals.stopped and totals.left else []
+
+
+# --- build, bundle and classify ------------------------------------------------------------------------------------
+
+
+def build_lines(folder: str, card: BuildCard, reviews: int) -> list[str]:
+    """What a build wrote into `folder`, and the suggested next commands."""
+    if not card.cases:
+        return [f"{folder}: no case is left; the funnel and {folder}/drops.jsonl say why"]
+    kinds = [
+        f"{card.counts[name]} {name}" for name in ("changed", "clean", "without a verdict") if card.counts.get(name)
+    ]
+    findings = f"{card.counts.get('findings', 0)} findings"
+    where = shlex.quote(folder)
+    posted = f"{reviews} posted reviews: reviewgauge review {where} recorded -o RUN"
+    return [
+        f"{folder}: {card.cases} cases ({', '.join(kinds)}), {findings}, benchmark {card.benchmark[:12]}",
+        *([posted] if reviews else []),
+        f"card: {folder}/card.md; every drop with its reason: {folder}/drops.jsonl",
+        f"next: reviewgauge doctor {where}",
+    ]
+
+
+def bundle_notes(runs: Sequence[RunEntry]) -> list[str]:
+    """Notes for the user who is about to publish a bundle of these runs."""
+    lines = []
+    for entry in runs:
+        if entry.texts == "all":
+            why = f", {entry.why}" if entry.why else ""
+            if entry.licence == OWN_LICENCE:
+                why = ": your own data, which --without-texts leaves out"
+            lines.append(f"note: {entry.name} holds the texts of {entry.cases} cases (licence: {entry.licence}{why})")
+        else:
+            gone = entry.withheld["reviews"].records
+            lines.append(f"note: {entry.name} leaves out the texts of its cases and of {gone:,} reviews: {entry.why}")
+        lines += [f"note: {entry.name}/{name} is left out: {why}" for name, why in list(entry.left_out.items())[:5]]
+        if len(entry.left_out) > 5:
+            lines.append(f"note: {len(entry.left_out) - 5} more files of {entry.name} are left out; --json has all")
+    return lines
+
+
+def classify_lines(found: Sorted, spent: Spending) -> list[str]:
+    """What a model sorted into which classes, one fact a line."""
+    left_out = [f"not asked: {count:,} ({reason})" for reason, count in _most_first(found.left_out)]
+    if any(reason.startswith("no diff hunk") for reason in found.left_out):
+        left_out.append("  --without-code asks without the hunk; such classes are not published ones")
+    if spent.estimated:  # the classes of a rehearsal are the fake model's
+        return [*left_out, spent.sentence]
+    width = max((len(name) for name in found.classes), default=0)
+    lines = [f"{found.dimension} of {found.of}, by {found.rater} ({found.setting}){': fake' if found.fake else ''}"]
+    lines += [f"  {name:<{width}}  {count:>6,}" for name, count in _most_first(found.classes)]
+    lines.append(f"{found.done:,} sorted" + (f"; {found.skipped:,} sorted before" if found.skipped else ""))
+    if found.known:
+        share = f"{found.agree:,} of {found.known:,} ({found.agree / found.known:.1%})"
+        lines.append(f"as the data says, where it does: {share}")
+    lines += left_out
+    for kind, count in _most_first(found.failed):
+        what = "undecided" if kind == "undecided" else f"failed ({kind})"
+        lines.append(f"{what}: {count:,}, such as: {found.examples[kind]}")
+    return lines + ([spent.sentence] if spent.sentence else [])
+
+
+def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))
