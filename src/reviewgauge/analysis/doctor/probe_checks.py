@@ -219,14 +219,9 @@ def below(name: str, lower: Trial, upper: Trial, readings: Sequence[str], share:
         return untried(name, expected, f"the metric has none of {', '.join(readings)} on this data")
     holds = all(_number(lower, r) <= share * _number(upper, r) + (EPSILON if share < 1 else -EPSILON) for r in shared)
     above = [] if holds else [pair for pair in lower.of_cases(shared[0]) if pair[1] > EPSILON]
-    worst = min(above, key=lambda pair: (pair[0].size, pair[0].case.id), default=None)
-    return _check(
-        name,
-        expected,
-        _versus(lower, upper, shared),
-        holds,
-        [(worst[0], _hit_by(worst[0], shared[0], worst[1]))] if worst else [],
-    )
+    smallest = sorted(above, key=lambda pair: (pair[0].size, pair[0].case.id))[:1]
+    bad = [(answer, _hit_by(answer, shared[0], value)) for answer, value in smallest]
+    return _check(name, expected, _versus(lower, upper, shared), holds, bad)
 
 
 def _number(trial: Trial, reading: str) -> float:

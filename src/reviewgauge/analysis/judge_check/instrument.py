@@ -231,12 +231,10 @@ def reply_of(instrument: Instrument, ask: Ask, attempt: int = 1) -> Decisions:
     """One answer, or the failure in its place. Raises UserError, and Failed if it stops the run."""
     began = time.perf_counter()
     failure: Failure | None = None
-    decisions: Sequence[float] = ()
-    values: Sequence[float] = ()
-    reason = ""
+    answer: tuple[Sequence[float], Sequence[float], str] = ((), (), "")
     with counted(attempt) as tally:
         try:
-            decisions, values, reason = instrument.answer(ask)
+            answer = instrument.answer(ask)
         except Failed as error:
             if error.stops:
                 raise
@@ -245,6 +243,6 @@ def reply_of(instrument: Instrument, ask: Ask, attempt: int = 1) -> Decisions:
             raise
         except Exception as error:  # a bug of a plug-in becomes a failure record, never an answer
             failure = Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
-    seconds = time.perf_counter() - began
-    silent = not ask.review.comments
+    seconds, silent = time.perf_counter() - began, not ask.review.comments
+    decisions, values, reason = answer
     return Decisions(tuple(decisions), tuple(values), tally.usage, seconds, tally.fake, failure, reason, silent)

@@ -122,9 +122,8 @@ def pair_plan(
         warnings=tuple(_component_warnings(parts, spreads, names, tiny, words)),
     )
     if error <= tiny:
-        return blank.model_copy(
-            update={"error": None, "reason": "the difference never varies, so no study can be planned"}
-        )
+        reason = "the difference never varies, so no study can be planned"
+        return blank.model_copy(update={"error": None, "reason": reason})
     study = _Study(parts, clusters, question, names)
     planned = [k for k in sorted(set(question.attempts)) if k == 1 or any(parts.within)] or [1]
     return blank.model_copy(

@@ -173,12 +173,7 @@ class _Curve(NamedTuple):
         return cls(sign * ordered[last], hits / taken, hits / positives, 2 * hits / (taken + positives))
 
     def point(self, at: int) -> SweepPoint:
-        return SweepPoint(
-            threshold=float(self.threshold[at]),
-            precision=float(self.precision[at]),
-            recall=float(self.recall[at]),
-            f1=float(self.f1[at]),
-        )
+        return SweepPoint.model_validate({name: float(values[at]) for name, values in self._asdict().items()})
 
     def points(self) -> tuple[SweepPoint, ...]:
         """The points nearest to even steps of the threshold and of the recall; all if they are few."""
