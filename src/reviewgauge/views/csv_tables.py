@@ -125,7 +125,7 @@ def leaderboard_table(csv_text: str, *, caption: str, label: str) -> str:
     head = ["System", *(figures.label(reading) for reading in shown), "Scored"]
     body = []
     for system, found in by_system.items():
-        cells = [_estimate(found.get(reading, {})) for reading in shown]
+        cells = [_interval(row.get("value", ""), row) for row in (found.get(reading, {}) for reading in shown)]
         of = next(iter(found.values()))
         fake = " (fake)" if of["fake"] == "yes" else ""
         body.append([escape(system) + fake, *cells, f"{of['scored']}/{of['cases']}"])
@@ -164,10 +164,6 @@ def _table(columns: str, head: Sequence[str], body: Sequence[Sequence[str]], cap
         r"\end{table}",
     ]
     return "\n".join(lines) + "\n"
-
-
-def _estimate(row: Mapping[str, str]) -> str:
-    return _interval(row.get("value", ""), row)
 
 
 def _interval(value: str, row: Mapping[str, str]) -> str:

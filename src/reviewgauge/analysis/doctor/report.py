@@ -43,7 +43,11 @@ def doctor(name: str, cases: Sequence[Case], metrics: Sequence[Metric], notes: S
     `name` is the data set's, and `notes` of its reader are listed among the lint findings. A metric that needs code
     that is missing gives an untried check, not an error.
     """
-    found = [*lint(cases), *(_noted(note) for note in notes)]
+    found = lint(cases)
+    found += [
+        LintFinding(level="note", rule="noted_when_read", case=note.item, message=f"{note.by}: {note.reason}")
+        for note in notes
+    ]
     found_checks: list[ProbeCheck] = []
     for metric in metrics:
         spec = short_spec(metric)
@@ -86,7 +90,7 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> list[ProbeCheck]:
         checks.is_one(oracle, "oracle: recall", "recall"),
         checks.is_one(oracle, "oracle: precision", "precision"),
     ]
-    if _has_phrasings(cases):
+    if any(reference.same_as is not None for case in cases for reference in case.references):
         every = trial(probes.oracle_all)
         everything.append(every)
         found.append(checks.is_one(every, "all phrasings: recall", "recall"))
@@ -114,10 +118,6 @@ def _turned(case: Case, review: Review) -> tuple[Case, Review]:
 
     known = {field: mix(getattr(case, field)) for field in ("references", "neutral", "rejected")}
     return case.model_copy(update=known), review.model_copy(update={"comments": mix(review.comments)})
-
-
-def _has_phrasings(cases: Sequence[Case]) -> bool:
-    return any(reference.same_as is not None for case in cases for reference in case.references)
 
 
 def _lines(wrong: Trial, right: Trial, cases: Sequence[Case]) -> ProbeCheck:
@@ -149,10 +149,6 @@ def _reworded(metric: Metric, cases: Sequence[Case], shuffled: Trial) -> ProbeCh
     floor = shuffled.value("recall") or 0.0
     found = f"recall {checks.shown(recall)} over {total} findings, against {checks.shown(floor)}"
     return ProbeCheck(name=name, expected=expected, found=found, ok=recall > floor)
-
-
-def _noted(note: Drop) -> LintFinding:
-    return LintFinding(level="note", rule="noted_when_read", case=note.item, message=f"{note.by}: {note.reason}")
 
 
 # --- lint ----------------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -167,7 +168,10 @@ def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
     assert isinstance(instrument, PairInstrument)
     known = {case.id: case for case in material.cases if case.references}
     reviews = [review for review in material.reviews if review.case in known]
-    asks = [Ask(known[r.case].model_copy(update={"labels": ()}), r, _all_pairs(known[r.case], r)) for r in reviews]
+    asks = []
+    for review in reviews:
+        case = known[review.case].model_copy(update={"labels": ()})
+        asks.append(Ask(case, review, tuple(product(range(len(review.comments)), range(len(case.references))))))
     people = _by_review(material.labels)
     counts: defaultdict[str, list[Count]] = defaultdict(list)
     failed: Counter[str] = Counter()
@@ -189,10 +193,6 @@ def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
             remedy="label every pair of a few reviews as same_issue: docs/guides/score.md",
         )
     return found
-
-
-def _all_pairs(case: Case, review: Review) -> tuple[tuple[int, int], ...]:
-    return tuple((c, r) for c in range(len(review.comments)) for r in range(len(case.references)))
 
 
 LabelsByPair = defaultdict[tuple[str, str | None, str | None], list[Label]]

@@ -179,12 +179,8 @@ def shuffled(human: Numbers, groups: Integers, seed: int) -> Numbers:
     return found
 
 
-CALIBRATED, UNFLOORED, RANKS, SHUFFLED = (
-    "calibrated, out of fold",
-    "the same without its floor",
-    "mean of their ranks (no labels)",
-    "fitted to shuffled labels",
-)
+CALIBRATED, UNFLOORED = "calibrated, out of fold", "the same without its floor"
+RANKS = "mean of their ranks (no labels)"
 FEWEST_ROWS = 30
 LEAK = 0.05  # a fit to shuffled labels above this, with an interval above 0, has seen the answers
 

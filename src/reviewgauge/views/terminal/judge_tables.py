@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from rich.console import Group, RenderableType
@@ -105,7 +105,11 @@ def _agreement(report: JudgeReport, rows: Sequence[JudgeAgreement], title: str =
         cells.append((row.rater, f"{row.rows:,}", *(shown(f, 3) for f in measured), *shares))
     notes = [f"{row.rater}: {why}" for row in rows if (why := row.kappa.reason)]
     notes += [words for row in rows if (words := _unasked(row))]
-    left = [f"{row.rater}: left out {_counts(row.left_out)}" for row in rows if row.left_out]
+    left = [
+        f"{row.rater}: left out {', '.join(f'{n:,} {why}' for why, n in row.left_out.items())}"
+        for row in rows
+        if row.left_out
+    ]
     return Section(f"{title} ({rows[0].clusters} clusters)", head, tuple(cells), tuple(dict.fromkeys([*notes, *left])))
 
 
@@ -115,10 +119,6 @@ def _unasked(row: JudgeAgreement) -> str:
         return ""
     asked = f"on the other {row.rows - row.unasked:,} kappa is {shown(row.kappa_asked, 3)}"
     return f"{row.rater}: {row.unasked:,} rows have a review without comments, so nothing is asked; {asked}"
-
-
-def _counts(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{n:,} {why}" for why, n in counts.items())
 
 
 def _repeats(report: JudgeReport) -> Section:

@@ -96,15 +96,12 @@ def _footer(board: Leaderboard) -> list[RenderableType]:
         if s.failed or s.missing or s.not_applicable:
             failing.setdefault(_kinds(s, board.headline), []).append(s.system)
     if failing:
-        text = "; ".join(f"{_names(systems)}: {kinds}" for kinds, systems in failing.items())
+        names = {k: ", ".join(own) if len(own) <= NAMED else f"{len(own)} systems" for k, own in failing.items()}
+        text = "; ".join(f"{systems}: {kinds}" for kinds, systems in names.items())
         lines.append(f"! not scored (never counted as 0): {text}")
     lines += [f"! {warning}" for warning in (board.estimate_note, *board.warnings) if warning]
     lines += [f"! {count} reviews break an identity: {words}" for words, count in board.broken.items()]
     return [Text(""), notes_below(*lines)]
-
-
-def _names(systems: Sequence[str]) -> str:
-    return ", ".join(systems) if len(systems) <= NAMED else f"{len(systems)} systems"
 
 
 def _kinds(system: SystemSummary, reading: str) -> str:

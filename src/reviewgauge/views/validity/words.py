@@ -162,7 +162,8 @@ def _answer(
     first = f"{name} agrees best with people on {dimension}: {figures_text}"
     if not others:
         return f"{first}. It is the only metric here with a defined correlation."
-    rivals = [m for m in others if _overlap(figure, spearman(m))]
+    low = _defined(figure.low, -2.0)
+    rivals = [m for m in others if low <= _defined(spearman(m).high, 2.0)]
     follower = spearman(others[0])
     rows = "" if follower.n == figure.n else f" over {figures.count(follower.n)} rows"
     follows = f"{called[key(others[0])]} comes next with {with_bounds(follower)}{rows}"
@@ -172,10 +173,6 @@ def _answer(
         overlapping = _joined([called[key(m)] for m in rivals])
         return f"{first}; {follows}. Its interval overlaps with that of {overlapping}, so the order is uncertain."
     return f"{first}; {follows}. The intervals do not overlap."
-
-
-def _overlap(first: Figure, second: Figure) -> bool:
-    return _defined(first.low, -2.0) <= _defined(second.high, 2.0)
 
 
 def _joined(called: Sequence[str]) -> str:
