@@ -232,7 +232,7 @@ def load_from(kind: type[P], spec: str | Spec, origin: FromFile) -> P:
 
 def _check(cls: type[Plugin], spec: Spec, origin: FromFile) -> None:
     """The gate, also for the specs inside of this one, whatever kind of plug-in they name."""
-    known = {field.name for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
+    known: set[str] = {field.name for field in dataclasses.fields(cls)} if dataclasses.is_dataclass(cls) else set()
     parameters = {name: value for name, value in spec.parameters.items() if name in known}  # `build` refuses others
     for text in check_parameters(cls, parameters, origin):
         try:
@@ -241,11 +241,11 @@ def _check(cls: type[Plugin], spec: Spec, origin: FromFile) -> None:
             check_model(text, one_line(repr(text), 80), origin)
             continue
         if "." in inner.name:
-            _check(find_class(Plugin, inner.name), inner, origin)  # type: ignore[type-abstract]
+            _check(find_class(Plugin, inner.name), inner, origin)
         for kind in KINDS:
             if inner.name in names(kind):
                 module = importlib.import_module(f"{PACKAGE}.{kind}.{inner.name}")
-                _check(_public_class(Plugin, module), inner, origin)  # type: ignore[type-abstract]
+                _check(_public_class(Plugin, module), inner, origin)
 
 
 def _refuse_foreign_code(kind: type[Plugin], spec: Spec, text: str) -> None:

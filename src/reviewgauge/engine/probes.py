@@ -34,8 +34,7 @@ def review_of(case: Case, system: str, comments: Sequence[Comment]) -> Review:
 
 def oracle(case: Case) -> Review:
     """Each finding once, in the words of its first phrasing."""
-    first = [group[0] for group in findings(case.references)]
-    return review_of(case, "oracle", [as_comment(f"o{n}", reference) for n, reference in enumerate(first)])
+    return review_of(case, "oracle", [as_comment(f"o{n}", reference) for n, reference in enumerate(_first(case))])
 
 
 def oracle_all(case: Case) -> Review:
@@ -58,8 +57,7 @@ def parrot(case: Case) -> Review:
 
 def duplicate_spam(case: Case, times: int = 5) -> Review:
     """Each finding `times` times, word for word."""
-    first = [group[0] for group in findings(case.references)]
-    comments = [as_comment(f"d{n}-{k}", reference) for n, reference in enumerate(first) for k in range(times)]
+    comments = [as_comment(f"d{n}-{k}", reference) for n, reference in enumerate(_first(case)) for k in range(times)]
     return review_of(case, "duplicate_spam", comments)
 
 
@@ -71,11 +69,9 @@ def wrong_line(case: Case) -> Review:
     for comment in oracle(case).comments:
         span = comment.span
         if span is not None and span.start is not None and span.end is not None:
-            by = last + FAR
-            moved = span.model_copy(update={"start": span.start + by, "end": span.end + by})
-            comments.append(comment.model_copy(update={"span": moved}))
-        else:
-            comments.append(comment)
+            moved = {"start": span.start + last + FAR, "end": span.end + last + FAR}
+            span = span.model_copy(update=moved)
+        comments.append(comment.model_copy(update={"span": span}))
     return review_of(case, "wrong_line", comments)
 
 
@@ -97,7 +93,7 @@ def shuffled_in_place(cases: Sequence[Case]) -> Probe:
     def probe(case: Case) -> Review:
         if case.id not in donors:
             return review_of(case, "shuffled_in_place", [])
-        words = [group[0].body for group in findings(donors[case.id].references)]
+        words = [finding.body for finding in _first(donors[case.id])]
         mine = oracle(case).comments
         comments = [_place_comment(f"s{n}", words[n % len(words)], comment.span) for n, comment in enumerate(mine)]
         return review_of(case, "shuffled_in_place", comments)
@@ -110,8 +106,8 @@ def mixed(cases: Sequence[Case]) -> Probe:
     donors = _donors(cases)
 
     def probe(case: Case) -> Review:
-        right = [group[0] for group in findings(case.references)][::2]
-        wrong = [group[0] for group in findings(donors[case.id].references)] if case.id in donors else []
+        right = _first(case)[::2]
+        wrong = _first(donors[case.id]) if case.id in donors else []
         comments = [as_comment(f"m{n}", reference) for n, reference in enumerate(right)]
         comments += [as_comment(f"w{n}", reference) for n, reference in enumerate(wrong[: max(1, len(right))])]
         return review_of(case, "mixed", comments)
@@ -153,6 +149,11 @@ def reworded(case: Case) -> tuple[Case, Review] | None:
     if not comments:
         return None
     return case.model_copy(update={"references": tuple(references)}), review_of(case, "reworded", comments)
+
+
+def _first(case: Case) -> list[Comment]:
+    """The first phrasing of each finding."""
+    return [group[0] for group in findings(case.references)]
 
 
 def _place_comment(name: str, body: str, place: Span | None) -> Comment:
