@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from reviewgauge.cli.main import main
 from reviewgauge.core.results import Outcome
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.models.cache.call_cache import open_file
 from reviewgauge.models.fake.server import FakeServer
 
 PROMPT = 'prompt(model="fake:rules")'
@@ -157,3 +159,22 @@ def test_a_metric_that_fails_on_everything_is_not_all_well(capsys: pytest.Captur
         assert main([*words, "--json"]) == 1
         server.change(fail="")
         assert main([*words, "--only", "failed"]) == 0
+
+
+@pytest.mark.slow
+def test_what_a_full_cache_could_not_take_is_not_paid_for_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cache = open_file(tmp_path / "cache" / "chat.sqlite")
+    cache.execute("CREATE TRIGGER f BEFORE INSERT ON calls BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END")
+    assert main(["review", "sample", PROMPT, "-o", "runs/p"]) != 0
+    assert "the disk is full" in capsys.readouterr().err
+    paid = list(RunFolder.open("runs/p").unkept_calls())
+    assert paid
+    cache.execute("DROP TRIGGER f")
+    cache.close()
+    assert main(["review", "sample", PROMPT, "-o", "runs/p"]) == 0
+    calls = Counter(call.key for call in RunFolder.open("runs/p").calls() if call.paid)
+    raw = [json.loads(line) for line in Path("runs/p/calls.jsonl").read_text().splitlines()]
+    assert all(sum(one["key"] == call.key and one.get("paid", True) for one in raw) == 1 for call in paid)
+    assert set(calls) >= {call.key for call in paid}

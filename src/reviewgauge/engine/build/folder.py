@@ -120,6 +120,10 @@ class BuildFolder:
         """Record one call of a chat model; see `CallLog.append`."""
         self._calls.append(call, ours=ours)
 
+    def unkept_calls(self) -> Iterator[Call]:
+        """The calls that the cache could not take when they were paid for."""
+        return self._calls.unkept()
+
     def spent(self) -> float:
         """Dollars that the recorded calls of this folder cost, as far as their prices were known."""
         return self._calls.spent()

@@ -295,6 +295,10 @@ class RunFolder:
         text = f"{self.path.resolve()} {self.manifest.created.isoformat()}"
         return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
+    def unkept_calls(self) -> Iterator[Call]:
+        """The calls that the cache could not take when they were paid for."""
+        return self._calls.unkept()
+
     def calls(self) -> Iterator[Call]:
         """The calls of chat models that were recorded, in their order; of several under one key the last counts."""
         return self._calls.read()

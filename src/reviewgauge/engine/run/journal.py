@@ -294,6 +294,11 @@ class CallLog:
         if self.path.exists():
             yield from read_calls(self.path)
 
+    def unkept(self) -> Iterator[Call]:
+        """The calls that the cache could not take when they were paid for."""
+        for _, call in self._journal.read(lambda line: b'"unkept":true' in line):
+            yield call
+
     def spent(self) -> float:
         """Dollars paid, as far as the prices were known."""
         return sum(call.answer.usage.dollars or 0.0 for call in self.read() if call.paid)

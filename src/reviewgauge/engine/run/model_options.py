@@ -159,6 +159,9 @@ class CallRecorder(Protocol):
     def append_call(self, call: Call, *, ours: bool = False) -> None:
         """Record one call."""
 
+    def unkept_calls(self) -> Iterator[Call]:
+        """The calls that the cache could not take."""
+
     def spent(self) -> float:
         """Dollars paid so far."""
 
@@ -211,6 +214,8 @@ class ModelOptions:
             if run is not None and not self.dry_run:
                 client.calls.payer = run.payer
                 client.record = partial(_record, run, client)
+                if self.replay is None:
+                    client.keep_again(run.unkept_calls())
             yield client
 
 

@@ -19,7 +19,7 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
@@ -206,9 +206,17 @@ class ChatClient:
         call = Call(**named, answer=answer)
         try:
             await self.calls.put(call)
-        finally:
-            self._record(call)  # also where the cache cannot take it: the run has paid for it
+        except BaseException:
+            self._record(call.model_copy(update={"unkept": True}))  # the run has paid for it
+            raise
+        self._record(call)
         return call
+
+    def keep_again(self, calls: Iterable[Call]) -> None:
+        """Put into the cache what it could not take when it was paid for. Raises Failed where it still cannot."""
+        for call in calls:
+            if call.unkept and self.calls.get(call.key) is None:
+                run_in_background(self.calls.put(call.model_copy(update={"unkept": False})))
 
     def _record(self, call: Call) -> None:
         """Record a call that was paid for, and once an answer from the cache."""

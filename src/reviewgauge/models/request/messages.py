@@ -107,7 +107,8 @@ class Call(Record):
     `key` is the SHA-256 of everything that changes an answer: model, address, parameters, request, and which repeat it
     is: `attempt` of the review, `trial` of a vote, `ask` counts how often an unreadable answer was asked again.
     `paid`: this record is of the call itself, not of an answer from the cache. `failure`: the answer was paid for and
-    cannot be used (a refusal, cut off); such a call is recorded and replayed, and never cached.
+    cannot be used (a refusal, cut off); such a call is recorded and replayed, and never cached. `unkept`: the cache
+    could not take it, so that the record alone holds what was paid for.
     """
 
     key: str
@@ -118,6 +119,7 @@ class Call(Record):
     request: Request
     answer: Answer
     paid: bool = True
+    unkept: bool = False
     failure: Failure | None = None
 
 
