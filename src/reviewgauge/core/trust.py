@@ -48,13 +48,15 @@ class FromFile:
     """The origin of a spec that stands in a file from others.
 
     `file` names it in errors; `folder` is where the files lie that it may name. `said` are texts that the user gave in
-    this command: those are the user's own wherever they stand. `remedy` tells how to give one.
+    this command: those are the user's own wherever they stand. `remedy` tells how to give one. `offline`: recorded
+    calls answer in the place of models, so that the address of one is a mere name.
     """
 
     file: str
     folder: Path | None = None
     said: frozenset[str] = frozenset()
     remedy: str = "if you trust it, name it yourself on the command line"
+    offline: bool = False
 
     def refuse(self, problem: str) -> UserError:
         """The error for what only the user may decide."""
@@ -117,9 +119,12 @@ def _check_text(text: str, found: frozenset[Use], shown: str, origin: FromFile) 
 
 def check_model(text: str, shown: str, origin: FromFile) -> None:
     """Raise UserError for a model at an address, one that would be fetched, or one in a folder elsewhere."""
+    chat = text.startswith(("openai:", "anthropic:", "fake:"))
+    if chat and origin.offline:
+        return
     if "//" in text or "@" in text or text.startswith(("hub:", "st:")):
         raise origin.refuse(f"{shown} is an address on the network")
-    if not text.startswith(("openai:", "anthropic:", "fake:")):
+    if not chat:
         check_file(text, shown, origin)
 
 

@@ -130,7 +130,9 @@ def replaying(contents: Contents, entry: RunEntry) -> ChatClient:
 def metric_of(contents: Contents, spec: str) -> Metric:
     """The metric of a signature; a file among its parameters is the one that the bundle brought."""
     brought = {given: str(contents.folder / name) for given, name in contents.manifest.parameters.items()}
-    return load_from(Metric, replace_texts(parse_spec(spec), brought), FromFile("the bundle", contents.folder))
+    return load_from(
+        Metric, replace_texts(parse_spec(spec), brought), FromFile("the bundle", contents.folder, offline=True)
+    )
 
 
 def measure_again(contents: Contents, stored: StoredRun, run: Path, spec: str, progress: Progress | None) -> list[str]:
