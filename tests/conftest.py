@@ -16,6 +16,11 @@ from documented import run
 # Vectors that tests embed are kept beside pytest's own cache, never in the home of whoever runs them.
 os.environ.setdefault("REVIEWGAUGE_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "reviewgauge"))
 
+# Compiled files are kept, whatever the environment says: workers and the processes that tests start would compile the
+# package and the tests anew each time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 # Every commit of plain git would start another program, which looks whether there is garbage to collect.
 os.environ |= {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "maintenance.auto", "GIT_CONFIG_VALUE_0": "false"}
 

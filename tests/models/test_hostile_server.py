@@ -10,6 +10,7 @@ import threading
 import tracemalloc
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 import pytest
 
@@ -24,8 +25,16 @@ pytestmark = pytest.mark.usefixtures("own_environment")
 HI = Request(messages=(user("Say yes."),))
 OK = b"HTTP/1.1 200 OK\r\n"
 CHUNKED = OK + b"Transfer-Encoding: chunked\r\n\r\n"
+SIZED = OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n"
 PACKED = OK + b"Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
-BOMB = gzip.compress(bytes(40 * LARGEST), compresslevel=9)
+
+
+@cache
+def bomb() -> bytes:
+    """What unpacks to 40 times the most that is read."""
+    return gzip.compress(bytes(40 * LARGEST), compresslevel=9)
+
+
 Bytes = Callable[[], Iterable[bytes]]
 
 
@@ -69,8 +78,11 @@ def endless(start: bytes, part: bytes) -> Bytes:
 
 
 ATTACKS: dict[str, tuple[Bytes, str]] = {
-    "a gzip bomb": (lambda: [OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB), BOMB], "over"),
-    "a gzip bomb in chunks": (lambda: [PACKED, b"%x\r\n" % len(BOMB), BOMB, b"\r\n0\r\n\r\n"], "over"),
+    "a gzip bomb": (
+        lambda: [SIZED % len(bomb()), bomb()],
+        "over",
+    ),
+    "a gzip bomb in chunks": (lambda: [PACKED, b"%x\r\n" % len(bomb()), bomb(), b"\r\n0\r\n\r\n"], "over"),
     "headers without end": (endless(OK, b"X-A: b\r\n"), "not valid HTTP"),
     "one header without end": (endless(OK + b"X-A: ", b"b"), "not valid HTTP"),
     "a body without end": (endless(OK + b"\r\n", b"x"), "over"),
@@ -96,7 +108,7 @@ def test_what_has_no_end_is_cut_off(name: str) -> None:
 
 @pytest.mark.slow
 def test_a_bomb_is_unpacked_no_further_than_it_may() -> None:
-    server = Hostile(lambda: [OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(BOMB), BOMB])
+    server = Hostile(lambda: [SIZED % len(bomb()), bomb()])
     with ChatClient(ChatSettings(cache=False, patience=0.0001)) as client:
         model = client.model(f"openai:m@{server.url}/v1")
         tracemalloc.start()
@@ -181,7 +193,7 @@ def test_a_bomb_behind_a_proxy(protocol: Protocol, server: Scripted, monkeypatch
     monkeypatch.setenv("no_proxy", "")
     packed = gzip.compress(json.dumps(protocol.good()).encode())
     server.script = [Say(packed, headers={"Content-Encoding": "gzip"})]
-    server.always = lambda _: Say(BOMB, headers={"Content-Encoding": "gzip"})
+    server.always = lambda _: Say(bomb(), headers={"Content-Encoding": "gzip"})
     with ChatClient(ChatSettings(cache=False, patience=0.0001)) as client:
         model = client.model(f"{protocol.provider}:m@http://model.invalid/v1")
         assert model.ask(HI).text == "yes"
