@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -144,7 +143,7 @@ def test_a_bundle_takes_the_calls_along_and_measures_again_from_them(packed: Pat
 
 def test_an_answer_that_was_made_better_is_found_by_replaying_it(packed: Path) -> None:
     def better(text: str) -> str:
-        return re.sub(r'"answer":\{"text":"no"', '"answer":{"text":"yes"', text, count=1, flags=re.IGNORECASE)
+        return text.replace(r'"answer":{"text":"{\"answer\": \"no\"}"', r'"answer":{"text":"{\"answer\": \"yes\"}"', 1)
 
     difference = verify(tamper(packed, "runs/judged/calls.jsonl", better, fit_hashes=True)).difference
     assert difference is not None
