@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.cli.main import main
+from reviewgauge.cli.output import emit
+from reviewgauge.core.base import escape_cell, unescape_cell
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.parsing import MOST_VALUES, parse_record
-from reviewgauge.core.records import Change
+from reviewgauge.core.records import Change, Issue
 
 pytestmark = pytest.mark.processes
 SECRET = "alias ls='ls --color'\n"
@@ -131,3 +135,46 @@ def test_a_bundle_publishes_no_file_that_a_run_names(
         error = capsys.readouterr().err
         assert f"scores rest on {secret}, which would be published with the bundle" in error
         assert not (tmp_path / "b.zip").exists()
+
+
+def test_a_machine_without_files_stops_the_run(tmp_path: Path) -> None:
+    code = "import sys; from reviewgauge.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    job = [sys.executable, "-c", code, "review", "sample", "analyser", "-o", str(tmp_path / "r")]
+    words = ["/bin/sh", "-c", 'ulimit -n 20; exec "$@"', "sh", *job]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "error: this machine ran out: too many open files" in done.stderr
+    assert "Traceback" not in done.stderr
+    kept = (tmp_path / "r" / "reviews.jsonl").read_text()
+    assert '"failure"' not in kept
+
+
+@pytest.mark.parametrize("char", ["\x9b", "\x9d", "\u202e", "\x1b", "\u2066", "\u200b"])
+def test_json_steers_no_terminal(capsys: pytest.CaptureFixture[str], char: str) -> None:
+    emit(Issue(number=1, title=f"x{char}[31my"), True, lambda: "")
+    out = capsys.readouterr().out
+    assert char not in out
+    assert json.loads(out)["title"] == f"x{char}[31my"
+
+
+@pytest.mark.parametrize("lead", ["", " ", "\xa0", "\u200b", "\ufeff", "\u202e", "\u3000", "\u2060"])
+@pytest.mark.parametrize("formula", ["=cmd|'/c calc'!A1", "+1", "-1", "@SUM(A1)", "\uff1d1", "\uff0b1"])
+def test_a_spreadsheet_runs_no_cell(lead: str, formula: str) -> None:
+    assert escape_cell(lead + formula) == "'" + lead + formula
+    assert unescape_cell(escape_cell(lead + formula)) == lead + formula
+
+
+@pytest.mark.parametrize("spec", [
+    ".".join(["a"] * 1500), "a(b=" * 1500 + "1" + ")" * 1500, "hits(judge='" + "a." * 5000 + "b')",
+])  # fmt: skip
+def test_an_endless_spec_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], spec: str) -> None:
+    assert main(["review", "sample", spec, "-o", str(tmp_path / "r")]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ") and error.count("\n") == 1
+
+
+def test_a_recipe_nested_too_deeply_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "deep.toml"
+    file.write_text("a = " + "[" * 3000 + "]" * 3000)
+    assert main(["build", "sample", "--recipe", str(file), "-o", str(tmp_path / "b")]) == 2
+    assert "deep.toml: is nested too deeply" in capsys.readouterr().err

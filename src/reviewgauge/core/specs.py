@@ -83,6 +83,7 @@ def short_spec(plugin: Plugin) -> str:
 
 
 P = TypeVar("P", bound=Plugin)
+_MOST_PARTS = 50  # of a dotted path
 _SECRET = re.compile(r"(?i)api_?key|(^|_)(token|password|passwd|secret|credentials?)$")
 
 
@@ -126,11 +127,13 @@ def parse_spec(text: str) -> Spec:
 
 
 def _dotted(node: ast.expr, text: str) -> str:
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        return f"{_dotted(node.value, text)}.{node.attr}"
-    raise UserError(f"cannot read the spec {text!r}", remedy="write name or name(key=value)")
+    parts: list[str] = []
+    while isinstance(node, ast.Attribute) and len(parts) < _MOST_PARTS:
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        raise UserError(f"cannot read the spec {text[:200]!r}", remedy="write name or name(key=value)")
+    return ".".join([node.id, *reversed(parts)])
 
 
 def names(kind: str) -> list[str]:

@@ -17,7 +17,7 @@ from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Drop, Failed, Failure, FailureKind, Outcome
 from reviewgauge.core.specs import signature
-from reviewgauge.engine.run.executors import Executor, Interruption, failure_of
+from reviewgauge.engine.run.executors import Executor, Interruption, exhausted, failure_of
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import Unstorable
 from reviewgauge.engine.run.progress import Selection, SyncedProgress, WorkTally, WorkTotals
@@ -70,6 +70,8 @@ class _Job:
                     return _Stopped(error)
                 answer = error.failure
             except Exception as error:  # the boundary where a plug-in's bug becomes a record
+                if (stopping := exhausted(error)) is not None:
+                    return _Stopped(stopping)
                 answer = failure_of(error)
         if not isinstance(answer, Review | Failure):
             kind = type(answer).__name__

@@ -13,7 +13,7 @@ from reviewgauge.core.protocols import Measured, Metric, Progress
 from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Parts, Score
 from reviewgauge.core.specs import signature
-from reviewgauge.engine.run.executors import Executor, Interruption, Serial, executor_for, failure_of
+from reviewgauge.engine.run.executors import Executor, Interruption, Serial, executor_for, exhausted, failure_of
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import Unstorable
 from reviewgauge.engine.run.manifest import labels_hash
@@ -88,6 +88,8 @@ def measure(metric: Metric, items: Sequence[tuple[Case, Review]]) -> Iterator[Me
     except UserError:
         raise
     except Exception as error:  # the boundary where a metric's bug becomes a record, never a score
+        if (stopping := exhausted(error)) is not None:
+            raise stopping from None
         broken = failure_of(error)
     for _ in range(len(items) - answered):
         yield broken

@@ -75,6 +75,8 @@ def read_recipe(word: str) -> Recipe:
     source = Path(word).name
     try:
         found = Recipe.model_validate(tomllib.loads(text))
+    except RecursionError:
+        raise BadInput(source, "is nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise BadInput(source, f"is not valid TOML: {error}") from None
     except ValidationError as error:

@@ -8,6 +8,8 @@ stops handing out items and leaves what was yielded in the caller's hands.
 
 from __future__ import annotations
 
+import errno
+import os
 import queue
 import signal
 import threading
@@ -57,6 +59,9 @@ class Interruption:
         if self.error is None:
             self.error = error
         self._stop.set()
+
+
+_EXHAUSTED = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOSPC, errno.EDQUOT, errno.EAGAIN}
 
 
 @contextmanager
@@ -115,6 +120,21 @@ class Executor(Protocol):
         """(index, value or Failure) of every item once, in the order in which they finish; once `stop` is set, of those
         that were begun.
         """
+
+
+def exhausted(error: BaseException) -> Failed | None:
+    """The Failed that stops the run, where this machine ran out of files, memory, processes or disk; None elsewhere.
+
+    The next case would fail on it too, and its failure would say nothing about the reviewer.
+    """
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, MemoryError) or (isinstance(seen, OSError) and seen.errno in _EXHAUSTED):
+            what = "memory" if isinstance(seen, MemoryError) else os.strerror(seen.errno or 0).lower()
+            remedy = "raise the limit (ulimit -a shows it) or lower --workers, and run the same command again"
+            return Failed(FailureKind.CRASH, f"this machine ran out: {what}", remedy=remedy, stops=True)
+        seen = seen.__cause__ or seen.__context__
+    return None
 
 
 def failure_of(error: BaseException) -> Failure:
