@@ -47,7 +47,7 @@ ModelName = Annotated[str, Use.MODEL]
 class FromFile:
     """The origin of a spec that stands in a file from others.
 
-    `file` names it in errors; `folder` is where the files lie that it may name. `said` are texts that the user gave in
+    `file` names it in errors, unless the caller does; `folder` is where the files lie that it may name. `said` are texts that the user gave in
     this command: those are the user's own wherever they stand. `remedy` tells how to give one. `offline`: recorded
     calls answer in the place of models, so that the address of one is a mere name.
     """
@@ -60,7 +60,8 @@ class FromFile:
 
     def refuse(self, problem: str) -> UserError:
         """The error for what only the user may decide."""
-        return UserError(f"{self.file}: {problem}, which a file may not decide", remedy=self.remedy)
+        where = f"{self.file}: " if self.file else ""
+        return UserError(f"{where}{problem}, which a file may not decide", remedy=self.remedy)
 
 
 def uses(hint: object) -> frozenset[Use]:

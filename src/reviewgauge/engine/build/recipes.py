@@ -130,7 +130,7 @@ def make_stages(
     """
     stages: list[tuple[Stage, Step]] = []
     words = list(given)
-    origin = FromFile(f"recipe {recipe.name}", Path(recipe.folder), own_words([*words, *map(_value, words)]), _REMEDY)
+    origin = FromFile("", Path(recipe.folder), own_words([*words, *map(_value, words)]), _REMEDY)
     for number, step in enumerate(recipe.stage, 1):
         spec = _SLOT.sub(lambda slot: _literal(recipe, slot[1], parameters), step.use)
         try:
