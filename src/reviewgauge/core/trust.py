@@ -47,9 +47,9 @@ ModelName = Annotated[str, Use.MODEL]
 class FromFile:
     """The origin of a spec that stands in a file from others.
 
-    `file` names it in errors, unless the caller does; `folder` is where the files lie that it may name. `said` are texts that the user gave in
-    this command: those are the user's own wherever they stand. `remedy` tells how to give one. `offline`: recorded
-    calls answer in the place of models, so that the address of one is a mere name.
+    `file` names it in errors, unless the caller does; `folder` is where the files lie that it may name. `said` are
+    texts that the user gave in this command: those are the user's own wherever they stand. `remedy` tells how to give
+    one. `offline`: recorded calls answer in the place of models, so that the address of one is a mere name.
     """
 
     file: str

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, JsonValue, ValidationError
 
@@ -23,7 +23,7 @@ from reviewgauge.models.answers.text import Unreadable, one_of, plain, verdict, 
 from reviewgauge.models.request.messages import Prompt
 
 __all__ = [
-    "Unreadable", "choice", "json_list", "json_object", "json_record", "json_value", "one_answer",
+    "Unreadable", "choice", "json_list", "json_object", "json_record", "json_value", "one_answer", "options_of",
     "whole_number", "without_reasoning", "yes_no",
 ]  # fmt: skip
 
@@ -39,6 +39,12 @@ def one_answer(options: Sequence[str | int]) -> dict[str, JsonValue]:
     return {
         "type": "object", "properties": {"answer": answer}, "required": ["answer"], "additionalProperties": False,
     }  # fmt: skip
+
+
+def options_of(schema: Mapping[str, Any] | None) -> list[str]:
+    """The options of such a schema; none for another one."""
+    answer = ((schema or {}).get("properties") or {}).get("answer") or {}
+    return [str(option) for option in answer.get("enum", ())]
 
 
 # --- yes or no -----------------------------------------------------------------------------------------------------

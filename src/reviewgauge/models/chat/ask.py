@@ -10,7 +10,7 @@ from typing import Generic, NamedTuple, TypeVar
 from pydantic import JsonValue
 
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.answers.readers import Unreadable, options_of
 from reviewgauge.models.chat.client import ChatModel, Tally, call_key, together
 from reviewgauge.models.request.messages import Answer, Message, Repeat, Request, assistant, user
 
@@ -81,6 +81,12 @@ class _Conversation(Generic[T]):
     asks: int
     remind: bool
 
+    @property
+    def form(self) -> str:
+        """The asked-for form in words, for endpoints that take no schema: one of a few words, or nothing to add."""
+        options = options_of(self.schema)
+        return f" Answer with one of {', '.join(options)}, and nothing else." if options else ""
+
     async def until_readable(self, messages: tuple[Message, ...], trial: int, tally: Tally | None) -> Reading[T]:
         """Ask, read, and ask again. Runs on the background loop."""
         answers: list[Answer] = []
@@ -96,7 +102,7 @@ class _Conversation(Generic[T]):
             except Unreadable as error:
                 reason = str(error)
             if self.remind:
-                asked = (*messages, assistant(answer.text), user(f"That answer cannot be used: {reason}."))
+                asked = (*messages, assistant(answer.text), user(f"That answer cannot be used: {reason}.{self.form}"))
         self.model.client.forget(keys)
         raise Failed(
             FailureKind.UNREADABLE,

@@ -18,6 +18,7 @@ from typing import Any
 from pydantic import JsonValue
 
 from reviewgauge.core.records import Usage
+from reviewgauge.models.answers.readers import options_of
 from reviewgauge.models.fake.faults import share_of
 from reviewgauge.models.request.messages import Answer, Request, Role, Stop, ToolCall
 
@@ -54,11 +55,9 @@ def answer(
 
 def _in_schema(text: str, request: Request) -> str:
     """One of the options of the schema as the JSON that an endpoint with schemas sends; anything else as it is."""
-    schema: Mapping[str, Any] = request.answer_schema or {}
-    options = schema.get("properties", {}).get("answer", {}).get("enum", ())
-    answer = text.rpartition("=")[2].strip(" .").casefold()
-    chosen = [option for option in options if str(option).casefold() == answer]
-    return json.dumps({"answer": chosen[0]}) if chosen else text
+    said = text.rpartition("=")[2].strip(" .").casefold()
+    chosen = [option for option in options_of(request.answer_schema) if option.casefold() == said]
+    return json.dumps({"answer": int(chosen[0]) if chosen[0].isdigit() else chosen[0]}) if chosen else text
 
 
 def _tool_call(request: Request) -> ToolCall:
