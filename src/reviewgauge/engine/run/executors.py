@@ -125,12 +125,13 @@ class Executor(Protocol):
 def exhausted(error: BaseException) -> Failed | None:
     """The Failed that stops the run, where this machine ran out of files, memory, processes or disk; None elsewhere.
 
-    The next case would fail on it too, and its failure would say nothing about the reviewer.
+    The next case would fail on it too, and its failure would say nothing about the reviewer. A MemoryError may be due to
+    this one case.
     """
     seen: BaseException | None = error
     while seen is not None:
-        if isinstance(seen, MemoryError) or (isinstance(seen, OSError) and seen.errno in _EXHAUSTED):
-            what = "memory" if isinstance(seen, MemoryError) else os.strerror(seen.errno or 0).lower()
+        if isinstance(seen, OSError) and seen.errno in _EXHAUSTED:
+            what = os.strerror(seen.errno or 0).lower()
             remedy = "raise the limit (ulimit -a shows it) or lower --workers, and run the same command again"
             return Failed(FailureKind.CRASH, f"this machine ran out: {what}", remedy=remedy, stops=True)
         seen = seen.__cause__ or seen.__context__
