@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import signal
@@ -7,7 +8,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,8 +24,9 @@ from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.review import review as run_reviewer
 from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
+from reviewgauge.reviewers import command as command_module
 from reviewgauge.reviewers.command import Command
-from reviewgauge.reviewers.programs.environment import ProcessLimits, run_guarded
 
 pytestmark = pytest.mark.processes
 
@@ -345,27 +349,29 @@ def test_limits(change: Change, text: str, limits: dict[str, object], kind: Fail
     assert failed.value.kind is kind
 
 
-def is_alive(pid: int) -> bool:
-    """Whether it runs; a zombie does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+def running(mark: Path) -> list[int]:
+    """The processes that name a file in their arguments; the numbers that they know themselves by may be others."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (folder / "cmdline").read_bytes()
+            if str(mark).encode() in words and b"reviewgauge" not in words:
+                found.append(int(folder.name))
+    return found
 
 
-def wait_for(pids: Path, count: int) -> list[int]:
-    """The process ids in a file, once there are so many."""
+def wait_for(mark: Path, count: int) -> None:
+    """Until so many processes have written a line to the file."""
     for _ in range(600):
-        found = pids.read_text().split() if pids.exists() else []
-        if len(found) >= count:
-            return [int(pid) for pid in found]
+        if mark.exists() and len(mark.read_text().split()) >= count:
+            return
         time.sleep(0.02)
     raise AssertionError("the program did not start")
 
 
-def all_gone(pids: list[int]) -> bool:
+def all_gone(mark: Path) -> bool:
     for _ in range(600):
-        if not any(is_alive(pid) for pid in pids):
+        if not running(mark):
             return True
         time.sleep(0.02)
     return False
@@ -380,31 +386,35 @@ def nothing_left(folder: Path) -> bool:
     return False
 
 
-STAYS = "(setsid sh -c 'echo $$ >> {pids}; sleep 300' &); (sh -c 'echo $$ >> {pids}; sleep 300' &); "
+STAYS = "(setsid sh -c 'echo $$ >> {pids}; sleep 300; :' &); (sh -c 'echo $$ >> {pids}; sleep 300; :' &); "
+HOLDS = pytest.mark.parametrize("sandbox", ["auto", "off"])  # a namespace where that is allowed, and none
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="only Linux tells of processes in other sessions")
-def test_what_it_leaves_behind_is_ended_too(change: Change, tmp_path: Path) -> None:
+@HOLDS
+def test_what_it_leaves_behind_is_ended_too(change: Change, tmp_path: Path, sandbox: str) -> None:
     pids = tmp_path / "pids"
     wait = f"while [ $(wc -l < {pids}) -lt 2 ]; do sleep 0.02; done; "
-    review = shell(STAYS.format(pids=pids) + wait + "echo '- m.py:2 done'").review(change)
-    assert all_gone(wait_for(pids, 2)) and "that it left behind were ended" in (review.trace or "")
+    review = shell(STAYS.format(pids=pids) + wait + "echo '- m.py:2 done'", sandbox=sandbox).review(change)
+    wait_for(pids, 2)
+    assert not running(pids) and "processes that it left behind were ended" in (review.trace or "")
     pids.unlink()
     with pytest.raises(Failed):
-        shell(STAYS.format(pids=pids) + wait + "sleep 300", seconds=5.0).review(change)
-    assert all_gone(wait_for(pids, 2))
+        shell(STAYS.format(pids=pids) + wait + "sleep 300", seconds=5.0, sandbox=sandbox).review(change)
+    wait_for(pids, 2)
+    assert not running(pids)
 
 
 @pytest.mark.skipif(not Path("/proc").exists(), reason="only Linux tells of processes in other sessions")
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize("workers", ["1", "2"])
-def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers: str) -> None:
+@pytest.mark.parametrize(("workers", "sandbox"), [("1", "auto"), ("2", "auto"), ("1", "off")])
+def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers: str, sandbox: str) -> None:
     """A run by the command line, ended half-way; Ctrl-C is pressed twice, because the first one lets it finish."""
     pids = tmp_path / "pids"
     cases = tmp_path / "cases.jsonl"
     cases.write_bytes(make_case(1).model_copy(update={"change": change.model_copy(update={"id": None})}).to_line())
     text = STAYS.format(pids=pids) + f"echo $$ >> {pids}; sleep 300"
-    spec = f"command(run=('sh', '-c', {text!r}))"
+    spec = f"command(run=('sh', '-c', {text!r}), sandbox={sandbox!r})"
     command = [sys.executable, "-m", "reviewgauge", "review", str(cases), spec, "-o", str(tmp_path / "run")]
     (tmp_path / "tmp").mkdir()
     ran = subprocess.Popen(
@@ -414,14 +424,14 @@ def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers
         env=os.environ | {"TMPDIR": str(tmp_path / "tmp")},
     )
     try:
-        found = wait_for(pids, 3)
+        wait_for(pids, 3)
         ran.send_signal(number)
         if number == signal.SIGINT:
             time.sleep(0.5)
-            assert ran.poll() is None and is_alive(found[0])
+            assert ran.poll() is None and running(pids)
             ran.send_signal(number)
         ran.wait(20)
-        assert all_gone(found) and nothing_left(tmp_path / "tmp")
+        assert all_gone(pids) and nothing_left(tmp_path / "tmp")
     finally:
         ran.kill()
         ran.communicate()
@@ -429,15 +439,26 @@ def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers
 
 def test_a_program_that_stops_its_guard_does_not_hang_the_run(tmp_path: Path) -> None:
     text = "kill -STOP $PPID; sleep 300"
-    ended = run_guarded(
-        ["/bin/sh", "-c", text], tmp_path, {"PATH": os.defpath}, ProcessLimits(0.3, 1000, 9, patience=1.0)
-    )
+    limits = ProcessLimits(0.3, 1000, 9, patience=1.0, namespace=False)
+    ended = run_guarded(["/bin/sh", "-c", text], tmp_path, {"PATH": os.defpath}, limits)
     assert (ended.ending, ended.code) == ("timeout", None)
+    assert ended.unproved == "its guard ended first: what it started may still run"
 
 
 def test_a_program_that_kills_its_guard_fails_its_own_review(change: Change) -> None:
-    with pytest.raises(UserError, match="it was killed, perhaps by the program"):
-        shell("kill -KILL $PPID; sleep 300").review(change)
+    with pytest.raises(UserError, match=r"it was killed, perhaps by the program; .* may still run"):
+        shell("kill -KILL $PPID; sleep 300", sandbox="off").review(change)
+
+
+def test_what_may_still_run_is_said(change: Change, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unsure(*arguments: Any, **more: Any) -> Ended:
+        return replace(run_guarded(*arguments, **more), unproved="processes may still run: 7 (chain)")
+
+    monkeypatch.setattr(command_module, "run_guarded", unsure)
+    assert "may still run: 7 (chain)" in (shell("echo '- m.py:2 done'").review(change).trace or "")
+    with pytest.raises(Failed, match=r"longer than 0\.2 seconds and was ended; processes may still run: 7") as failed:
+        shell("sleep 60", seconds=0.2).review(change)
+    assert "may still run" in (failed.value.raw or "") and failed.value.remedy == "seconds= sets the limit"
 
 
 def test_a_program_that_removes_everything_touches_nothing_of_others(change: Change, tmp_path: Path) -> None:

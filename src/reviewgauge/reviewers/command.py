@@ -25,19 +25,18 @@ from reviewgauge.core.secrets import hide_secrets, secret_in
 from reviewgauge.core.specs import load
 from reviewgauge.core.trust import ProgramText, Word
 from reviewgauge.formats.parsing.comments import detect
+from reviewgauge.repo.guarded.run import UNSEEN, Ended, ProcessLimits, run_guarded
 from reviewgauge.repo.mirrors.workspaces import ALL
 from reviewgauge.reviewers.programs.environment import (
     CASE,
     CheckedEnvironment,
     Checkout,
-    Ended,
-    ProcessLimits,
     ReviewEnvironment,
     as_text,
     passed_on,
     place,
-    run_guarded,
 )
+from reviewgauge.reviewers.programs.sandbox import Sandbox, check_sandbox, needed, sandboxed
 from reviewgauge.reviewers.reading.review_files import ODD, fingerprint, on_added_lines, placed, unique
 
 _PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|issues|output|here)\}")
@@ -61,6 +60,9 @@ class Command(Reviewer):
     the diff. `seconds`, `output_limit` (bytes) and `processes` end it. `checkout` is the side to work on, `history` the
     generations of real commits (-1: all), `whole=False` makes do with the files at hand, `strip_agent_config=False`
     leaves files that steer coding agents in the folder, and `home` is a folder that each review gets a copy of.
+    `sandbox="bwrap"` shows the program the checkout, read-only, and the system's folders, and no network, home or other
+    process; `"bwrap+network"` leaves it the network; `visible` are further files and folders that it may read. `"off"`
+    does without the PID namespace that programs get where the system allows one, as sudo does not work there.
     """
 
     needs_diff: ClassVar[bool] = True
@@ -83,12 +85,18 @@ class Command(Reviewer):
     whole: bool = True
     strip_agent_config: bool = True
     home: ProgramText = ""
+    sandbox: Sandbox = "auto"
+    visible: tuple[ProgramText, ...] = ()
 
     def __post_init__(self) -> None:
         run = shlex.split(self.run) if isinstance(self.run, str) else self.run
         object.__setattr__(self, "run", tuple(run))
         if not self.system:
             object.__setattr__(self, "system", _name(self._argv))
+
+    @property
+    def _sandboxed(self) -> bool:
+        return self.sandbox.startswith("bwrap")
 
     @property
     def _argv(self) -> tuple[str, ...]:
@@ -119,13 +127,20 @@ class Command(Reviewer):
         with place(change, how, self.env, self.home, here) as at:
             argv = [_PLACEHOLDER.sub(lambda m: at.words[m[1]], word) for word in self._argv]
             argv[0] = _program(self._argv, self.env) or argv[0]  # never one that data names
-            limits = ProcessLimits(self.seconds, self.output_limit, self.processes)
+            if self._sandboxed:
+                readable = [at.folder, *needed(_named(self)), *_visible(self)]
+                argv = sandboxed(argv, readable, at.scratch[:1], at.folder, network="network" in self.sandbox)
+            namespace = self.sandbox != "off"
+            limits = ProcessLimits(self.seconds, self.output_limit, self.processes, namespace=namespace)
             given = at.diff if self.stdin else None
             ended = run_guarded(argv, at.folder, at.environment, limits, stdin=given, scratch=at.scratch)
             ended = replace(ended, err=_relative(ended.err, at.folder))
-            self._check_ending(ended)
-            output = as_text(ended.out if not self.output else self._written(at, ended))
-            parsed = self._parsed(_relative(_without_secrets(output.data), at.folder), ended)
+            try:
+                self._check_ending(ended)
+                output = as_text(ended.out if not self.output else self._written(at, ended))
+                parsed = self._parsed(_relative(_without_secrets(output.data), at.folder), ended)
+            except Failed as error:
+                raise _with_unproved(error, ended.unproved) from None
         comments = list(placed(parsed, change))
         kept = comments if self.lines == "all" else [c for c in comments if on_added_lines(c, change)]
         remarks = {
@@ -219,6 +234,7 @@ def _check(command: Command) -> None:
         raise UserError(
             f"output={command.output!r} is outside the checkout", remedy='use a path inside it, or "{output}"'
         )
+    _check_sandbox(command)
     if command.home and not Path(command.home).expanduser().is_dir():
         raise UserError(f"home={command.home!r} is not a folder")
     if command.format:
@@ -228,6 +244,19 @@ def _check(command: Command) -> None:
     if runs_script and script and not script.startswith(("/", "{")):
         remedy = f"write {{here}}/{script} for your own file"
         raise UserError(f"{script} would be looked for in the code under review, where the program runs", remedy=remedy)
+
+
+def _check_sandbox(command: Command) -> None:
+    """Raise UserError where the sandbox that is asked for does not work."""
+    if command._sandboxed:
+        check_sandbox()
+        if command.output not in ("", "{output}"):
+            raise UserError("the checkout is read-only in the sandbox", remedy='output="{output}"')
+    if command.visible and not command._sandboxed:
+        raise UserError("visible= is for a sandbox", remedy='sandbox="bwrap"')
+    for path in _visible(command):
+        if not path.exists():
+            raise UserError(f"visible={str(path)!r} does not exist")
 
 
 def _climbs(output: str) -> bool:
@@ -241,6 +270,18 @@ def _program(argv: Sequence[str], variables: Sequence[str]) -> str:
     search = passed_on(["PATH"] if "PATH" in variables else []).get("PATH", os.defpath)
     found = shutil.which(os.path.expanduser(word), path=search) if word else None  # noqa: PTH111 - keeps "./"
     return str(Path(found).absolute()) if found else ""
+
+
+def _named(command: Command) -> list[Path]:
+    """The program, and the files below the current folder that its arguments name."""
+    here = str(Path.cwd())
+    named = [word.replace("{here}", here) for word in command._argv[1:] if word.startswith("{here}/")]
+    return [Path(word) for word in (_program(command._argv, command.env), *named) if word]
+
+
+def _visible(command: Command) -> list[Path]:
+    here = str(Path.cwd())
+    return [Path(word.replace("{here}", here)).expanduser().absolute() for word in command.visible]
 
 
 def _name(argv: Sequence[str]) -> str:
@@ -260,6 +301,8 @@ def _trace(
     yield f"{system} ended with {_code(ended)} after {ended.seconds:.1f} s"
     if ended.left:
         yield f"{ended.left} processes that it left behind were ended"
+    if ended.unproved:
+        yield ended.unproved
     yield from (f"{count} {remark}" for remark, count in remarks.items() if count)
     counts = Counter((drop.by, drop.reason) for entry in parsed for drop in entry.skipped)
     counts.update((drop.by, drop.reason) for drop in at.left_out)
@@ -267,6 +310,14 @@ def _trace(
     if errors := _last_words(ended):
         yield "--- stderr, its end ---"
         yield errors
+
+
+def _with_unproved(error: Failed, unproved: str) -> Failed:
+    """The failure, with the processes that may still run."""
+    if not unproved:
+        return error
+    problem = error.problem if unproved == UNSEEN else f"{error.problem}; {unproved}"
+    return Failed(error.kind, problem, remedy=error.remedy, raw="\n".join(filter(None, (unproved, error.raw))))
 
 
 def _code(ended: Ended) -> str:

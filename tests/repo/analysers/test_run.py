@@ -310,6 +310,16 @@ def test_a_program_that_does_not_end_is_a_timeout_and_is_ended(tmp_path: Path) -
     assert not (tmp_path / "late").exists()
 
 
+def test_what_a_program_leaves_behind_is_ended(tmp_path: Path) -> None:
+    """Also when it ended well itself, and what it left is in a session of its own."""
+    text = "setsid sh -c 'touch early; while :; do echo . >> beats; sleep 0.05; done' > /dev/null 2>&1 &"
+    wait = "while [ ! -e beats ]; do sleep 0.02; done"
+    assert run_program("daemon", ["sh", "-c", f"{text} {wait}"], AnalyserJob(tmp_path, tmp_path))[0] == 0
+    before = (tmp_path / "beats").stat().st_size
+    time.sleep(0.3)
+    assert (tmp_path / "beats").stat().st_size == before
+
+
 def test_a_program_gets_an_empty_home_and_none_of_our_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("API_TOKEN", "hunter2")
     _, out, _ = run_program("env", ["env"], AnalyserJob(tmp_path, tmp_path / "home"))

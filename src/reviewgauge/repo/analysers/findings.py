@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from reviewgauge.core.records import Severity
-from reviewgauge.repo.processes import end_group
+from reviewgauge.repo.guarded.run import UNSEEN, ProcessLimits, run_guarded
 
 STACK = 256 << 20  # bytes; a sum of some thousand terms in generated code nests as deep, and is not a reason to crash
 OUTPUT_LIMIT = 200_000_000  # bytes of a tool's output that are read
+PROCESSES = 1_000  # that a tool may have at a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,42 +85,29 @@ class AnalyserTimeout(TimeoutError):
 def run_program(name: str, argv: Sequence[str], job: AnalyserJob, stdin: bytes = b"") -> tuple[int, bytes, bytes]:
     """(exit status, stdout, stderr) of a program in the exported files.
 
-    It starts without a shell, in its own process group (all of which ends with it), with an empty home and few
-    variables of ours (PATH, the library path), so that neither the repository's nor the user's settings apply.
-    Raises AnalyserTimeout after `job.settings.seconds`, AnalyserCrash when it cannot be started or prints too much.
+    It starts without a shell, under the guard (all that it started ends with it, and with us), with an empty home and
+    few variables of ours (PATH, the library path), so that neither the repository's nor the user's settings apply.
+    Raises AnalyserTimeout after `job.settings.seconds`, AnalyserCrash when it cannot be started, prints too much, or
+    may have left a process.
     """
-    try:
-        process = subprocess.Popen(
-            list(argv),
-            cwd=job.files,
-            env=_environment(job.home),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise AnalyserCrash(f"{name} could not be started: {error.strerror}") from error
-    _limit_time(process.pid, job.settings.seconds)
-    with process:
-        try:
-            out, err = process.communicate(stdin, timeout=job.settings.seconds)
-        except subprocess.TimeoutExpired:
-            raise AnalyserTimeout(f"{name} did not finish within {job.settings.seconds:g} s") from None
-        finally:
-            end_group(process)
-    if len(out) > OUTPUT_LIMIT:
-        raise AnalyserCrash(f"{name} printed more than {OUTPUT_LIMIT:,} bytes")
-    return process.returncode, out, err
-
-
-def _limit_time(process: int, seconds: float) -> None:
-    """Let the system end a program that goes on computing after our process ended."""
-    with suppress(ImportError, AttributeError, ValueError, OSError):  # only Linux has it
-        import resource
-
-        most = int(seconds * 8) + 1
-        resource.prlimit(process, resource.RLIMIT_CPU, (most, most))
+    given = None
+    if stdin:
+        given = job.home / "stdin"
+        given.write_bytes(stdin)
+    limits = ProcessLimits(job.settings.seconds, OUTPUT_LIMIT, PROCESSES, errors=OUTPUT_LIMIT)
+    ended = run_guarded(argv, job.files, _environment(job.home), limits, stdin=given)
+    if ended.unproved and ended.unproved != UNSEEN:
+        raise AnalyserCrash(f"{name}: {ended.unproved}")
+    if ended.ending == "timeout":
+        raise AnalyserTimeout(f"{name} did not finish within {job.settings.seconds:g} s")
+    if ended.ending != "exit" or ended.code is None:
+        problem = {
+            "not started": f"could not be started: {ended.words}",
+            "output": f"printed more than {OUTPUT_LIMIT:,} bytes",
+            "processes": f"had more than {PROCESSES:,} processes at a time",
+        }
+        raise AnalyserCrash(f"{name} {problem.get(ended.ending, 'was ended')}")
+    return ended.code, ended.out, ended.err
 
 
 def _environment(home: Path) -> dict[str, str]:

@@ -4,26 +4,21 @@ that ends the program, and all that it started, in time.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-from reviewgauge.core.errors import NeedsCode, UserError, one_line
+from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.records import Change
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.folders import scratch_folder
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.workspaces import workspace
-from reviewgauge.repo.processes import Child, ChildEnded
 from reviewgauge.reviewers.reading.change_text import diff_text, with_patches
 
 _FOLDERS = """
@@ -173,96 +168,6 @@ def _plain(case: str) -> str:
     """A case's id without letters that a shell would take for its own; an id is data."""
     plain = _ODD.sub("_", case)
     return f"_{plain[1:]}" if plain.startswith("-") else plain
-
-
-_GUARD = Path(__file__).with_name("guard.py")
-LAST_WORDS = 20_000  # bytes of stderr that are kept, from its end
-_GRACE = 10.0  # seconds that the guard has to end everything
-
-Ending = Literal["exit", "timeout", "output", "processes", "not started"]
-
-
-@dataclass(frozen=True)
-class ProcessLimits:
-    """`seconds` of wall-clock time, `output` in bytes on stdout, `processes` at one time.
-
-    A guard without an answer `patience` seconds later counts as stopped, which a hostile program can do.
-    """
-
-    seconds: float
-    output: int
-    processes: int
-    patience: float = 60.0
-
-
-@dataclass(frozen=True)
-class Ended:
-    """How a program ended. `code` is negative for a signal; `left` counts processes that it left behind (ended too)."""
-
-    ending: Ending
-    code: int | None
-    out: bytes
-    err: bytes
-    words: str = ""
-    left: int = 0
-    seconds: float = 0.0
-
-
-def run_guarded(
-    argv: Sequence[str],
-    folder: Path,
-    environment: Mapping[str, str],
-    limits: ProcessLimits,
-    *,
-    stdin: Path | None = None,
-    scratch: Sequence[Path] = (),
-) -> Ended:
-    """Run `argv` in `folder` with `environment` alone, and return once all of its processes have ended.
-
-    If this process is killed meanwhile, the program ends and the folders of `scratch` are removed. Raises UserError
-    where the guard itself fails.
-    """
-    if os.name != "posix":
-        raise UserError("running programs as reviewers needs Linux or macOS")
-    job = {
-        "argv": list(argv),
-        "cwd": str(folder),
-        "env": dict(environment),
-        "stdin": str(stdin or ""),
-        "seconds": limits.seconds,
-        "out": limits.output,
-        "err": LAST_WORDS,
-        "processes": limits.processes,
-        "scratch": [str(folder) for folder in scratch],
-    }
-    ours = {key: os.environ[key] for key in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if key in os.environ}
-
-    def start(errors: IO[bytes]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_GUARD)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env=ours,
-            cwd="/",
-            start_new_session=True,  # Ctrl-C is ours to handle
-        )
-
-    guard = Child("the guard", start, min(limits.seconds + limits.patience, threading.TIMEOUT_MAX))
-    try:
-        guard.ask(json.dumps(job).encode() + b"\n")
-        report = json.loads(guard.line())
-        out, err = guard.take(report["out"]), guard.take(report["err"])
-    except OSError as error:
-        raise UserError(f"cannot start a process: {error.strerror}") from None
-    except ChildEnded as error:
-        if error.late:
-            return Ended("timeout", None, b"", b"", seconds=limits.seconds)
-        why = one_line(error.errors) or "it was killed, perhaps by the program"
-        raise UserError(f"the process that supervises the program failed: {why}") from None
-    finally:
-        guard.finish(_GRACE)
-    return Ended(report["ended"], report["code"], out, err, report["words"], report["left"], report["seconds"])
 
 
 # ECMA-48: CSI (colours, cursor), strings such as OSC (titles, links) up to BEL or ST, and the short ones.

@@ -1,0 +1,226 @@
+"""Programs that try to outlive their review: how many of 100 runs leave a process, and whether that is said.
+
+    python benchmarks/hostile_processes.py                          every program 100 times, held in both ways
+    python benchmarks/hostile_processes.py --runs 5 --hold adopted --only chain,setsid
+
+Each program starts processes that write a byte to a file as long as they live. It runs as `command` runs a program, in
+a process of its own; afterwards the file must not grow. `left, said` are runs that left a process and said in the trace
+or the error that one may be left; `left, unsaid` must be 0, and the exit code is 1 where it is not. `said` counts the
+runs that said so in all. Two programs are made for `adopted`, where guards can be reached: one that kills its guard,
+and one that kills who started the guard. `chain in C` needs a compiler.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.repo.guarded.run import ProcessLimits, run_guarded
+
+SHARED = """
+import ctypes, os, signal, subprocess, sys, threading, time
+folder = sys.argv[1]
+file = os.open(os.path.join(folder, "beats"), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+stop = os.path.join(folder, "stop")
+
+def beat():
+    os.write(file, b".")
+    if os.path.exists(stop):
+        os._exit(0)
+
+def live():
+    while True:
+        beat()
+        time.sleep(0.02)
+
+def daemon(then):
+    if not os.fork():
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+        then()
+
+def chain(sessions):
+    while True:
+        if os.fork():
+            os._exit(0)
+        if sessions:
+            os.setsid()
+        beat()
+
+def chains(sessions):
+    for _ in range(4):
+        if not os.fork():
+            chain(sessions)
+
+def kill_parents(depth):
+    pid = os.getppid()
+    line = [pid]
+    for _ in range(depth - 1):
+        with open(f"/proc/{line[-1]}/stat") as stat:
+            line.append(int(stat.read().rpartition(")")[2].split()[1]))
+    os.kill(line[-1], signal.SIGKILL)
+"""
+
+PROGRAMS = {
+    "background": "if not os.fork(): live()\ntime.sleep(0.1)",
+    "setsid": "for _ in range(3):\n    if not os.fork(): os.setsid(); live()\ntime.sleep(0.1)",
+    "double fork": "daemon(live)\ntime.sleep(0.1)",
+    "closed pipes": "daemon(lambda: (os.closerange(0, 3), os.chdir('/'), live()))\ntime.sleep(0.1)",
+    "deaf to signals": (
+        "for number in range(1, 32):\n    if number not in (9, 17, 19): signal.signal(number, signal.SIG_IGN)\n"
+        "daemon(live)\nlive()"
+    ),
+    "chain": "chains(False)\ntime.sleep(0.2)",
+    "chain of sessions": "chains(True)\ntime.sleep(0.2)",
+    "chain until the limit": "chains(True)\nlive()",
+    "chain in C": "os.execv(os.path.join(os.path.dirname(folder), 'chain'), ['chain', folder])",
+    "tree": "for _ in range(6):\n    if os.fork() == 0: os.setsid()\nlive()",
+    "threads that fork": (
+        "def go():\n    while True:\n        if not os.fork(): os.setsid(); live()\n        time.sleep(0.05)\n"
+        "for _ in range(4): threading.Thread(target=go, daemon=True).start()\ntime.sleep(0.4)\nos._exit(0)"
+    ),
+    "adopts its own": "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\ndaemon(live)\ntime.sleep(0.1)",
+    "own namespace": (
+        "subprocess.Popen(['unshare', '--user', '--map-root-user', '--pid', '--fork', sys.executable, sys.argv[0],"
+        " folder, 'inside'], start_new_session=True) if len(sys.argv) < 3 else live()\ntime.sleep(0.2)"
+    ),
+    "stopped": (
+        "daemon(live)\nif not os.fork(): os.setsid(); os.kill(os.getpid(), signal.SIGSTOP); live()\ntime.sleep(0.1)"
+    ),
+    "kills its guard": "daemon(live)\ntime.sleep(0.1)\nkill_parents(1)\nlive()",
+    "stops its guard": "daemon(live)\ntime.sleep(0.1)\nos.kill(os.getppid(), signal.SIGSTOP)\nlive()",
+    "kills the guard's parent": "daemon(live)\ntime.sleep(0.1)\nkill_parents(2)\nlive()",
+}
+CHAIN_IN_C = """
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+int main(int count, char **words) {
+    char beats[4096], stop[4096];
+    snprintf(beats, sizeof beats, "%s/beats", words[1]);
+    snprintf(stop, sizeof stop, "%s/stop", words[1]);
+    int file = open(beats, O_WRONLY | O_APPEND | O_CREAT, 0600);
+    for (int i = 0; i < 4; i++)
+        if (!fork())
+            for (;;) {
+                if (fork()) _exit(0);
+                setsid();
+                if (write(file, ".", 1) < 1 || !access(stop, F_OK)) _exit(0);
+            }
+    usleep(200000);
+    return 0;
+}
+"""
+HOLDS = {"namespace": True, "adopted": False}
+SECONDS = 1.0  # that a program may take
+
+
+@dataclass(frozen=True)
+class Result:
+    """One run: whether a process lived on, and what was said of that."""
+
+    left: bool
+    said: str
+    seconds: float
+
+
+def run_inside(name: str, folder: Path, namespace: bool) -> str:
+    """Run a program in this process, as `command` does; what was said."""
+    code = folder / "program.py"
+    code.write_text(SHARED + PROGRAMS[name], encoding="utf-8")
+    limits = ProcessLimits(SECONDS, 100_000, 256, patience=3.0, namespace=namespace)
+    try:
+        ended = run_guarded([sys.executable, str(code), str(folder)], folder, {"PATH": os.environ["PATH"]}, limits)
+    except UserError as error:
+        return str(error) if "may still run" in str(error) else ""
+    return ended.unproved
+
+
+def run_one(name: str, top: Path, namespace: bool) -> Result:
+    """Run a program in a process of its own, and look whether anything of it lives on."""
+    with _folder(top) as folder:
+        began = time.monotonic()
+        command = [sys.executable, __file__, "--inside", name, "--hold", "namespace" if namespace else "adopted"]
+        done = subprocess.run([*command, "--folder", str(folder)], capture_output=True, text=True, check=False)
+        seconds = time.monotonic() - began
+        if done.returncode not in (0, -9):
+            raise RuntimeError(done.stderr)
+        left = _is_alive(folder, 20 if done.returncode else 1)
+        if not (folder / "beats").exists():
+            raise RuntimeError(f"{name} started nothing: {done.stdout}")
+        return Result(left, done.stdout.strip(), seconds)
+
+
+@contextmanager
+def _folder(top: Path) -> Iterator[Path]:
+    folder = Path(tempfile.mkdtemp(dir=top))
+    try:
+        yield folder
+    finally:
+        (folder / "stop").touch()
+        time.sleep(0.05)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _is_alive(folder: Path, patience: int) -> bool:
+    """Whether the file grows. When we were killed, the guard ends its program a moment later."""
+    beats = folder / "beats"
+    for _ in range(patience):
+        before = beats.stat().st_size if beats.exists() else 0
+        time.sleep(0.3)
+        if (beats.stat().st_size if beats.exists() else 0) == before:
+            return False
+    return True
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run them and print the table; 1 where a process was left and nothing said so."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--hold", choices=[*HOLDS, "both"], default="both")
+    parser.add_argument("--only", default=",".join(PROGRAMS))
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--inside", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    asked = parser.parse_args(words)
+    if asked.inside:
+        print(run_inside(asked.inside, asked.folder, HOLDS[asked.hold]))
+        return 0
+    names = [name for name in asked.only.split(",") if name != "chain in C" or shutil.which("cc")]
+    totals: Counter[str] = Counter()
+    print(f"{'held by':<10} {'program':<25} {'runs':>5} {'left, unsaid':>12} {'left, said':>10} {'said':>5} {'s':>5}")
+    with tempfile.TemporaryDirectory() as top, ThreadPoolExecutor(asked.workers) as pool:
+        if "chain in C" in names:
+            (Path(top) / "chain.c").write_text(CHAIN_IN_C, encoding="utf-8")
+            subprocess.run(["cc", "-O2", "-o", f"{top}/chain", f"{top}/chain.c"], check=True)
+        for hold in HOLDS if asked.hold == "both" else [asked.hold]:
+            for name in names:
+                made = [pool.submit(run_one, name, Path(top), HOLDS[hold]) for _ in range(asked.runs)]
+                found = [future.result() for future in made]
+                unsaid = sum(result.left and not result.said for result in found)
+                said = sum(result.left and bool(result.said) for result in found)
+                mean = sum(result.seconds for result in found) / len(found)
+                spoke = sum(bool(result.said) for result in found)
+                print(
+                    f"{hold:<10} {name:<25} {len(found):>5} {unsaid:>12} {said:>10} {spoke:>5} {mean:>5.1f}", flush=True
+                )
+                totals.update(unsaid=unsaid, runs=len(found))
+    print(f"{totals['runs']:,} runs, {totals['unsaid']} left a process and did not say so")
+    return int(totals["unsaid"] > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

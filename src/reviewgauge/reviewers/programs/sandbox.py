@@ -1,0 +1,77 @@
+"""A program in a sandbox of bubblewrap's: https://github.com/containers/bubblewrap.
+
+What it sees is built from nothing: the system's own folders, the checkout and the named files to read, the folders of
+this one review to write, a /proc, /dev and /tmp of its own. The rest of the disk, your home and every other process are
+not there, and with `network=False` no network either. It gains no rights that the user has not.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Literal
+
+from reviewgauge.core.errors import UserError, one_line
+
+Sandbox = Literal["auto", "off", "bwrap", "bwrap+network"]
+_SYSTEM = "/usr /bin /sbin /lib /lib32 /lib64 /libx32 /nix/store /gnu/store"
+_SETTINGS = (  # of /etc, which may hold more than a program needs
+    "alternatives ca-certificates fonts group java ld.so.cache ld.so.conf ld.so.conf.d localtime mime.types"
+    " nsswitch.conf passwd pki/tls/certs pki/ca-trust/extracted protocols services ssl/certs ssl/openssl.cnf timezone"
+)
+_NAMES = "gai.conf host.conf hosts resolv.conf"  # of /etc, for the network
+_SECONDS = 20.0  # for the check that it works
+
+
+def sandboxed(
+    argv: Sequence[str], readable: Iterable[Path], writable: Iterable[Path], folder: Path, *, network: bool
+) -> list[str]:
+    """`argv` run by bubblewrap in `folder`. What is in `readable` or `writable` has the same path inside."""
+    program = shutil.which("bwrap") or "bwrap"
+    options = ["--unshare-all", *(["--share-net"] if network else []), "--die-with-parent", "--new-session"]
+    options += ["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    options += _system(network)
+    for path in writable:
+        options += ["--bind", str(path), str(path)]
+    for path in readable:
+        options += ["--ro-bind", str(path), str(path)]
+    return [program, *options, "--remount-ro", "/", "--chdir", str(folder), "--", *argv]
+
+
+def needed(files: Iterable[Path]) -> list[Path]:
+    """Those of `files`, and of what they are links to, that are not in one of the system's own folders."""
+    found = dict.fromkeys(place for file in files for place in (file.absolute(), file.resolve()))
+    return [file for file in found if not any(file.is_relative_to(folder) for folder in _SYSTEM.split())]
+
+
+def _system(network: bool) -> Iterator[str]:
+    """The options for the system's own folders: links stay links, as /bin is one to /usr/bin on most systems."""
+    settings = [f"/etc/{name}" for name in (_SETTINGS + " " + _NAMES * network).split()]
+    for name in (*_SYSTEM.split(), *settings):
+        path = Path(name)
+        if path.is_symlink() and name in _SYSTEM.split():
+            yield from ("--symlink", str(path.readlink()), name)
+        elif path.exists():
+            yield from ("--ro-bind", name, name)
+
+
+def check_sandbox() -> None:
+    """Raise UserError where bubblewrap is not installed, or this machine lets it make no namespaces."""
+    if shutil.which("bwrap") is None:
+        raise UserError(
+            "the sandbox needs bubblewrap, which is not installed",
+            remedy="install bubblewrap (apt install bubblewrap), or leave sandbox= out",
+        )
+    command = sandboxed(["true"], [], [], Path("/"), network=False)
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False, cwd="/")
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UserError(f"bubblewrap cannot be run: {error}") from None
+    if done.returncode != 0:
+        reason = one_line(done.stderr.decode("utf-8", "replace")) or f"it ended with {done.returncode}"
+        raise UserError(
+            f"bubblewrap cannot make a sandbox here: {reason}",
+            remedy="allow user namespaces on this machine, or leave sandbox= out",
+        )
