@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from typing import BinaryIO, TypeVar
 
 from pydantic import ValidationError
@@ -62,6 +63,25 @@ def parse_record(model: type[R], raw: bytes, source: str, record: int | str | No
         raise BadInput(source, problem, record=record, field=field) from None
     except RecursionError:
         raise BadInput(source, "is nested too deeply", record=record) from None
+
+
+def enclosed(
+    text: str, opening: re.Pattern[str], closing: Callable[[str], re.Pattern[str]]
+) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+    """(opening, closing) of each piece of `text` between two marks; an opening that nothing closes is passed over.
+
+    `closing` gives the pattern for the first group of an opening. Linear where there are few such marks: one that was
+    not closed once is not looked for again.
+    """
+    unclosed: set[str] = set()
+    at = 0
+    while (start := opening.search(text, at)) is not None:
+        end = None if start[1] in unclosed else closing(start[1]).search(text, start.end())
+        if end is None:
+            unclosed.add(start[1])
+        else:
+            yield start, end
+        at = (end or start).end()
 
 
 def refuse_bytes(raw: bytes, source: str, record: int | str | None = None) -> None:

@@ -32,7 +32,7 @@ _LINES = re.compile(
     r"\b(?:around|at|on|from|in|\()\s*lines?\s+(\d{1,9})(?:\s*(?:-|–|to|through)\s*(\d{1,9}))?", re.IGNORECASE
 )
 _PREAMBLE = re.compile(r"\A(?:Verify each finding|Treat finding text)[^\n]*(?:\n+|\Z)")
-_FENCE = re.compile(r"```[\w+-]*\n(.*?)```", re.DOTALL)
+_FENCE = re.compile(r"```[\w+-]*\n")
 
 
 @dataclass(frozen=True)
@@ -102,4 +102,5 @@ def _add(found: Collector, node: Node) -> None:
 def _quoted(text: str, lined: bool) -> str | None:
     """The code that a finding quotes: a fenced block; without lines also the longest inline code that says enough."""
     fenced = _FENCE.search(text)
-    return fenced[1] if fenced else None if lined else inline_quote(text)
+    end = text.find("```", fenced.end()) if fenced else -1
+    return text[fenced.end() : end] if fenced and end >= 0 else None if lined else inline_quote(text)

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from textwrap import dedent
 from typing import ClassVar, Literal
 
 from reviewgauge.core.errors import BadInput
+from reviewgauge.core.parsing import enclosed
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Severity
 from reviewgauge.core.results import Drop
@@ -136,7 +138,7 @@ def _add(found: Collector, finding: _Finding, record: str) -> None:
     )
 
 
-_HEADING = re.compile(r" {0,3}(?:#{1,6}\s+(.+?)\s*#*|\*\*([^*]{1,200})\*\*:?)\s*")
+_HEADING = re.compile(r" {0,3}(?:#{1,6}\s+(\S.*)|\*\*([^*]{1,200})\*\*:?\s*)")
 _ITEM = re.compile(r"( {0,3})(?:[-*+•]|\d{1,4}[.)])\s+(?=\S)")
 _FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
 _REPORT = re.compile(
@@ -165,10 +167,15 @@ _WORD = re.compile(
     r"(?:[ -](?:severity|priority|risk|issues?))?\b\s*[\])*_:/–-]",
     re.IGNORECASE,
 )
-_FENCED = re.compile(r"^\s{0,8}(`{3,}|~{3,})([\w+-]*)[^\n]*\n(.*?)^\s{0,8}\1", re.DOTALL | re.MULTILINE)
+_OPENING = re.compile(r"^[^\S\n]{0,8}(`{3,20}|~{3,20})([\w+-]*+)[^\n]*+\n", re.MULTILINE)
 _PROPOSAL = re.compile(
     r"suggest|fix|instead|should be|recommend|replace|change (?:it )?to|e\.g\.|consider", re.IGNORECASE
 )
+
+
+@cache
+def _closing_fence(mark: str) -> re.Pattern[str]:
+    return re.compile(rf"^[^\S\n]{{0,8}}{mark}", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -213,7 +220,8 @@ def blocks(text: str) -> list[Block]:
         if heading is not None:
             close()
             kind = "text"
-            found.append(Block("heading", heading[1] or heading[2]))
+            words = heading[2] or heading[1].rstrip().rstrip("#").rstrip() or "#"
+            found.append(Block("heading", words))
         elif item is not None and (len(item[1]) < 2 or kind != "item"):
             close()
             kind = "item"
@@ -278,9 +286,12 @@ def severity_in(text: str) -> Severity | None:
 def fences(text: str, lined: bool) -> tuple[str | None, str | None, str | None]:
     """(quote, suggestion, diff) among the code of a finding. Inline code is a quote only where no line is named."""
     quote = suggestion = hunk = None
-    for match in _FENCED.finditer(text):
-        language, code = match[2].lower(), dedent(match[3]).rstrip("\n")
-        before = text[max(match.start() - 80, 0) : match.start()]
+    outside, at = [], 0
+    for start, end in enclosed(text, _OPENING, _closing_fence):
+        outside.append(text[at : start.start()])
+        at = end.end()
+        language, code = start[2].lower(), dedent(text[start.end() : end.start()]).rstrip("\n")
+        before = text[max(start.start() - 80, 0) : start.start()]
         if language in ("diff", "patch"):
             hunk = hunk or code
         elif language == "suggestion" or _PROPOSAL.search(before):
@@ -288,5 +299,5 @@ def fences(text: str, lined: bool) -> tuple[str | None, str | None, str | None]:
         else:
             quote = quote or code
     if quote is None and not lined:
-        quote = inline_quote(_FENCED.sub("", text))
+        quote = inline_quote("".join([*outside, text[at:]]))
     return quote or None, suggestion, hunk or None

@@ -9,20 +9,28 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 from pydantic import JsonValue
 
 from reviewgauge.core.errors import BadInput
+from reviewgauge.core.parsing import enclosed
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Side
 from reviewgauge.formats.parsing.comments import Collector, decode
 
-_END_OF_NOTE = re.compile(r"</note\s*>|<\s*/?\s*notesplit\s*/?\s*>|<\s*end\s*/\s*>|(?=<note>)")
-_END = re.compile(r"<\s*end\s*/?\s*>\s*\Z")
-_FIELD = re.compile(r"<(path|side|from|to|diff)>(.*?)</\1\s*>", re.DOTALL)
+_END_OF_NOTE = re.compile(r"</note\s*>|<\s*+/?\s*+notesplit\s*+/?\s*+>|<\s*end\s*/\s*>|(?=<note>)")
+_END = re.compile(r"<\s*end\s*+/?\s*+>\s*\Z")
+_FIELD = re.compile(r"<(path|side|from|to|diff)>")
 _SIDES = {"left": Side.OLD, "old": Side.OLD, "right": Side.NEW, "new": Side.NEW}
 _NUMBER = re.compile(r"\D{0,3}(\d{1,9})\D?")
+
+
+@cache
+def closing_tag(name: str) -> re.Pattern[str]:
+    """`</name>`, as models close tags."""
+    return re.compile(rf"</{name}\s*>")
 
 
 @dataclass(frozen=True)
@@ -59,7 +67,7 @@ def _add(found: Collector, head: str, body: str, record: str, closed: bool) -> N
     if not body:
         found.skip(record, "empty")
         return
-    fields = {match[1]: match[2] for match in _FIELD.finditer(head)}
+    fields = {start[1]: head[start.end() : end.start()] for start, end in enclosed(head, _FIELD, closing_tag)}
     extra: dict[str, JsonValue] = {} if closed else {"cut": "the note has no end"}
     lines: dict[str, int] = {}
     for key in ("from", "to"):

@@ -125,7 +125,7 @@ LONGEST = 2_000  # characters of one issue; the prompt asks for one or two sente
 MOST = 20
 _NOTHING = re.compile(r"[\W_]*no code issues? (?:were |was |have been |are )?identified[\W_]*", re.IGNORECASE)
 _SAYS_NOTHING = re.compile(r"no code issues? (?:were |was |have been |are )?identified", re.IGNORECASE)
-_BULLET = re.compile(r"[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+(?=\S)")
+_BULLET = re.compile(r"(?<![ \t])[ \t]*(?:[-*•–]|\d{1,2}[.)])[ \t]+(?=\S)")
 _HEADING = re.compile(
     r"[ \t]*(?:#{1,6}[ \t]+\S.*|\*\*[^*\n]{1,80}\*\*:?[ \t]*"
     r"|(?:[\w*]+[ \t]+){0,5}\**(?:issues?|summary|feedback|concerns?|background)\**:\**[ \t]*)",

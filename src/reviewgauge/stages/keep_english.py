@@ -141,13 +141,13 @@ for _name, _listed in _OTHERS.items():
         _BY_WORD[_word] = (*_BY_WORD.get(_word, ()), _name)
 
 _NOISE = re.compile(
-    r"<!--.*?(-->|\Z)|^(```|~~~).*?(^\2|\Z)|`[^`\n]*`|!\[[^\]]*\]\([^)]*\)|(?<=\])\([^)\s]*\)|</?[a-z][^>]*>"
-    r"|\b[a-z][a-z0-9+.-]*://\S+|\bwww\.\S+|\S+@\S+|(?<!\w)@[\w-]+|^[\w-]+-by:.*$|\S*#\d+|:[a-z_]+:"
+    r"<!--.*?(-->|\Z)|^(```|~~~).*?(^\2|\Z)|`[^`\n]*`|!\[[^\[\]]*\]\([^()]*\)|(?<=\])\([^()\s]*\)|</?[a-z][^<>]*>"
+    r"|\b[a-z][a-z0-9+.-]{0,30}://\S+|\bwww\.\S+|(?<!\S)[^\s@]+@\S+|(?<!\w)@[\w-]+|^[\w-]+-by:[^\n]*$|(?<![^\s#])[^\s#]*#\d+|:[a-z_]+:"
     r"|\A\W*[a-z]+(\([^()\n]*\))?!?:|\A\W*revert\b|^(?:refs?|see|closes|fixes)\b[:\s]*$",
     re.IGNORECASE | re.DOTALL | re.MULTILINE,
 )
 _TOKEN = re.compile(r"[^\s()\[\]{}<>,;:!?\"“”„«»…|*=+~]+")
-_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_WORD = re.compile(r"[^\W\d_]++(?:['’][^\W\d_]+)*")
 LONG = 8  # words from which on a text must show its function words
 SHARE = 0.12  # of the words of a long text that must be English function words or words of the trade
 SURE, WEAK = 2, 1  # what a function word counts; what a word of the trade, an ending or an accent does

@@ -17,11 +17,11 @@ from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import IssueHistory, PullRequest
 from reviewgauge.stages.pull_requests.candidates import PullStage
 
-_NAME = r"[A-Za-z0-9][\w.-]*"
-_URL = rf"https?://[\w.:-]+/(?P<url_repo>{_NAME}/[\w.-]+)/(?:issues|pull)/(?P<url_number>\d{{1,9}})\b"
-_SHORT = rf"(?<![\w/&#-])(?P<repo>{_NAME}/[\w.-]+)?(?:#|(?<!\w)GH-)(?P<number>\d{{1,9}})\b"
+_NAME = r"[A-Za-z0-9][\w.-]{0,99}"
+_URL = rf"https?://[\w.:-]{{1,200}}/(?P<url_repo>{_NAME}/[\w.-]{{1,100}})/(?:issues|pull)/(?P<url_number>\d{{1,9}})\b"
+_SHORT = rf"(?<![\w/&#-])(?P<repo>{_NAME}/[\w.-]{{1,100}})?(?:#|(?<!\w)GH-)(?P<number>\d{{1,9}})\b"
 REFERENCE = re.compile(f"{_URL}|{_SHORT}", re.IGNORECASE)
-CLOSING = re.compile(r"\b(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?)\s*:?\s+$", re.IGNORECASE)
+CLOSING = re.compile(r"\b(?:close[sd]?|fix(?:es|ed)?|resolve[sd]?)(?:\s*+:)?\s+$", re.IGNORECASE)
 Named = tuple[str, int]  # repository in lower case, number
 
 

@@ -68,7 +68,7 @@ def _replaced(text: str, table: dict[str, str]) -> str:
         new = table[found[0].lower()]
         return new[0].upper() + new[1:] if found[0][0].isupper() else new
 
-    pieces = re.split(r"(```.*?```|`[^`\n]*`)", text, flags=re.DOTALL)
+    pieces = re.split(r"(```.*?(?:```|\Z)|`[^`\n]*`)", text, flags=re.DOTALL)
     return "".join(piece if at % 2 else pattern.sub(replacement, piece) for at, piece in enumerate(pieces))
 
 

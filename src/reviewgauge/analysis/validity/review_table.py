@@ -35,7 +35,7 @@ _MOST_REASONS = 6  # reasons why a metric does not apply that are told apart
 _MOST_NAMED = 20  # values of a fact that an error lists
 _LONGEST = 80  # characters of a folder name
 _PLAIN = re.compile(r"[\w.]+")
-_FENCE = re.compile(r"^\s*(```|~~~)", re.MULTILINE)
+_FENCE = re.compile(r"^[^\S\n]*(```|~~~)", re.MULTILINE)
 _INLINE = re.compile(r"(?<!`)`[^`\n]+`(?!`)")
 
 

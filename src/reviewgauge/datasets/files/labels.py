@@ -36,9 +36,9 @@ COLUMNS = (
 )
 _DELIMITERS = (",", ";", "\t", "|")
 _WHOLE = re.compile(r"[+-]?\d{1,15}")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
-_SHARE = re.compile(r"[+-]?(\d+[.,]?\d*|[.,]\d+)\s*%|\d+\s*/\s*\d+")  # 80% and 4/5, which as words would have no order
+_SHARE = re.compile(r"[+-]?(\d++[.,]?\d*+|[.,]\d++)\s*%|\d+\s*/\s*\d+")  # 80% and 4/5: as words without order
 _FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 # What programs write for a missing value. Words that may be ratings, such as "none", are not among them.
 _NO_VALUE = {"nan", "na", "n/a", "#n/a", "null", "#value!", "#ref!", "#div/0!", "inf", "infinity"}

@@ -37,7 +37,7 @@ TYPES: Mapping[str, ChangeType] = {
     "F.6": ChangeType("Larger Defects", "Fixing major, extensive functional issues or missing features."),
 }
 GROUPS = ("E.1", "E.3")  # what is not a leaf
-_CODE = re.compile(r"([EF](?:\.\d){1,2})\.?(?:[\s:,(–—-]+(.*))?", re.IGNORECASE | re.DOTALL)
+_CODE = re.compile(r"([EF](?:\.\d){1,2})\.?(?:[\s:,(–—-]++(.*))?", re.IGNORECASE | re.DOTALL)
 
 
 def change_type(text: str | None) -> str | None:

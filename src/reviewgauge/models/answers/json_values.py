@@ -20,8 +20,8 @@ _FENCE = re.compile(r"```\w{0,20}")
 _MARKS = " \t\r\n`*_#\ufeff\"'“”"
 # A brace or bracket that JSON begins with; others are prose or code: {a}, items[0], String[].
 _START = re.compile(r'\{(?=\s*["}])|(?<![\w)\]])\[(?=\s*[\[{"\]\d-])')
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|"|[{}\[\]]', re.DOTALL)
-_COMMA = re.compile(r'("(?:[^"\\]|\\.)*")|,(?=\s*[}\]])', re.DOTALL)
+_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*("?)|[{}\[\]]', re.DOTALL)
+_COMMA = re.compile(r'("(?:[^"\\]|\\.)*"?)|,(?=\s*[}\]])', re.DOTALL)
 _CLOSES = {"{": "}", "[": "]"}
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
@@ -97,7 +97,7 @@ def _end(text: str, start: int) -> int:
                 raise Unreadable(f"its JSON is broken: a {mark} closes what it did not open")
             if not expected:
                 return token.end()
-        elif mark == '"':
+        elif token[1] == "":
             break  # a string that does not end
     raise Unreadable("its JSON is cut off before it ends")
 

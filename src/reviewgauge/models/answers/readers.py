@@ -125,7 +125,7 @@ _SENTENCE = re.compile(
     r"(?:i(?:['’]d| would| will)? (?:give|rate|score|grade|assign)(?: (?:it|this|that|the|a|an|as|at|with|of|code"
     r"|generated|review|change|overall|relevance|grade|score|rating))*"
     r"|(?:the|my|a|this|based on|overall)\b[^.\n]{0,80}?\b(?:grade|score|rating)"
-    r"(?:\s*(?:\b(?:of|is|as|a|would be|should be)\b|[:=]))+)\s*(?=[0-9])",
+    r"(?:\s*+(?:\b(?:of|is|as|a|would be|should be)\b|[:=]))+)\s*+(?=[0-9])",
     re.IGNORECASE,
 )
 _WEIGHED = re.compile(

@@ -47,11 +47,13 @@ def without_reasoning(text: str) -> str:
     Some endpoints put the opening tag into the prompt, so that only the closing one comes back.
     """
     text = text.removeprefix("\ufeff")
-    while (opened := _OPEN.match(text)) is not None:
+    at = 0
+    while (opened := _OPEN.match(text, at)) is not None:
         closed = re.compile(f"</{opened[1]}>", re.IGNORECASE).search(text, opened.end())
         if closed is None:
             raise Unreadable("the reasoning does not end, and no answer follows it")
-        text = text[closed.end() :]
+        at = closed.end()
+    text = text[at:]
     if (closed := _CLOSE.search(text)) is not None and _ANY.search(text, 0, closed.start()) is None:
         text = text[closed.end() :]
     if not text.strip():

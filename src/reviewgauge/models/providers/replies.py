@@ -235,7 +235,7 @@ def _read(body: bytes) -> _ErrorText:
     try:
         found: Any = json.loads(text)
     except (ValueError, RecursionError):
-        return _ErrorText(text, _show(re.sub(r"<[^>]*>", " ", text)), "")
+        return _ErrorText(text, _show(re.sub(r"<[^<>]*>", " ", text)), "")
     error = found.get("error", found) if isinstance(found, dict) else found
     if not isinstance(error, dict):
         return _ErrorText(text, _show(str(error)), "")

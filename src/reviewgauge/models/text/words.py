@@ -29,8 +29,10 @@ NEGATIONS = frozenset(
     """.split()  # noqa: SIM905
 )
 
-_FENCE = re.compile(r"^\s*(?:```|~~~).*$", re.MULTILINE)
-_MARKUP = re.compile(r"<!--.*?-->|</?[a-zA-Z][^<>\n]{0,300}>|!\[[^\]\n]*\]\([^)\s]*\)|https?://\S+", re.DOTALL)
+_FENCE = re.compile(r"^[^\S\n]*(?:```|~~~).*$", re.MULTILINE)
+_MARKUP = re.compile(
+    r"<!--.*?(?:-->|\Z)|</?[a-zA-Z][^<>\n]{0,300}>|!\[[^\[\]\n]*\]\([^()\s]*\)|https?://\S+", re.DOTALL
+)
 _APOSTROPHE = re.compile(r"(?<=[a-zA-Z])['’](?=[a-zA-Z])")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 # Letters and digits apart; a Chinese, Japanese or Korean character stands for itself, as no blanks part words there.

@@ -172,7 +172,8 @@ _ESLINT_OPTIONS = {
     "no-unused-vars": ["error", {"args": "none"}],
 }
 _SHELL_SYNTAX = frozenset({1009, 1070, 1072, 1073})  # shellcheck gave up on the file
-_DIRECTIVE = re.compile(rb"(#[^\n]*?)\bshellcheck(?=[ \t]+\w+=)")
+_COMMENT = re.compile(rb"#[^\n]*")
+_DIRECTIVE = re.compile(rb"\bshellcheck(?=[ \t]+\w+=)")
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*(include|import|include_next|embed)\b[^\n]*", re.MULTILINE)
 
 
@@ -231,7 +232,7 @@ def run_shellcheck(program: str, paths: Sequence[str], job: AnalyserJob) -> Outp
     """
     if not job.settings.suppressions:
         for path in paths:
-            _rewrite(job.files / path, _DIRECTIVE, rb"\1shell-check")
+            _rewrite(job.files / path, _COMMENT, lambda comment: _DIRECTIVE.sub(b"shell-check", comment[0]))
     command = [program, "--norc", "--format=json1", "--severity=info", "--color=never"]
     return _run("shellcheck", [*command, *(f"./{path}" for path in paths)], job, (0, 1), _read_shellcheck)
 
@@ -279,7 +280,7 @@ def run_cppcheck(program: str, paths: Sequence[str], job: AnalyserJob) -> Output
     return Output(tuple(findings), tuple(unread))
 
 
-def _rewrite(file: Path, pattern: re.Pattern[bytes], by: bytes) -> None:
+def _rewrite(file: Path, pattern: re.Pattern[bytes], by: bytes | Callable[[re.Match[bytes]], bytes]) -> None:
     before = file.read_bytes()
     after = pattern.sub(by, before)
     if after != before:

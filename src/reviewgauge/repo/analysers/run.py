@@ -135,7 +135,7 @@ def versions(tools: Iterable[str] = TOOLS) -> dict[str, str]:
         if tool not in LIBRARIES:
             with suppress(OSError, subprocess.TimeoutExpired):
                 done = subprocess.run([where, "--version"], capture_output=True, timeout=20, check=False, cwd=os.sep)
-                if number := re.search(rb"\d+(\.\d+)+", done.stdout):
+                if number := re.search(rb"(?<!\d)\d+(\.\d+)+", done.stdout[:10_000]):
                     found[tool] = number[0].decode()
     return found
 

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side, Span
 from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
 
-_MARKER = re.compile(r"\s*\[\s*(\d{0,9})\s*\]\s*\[\s*(\d{0,9})\s*\]")
+_MARKER = re.compile(r"\s*\[\s*+(\d{0,9})\s*+\]\s*\[\s*+(\d{0,9})\s*+\]")
 
 
 class Marker(NamedTuple):

@@ -61,7 +61,7 @@ def _bare(login: str) -> str:
 _TRIGGER = re.compile(
     r"\s*(?:/[a-z][\w-]*(?: [\w-]+){0,4}|@[\w-]+(?:\[bot\])?[ ,:]+(?:please )?(?:full |re-?)?"
     r"(?:review|re-?review|summary|summarize|resolve|pause|resume|help|configuration|rerun|retry|ignore|approve)\b"
-    r"[^\n]{0,60}|(?:bugbot|cursor|codex|copilot|greptile) (?:run|review))\s*[.!]?\s*",
+    r"[^\n]{0,60}|(?:bugbot|cursor|codex|copilot|greptile) (?:run|review))\s*+[.!]?\s*+",
     re.IGNORECASE,
 )
 _NOTHING = re.compile(
@@ -102,12 +102,12 @@ def bot_noise(body: str, placed: bool) -> str | None:
     return None
 
 
-_BLOCK = re.compile(r"^(`{3,})suggestion[^\n`]*\n(.*?)\n?^\1\s*\Z", re.DOTALL | re.MULTILINE)
-
-
 def split_suggestion(body: str) -> tuple[str, str | None]:
     """(text, suggested code) of a comment that ends in a GitHub suggestion block; (body, None) of any other."""
-    found = _BLOCK.search(body)
+    head, _, mark = body.rstrip().rpartition("\n")
+    if len(mark) < 3 or mark.strip("`"):
+        return body, None
+    found = re.search(rf"^{mark}suggestion[^\n`]*\n", f"{head}\n", re.MULTILINE)
     if found is None:
         return body, None
-    return body[: found.start()].rstrip() or body, found[2]
+    return body[: found.start()].rstrip() or body, head[found.end() :]

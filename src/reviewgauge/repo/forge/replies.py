@@ -133,7 +133,7 @@ LONGEST_WINDOW = 3660.0  # seconds; the windows of primary limits are an hour at
 _SECONDARY = re.compile(r"secondary rate limit|abuse detection|temporarily blocked|too many requests", re.IGNORECASE)
 _PRIMARY = re.compile(r"api rate limit (?:already )?exceeded", re.IGNORECASE)
 _LATE = re.compile(r"something went wrong|timed? ?out|timeout", re.IGNORECASE)
-_NEXT = re.compile(r'<([^<>]{1,4096})>\s*;[^,]*?\brel="?next"?')
+_NEXT = re.compile(r'<([^<>]{1,4096})>\s*;[^,<>]{0,200}?\brel="?next"?')
 
 
 class Step(Enum):

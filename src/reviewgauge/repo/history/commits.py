@@ -17,6 +17,8 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository, check_commit
 from reviewgauge.repo.mirrors.objects import common_folder, missing_objects
 
+LONGEST_MESSAGE = 1_000_000  # characters that are kept
+LONGEST_SUBJECT = 2_000
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FIELDS = ("%H", "%P", "%an", "%at", "%ct", "%B")
 _ADDRESS = re.compile(r"<[^>]*>?|@\S*")
@@ -44,8 +46,8 @@ class Commit(Record):
 
     @property
     def subject(self) -> str:
-        """The first paragraph of the message on one line, as in git."""
-        return " ".join(self.message.lstrip("\n").partition("\n\n")[0].split("\n")).strip()
+        """The first paragraph of the message on one line, as in git, cut to LONGEST_SUBJECT."""
+        return " ".join(self.message.lstrip("\n").partition("\n\n")[0].split("\n")).strip()[:LONGEST_SUBJECT]
 
     @property
     def body(self) -> str:
@@ -81,13 +83,20 @@ def read_history(
     settings = {"core.commitGraph": "false"} if first_parent and without else None
     shown = f"--format=tformat:{'%x00'.join(_FIELDS)}"
     fields: list[bytes] = []
-    rest = b""
+    rest: list[bytes] = []  # of a field that has not ended
+    held = 0
     with closing(
         repository.stream("log", *options, shown, "--end-of-options", *chosen, "--", settings=settings)
     ) as blocks:
         for block in blocks:
-            *ended, rest = (rest + block).split(b"\x00")
-            fields += ended
+            if b"\x00" not in block:
+                if held <= 4 * LONGEST_MESSAGE:
+                    rest.append(block)
+                    held += len(block)
+                continue
+            first, *ended, last = block.split(b"\x00")
+            fields += [b"".join([*rest, first]), *ended]
+            rest, held = [last], len(last)
             whole = len(fields) - len(fields) % len(_FIELDS)
             for at in range(0, whole, len(_FIELDS)):
                 yield _commit(fields[at : at + len(_FIELDS)])
@@ -103,7 +112,7 @@ def _commit(fields: Sequence[bytes]) -> Commit:
         author=_without_address(_text(author)),
         authored=written or taken or EPOCH,
         committed=taken or EPOCH,
-        message=_text(message).rstrip("\n"),
+        message=_text(message[: 4 * LONGEST_MESSAGE])[:LONGEST_MESSAGE].rstrip("\n"),
         sound_times=written is not None and taken is not None,
     )
 

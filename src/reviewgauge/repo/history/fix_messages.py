@@ -41,9 +41,9 @@ class FixSigns:
 
 _CLOSING = r"(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
 _REPO = r"(?:[\w.-]{1,100}/[\w.-]{1,100})?"
-_NUMBER = rf"(?:{_REPO}#|gh-|https?://[\w.-]+/[\w./-]+/(?:issues|pull)/)(\d{{1,9}})\b"
-_CLOSES = re.compile(rf"\b{_CLOSING}:?\s+(?:(?:issue|bug|ticket)s?\s*:?\s*)?{_NUMBER}", re.IGNORECASE)
-_NAMED = re.compile(r"\b(?:issue|bug|ticket|defect)s?\s*(?:no\.?\s*)?[:#]?\s*#?(\d{1,9})\b", re.IGNORECASE)
+_NUMBER = rf"(?:{_REPO}#|gh-|https?://[\w.-]{{1,200}}/[\w./-]{{1,200}}/(?:issues|pull)/)(\d{{1,9}})\b"
+_CLOSES = re.compile(rf"\b{_CLOSING}:?\s++(?:(?:issue|bug|ticket)s?\s*+:?\s*+)?{_NUMBER}", re.IGNORECASE)
+_NAMED = re.compile(r"\b(?:issue|bug|ticket|defect)s?\s*+(?:no\.?\s*+)?[:#]?\s*+#?(\d{1,9})\b", re.IGNORECASE)
 _ANY = re.compile(rf"(?<![\w/#]){_NUMBER}", re.IGNORECASE)
 
 _REVERT = re.compile(r"\bth(?:is|ese) reverts? (?:commits? )?([0-9a-f]{7,40})", re.IGNORECASE)
@@ -86,7 +86,7 @@ _NO_FIX: dict[str, re.Pattern[str]] = {
         r"docs? docstrings? document(?:ation|ed|ing)? readme comments? tutorials? javadoc change-?logs? release_notes?",
         r"history\.\w+ news sphinx faq authors contributing rst markdown copyright licen[cs]e examples? project_urls?",
         r"(?:dead|broken)_(?:\w+_)?(?:links?|urls?|sentences?|references?) (?:fix(?:e[sd])?|correct)_(?:\w+_)?links?$",
-        r"links?_fix(?:e[sd])?$ :meth: :class: :ref: malformed_.*links?",
+        r"links?_fix(?:e[sd])?$ :meth: :class: :ref: malformed_.{0,60}links?",
     ),
     "style or lint": _words(
         r"lint(?:s|er|ing)? (?:fl|p)ake-?8 py?flakes? pylint pep-?8 pep257 pycodestyle code_style coding_style",
@@ -152,11 +152,11 @@ _VAGUE = re.compile(
     r"(?:\W|\b(?:some|several|various|misc\w*|minor|small|tiny|quick|little|more|a|few|couple|of|other|the|many|lots?|dirty|last"
     r"|final|another|stupid|silly|important|general|assorted|trivial|simple|code|bugs?|fix(?:e[sd]|ing|up|ups)?|bugfix(?:es)?"
     r"|hotfix(?:es)?|improvements?|enhancements?|changes?|tweaks?|updates?|stuff|things?|and|issues?|problems?|errors?|it|this"
-    r"|again|now|for|in|to|wip|oops|previous|prev|changesets?|revisions?|patch(?:es)?|commit(?:ed|s)?|r\d+|merge|pull|request|#?\d+|gh-?\d+|close[sd]?|resolve[sd]?)\b)*",
+    r"|again|now|for|in|to|wip|oops|previous|prev|changesets?|revisions?|patch(?:es)?|commit(?:ed|s)?|r\d+|merge|pull|request|#?\d+|gh-?\d+|close[sd]?|resolve[sd]?)\b)*+",
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(r"\bfixes(?:\s+(?:and|to|for|in|of|on|from|with|&)\b|\s*$|\s*[.:;,(])", re.IGNORECASE)
-_BULLET = re.compile(r"(?m)^\s*[*-]\s.*$")  # a squashed pull request lists its commits
+_BULLET = re.compile(r"(?m)^[^\S\n]*[*-]\s.*$")  # a squashed pull request lists its commits
 _TANGLED = _words(
     r"also refactor\w* factor(?:ed|ing)?_out clean(?:ed|ing|s)?_?up\w* simplif\w+ renam(?:e[sd]?|ing) mov(?:ed|es|ing)",
     r"reorgani[sz]\w+ restructur\w+ rewr(?:ite|ote|itten|iting)s? improve(?:s|d|ments?)? redesign\w* new_features?",
@@ -213,8 +213,9 @@ def read_message(message: str) -> FixSigns:
 
 def says_what(message: str) -> bool:
     """Whether a message says more than that something was fixed: "fixes", "Fix #12" and "minor fixes" do not."""
-    title, _, body = _pull_title(message).strip().partition("\n")
-    body = re.sub(r"(?m)^\s*[\w-]+-by:.*$", "", body)
+    title, _, body = _pull_title(message[:LONGEST_READ]).strip().partition("\n")
+    title = title.strip()[:_LONGEST_TITLE]
+    body = re.sub(r"(?m)^[^\S\n]*[\w-]+-by:.*$", "", body)
     return _VAGUE.fullmatch(_ASIDE.sub("", title)) is None or _VAGUE.fullmatch(body) is None
 
 
@@ -242,8 +243,8 @@ def issue_numbers(message: str, closed: bool = False) -> tuple[int, ...]:
     `#12`, `GH-12`, `owner/name#12`, an address that ends in `/issues/12`, `issue 12`, `bug 12`; closing words are
     GitHub's nine. The number that GitHub puts behind the title of a squashed pull request, `(#12)`, does not count.
     """
-    first, _, rest = message.partition("\n")
-    text = re.sub(r"\s*\((?:#\d+(?:,\s*)?)+\)\s*$", "", first) + "\n" + rest
+    first, _, rest = message[:LONGEST_READ].partition("\n")
+    text = re.sub(r"\((?:#\d+(?:,\s*)?)+\)\s*$", "", first) + "\n" + rest
     text = _PULL_TITLE.sub("", text)
     patterns = (_CLOSES,) if closed else (_CLOSES, _NAMED, _ANY)
     found = sorted((match.start(1), int(match[1])) for pattern in patterns for match in pattern.finditer(text))

@@ -52,8 +52,8 @@ class LandedChange(Record):
 
 
 _MERGE_OF = re.compile(
-    r"merged?\s+(?:in\s+)?(?:(?:remote-tracking\s+)?branch|tag|commit|branches)?\s*['\"]?(?P<what>[\w./-]+)['\"]?"
-    r"(?:\s+of\s+(?P<where>\S+))?(?:\s+(?:in)?to\s+['\"]?(?P<into>[\w./-]+?)['\"]?\.?)?\s*$",
+    r"merged?\s++(?:in\s++)?(?:(?:remote-tracking\s++)?branch|tag|commit|branches)?\s*+['\"]?(?P<what>[\w./-]+)['\"]?"
+    r"(?:\s++of\s++(?P<where>\S+))?(?:\s++(?:in)?to\s++['\"]?(?P<into>[\w./-]+?)['\"]?\.?)?\s*$",
     re.IGNORECASE,
 )
 _LINE = re.compile(
@@ -64,17 +64,17 @@ _LINE = re.compile(
 _PULL = re.compile(
     r"merge pull request #\d+|merge (?:pr|mr) ?[#!]\d+|merged in \S+ \(pull request #\d+\)", re.IGNORECASE
 )
-_NUMBER = re.compile(r"\s*\((?:#\d+|!\d+|pr[ #]*\d+)(?:,\s*#\d+)*\)\s*$", re.IGNORECASE)
+_NUMBER = re.compile(r"(?<!\s)\s*\((?:#\d+|!\d+|pr[ #]*\d+)(?:,\s*#\d+)*\)\s*$", re.IGNORECASE)
 _APPROVAL = re.compile(r"\[\s*(?:mrg|merge|wip|lgtm|r?f?c)\b[^\]]{0,20}\]:?\s*", re.IGNORECASE)
 _TRAILER = re.compile(
-    r"^\s*(?:[A-Z][\w-]*(?:[ -][\w-]+)?[ -]by|cc|change-id|git-svn-id|bug-url|reviewed-on|differential revision"
-    r"|pull request[ -]?(?:url)?"
+    r"^\s*(?:[A-Z][\w-]{0,40}(?:[ -][\w-]{1,40})?[ -]by|cc|change-id|git-svn-id|bug-url|reviewed-on"
+    r"|differential revision|pull request[ -]?(?:url)?"
     r"|closes-bug|gitorigin-revid|piperorigin-revid|signed-off|acked|link|pr-url|landed-as|rebased-from|extra_source)"
     r"\s*:.*$|^\s*git-svn-id.*$|^\s*\(?cherry[ -]picked from .*$|^\s*--HG--.*$|^\s*(?:extra|branch) : .*$"
     r"|^\s*rename : .*$",
     re.IGNORECASE,
 )
-_MAIL = re.compile(r"<?\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?")
+_MAIL = re.compile(r"<?(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?")
 _ID = re.compile(
     r"(?<![\w/-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])|(?<![\w/-])[0-9a-f]{40}(?![\w-])"
 )

@@ -132,7 +132,7 @@ _ADDRESS = re.compile(r"([a-z]+)://([A-Za-z0-9.:\[\]-]*)(/[A-Za-z0-9_.~+%/-]*)")
 _REFSPEC = re.compile(r"\+?[A-Za-z0-9_./*@+-]+(?::refs/[A-Za-z0-9_./*@+-]+)")
 _GONE = re.compile(r"not our ref|couldn't find remote ref|no such remote ref|bad object|unadvertised object", re.I)
 _UNKNOWN = re.compile(
-    r"repository .*not found|does not appear to be a git repository|returned error: (?:404|410)", re.I
+    r"repository .{0,1000}not found|does not appear to be a git repository|returned error: (?:404|410)", re.I
 )
 _DENIED = re.compile(r"authentication failed|could not read (?:username|password)|returned error: 40[13]", re.I)
 _MOVED = re.compile(r"returned error: 30\d|unable to update url base from redirection", re.I)
@@ -200,7 +200,8 @@ def fetch_commits(
 def _check_address(url: str, protocols: Sequence[str]) -> None:
     parts = _ADDRESS.fullmatch(url)
     if parts is None or parts[1] not in protocols or ".." in url:
-        shown = re.sub(r"//.*@", "//***@", url)
+        scheme, _, rest = url.partition("//")
+        shown = f"{scheme}//***@{rest.rpartition('@')[2]}" if "@" in rest else url
         raise UserError(
             f"{shown} is not an {' or '.join(protocols)} address",
             remedy="https://HOST/OWNER/NAME.git, without a password",

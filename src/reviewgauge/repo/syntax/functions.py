@@ -34,7 +34,7 @@ LARGEST = 1_000_000  # bytes; a larger file is generated or data
 WINDOW = 20  # lines on either side of what was asked for, where no syntax is known
 _KEPT = 50_000  # scopes in the cache, or bytes of source / 100; some tens of megabytes
 _BINARY = 8000  # bytes in which git looks for a NUL
-_CPP = re.compile(rb"^\s*(class|namespace|template|using|public:|private:|protected:)\b", re.MULTILINE)
+_CPP = re.compile(rb"^[ \t]*(class|namespace|template|using|public:|private:|protected:)\b", re.MULTILINE)
 _GAVE_UP = "the parser gave up on this file"
 
 

@@ -11,17 +11,18 @@ from collections.abc import Mapping
 
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.records import Change, Comment, Side, Span
-from reviewgauge.formats.tags import Tags
+from reviewgauge.formats.tags import Tags, closing_tag
 from reviewgauge.models.answers.prose import is_refusal, obeys
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import load_prompt
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.diff.positions import find_marker, parse_marker
 
-_THOUGHT = re.compile(r"\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
-_END_MARK = r"<\s*/?\s*end\s*/?\s*>"
-_END = re.compile(_END_MARK + r"\s*(?:```\s*)?\Z")
-_PART = re.compile(r"<(diff|side|note)>(.*?)</\1\s*>|(<\s*/?\s*notesplit\s*/?\s*>)", re.DOTALL)
+_THOUGHT = re.compile(r"\s*<think(?:ing)?>")
+_END_OF_THOUGHT = re.compile(r"</think(?:ing)?>")
+_END_MARK = r"<\s*+/?\s*+end\s*+/?\s*+>"
+_END = re.compile(_END_MARK + r"\s*+(?:```\s*)?\Z")
+_PART = re.compile(r"<(diff|side|note)>|<\s*+/?\s*+(notesplit)\s*+/?\s*+>")
 _TAG = re.compile(r"</?\s*(diff|side|note)\s*>")
 _LEFTOVER = re.compile(_END_MARK)
 _SIDES = ("left", "right", "old", "new")
@@ -35,15 +36,16 @@ def read_notes(text: str) -> tuple[Comment, ...]:
     without code or with two pieces of code, a side that is neither left nor right, prose in place of notes. A side that
     is not given is not a reason: the code tells. Words before and between notes are skipped, and so is a thought.
     """
-    answer = _THOUGHT.sub("", text, count=1) if _THOUGHT.match(text) else text
+    thought = _END_OF_THOUGHT.search(text) if _THOUGHT.match(text) else None
+    answer = text[thought.end() :] if thought else text
     end = _END.search(answer)
     if end is None:
         raise Unreadable("it does not end with <end />, so it may be cut off")
     body = answer[: end.start()]
-    outside = _PART.sub("", body)
+    parts, outside = _parts(body)
     if found := _TAG.search(outside):
         raise Unreadable(f"a {found[0]} is not closed or not opened")
-    count = _check_parts(body)
+    count = _check_parts(parts)
     if _LEFTOVER.search(outside):
         raise Unreadable("it goes on after <end />")
     if not count:
@@ -64,13 +66,30 @@ def read_notes(text: str) -> tuple[Comment, ...]:
     return comments
 
 
-def _check_parts(body: str) -> int:
+def _parts(body: str) -> tuple[list[tuple[str, str]], str]:
+    """(name and text of each tag that is closed, and of each split; the text outside of them)."""
+    parts, outside, at = [], [], 0
+    unclosed: set[str] = set()
+    for start in _PART.finditer(body):
+        name = start[1] or start[2]
+        if start.start() < at or name in unclosed:
+            continue
+        end = start if start[2] else closing_tag(name).search(body, start.end())
+        if end is None:
+            unclosed.add(name)
+            continue
+        parts.append((name, body[start.end() : end.start()]))
+        outside.append(body[at : start.start()])
+        at = end.end()
+    return parts, "".join([*outside, body[at:]])
+
+
+def _check_parts(parts: list[tuple[str, str]]) -> int:
     """The number of notes, each made sure to have its own code."""
     count = 0
     given: set[str] = set()
-    for part in _PART.finditer(body):
-        name, value, split = part.groups()
-        if split is not None:
+    for name, value in parts:
+        if name == "notesplit":
             if given:
                 raise Unreadable(f"a {_named(given)} has no <note>")
             continue

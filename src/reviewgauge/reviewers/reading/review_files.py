@@ -64,7 +64,7 @@ def names_change(key: str, change: Change) -> bool:
 
 def _address(url: str) -> str:
     bare = re.sub(r"^https?://(www\.)?", "", url.strip().lower())
-    return re.sub(r"(/files|/changes|/commits|/diffs)?/*(\?.*|#.*)?$", "", bare)
+    return re.sub(r"(/files|/changes|/commits|/diffs)$", "", re.split(r"[?#]", bare, maxsplit=1)[0].rstrip("/"))
 
 
 def file_of(path: str, change: Change) -> Path | None:

@@ -20,12 +20,12 @@ from reviewgauge.repo.diff.positions import map_line
 from reviewgauge.repo.syntax.languages import is_documentation, is_generated_or_vendored, is_test, language
 
 _IMPORT = re.compile(
-    r"(?:from\s+[\w.]+\s+import\b|import\b|#\s*include\b|using\s+[\w.:=\s]+;|package\b|require(?:_relative|_once)?\b"
-    r"|include(?:_once)?\b|use\s+[\w\\:{}, ]+;|extern\s+crate\b|mod\s+\w+;|export\s+\*"
+    r"(?:from\s+[\w.]+\s+import\b|import\b|#\s*include\b|using\s[\w.:=\s]+;|package\b|require(?:_relative|_once)?\b"
+    r"|include(?:_once)?\b|use\s++[\w\\:{}, ]+;|extern\s+crate\b|mod\s+\w+;|export\s+\*"
     r"|(?:const|let|var)\s.{1,80}=\s*require\()"
 )
 _BARE = re.compile(
-    r"(?:else|try|finally|do|begin|end|pass|return|break|continue|default|fi|done|then|esac|endif|\W)*[\W_]*",
+    r"(?:else|try|finally|do|begin|end|pass|return|break|continue|default|fi|done|then|esac|endif|\W)*+[\W_]*",
     re.IGNORECASE,
 )
 _COMMENT = re.compile(

@@ -80,7 +80,7 @@ def _clean(element: Xml.Element, name: str) -> None:
         elif value.startswith("url(#"):
             element.attrib[key] = f"url(#{name}-{value[5:]}"
         elif key in ("transform", "d"):
-            element.attrib[key] = re.sub(r"-?\d+\.\d{2,}", lambda m: f"{float(m[0]):.1f}", value)
+            element.attrib[key] = re.sub(r"-?(?<!\d)\d+\.\d{2,}", lambda m: f"{float(m[0]):.1f}", value)
 
 
 POINT = 5.0  # half the side of the square that a point takes, in pixels
