@@ -125,8 +125,8 @@ class Executor(Protocol):
 def exhausted(error: BaseException) -> Failed | None:
     """The Failed that stops the run, where this machine ran out of files, memory, processes or disk; None elsewhere.
 
-    The next case would fail on it too, and its failure would say nothing about the reviewer. A MemoryError may be due to
-    this one case.
+    The next case would fail on it too, and its failure would say nothing about the reviewer. A MemoryError may be due
+    to this one case.
     """
     seen: BaseException | None = error
     while seen is not None:
