@@ -106,7 +106,7 @@ def test_checking_a_bundle_calls_no_address_that_it_names(listening: FakeServer,
     told = f", ask=({listening.spec()!r},)"
     reviewgauge.score("run", f"combined(file='asking.json'{told})", resamples=50)
     Path("run/calls.jsonl").unlink()
-    bundle("run", out="evil.zip", resamples=50)
+    bundle("run", out="evil.zip", resamples=50, include=["asking.json"])
     before = calls(listening)
     assert before > 0
     forget_answers(tmp_path)
@@ -130,7 +130,7 @@ def test_not_even_where_a_metric_hides_what_it_asks(listening: FakeServer, tmp_p
     reviewgauge.score("run", f"bundle_toys.Silent(port={listening.port})", resamples=50)
     assert calls(listening) > 0
     Path("run/calls.jsonl").unlink()
-    bundle("run", out="evil.zip", resamples=50)
+    bundle("run", out="evil.zip", resamples=50, include=["asking.json"])
     before = calls(listening)
     forget_answers(tmp_path)
     assert not verify("evil.zip").ok

@@ -25,7 +25,7 @@ from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds, Failed, Failure, Parts
-from reviewgauge.core.specs import load, load_from, texts_of
+from reviewgauge.core.specs import load, load_from, load_recorded, texts_of
 from reviewgauge.core.trust import FilePath, FromFile, ModelName
 from reviewgauge.metrics.texts.text_metric import MEAN, VALUE, reference_texts
 from reviewgauge.models.request.model_spec import is_model
@@ -98,8 +98,8 @@ class Combined(MetricOfMetrics):
     @cached_property
     def _metrics(self) -> Mapping[str, Metric]:
         model, _ = load_combination(self.file)
+        self._refuse_unnamed({spec: load_recorded(Metric, spec) for spec in model.metrics})
         found = {spec: self._load(spec) for spec in model.metrics}
-        self._refuse_unnamed(found)
         try:
             check_pins(model, found, self.file)
         except UserError as error:
