@@ -18,8 +18,8 @@ import ast
 import importlib
 import pkgutil
 import re
-import re._constants as c
-import re._parser as parser
+import re._constants as c  # type: ignore[import-not-found]
+import re._parser as parser  # type: ignore[import-not-found]
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

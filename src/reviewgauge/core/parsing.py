@@ -53,8 +53,7 @@ def first_problem(error: ValidationError) -> tuple[str, str]:
 
 def parse_record(model: type[R], raw: bytes, source: str, record: int | str | None = None) -> R:
     """One record from JSON. Types are strict: "12" is not a number. Raises BadInput."""
-    if len(raw) > _MANY_BYTES and (parts := sum(map(raw.count, (b",", b"{", b"[")))) > MOST_VALUES:
-        raise BadInput(source, f"holds {parts:,} values, over {MOST_VALUES:,}", record=record, remedy="split it")
+    _check_count(raw, source, record)
     try:
         return model.model_validate_json(raw, strict=True)
     except ValidationError as error:
@@ -117,8 +116,15 @@ def records(model: type[R], stream: BinaryIO, source: str, longest: int = LONGES
         yield parse_record(model, line, source, number)
 
 
+def _check_count(raw: bytes, source: str, record: int | str | None = None) -> None:
+    """Raise BadInput for JSON of too many values, which take far more memory than their text."""
+    if len(raw) > _MANY_BYTES and (parts := sum(map(raw.count, (b",", b"{", b"[")))) > MOST_VALUES:
+        raise BadInput(source, f"holds {parts:,} values, over {MOST_VALUES:,}", record=record, remedy="split it")
+
+
 def parse_json(raw: bytes, source: str) -> object:
     """A whole JSON document. Raises BadInput that names line and column."""
+    _check_count(raw, source)
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:

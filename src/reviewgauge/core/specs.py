@@ -83,6 +83,7 @@ def short_spec(plugin: Plugin) -> str:
 
 
 P = TypeVar("P", bound=Plugin)
+_LONGEST = 200_000  # characters of a spec; one of ours with all its parameters has some hundred
 _MOST_PARTS = 50  # of a dotted path
 _SECRET = re.compile(r"(?i)api_?key|(^|_)(token|password|passwd|secret|credentials?)$")
 
@@ -104,10 +105,12 @@ class CatalogueEntry(Record):
 
 def parse_spec(text: str) -> Spec:
     """Read `name` or `name(key=literal, ...)`. Raises UserError for anything else."""
+    if len(text) > _LONGEST:
+        raise UserError(f"the spec {text[:60]!r}... has {len(text):,} characters, over {_LONGEST:,}")
     try:
         node = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise UserError(f"cannot read the spec {text!r}", remedy="write name or name(key=value)") from None
+        raise UserError(f"cannot read the spec {text[:500]!r}", remedy="write name or name(key=value)") from None
     if not isinstance(node, ast.Call):
         return Spec(_dotted(node, text), {})
     if node.args:

@@ -86,13 +86,14 @@ def _from_log(data: bytes, source: str) -> tuple[int | None, str | None, Node]:
 
 
 def _objects(text: str) -> Iterator[object]:
-    """The JSON objects in a text, outermost first; gives up after a hundred braces that open none."""
-    decoder, at, misses = json.JSONDecoder(), 0, 0
-    while (at := text.find("{", at)) >= 0 and misses < 100:
+    """The JSON objects in a text, outermost first; gives up after a hundred braces that open none, or much text."""
+    decoder, at, misses, read = json.JSONDecoder(), 0, 0, 0
+    while (at := text.find("{", at)) >= 0 and misses < 100 and read < 4 * len(text) + 100_000:
         try:
             value, at = decoder.raw_decode(text, at)
             yield value
-        except (ValueError, RecursionError):
+        except (ValueError, RecursionError) as error:
+            read += getattr(error, "pos", len(text)) - at
             at, misses = at + 1, misses + 1
 
 

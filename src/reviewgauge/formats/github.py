@@ -29,6 +29,7 @@ from reviewgauge.repo.forge.pulls import SIDES, commented_line
 
 _KEPT = ("id", "node_id", "html_url", "author_association", "state", "diff_hunk", "pull_request_review_id")
 _OWN = "reviewgauge"
+_NOT_BLANK = re.compile(r"\S")
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,8 @@ def _pages(text: str, source: str) -> list[object]:
         while at < len(text):
             page, end = decoder.raw_decode(text, at)
             pages.append(page)
-            at = end + len(text[end:]) - len(text[end:].lstrip())
+            after = _NOT_BLANK.search(text, end)
+            at = after.start() if after else len(text)
     except (ValueError, RecursionError):
         raise BadInput(source, f"is not valid JSON from character {at} on", remedy="is the file complete?") from None
     return pages

@@ -55,9 +55,13 @@ class Markdown(Format):
 class _Finding:
     """A candidate: its text and the heading that it stands under."""
 
-    text: str
+    parts: list[str]
     heading: str = ""
     headed: bool = False
+
+    @property
+    def text(self) -> str:
+        return "".join(self.parts)
 
 
 def _findings(found: list[Block], collector: Collector) -> list[_Finding]:
@@ -71,28 +75,28 @@ def _findings(found: list[Block], collector: Collector) -> list[_Finding]:
             report = title(heading) if is_report(heading) else ""
             open_heading = not report and (place_in(heading) is not None or severity_in(heading) is not None)
             if open_heading and place_in(heading) is not None:
-                findings.append(_Finding(heading, heading, headed=True))
+                findings.append(_Finding([heading], heading, headed=True))
         elif report:
             collector.skip(block.text, f"section {report!r}")
         elif block.kind == "item":
             last = findings[-1] if findings else None
             if last is not None and last.headed and last.heading == heading and place_in(block.text) is None:
-                last.text += f"\n{block.text}"  # the points of one finding, not findings of their own
+                last.parts += ["\n", block.text]  # the points of one finding, not findings of their own
             else:
-                findings.append(_Finding(block.text, heading))
+                findings.append(_Finding([block.text], heading))
         elif (findings and findings[-1].headed and findings[-1].heading == heading) or (
             block.kind == "fence" and findings
         ):
-            findings[-1].text += f"\n\n{block.text}"
+            findings[-1].parts += ["\n\n", block.text]
         elif place_in(block.text) is not None or open_heading:
-            findings.append(_Finding(block.text, heading))
+            findings.append(_Finding([block.text], heading))
         else:
             loose.append((block, heading))
     if findings or (structured and not loose):
         for block, _ in loose:
             collector.skip(block.text, "prose between findings")
         return _without_bare_headings(findings, collector)
-    return [_Finding(block.text, under) for block, under in loose if block.kind == "text"]
+    return [_Finding([block.text], under) for block, under in loose if block.kind == "text"]
 
 
 def _without_bare_headings(findings: list[_Finding], collector: Collector) -> list[_Finding]:

@@ -34,6 +34,7 @@ _WRITTEN = {
 _CVSS = ((9.0, Severity.CRITICAL), (7.0, Severity.HIGH), (4.0, Severity.MEDIUM))
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _OWN = "reviewgauge"
+LONGEST = 1_000_000  # characters of a message into which arguments were put
 _KNOWN = ("ruleId", "ruleIndex", "rule", "level", "message", "locations", "fixes", "suppressions", "kind", "properties")
 _SILENT = {"pass": "passed", "notApplicable": "not applicable", "open": "not decided by the tool"}
 
@@ -84,7 +85,7 @@ def _read_run(run: Node, source: str) -> Parsed:
         if reason is not None:
             found.skip(str(result.record), reason)
             continue
-        rule = _rule(result, driver.nodes("rules"), by_id)
+        rule = _rule(result, rules[0], by_id)
         _add(found, result, rule, bases, artifacts)
     return found.parsed()
 
@@ -192,7 +193,12 @@ def _message(result: Node, rule: Node) -> str:
     if text is None:
         raise result.error("is missing", "message.text")
     given = message.texts("arguments")
-    return re.sub(r"\{(\d{1,3})\}", lambda m: given[int(m[1])] if int(m[1]) < len(given) else m[0], text)
+    pieces = re.split(r"\{(\d{1,3})\}", text)
+    for i in range(1, len(pieces), 2):
+        pieces[i] = given[int(pieces[i])] if int(pieces[i]) < len(given) else f"{{{pieces[i]}}}"
+    if (size := sum(map(len, pieces))) > max(len(text), LONGEST):
+        raise result.error(f"has {size:,} characters with its arguments, over {LONGEST:,}", "message.text")
+    return "".join(pieces)
 
 
 def _severity(own: Node, rule: Node, level: str) -> Severity | None:

@@ -8,7 +8,7 @@ line separators are content. Nothing here raises on a damaged diff; what is read
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
@@ -219,21 +219,23 @@ def split_diff(diff: str) -> tuple[ChangedFile, ...]:
     A file whose type changed (a file became a link) is printed by git as a deletion and an addition: one file here.
     Raises BadInput for a path over 4,096 characters.
     """
-    files: dict[str, ChangedFile] = {}
+    files: dict[str, list[ChangedFile]] = {}
     for file in _files(diff.replace("\x00", "\ufffd").split("\n")):
-        seen = files.get(file.path)
-        files[file.path] = file if seen is None else _join(seen, file)
-    return tuple(files.values())
+        files.setdefault(file.path, []).append(file)
+    return tuple(_join(sections) for sections in files.values())
 
 
-def _join(first: ChangedFile, second: ChangedFile) -> ChangedFile:
-    patches = [f.patch for f in (first, second) if f.patch]
-    retyped = {first.status, second.status} == {FileStatus.DELETED, FileStatus.ADDED}
-    return first.model_copy(
+def _join(sections: Sequence[ChangedFile]) -> ChangedFile:
+    if len(sections) == 1:
+        return sections[0]
+    patches = [file.patch for file in sections if file.patch]
+    retyped = {file.status for file in sections} == {FileStatus.DELETED, FileStatus.ADDED}
+    binary = any(file.binary for file in sections)
+    return sections[0].model_copy(
         update={
-            "status": FileStatus.TYPE_CHANGED if retyped else first.status,
-            "patch": "\n".join(patches) if patches or not (first.binary or second.binary) else None,
-            "binary": first.binary or second.binary,
+            "status": FileStatus.TYPE_CHANGED if retyped else sections[0].status,
+            "patch": "\n".join(patches) if patches or not binary else None,
+            "binary": binary,
         }
     )
 

@@ -101,10 +101,10 @@ def _index(path: str) -> dict[str, tuple[Path, ...]]:
         name = file.relative_to(folder).as_posix()
         if any(part.startswith(".") for part in name.split("/")) or not file.is_file():
             continue
-        index[name] = (*index.get(name, ()), file)
+        index[name] = (*index.get(name, ()), file)[:2]  # two are one too many
         while "." in name.rpartition("/")[2]:
             name = name.rpartition(".")[0]
-            index[name] = (*index.get(name, ()), file)
+            index[name] = (*index.get(name, ()), file)[:2]
     return index
 
 
@@ -170,9 +170,11 @@ def on_added_lines(comment: Comment, change: Change) -> bool:
 def unique(comments: Iterable[Comment]) -> tuple[Comment, ...]:
     """The comments with unique ids: several entries of a file may be about one change."""
     found: dict[str, Comment] = {}
+    last: dict[str, int] = {}
     for comment in comments:
-        name, n = comment.id, 2
+        name, n = comment.id, last.get(comment.id, 2)
         while name in found:
             name, n = f"{comment.id}-{n}", n + 1
+        last[comment.id] = n
         found[name] = comment if name == comment.id else comment.model_copy(update={"id": name})
     return tuple(found.values())
