@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import zipfile
@@ -11,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from git_project import commit, run_git
 from reviewgauge.cli.main import main
 from reviewgauge.cli.output import emit
 from reviewgauge.core.base import escape_cell, unescape_cell
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.parsing import MOST_VALUES, parse_record
 from reviewgauge.core.records import Change, Issue
+from reviewgauge.repo.git import repository
 
 pytestmark = pytest.mark.processes
 SECRET = "alias ls='ls --color'\n"
@@ -178,3 +181,46 @@ def test_a_recipe_nested_too_deeply_is_one_line(tmp_path: Path, capsys: pytest.C
     file.write_text("a = " + "[" * 3000 + "]" * 3000)
     assert main(["build", "sample", "--recipe", str(file), "-o", str(tmp_path / "b")]) == 2
     assert "deep.toml: is nested too deeply" in capsys.readouterr().err
+
+
+def _case_with_git(folder: Path, git: str, commits: list[str]) -> Path:
+    change = {"repo": "a/b", "git": git, "base": commits[0], "head": commits[1]}
+    file = folder / "cases.jsonl"
+    file.write_text(json.dumps({"id": "1", "change": change}) + "\n")
+    return file
+
+
+def test_loose_objects_that_are_linked_one_by_one_are_not_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    private, bench = tmp_path / "private", tmp_path / "bench"
+    commits = [commit(private, {"a.txt": "one\n"}), commit(private, {"a.txt": "hunter2\n"})]
+    run_git(tmp_path, "init", "-q", "bench/shop")
+    for theirs in (private / ".git" / "objects").glob("??/*"):
+        ours = bench / "shop" / ".git" / "objects" / theirs.parent.name
+        ours.mkdir(exist_ok=True)
+        (ours / theirs.name).symlink_to(theirs)
+    file = _case_with_git(bench, "shop", commits)
+    assert main(["info", str(file)]) == 2
+    captured = capsys.readouterr()
+    assert "outside the folder of the file" in captured.err
+    assert "hunter2" not in captured.err + captured.out
+
+
+@pytest.mark.parametrize("how", ["include", "HEAD"])
+def test_a_pipe_that_git_would_wait_for_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(repository, "_CONFIG_SECONDS", 1.0)
+    shop = tmp_path / "shop"
+    commits = [commit(shop, {"a.txt": "one\n"}), commit(shop, {"a.txt": "two\n"})]
+    if how == "HEAD":
+        (shop / ".git" / "HEAD").unlink()
+        os.mkfifo(shop / ".git" / "HEAD")
+    else:
+        os.mkfifo(tmp_path / "fifo")
+        with (shop / ".git" / "config").open("a") as config:
+            config.write(f"[include]\n\tpath = {tmp_path / 'fifo'}\n")
+    main(["info", str(_case_with_git(tmp_path, "shop", commits))])
+    error = capsys.readouterr()
+    assert "does not finish reading the configuration" in error.err + error.out or "is a pipe" in error.err + error.out

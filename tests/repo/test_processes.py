@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
+from pathlib import Path
 from typing import IO
 
 import pytest
@@ -78,3 +80,30 @@ def test_a_child_that_takes_too_long_or_says_too_much_is_ended() -> None:
     with pytest.raises(ChildEnded, match=r"longer than 0\.2 seconds"):
         child.line()
     assert not child.alive
+
+
+TIED = """
+import subprocess, time
+from reviewgauge.repo.processes import start_tied
+text = "echo begun >> beats; (while :; do echo . >> beats; sleep 0.05; done) & sleep 60"
+kept = start_tied(["sh", "-c", text], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+time.sleep(60)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux sends a signal when a pipe closes")
+def test_a_tied_program_and_its_children_end_with_us(tmp_path: Path) -> None:
+    beats = tmp_path / "beats"
+    ours = subprocess.Popen([sys.executable, "-c", TIED], cwd=tmp_path)
+    try:
+        while not beats.exists() or beats.stat().st_size < 8:
+            time.sleep(0.02)
+        ours.kill()
+        ours.wait()
+        time.sleep(0.3)
+        before = beats.stat().st_size
+        time.sleep(0.3)
+        assert beats.stat().st_size == before
+    finally:
+        ours.kill()
+        ours.wait()

@@ -23,8 +23,8 @@ from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import JSONL
 from reviewgauge.datasets.files.labels import find_labels, observed_scales, on_reviews, read_label_file
 from reviewgauge.datasets.files.local_files import locate
+from reviewgauge.repo.git.containment import find_escape
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.mirrors.objects import find_escape
 
 R = TypeVar("R", bound=Record)
 CASES, REVIEWS, LABELS = "cases.jsonl", "reviews.jsonl", "labels.jsonl"

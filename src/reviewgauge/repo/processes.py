@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import select
 import signal
@@ -13,10 +14,11 @@ import subprocess
 import tempfile
 import threading
 import time
+import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from subprocess import TimeoutExpired
-from typing import IO, Generic, TypeVar
+from typing import IO, Any, Generic, TypeVar
 
 _BLOCK = 1 << 18
 _PIPE = 1 << 16  # bytes that a pipe holds
@@ -142,6 +144,29 @@ class Child:
             errors = self._errors.read(_MOST_ERRORS).decode("utf-8", "replace")
         self.close()
         return ChildEnded(problem, errors, code, late)
+
+
+def start_tied(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
+    """Start a program in a session and group of its own, which the system ends when we are gone, however we end.
+
+    It holds one end of a pipe, we the other; when ours closes, with this process, Linux sends the signal to the group.
+    Elsewhere it ends when it next reads from us or writes to us. Raises as Popen does.
+    """
+    theirs, ours = os.pipe()
+    try:
+        process = subprocess.Popen(command, start_new_session=True, pass_fds=(theirs,), **how)
+        weakref.finalize(process, os.close, ours)
+    except BaseException:
+        os.close(ours)
+        raise
+    else:
+        with contextlib.suppress(AttributeError, OSError):  # only Linux has F_SETSIG; and it may have ended already
+            fcntl.fcntl(theirs, fcntl.F_SETOWN, -process.pid)
+            fcntl.fcntl(theirs, fcntl.F_SETSIG, signal.SIGKILL)
+            fcntl.fcntl(theirs, fcntl.F_SETFL, os.O_ASYNC)
+    finally:
+        os.close(theirs)
+    return process
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:

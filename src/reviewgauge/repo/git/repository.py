@@ -19,9 +19,10 @@ from typing import IO, NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile
+from reviewgauge.repo.git.containment import check_readable, git_folder
 from reviewgauge.repo.git.diff_tree import changed_files, read_change
 from reviewgauge.repo.git.paths import decode_path, encode_path
-from reviewgauge.repo.processes import end_group, gather
+from reviewgauge.repo.processes import end_group, gather, start_tied
 
 _FULL = r"no space left on device|out of disk ?space|disk quota exceeded"
 _MAKE_ROOM = "free some space and run the same command again; what was recorded is kept"
@@ -118,17 +119,15 @@ _DIFF_PREFIX = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ig
 _COMMIT = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./@^~{}-]*")
 _IGNORED = dict.fromkeys([*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF])
 _MOST_ERRORS = 4_000  # bytes of git's errors that are read
+_CONFIG_SECONDS = 10.0  # to read a configuration that includes other files
 
 
 class Repository:
     """A git directory, or a checkout that holds one."""
 
     def __init__(self, git_dir: Path) -> None:
-        inner = git_dir / ".git"
-        self.git_dir = (inner if inner.exists() else git_dir).absolute()
-        if self.git_dir.is_file():  # a linked work tree: "gitdir: PATH"
-            target = self.git_dir.read_text("utf-8", "replace").partition("gitdir:")[2].strip()
-            self.git_dir = (self.git_dir.parent / target).absolute()
+        self.git_dir = git_folder(git_dir)
+        self._checked = False
 
     @property
     def name(self) -> str:
@@ -204,20 +203,41 @@ class Repository:
         command = ["git", "--no-pager", "--no-optional-locks", *options, args[0], *_COMMANDS[args[0]], *args[1:]]
         if not self.git_dir.is_dir():
             raise UserError(f"{self.git_dir} is not a git directory")
+        if not self._checked:
+            self._checked = True
+            self._check()
         try:
-            return subprocess.Popen(
+            return start_tied(
                 command,
                 stdin=stdin,
                 stdout=stdout,
                 stderr=stderr,
                 env=self._environment(protocols) | _as_environment(own),
                 cwd=self.git_dir,
-                start_new_session=True,
             )
         except FileNotFoundError:
             raise UserError("git is not installed", remedy="install git 2.31 or newer") from None
         except (OSError, ValueError) as error:  # an argument list too long, a NUL in an argument
             raise UserError(f"git {args[0]} cannot be run: {error}") from None
+
+    def _check(self) -> None:
+        """Raise UserError for what git would wait for without end. What is included has a moment to be read."""
+        try:
+            if not check_readable(self.git_dir):
+                return
+            with self.start("rev-parse", "--git-dir", stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+                try:
+                    gather(process, _CONFIG_SECONDS)
+                except subprocess.TimeoutExpired:
+                    remedy = f"look at the lines about `include` in {self.git_dir / 'config'}"
+                    raise UserError(
+                        f"git does not finish reading the configuration of {self.name}", remedy=remedy
+                    ) from None
+                finally:
+                    end_group(process)
+        except UserError:
+            self._checked = False
+            raise
 
     def _environment(self, protocols: Sequence[str]) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k.startswith("GIT_SSL_")}
