@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import sqlite3
+import struct
 import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -18,7 +22,9 @@ from reviewgauge.cli.output import emit
 from reviewgauge.core.base import escape_cell, unescape_cell
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.parsing import MOST_VALUES, parse_record
+from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Change, Issue
+from reviewgauge.core.specs import load, signature
 from reviewgauge.repo.git import repository
 
 pytestmark = pytest.mark.processes
@@ -224,3 +230,101 @@ def test_a_pipe_that_git_would_wait_for_is_named(
     main(["info", str(_case_with_git(tmp_path, "shop", commits))])
     error = capsys.readouterr()
     assert "does not finish reading the configuration" in error.err + error.out or "is a pipe" in error.err + error.out
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Path:
+    """A benchmark of others, built from a history here."""
+    history = tmp_path / "history"
+    commit = "-c user.name=a -c user.email=a@b commit -q --allow-empty -m One"
+    history.mkdir()
+    for words in ("init -q", commit, "branch kept"):
+        subprocess.run(["git", *words.split()], cwd=history, check=True)
+    main(["build", str(history), "-o", str(tmp_path / "bench")])
+    assert (tmp_path / "bench" / "memory.sqlite").exists()
+    return tmp_path / "bench"
+
+
+def build_again(bench: Path) -> int:
+    return main(["build", str(bench.parent / "history"), "-o", str(bench)])
+
+
+@pytest.mark.parametrize("name", ["config.new", "packed-refs.new", "HEAD.new", "objects/pack/x.pack"])
+def test_a_link_in_a_mirror_is_named(bench: Path, bashrc: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+    (bench / "repos" / "history.git" / name).symlink_to(bashrc)
+    assert build_again(bench) == 2
+    assert f"{name} is a link" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["objects", "refs", "commondir"])
+def test_a_mirror_that_leads_into_another_repository_is_named(
+    bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    private = tmp_path / "history" / ".git"
+    (private / "objects" / "pack").mkdir(exist_ok=True)
+    (private / "objects" / "pack" / "tmp_mine").touch()
+    before = sorted(file.relative_to(private) for file in private.rglob("*"))
+    place = bench / "repos" / "history.git" / name
+    if name == "commondir":
+        place.write_text(f"{private}\n")
+    else:
+        shutil.rmtree(place)
+        place.symlink_to(private / name)
+    assert build_again(bench) == 2
+    assert f"{name} {'leads out of' if name == 'commondir' else 'is a link'}" in capsys.readouterr().err
+    assert sorted(file.relative_to(private) for file in private.rglob("*")) == before
+
+
+def test_a_journal_deletes_no_file(bench: Path, bashrc: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # https://www.sqlite.org/fileformat.html#rollbackjournal: a hot journal, and the name of a super-journal at its end
+    memory = bench / "memory.sqlite"
+    memory.unlink()
+    with closing(sqlite3.connect(memory)) as database:
+        database.execute("CREATE TABLE memory (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
+    magic, name = bytes.fromhex("d9d505f920a163d7"), bytes(bashrc)
+    header = (magic + struct.pack(">IIIII", 0, 0, memory.stat().st_size // 4096, 512, 4096)).ljust(512, b"\0")
+    tail = struct.pack(">I", 0x40000000 // 4096 + 1) + name + struct.pack(">II", len(name), sum(name)) + magic
+    (bench / "memory.sqlite-journal").write_bytes(header + tail)
+    assert build_again(bench) == 2
+    assert "memory.sqlite-journal names another file, which would be deleted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("sql", [
+    "CREATE VIEW memory AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT x AS key, x AS value"
+    " FROM c",
+    "CREATE TABLE memory (key BLOB PRIMARY KEY, value BLOB AS (zeroblob(900000000))) WITHOUT ROWID",
+])  # fmt: skip
+def test_a_memory_computes_nothing(bench: Path, capsys: pytest.CaptureFixture[str], sql: str) -> None:
+    for file in bench.glob("memory.sqlite*"):
+        file.unlink()
+    with closing(sqlite3.connect(bench / "memory.sqlite")) as database:
+        database.execute(sql)
+    assert build_again(bench) == 2
+    assert "'memory', which is not ours" in capsys.readouterr().err
+
+
+def recorded_as(run: Path, spec: str) -> None:
+    """Let the scores of a run say that `spec` measured them."""
+    file = run / "scores.jsonl"
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    parts = {"value": 0.5, "expected": 0.5, "above_lowest": 0.5}
+    file.write_text("".join(json.dumps(line | {"metric": spec, "parts": parts}) + "\n" for line in lines))
+
+
+def test_reading_figures_fetches_no_model_and_waits_for_no_pipe(
+    theirs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("reviewgauge.models.embeddings.load.download", asked.append)
+    inner = signature(load(Metric, "embedding(model='hub:a/b')"))
+    fit = {"means": [0], "scales": [1], "weights": [1], "cuts": [0, 1], "floor": 0}
+    words = {"metrics": [inner], "features": [[inner, "mean"]], "grades": [1, 2, 3], "final": fit, "rows": 3}
+    (theirs / "evil.json").write_text(json.dumps(words | {"dimension": "x", "dataset": "y"}))
+    out = ["-o", str(tmp_path / "r.html")]
+    recorded_as(theirs, f"combined(file={str(theirs / 'evil.json')!r}, ask=('hub:a/b',))")
+    assert main(["report", str(theirs), *out]) == 0
+    assert asked == []
+    os.mkfifo(tmp_path / "pipe")
+    recorded_as(theirs, f"combined(file={str(tmp_path / 'pipe')!r}, ask=())")
+    assert main(["report", str(theirs), *out]) == 2
+    assert "pipe is not a plain file" in capsys.readouterr().err

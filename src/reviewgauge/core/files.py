@@ -16,7 +16,7 @@ from typing import BinaryIO
 from reviewgauge.core.errors import BadInput, UserError
 
 LONGEST_FILE = 64 * 1024 * 1024  # bytes of a file that is read as a whole
-_REMEDY = "remove it if you do not know it"
+REMEDY = "remove it if you do not know it"
 _PIECE = 1 << 20
 
 
@@ -32,7 +32,15 @@ def check_plain(folder: Path, *subfolders: str) -> None:
         for entry in entries:
             if not (entry.is_file(follow_symlinks=False) or entry.is_dir(follow_symlinks=False)):
                 what = "a link" if entry.is_symlink() else "neither a file nor a folder"
-                raise UserError(f"{place / entry.name} is {what}, which could lead out of the folder", remedy=_REMEDY)
+                raise UserError(f"{place / entry.name} is {what}, which could lead out of the folder", remedy=REMEDY)
+
+
+def check_tree(folder: Path) -> None:
+    """Raise UserError for a link, a device or a pipe anywhere below a folder, or in its place."""
+    if folder.is_symlink():
+        raise UserError(f"{folder} is a link, which could lead out of the folder", remedy=REMEDY)
+    for place, _, _ in os.walk(folder):
+        check_plain(Path(place))
 
 
 def open_within(path: Path, flags: int, mode: int = 0o644) -> int:
@@ -46,7 +54,7 @@ def open_within(path: Path, flags: int, mode: int = 0o644) -> int:
         found = os.open(path.name, flags | os.O_NOFOLLOW | os.O_CLOEXEC | no_wait, mode, dir_fd=folder)
     except OSError:
         if path.is_symlink():
-            raise UserError(f"{path} is a link, which could lead out of the folder", remedy=_REMEDY) from None
+            raise UserError(f"{path} is a link, which could lead out of the folder", remedy=REMEDY) from None
         raise
     finally:
         os.close(folder)
@@ -54,7 +62,7 @@ def open_within(path: Path, flags: int, mode: int = 0o644) -> int:
     if not stat.S_ISREG(kind.st_mode) or (kind.st_nlink > 1 and flags & (os.O_WRONLY | os.O_RDWR)):
         os.close(found)
         what = "is not a plain file" if not stat.S_ISREG(kind.st_mode) else "is the same file as another one elsewhere"
-        raise UserError(f"{path} {what}", remedy=_REMEDY)
+        raise UserError(f"{path} {what}", remedy=REMEDY)
     return found
 
 

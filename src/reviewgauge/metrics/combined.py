@@ -100,13 +100,18 @@ class Combined(MetricOfMetrics):
         model, _ = load_combination(self.file)
         self._refuse_unnamed({spec: load_recorded(Metric, spec) for spec in model.metrics})
         found = {spec: self._load(spec) for spec in model.metrics}
+        return found
+
+    @cached_property
+    def _checked(self) -> Mapping[str, Metric]:
+        """The metrics, which rest on what they rested on at the fit: this opens their files and models."""
         try:
-            check_pins(model, found, self.file)
+            check_pins(load_combination(self.file)[0], self._metrics, self.file)
         except UserError as error:
             if self.file:
                 raise
             raise UserError(error.problem, remedy=f"{error.remedy}; {WITHOUT_WEIGHTS}") from None
-        return found
+        return self._metrics
 
     def _load(self, spec: str) -> Metric:
         if self.file in ("", "lexical"):
@@ -129,7 +134,9 @@ class Combined(MetricOfMetrics):
 
     def pins(self) -> Mapping[str, str]:
         """The hash of the fitted model, and the pins of its metrics."""
-        return {"calibration": load_combination(self.file)[1][:16], **super().pins()}
+        calibration = load_combination(self.file)[1][:16]
+        assert self._checked
+        return {"calibration": calibration, **super().pins()}
 
     @property
     def joint(self) -> bool:
@@ -155,7 +162,7 @@ class Combined(MetricOfMetrics):
 
     def _graded(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
         model, _ = load_combination(self.file)
-        answers = measured_by_all(list(self._metrics.values()), items)
+        answers = measured_by_all(list(self._checked.values()), items)
         rows = [(place, answer) for place, answer in enumerate(answers) if isinstance(answer, list)]
         made: dict[int, Measured] = {}
         if rows:
@@ -237,6 +244,8 @@ def load_combination(file: str) -> tuple[Combination, str]:
         raw = resources.files("reviewgauge.metrics").joinpath("fits", SHIPPED[file]).read_bytes()
     else:
         try:
+            if Path(file).exists() and not Path(file).is_file():
+                raise UserError(f"{file} is not a plain file", remedy="name what reviewgauge calibrate wrote")
             raw = read_file(Path(file))
         except OSError as error:
             raise UserError(

@@ -16,6 +16,7 @@ from typing import BinaryIO
 import numpy as np
 
 from reviewgauge.core.building import Candidate, CardSection
+from reviewgauge.core.databases import open_database
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.files import check_plain
 from reviewgauge.core.protocols import Progress
@@ -28,6 +29,8 @@ from reviewgauge.models.request.messages import Call
 from reviewgauge.repo.git.repository import Repository
 
 MEMORY, CODE, LOCK, SCRATCH = "memory.sqlite", "repos", "build.lock", ".scratch"
+FORGE = "forge"  # answers of a forge, which stages keep there
+_TABLE = "CREATE TABLE IF NOT EXISTS memory (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"
 
 
 class Stopped(Exception):
@@ -48,11 +51,10 @@ class BuildFolder:
         self._listener, self._stop = listener, stop
         self._lock = threading.Lock()
         try:
-            check_plain(self.folder, CODE, SCRATCH)
+            check_plain(self.folder, CODE, SCRATCH, FORGE)
             self.code.mkdir(parents=True, exist_ok=True)
-            self._memory = sqlite3.connect(folder / MEMORY, check_same_thread=False, isolation_level=None)
+            self._memory = open_database(folder / MEMORY, [_TABLE])
             self._memory.execute("PRAGMA journal_mode=WAL")
-            self._memory.execute("CREATE TABLE IF NOT EXISTS memory (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID")
         except OSError as error:
             reason = error.strerror or error
             raise UserError(f"cannot write into {folder}: {reason}", remedy="name another folder with -o") from None

@@ -17,6 +17,7 @@ from reviewgauge.core.errors import UserError
 
 SECONDS, MEGABYTES = 1800, 8192  # of CPU time; of memory beyond what the process had
 _inside: list[object] = []  # a token for each block, whichever thread entered it: its threads are confined too
+_NETWORK = {"socket.connect", "socket.getaddrinfo", "socket.gethostbyname", "socket.sendto", "socket.sendmsg"}
 _PROGRAMS = {"subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "pty.spawn"}
 
 
@@ -75,9 +76,9 @@ def _install() -> None:
 
 def _refuse(event: str, arguments: tuple[object, ...]) -> None:
     """An audit hook: see https://docs.python.org/3/library/audit_events.html for the events and what they hold."""
-    if not _inside or (event not in _PROGRAMS and event != "socket.connect"):
+    if not _inside or (event not in _PROGRAMS and event not in _NETWORK):
         return
-    if event == "socket.connect":
+    if event in _NETWORK:
         raise UserError("what is verified tried to reach the network, and was refused")
     if event == "subprocess.Popen" and PurePath(os.fsdecode(arguments[0])).name == "git":  # type: ignore[arg-type]
         return

@@ -18,6 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from reviewgauge.core.databases import check_journal
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.results import Failed, FailureKind
@@ -157,6 +158,7 @@ def open_file(file: Path, wait: float = WAIT) -> sqlite3.Connection:
         ) from None
     connection: sqlite3.Connection | None = None
     try:
+        check_journal(file)
         connection = sqlite3.connect(file, timeout=wait, isolation_level=None, check_same_thread=False)
         _write_ahead(connection, wait)
         connection.execute("PRAGMA synchronous = NORMAL")

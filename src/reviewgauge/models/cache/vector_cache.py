@@ -20,6 +20,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from reviewgauge.core.databases import check_journal
+
 Floats = npt.NDArray[np.float32]
 
 OFF = ("off", "0", "no", "")
@@ -104,6 +106,7 @@ class VectorCache:
         opened = None
         try:
             self.file.parent.mkdir(parents=True, exist_ok=True)
+            check_journal(self.file)
             with closing(sqlite3.connect(self.file, timeout=_WAIT, isolation_level=None)) as connection:
                 opened = _identity(self.file)
                 connection.execute("PRAGMA journal_mode = WAL")

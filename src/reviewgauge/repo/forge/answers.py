@@ -16,10 +16,16 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
+from reviewgauge.core.databases import open_database
 from reviewgauge.core.errors import UserError
 
 FILE = "answers.sqlite"
 _FORMAT = 1
+_TABLES = (
+    "CREATE TABLE IF NOT EXISTS answers"
+    "(request TEXT PRIMARY KEY, version TEXT, etag TEXT, next TEXT, body BLOB) WITHOUT ROWID",
+    "CREATE TABLE IF NOT EXISTS marks(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID",
+)
 _ADDRESS = re.compile(r"<[^<>\s@]{1,100}@[^<>\s@]{1,200}>")
 _DROPPED = {"email", "verification"}  # the payload of a signature repeats the addresses
 
@@ -40,7 +46,7 @@ class Answers:
         self._lock = threading.Lock()
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._file = sqlite3.connect(folder / FILE, check_same_thread=False, isolation_level=None, timeout=30)
+            self._file = open_database(folder / FILE, _TABLES, timeout=30)
             self._file.execute("PRAGMA journal_mode=WAL")
             self._file.execute("PRAGMA synchronous=NORMAL")
             (found,) = self._file.execute("PRAGMA user_version").fetchone()
@@ -48,11 +54,6 @@ class Answers:
                 raise UserError(
                     f"{folder / FILE} was written by another version", remedy="delete it and repeat the command"
                 )
-            self._file.execute(
-                "CREATE TABLE IF NOT EXISTS answers"
-                "(request TEXT PRIMARY KEY, version TEXT, etag TEXT, next TEXT, body BLOB) WITHOUT ROWID"
-            )
-            self._file.execute("CREATE TABLE IF NOT EXISTS marks(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID")
             self._file.execute(f"PRAGMA user_version={_FORMAT}")
         except (OSError, sqlite3.Error) as error:
             raise UserError(f"cannot keep answers in {folder}: {error}", remedy="name another folder with -o") from None

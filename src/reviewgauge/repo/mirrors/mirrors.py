@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import REMEDY, check_tree
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.repo.git.repository import Repository, is_full, no_room
 from reviewgauge.repo.mirrors.objects import (
@@ -39,6 +40,7 @@ REFS = ("refs/heads", "refs/tags", "refs/remotes")
 _OWN = "refs/reviewgauge/"  # refs that are a mirror's own, and stay when its source loses what they name
 _HEAD = _OWN + "HEAD"
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_ELSEWHERE = "commondir"  # names the folder that git keeps refs and objects in instead
 
 
 # --- from a repository on this machine -----------------------------------------------------------------------------
@@ -287,16 +289,24 @@ class _Remote:
 
 
 def _open_mirror(target: Path, form: str = "sha1") -> Repository:
-    """The bare repository at `target`, made where there is none, with a configuration of ours in either case."""
+    """The bare repository at `target`, made where there is none, with a configuration of ours in either case.
+
+    Raises UserError for one that may be somebody else's, and leads elsewhere.
+    """
     try:
+        for leftover in [] if target.is_symlink() else target.glob(f"{PREFIX}*"):  # of a call that was killed
+            shutil.rmtree(leftover)
+        check_tree(target)
+        if (target / _ELSEWHERE).exists():
+            raise UserError(f"{target / _ELSEWHERE} leads out of the folder", remedy=REMEDY)
         for part in ("objects/pack", "objects/info", "refs/heads"):
             (target / part).mkdir(parents=True, exist_ok=True)
         if not (target / "HEAD").is_file():
             write_whole(target / "HEAD", "ref: refs/heads/main\n")
         write_whole(target / "config", plain_config(form))
         (target / "objects" / "info" / "alternates").unlink(missing_ok=True)
-        for leftover in [*target.glob(f"{PREFIX}*"), *(target / "objects" / "pack").glob("tmp_*")]:
-            shutil.rmtree(leftover) if leftover.is_dir() else leftover.unlink()  # of a call that was killed
+        for leftover in (target / "objects" / "pack").glob("tmp_*"):
+            leftover.unlink()
     except OSError as error:
         raise UserError(f"cannot write {target}: {error.strerror}") from None
     return Repository(target)
