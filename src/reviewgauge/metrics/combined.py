@@ -99,8 +99,7 @@ class Combined(MetricOfMetrics):
     def _metrics(self) -> Mapping[str, Metric]:
         model, _ = load_combination(self.file)
         self._refuse_unnamed({spec: load_recorded(Metric, spec) for spec in model.metrics})
-        found = {spec: self._load(spec) for spec in model.metrics}
-        return found
+        return {spec: self._load(spec) for spec in model.metrics}
 
     @cached_property
     def _checked(self) -> Mapping[str, Metric]:
