@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import hostile_processes
+import pytest
+
+from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
+
+pytestmark = [
+    pytest.mark.processes,
+    pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of processes in other sessions"),
+]
+HOLDS = pytest.mark.parametrize("namespace", [True, False])
+CHAINS = ("chain", "chain of sessions", "double fork", "own namespace")
+
+
+def run(text: str, folder: Path, *, namespace: bool, seconds: float = 20.0) -> Ended:
+    limits = ProcessLimits(seconds, 10_000, 50, namespace=namespace)
+    return run_guarded(["/bin/sh", "-c", text], folder, {"PATH": os.defpath}, limits)
+
+
+@pytest.fixture
+def namespaces(tmp_path: Path) -> None:
+    if run("echo $$", tmp_path, namespace=True).out != b"2\n":
+        pytest.skip("this system lets us make no PID namespace")
+
+
+@HOLDS
+@pytest.mark.parametrize("name", CHAINS)
+def test_what_tries_to_outlive_it_is_gone_or_named(name: str, namespace: bool, tmp_path: Path) -> None:
+    result = hostile_processes.run_one(name, tmp_path, namespace)
+    assert not result.left or result.said
+
+
+@HOLDS
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [n for n in hostile_processes.PROGRAMS if n not in CHAINS and n != "chain in C"])
+def test_each_program_that_tries_is_gone_or_named(name: str, namespace: bool, tmp_path: Path) -> None:
+    result = hostile_processes.run_one(name, tmp_path, namespace)
+    assert not result.left or result.said
+
+
+@HOLDS
+def test_how_it_ended_is_told_alike(namespace: bool, tmp_path: Path) -> None:
+    assert run("echo out; echo err >&2; exit 3", tmp_path, namespace=namespace) == Ended(
+        "exit", 3, b"out\n", b"err\n", seconds=pytest.approx(5, abs=5)
+    )
+    assert run("kill -TERM $$", tmp_path, namespace=namespace).code == -15
+    assert run("sleep 60", tmp_path, namespace=namespace, seconds=0.3).ending == "timeout"
+    assert run("while :; do echo spam; done", tmp_path, namespace=namespace).ending == "output"
+    ended = run("(sleep 60 &) ; sleep 0.1", tmp_path, namespace=namespace)
+    assert (ended.code, ended.left, ended.unproved) == (0, 1, "")
+    missing = run_guarded(["/no/such"], tmp_path, {}, ProcessLimits(9, 9, 9, namespace=namespace))
+    assert (missing.ending, missing.words) == ("not started", "No such file or directory")
+
+
+@pytest.mark.usefixtures("namespaces")
+def test_in_a_namespace_no_other_process_is_seen_or_reached(tmp_path: Path) -> None:
+    ended = run("for pid in /proc/[0-9]*; do echo $pid; done; readlink /proc/self", tmp_path, namespace=True)
+    *seen, own = ended.out.split()
+    assert set(seen) <= {b"/proc/1", b"/proc/2", b"/proc/" + own}
+    text = "kill -KILL $PPID; kill -STOP $PPID; kill -INT $PPID; cat /proc/1/environ; ls /proc/1/fd; echo alive"
+    ended = run(text, tmp_path, namespace=True)
+    assert (ended.code, ended.out.splitlines()[-1]) == (0, b"alive")
+
+
+def test_what_could_not_be_ended_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guard that may not kill: it says what is left, and the test ends it."""
+    guard = tmp_path / "guard.py"
+    original = hostile_guard().read_text()
+    guard.write_text(
+        original.replace("os.kill(pid, number)", "raise PermissionError").replace("ENDING = 8.0", "ENDING = 0.3")
+    )
+    monkeypatch.setattr("reviewgauge.repo.guarded.run._GUARD", guard)
+    ended = run("(sleep 3 > /dev/null 2>&1 &) ; sleep 0.1", tmp_path, namespace=False)
+    assert ended.unproved.startswith("processes that it started could not be ended, and may still run: ")
+    assert ended.unproved.endswith("(sleep)")
+
+
+def hostile_guard() -> Path:
+    return Path(run_guarded.__code__.co_filename).with_name("guard.py")
