@@ -13,7 +13,7 @@ quick: .venv/dev
 	$(BIN)/pytest -n 2 --dist worksteal -m "not (pages or browser or processes or reference or slow)"
 
 test: .venv/dev .venv-reference/ready
-	@$(SYSTEM) git chromium shellcheck nodejs wordnet-base wordnet-sense-index
+	@$(SYSTEM) git bubblewrap chromium shellcheck nodejs wordnet-base wordnet-sense-index
 	$(BIN)/pytest -n 3 --dist worksteal
 
 check: .venv/dev

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-import getpass
 import re
-import subprocess
+import typing
 from pathlib import Path
 
 import pytest
 
 from documented import run, write_files
-from git_project import make_change
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.specs import load
 from reviewgauge.reviewers.command import Command
+from reviewgauge.reviewers.programs.sandbox import Sandbox
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "review.md").read_text(encoding="utf-8")
 STAND_IN = """#!/bin/sh
@@ -42,41 +41,9 @@ def test_the_agents_script_works_with_a_stand_in(tmp_path: Path, monkeypatch: py
     assert found is not None and int(found[1]) >= 9
 
 
-def may_unshare() -> bool:
-    """Whether this system lets users make namespaces."""
-    try:
-        tried = subprocess.run(
-            ["unshare", "--user", "--map-root-user", "--mount", "--pid", "--fork", "--mount-proc", "true"],
-            capture_output=True,
-            check=False,
-        )
-    except OSError:
-        return False
-    return tried.returncode == 0
-
-
-@pytest.mark.skipif(not may_unshare(), reason="this system lets no user hide a folder")
-def test_the_wrapper_hides_folder_home_and_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_files(PAGE, tmp_path)
-    change = make_change(tmp_path / "project", {"m.py": "one\n"}, {"m.py": "two\n"})
-    (tmp_path / "cases.jsonl").write_text("the answers")
-    look = f"""#!/bin/sh
-ls -A '{tmp_path}' ~{getpass.getuser()} >&2
-ls /proc | grep -c '^[0-9]' >&2
-cat "$REVIEWGAUGE_DIFF" m.py >&2
-echo '- m.py:1 seen'
-"""
-    for name, text in (("alone.sh", None), ("look.sh", look)):
-        if text is not None:
-            (tmp_path / name).write_text(text)
-        (tmp_path / name).chmod(0o755)
-    monkeypatch.chdir(tmp_path)
-    review = Command(run=("./alone.sh", "{here}", "{here}/look.sh")).review(change)
-    trace = review.trace or ""
-    assert len(review.comments) == 1 and "+two" in trace
-    assert "cases.jsonl" not in trace and "look.sh" not in trace and ".bash" not in trace
-    (count,) = re.findall(r"^(\d+)$", trace, re.MULTILINE)
-    assert int(count) <= 4, "no process but its own"
+def test_the_sandboxes_of_the_page_are_those_there_are() -> None:
+    words = typing.get_args(Sandbox)
+    assert re.findall(r'^\| `"([^"]+)"` \| ', PAGE.partition("| `sandbox=` |")[2], re.MULTILINE) == list(words)
 
 
 def test_the_page_names_every_parameter_and_placeholder() -> None:
