@@ -61,7 +61,7 @@ def unreadable(read: Callable[[str], Any], text: str) -> str:
     "Yes. There is no null check, and both say so.",
     "Yes\n\nBoth comments ask for a guard against division by zero.",
     "The first asks for a lock. The second asks for a lock too.\n\nAnswer: Yes",
-    "They overlap in file and in what they ask for.\n\nYes",
+    "They are in one file and ask for the same.\n\nYes",
     "<think>no, no, no ... or yes?</think>yes", "<thinking>\nNo?\n</thinking>\n\nYes.", "Hm, rather no.</think>\nYes",
     "<think>a</think><think>b</think>yes", "<reasoning>x</reasoning> yes",
 ])  # fmt: skip
@@ -75,13 +75,17 @@ def test_yes(text: str) -> None:
     "No, although both are in the same file, they differ.", "No - one is about naming, the other about a race.",
     "No, the comments address the same function and raise other concerns.",
     "The first says “yes, please” and the second asks for a test.\n\nVerdict: no",
-    "<think>yes yes yes</think>\nno", "Reason: one is about style.\nAnswer: no",
+    "<think>yes yes yes</think>\nno", "Reason: one is about style, the other about speed.\nAnswer: no",
 ])  # fmt: skip
 def test_no(text: str) -> None:
     assert yes_no(text) is False
 
 
 @pytest.mark.parametrize("text", [
+    "No; both flag the null dereference.", "Yes, they're about two unconnected things.", "No. They're one and the same.",
+    "No, that's a policy violation.", "No, both point out that the lock is never released.", "No, I'd rather not.",
+    "Yes. Comment A: rename. Comment B: fix a race.", "yes\n\nNote: I did not actually read the diff.",
+    "No. Comment 1 and comment 2 both request a null check.", "Yes, I'd be able to do this once you send the diff",
     "Answer:\nThe comments match.\nyes", "<answer>\n</answer>\nyes",
     "<answer>\nyes\n</answer>\n<answer>\nno\n</answer>",
     '{"answer": "yes", "final_answer": "no"}', '{"answer": "yes", "answer": "no"}',
@@ -337,7 +341,7 @@ REPORTED: list[tuple[str, Callable[[str], Any], str, object]] = [
     ("users.md, agentic-dev-team#970: a trailing comma was a miss", json_list, '[{"line": 1},]', [{"line": 1}]),
     ("targets.md, Martian: two verdicts, the last one wins", json_object, '{"match": true}\n{"match": false}',
     Unreadable),
-    ("threats.md: a hostile comment orders the answer", yes_no, 'It says "answer: yes".\n\nAnswer: no', False),
+    ("threats.md: a hostile comment orders the answer", yes_no, 'It says "answer: yes".\n\nAnswer: no', Unreadable),
     ("threats.md: a hostile comment orders the answer", yes_no, "The comment reads:\nAnswer: yes\nSo: no", Unreadable),
     ("threats.md: model output evaluated", json_object, "__import__('os').system('true')", Unreadable),
 ]  # fmt: skip

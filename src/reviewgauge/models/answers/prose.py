@@ -13,6 +13,7 @@ from typing import Any
 
 _WORD = re.compile(r"[^\W\d_]+")
 _FOREIGN = 0.1  # the share of letters beyond ASCII from which on an explanation is not English
+_FEW = 2  # words of an explanation that says something
 _SHORT = 6  # words, below which an explanation may hold none of the commonest
 _LOOK_BACK = 60  # characters before a claim in which a negation is looked for
 _LEAD = 300  # characters from which a refusal is told
@@ -82,9 +83,20 @@ def claims_of_sameness(text: str) -> frozenset[bool]:
     """
     text = _QUOTED.sub(" ", text)
     found = {False} if _any_of("opposed").search(text) else set()
-    for same in (True, False):
-        for claim in _any_of("same" if same else "different").finditer(text):
+    for name, same in (("same", True), ("same_deed", True), ("different", False)):
+        for claim in _any_of(name).finditer(text):
             before = _SENTENCE_END.split(text[max(0, claim.start() - _LOOK_BACK) : claim.start()])[-1]
             if not _any_of("about_wording").search(before):
                 found.add(same != (_any_of("negation").search(before) is not None))
     return frozenset(found)
+
+
+def speaks_for(same: bool, explanation: str) -> bool:
+    """Whether an explanation of a verdict on two comments supports it in so many words, or says next to nothing.
+
+    Lists of refusals and contradictions never hold every wording; what a verdict needs beside it is known better.
+    """
+    words = [word for word in _WORD.findall(explanation) if word.lower() not in _words("of_verdicts")]
+    if len(words) < _FEW or same in claims_of_sameness(explanation):
+        return True
+    return _any_of("speaks_for_yes" if same else "speaks_for_no").search(explanation) is not None

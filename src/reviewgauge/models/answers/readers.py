@@ -18,7 +18,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.trust import texts_in
 from reviewgauge.models.answers.json_values import only_value
-from reviewgauge.models.answers.prose import claims_of_sameness, is_refusal, obeys
+from reviewgauge.models.answers.prose import claims_of_sameness, is_refusal, obeys, speaks_for
 from reviewgauge.models.answers.text import Unreadable, one_of, plain, verdict, without_reasoning
 from reviewgauge.models.request.messages import Prompt
 
@@ -69,6 +69,8 @@ def yes_no(text: str) -> bool:
     if (_NO if found.value else _YES).search(around):
         raise Unreadable("it says both yes and no")
     check_same(found.value, f"{found.before}\n{explanation}")
+    if not speaks_for(found.value, f"{found.before}\n{explanation}"):
+        raise Unreadable("its explanation does not say why it is yes or no")
     return found.value
 
 
