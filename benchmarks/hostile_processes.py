@@ -7,7 +7,7 @@ Each program starts processes that write a byte to a file as long as they live. 
 a process of its own; afterwards the file must not grow. `left, said` are runs that left a process and said in the trace
 or the error that one may be left; `left, unsaid` must be 0, and the exit code is 1 where it is not. `said` counts the
 runs that said so in all. Two programs are made for `adopted`, where guards can be reached: one that kills its guard,
-and one that kills who started the guard. `chain in C` needs a compiler.
+and one that kills who started the guard. The chains in C need a compiler.
 """
 
 from __future__ import annotations
@@ -39,6 +39,10 @@ def beat():
     os.write(file, b".")
     if os.path.exists(stop):
         os._exit(0)
+
+def settle():
+    while os.stat(file).st_size == 0:
+        time.sleep(0.01)
 
 def live():
     while True:
@@ -75,10 +79,10 @@ def kill_parents(depth):
 """
 
 PROGRAMS = {
-    "background": "if not os.fork(): live()\ntime.sleep(0.1)",
-    "setsid": "for _ in range(3):\n    if not os.fork(): os.setsid(); live()\ntime.sleep(0.1)",
-    "double fork": "daemon(live)\ntime.sleep(0.1)",
-    "closed pipes": "daemon(lambda: (os.closerange(0, 3), os.chdir('/'), live()))\ntime.sleep(0.1)",
+    "background": "if not os.fork(): live()\nsettle()",
+    "setsid": "for _ in range(3):\n    if not os.fork(): os.setsid(); live()\nsettle()",
+    "double fork": "daemon(live)\nsettle()",
+    "closed pipes": "daemon(lambda: (os.closerange(0, 3), os.chdir('/'), live()))\nsettle()",
     "deaf to signals": (
         "for number in range(1, 32):\n    if number not in (9, 17, 19): signal.signal(number, signal.SIG_IGN)\n"
         "daemon(live)\nlive()"
@@ -86,37 +90,42 @@ PROGRAMS = {
     "chain": "chains(False)\ntime.sleep(0.2)",
     "chain of sessions": "chains(True)\ntime.sleep(0.2)",
     "chain until the limit": "chains(True)\nlive()",
-    "chain in C": "os.execv(os.path.join(os.path.dirname(folder), 'chain'), ['chain', folder])",
+    "chain in C": "os.execv(os.path.join(os.path.dirname(folder), 'chain'), ['chain', folder, '4', ''])",
+    "32 chains in C": "os.execv(os.path.join(os.path.dirname(folder), 'chain'), ['chain', folder, '32', ''])",
+    "siblings in C": "os.execv(os.path.join(os.path.dirname(folder), 'chain'), ['chain', folder, '4', 'siblings'])",
     "tree": "for _ in range(6):\n    if os.fork() == 0: os.setsid()\nlive()",
     "threads that fork": (
         "def go():\n    while True:\n        if not os.fork(): os.setsid(); live()\n        time.sleep(0.05)\n"
         "for _ in range(4): threading.Thread(target=go, daemon=True).start()\ntime.sleep(0.4)\nos._exit(0)"
     ),
-    "adopts its own": "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\ndaemon(live)\ntime.sleep(0.1)",
+    "adopts its own": "ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)\ndaemon(live)\nsettle()",
     "own namespace": (
         "subprocess.Popen(['unshare', '--user', '--map-root-user', '--pid', '--fork', sys.executable, sys.argv[0],"
-        " folder, 'inside'], start_new_session=True) if len(sys.argv) < 3 else live()\ntime.sleep(0.2)"
+        " folder, 'inside'], start_new_session=True) if len(sys.argv) < 3 else live()\nsettle()"
     ),
-    "stopped": (
-        "daemon(live)\nif not os.fork(): os.setsid(); os.kill(os.getpid(), signal.SIGSTOP); live()\ntime.sleep(0.1)"
-    ),
-    "kills its guard": "daemon(live)\ntime.sleep(0.1)\nkill_parents(1)\nlive()",
-    "stops its guard": "daemon(live)\ntime.sleep(0.1)\nos.kill(os.getppid(), signal.SIGSTOP)\nlive()",
-    "kills the guard's parent": "daemon(live)\ntime.sleep(0.1)\nkill_parents(2)\nlive()",
+    "stopped": ("daemon(live)\nif not os.fork(): os.setsid(); os.kill(os.getpid(), signal.SIGSTOP); live()\nsettle()"),
+    "kills its guard": "daemon(live)\nsettle()\nkill_parents(1)\nlive()",
+    "stops its guard": "daemon(live)\nsettle()\nos.kill(os.getppid(), signal.SIGSTOP)\nlive()",
+    "kills the guard's parent": "daemon(live)\nsettle()\nkill_parents(2)\nlive()",
 }
 CHAIN_IN_C = """
+#define _GNU_SOURCE
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 int main(int count, char **words) {
     char beats[4096], stop[4096];
     snprintf(beats, sizeof beats, "%s/beats", words[1]);
     snprintf(stop, sizeof stop, "%s/stop", words[1]);
-    int file = open(beats, O_WRONLY | O_APPEND | O_CREAT, 0600);
-    for (int i = 0; i < 4; i++)
+    int file = open(beats, O_WRONLY | O_APPEND | O_CREAT, 0600), siblings = words[3][0];
+    for (int i = 0; i < atoi(words[2]); i++)
         if (!fork())
             for (;;) {
-                if (fork()) _exit(0);
+                if (siblings ? syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0) : fork()) _exit(0);
                 setsid();
                 if (write(file, ".", 1) < 1 || !access(stop, F_OK)) _exit(0);
             }
@@ -124,6 +133,7 @@ int main(int count, char **words) {
     return 0;
 }
 """
+IN_C = [name for name in PROGRAMS if name.endswith("in C")]
 HOLDS = {"namespace": True, "adopted": False}
 SECONDS = 1.0  # that a program may take
 
@@ -159,7 +169,7 @@ def run_one(name: str, top: Path, namespace: bool) -> Result:
         if done.returncode not in (0, -9):
             raise RuntimeError(done.stderr)
         left = _is_alive(folder, 20 if done.returncode else 1)
-        if not (folder / "beats").exists():
+        if not (folder / "beats").stat().st_size:
             raise RuntimeError(f"{name} started nothing: {done.stdout}")
         return Result(left, done.stdout.strip(), seconds)
 
@@ -199,11 +209,11 @@ def main(words: Sequence[str] | None = None) -> int:
     if asked.inside:
         print(run_inside(asked.inside, asked.folder, HOLDS[asked.hold]))
         return 0
-    names = [name for name in asked.only.split(",") if name != "chain in C" or shutil.which("cc")]
+    names = [name for name in asked.only.split(",") if name not in IN_C or shutil.which("cc")]
     totals: Counter[str] = Counter()
     print(f"{'held by':<10} {'program':<25} {'runs':>5} {'left, unsaid':>12} {'left, said':>10} {'said':>5} {'s':>5}")
     with tempfile.TemporaryDirectory() as top, ThreadPoolExecutor(asked.workers) as pool:
-        if "chain in C" in names:
+        if set(names) & set(IN_C):
             (Path(top) / "chain.c").write_text(CHAIN_IN_C, encoding="utf-8")
             subprocess.run(["cc", "-O2", "-o", f"{top}/chain", f"{top}/chain.c"], check=True)
         for hold in HOLDS if asked.hold == "both" else [asked.hold]:
