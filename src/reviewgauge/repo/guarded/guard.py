@@ -26,12 +26,14 @@ import json
 import os
 import select
 import selectors
-import shutil
 import signal
 import subprocess
 import sys
 import time
-from typing import Any, NoReturn
+
+TYPE_CHECKING = False  # every program waits for the imports
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
 
 SUBREAPER, DEATH_SIGNAL, DUMPABLE = 36, 1, 4  # prctl's numbers
 NEW_USER, NEW_PID, NEW_MOUNTS = 0x10000000, 0x20000000, 0x00020000  # unshare's flags
@@ -58,6 +60,8 @@ def main() -> None:
     ended = program.watch(began + job["seconds"])
     left, remain = program.end()
     if ended == "abandoned":
+        import shutil
+
         for folder in job["scratch"]:
             with contextlib.suppress(RecursionError):  # of a tree that is meant to be too deep
                 shutil.rmtree(folder, ignore_errors=True)
@@ -88,6 +92,9 @@ class _Program:
             os.set_blocking(pipe, False)
             self.pipes.register(pipe, selectors.EVENT_READ, name)
         self.pipes.register(sys.stdin.buffer, selectors.EVENT_READ, "us")
+        with contextlib.suppress(AttributeError, OSError):  # else its end is seen at the next look
+            over = self.status.fileno() if self.status is not None else os.pidfd_open(self.pid)
+            self.pipes.register(over, selectors.EVENT_READ, "over")
 
     def watch(self, deadline: float) -> str:
         """How it ended: `exit`, or the limit that it exceeded; `abandoned` when our parent is gone."""
@@ -152,6 +159,8 @@ class _Program:
         """Read all available output; False when our parent is gone. `fresh`: there was output."""
         self.fresh = False
         for key, _ in self.pipes.select(seconds):
+            if key.data == "over":
+                continue
             data = os.read(key.fd, BLOCK)
             if key.data == "us":
                 if not data:
@@ -383,3 +392,4 @@ def _print(answer: dict[str, Any], *pieces: bytes) -> None:
 
 if __name__ == "__main__":
     main()
+    os._exit(0)  # without the interpreter's own tidying, for which we would wait
