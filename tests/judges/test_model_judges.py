@@ -360,7 +360,10 @@ def test_half_of_the_answers_above_are_unusable() -> None:
 
 
 def test_what_an_answer_says_can_be_recorded() -> None:
-    assert SameConcern(model=FAKE).read("yes\n\nBoth mean the \x00 byte.").reason == "yes\n\nBoth mean the \ufffd byte."
+    assert (
+        SameConcern(model=FAKE).read("yes\n\nBoth name the same \x00 byte.").reason
+        == "yes\n\nBoth name the same \ufffd byte."
+    )
     with pytest.raises(Unreadable, match="NUL"):
         Golden(model=FAKE).read('{"reasoning": "a\\u0000b", "match": true, "confidence": 0.9}')
 

@@ -82,7 +82,8 @@ def test_no(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "No; both flag the null dereference.", "Yes, they're about two unconnected things.", "No. They're one and the same.",
+    "No; both flag the null dereference.", "Yes, they're about two unconnected things.",
+    "No. They're one and the same.",
     "No, that's a policy violation.", "No, both point out that the lock is never released.", "No, I'd rather not.",
     "Yes. Comment A: rename. Comment B: fix a race.", "yes\n\nNote: I did not actually read the diff.",
     "No. Comment 1 and comment 2 both request a null check.", "Yes, I'd be able to do this once you send the diff",
