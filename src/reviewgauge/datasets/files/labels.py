@@ -34,6 +34,7 @@ COLUMNS = (
     *("id", "case", "system", "attempt", "claim", *REQUIRED),
     *("kind", "batch", "round", "confidence", "reason", "seconds", "consensus"),
 )
+_MOST_COLUMNS = 1000
 _DELIMITERS = (",", ";", "\t", "|")
 _WHOLE = re.compile(r"[+-]?\d{1,15}")
 _NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d+)?")
@@ -109,6 +110,8 @@ def _known(names: Sequence[str]) -> list[str]:
 def _columns(head: Sequence[str], source: str, notes: list[Drop]) -> list[str]:
     """The column names in lower case, empty for one that is not read."""
     names = [raw.strip().lower() for raw in head]
+    if len(names) > _MOST_COLUMNS:
+        raise BadInput(source, f"has {len(names):,} columns, over {_MOST_COLUMNS}", record=1)
     lacking = [name for name in REQUIRED if name not in names]
     if "id" not in names and "case" not in names:
         lacking.insert(0, "id")

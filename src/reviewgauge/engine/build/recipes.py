@@ -32,6 +32,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load, load_from, texts_of
 from reviewgauge.core.trust import FromFile, texts_in
 
+LONGEST = 1_000_000  # bytes of a recipe
 _SLOT = re.compile(r"\$([a-z_][a-z0-9_]*)")
 
 
@@ -67,7 +68,7 @@ def read_recipe(word: str) -> Recipe:
         text = files("reviewgauge.stages").joinpath("recipes", f"{word}.toml").read_text("utf-8")
     elif word.endswith(".toml"):
         try:
-            text = read_file(Path(word)).decode("utf-8")
+            text = read_file(Path(word), LONGEST).decode("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UserError(f"cannot read the recipe {word}: {error}") from None
     else:
@@ -77,11 +78,11 @@ def read_recipe(word: str) -> Recipe:
         found = Recipe.model_validate(tomllib.loads(text))
     except RecursionError:
         raise BadInput(source, "is nested too deeply") from None
-    except tomllib.TOMLDecodeError as error:
-        raise BadInput(source, f"is not valid TOML: {error}") from None
     except ValidationError as error:
         where, problem = first_problem(error)
         raise BadInput(source, problem, field=where) from None
+    except ValueError as error:  # a TOMLDecodeError, or a number of too many digits
+        raise BadInput(source, f"is not valid TOML: {error}") from None
     shipped = word in recipe_names()
     folder = "" if shipped else str(Path(word).resolve().parent)
     return found.model_copy(update={"name": Path(word).stem, "shipped": shipped, "folder": folder})

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from pydantic import JsonValue, ValidationError
 
@@ -129,10 +129,15 @@ def by_case(reviews: Sequence[Review]) -> list[Review]:
 _LAST = "markdown"  # any text is Markdown, so it is asked last
 
 
+@cache
+def _formats() -> tuple[list[str], list[Format]]:
+    known = sorted(names(Format.kind), key=lambda name: (name == _LAST, name))
+    return known, [load(Format, name) for name in known]
+
+
 def detect(data: bytes, source: str) -> Format:
     """The format of `data`. Raises BadInput that names the formats there are."""
-    known = sorted(names(Format.kind), key=lambda name: (name == _LAST, name))
-    formats = [load(Format, name) for name in known]
+    known, formats = _formats()
     fitting = [form for form in formats if form.recognises(data)]
     named = [form for form in fitting if source.lower().endswith(form.suffixes)]
     if not fitting:

@@ -15,6 +15,7 @@ from reviewgauge.models.answers.text import Unreadable
 
 DEEPEST = 64
 LONGEST = 1_000_000  # characters of an answer
+MOST_VALUES = 20  # in an answer; more than one is right only where they are equal, or a code fence's
 LONGEST_LEAD = 100  # characters of the line that leads to JSON
 _FENCE = re.compile(r"```\w{0,20}")
 _MARKS = " \t\r\n`*_#\ufeff\"'“”"
@@ -48,7 +49,9 @@ def only_value(text: str, what: str, kind: type | tuple[type, ...]) -> JsonValue
         raise Unreadable(f"it has {len(text):,} characters, over {LONGEST:,}")
     found: dict[str, tuple[JsonValue, Span]] = {}
     last = 0
-    for span in _spans(text):
+    for number, span in enumerate(_spans(text)):
+        if number == MOST_VALUES:
+            raise Unreadable(f"it holds more than {MOST_VALUES} JSON values, and one {what} is asked for")
         value = _parsed(text[span.start : span.end])
         if not _holds_object(value) and not (_alone(text, span) and isinstance(value, kind)):
             continue

@@ -206,8 +206,7 @@ class Prompt:
     def is_repeated_by(self, text: str) -> bool:
         """Whether a text says nothing of its own: dots alone, or a phrase of the template word for word."""
         words = " ".join(text.split())
-        whole = " ".join(" ".join(body.split()) for _, body in self.parts)
-        return bool(words) and (not words.strip(" .…") or (len(words) >= _PHRASE and words in whole))
+        return bool(words) and (not words.strip(" .…") or (len(words) >= _PHRASE and words in _joined(self.parts)))
 
     def messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
         """The messages with every slot filled. What a value holds is never read as a slot. Raises KeyError."""
@@ -217,6 +216,11 @@ class Prompt:
         return tuple(
             Message(role=role, text=_SLOT.sub(lambda found: values[found[1]], text)) for role, text in self.parts
         )
+
+
+@lru_cache(maxsize=64)
+def _joined(parts: tuple[tuple[Role, str], ...]) -> str:
+    return " ".join(" ".join(body.split()) for _, body in parts)
 
 
 _PHRASE = 15  # characters from which a text that stands in the prompt is no coincidence
