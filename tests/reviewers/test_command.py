@@ -386,7 +386,7 @@ def nothing_left(folder: Path) -> bool:
     return False
 
 
-STAYS = "(setsid sh -c 'echo $$ >> {pids}; sleep 300; :' &); (sh -c 'echo $$ >> {pids}; sleep 300; :' &); "
+STAYS = ": >> {pids}; (setsid sh -c 'echo $$ >> {pids}; sleep 300; :' &); (sh -c 'echo $$ >> {pids}; sleep 300; :' &); "
 HOLDS = pytest.mark.parametrize("sandbox", ["auto", "off"])  # a namespace where that is allowed, and none
 
 
@@ -399,7 +399,7 @@ def test_what_it_leaves_behind_is_ended_too(change: Change, tmp_path: Path, sand
     wait_for(pids, 2)
     assert not running(pids) and "processes that it left behind were ended" in (review.trace or "")
     pids.unlink()
-    with pytest.raises(Failed):
+    with pytest.raises(Failed, match="took longer than 5 seconds and was ended"):
         shell(STAYS.format(pids=pids) + wait + "sleep 300", seconds=5.0, sandbox=sandbox).review(change)
     wait_for(pids, 2)
     assert not running(pids)
