@@ -25,6 +25,7 @@ from reviewgauge.core.parsing import MOST_VALUES, parse_record
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Change, Issue
 from reviewgauge.core.specs import load, signature
+from reviewgauge.models.providers.replies import Broken, read_json
 from reviewgauge.repo.git import repository
 
 pytestmark = pytest.mark.processes
@@ -328,3 +329,20 @@ def test_reading_figures_fetches_no_model_and_waits_for_no_pipe(
     recorded_as(theirs, f"combined(file={str(tmp_path / 'pipe')!r}, ask=())")
     assert main(["report", str(theirs), *out]) == 2
     assert "pipe is not a plain file" in capsys.readouterr().err
+
+
+def test_a_nul_in_the_uri_of_a_finding_is_no_traceback(tmp_path: Path) -> None:
+    place = {"physicalLocation": {"artifactLocation": {"uri": "a%00b.py"}, "region": {"startLine": 1}}}
+    result = {"message": {"text": "Null dereference"}, "locations": [place]}
+    file = tmp_path / "a.sarif"
+    file.write_text(
+        json.dumps({"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "t"}}, "results": [result]}]})
+    )
+    case = tmp_path / "cases.jsonl"
+    case.write_text(json.dumps({"id": "1", "change": {"repo": "a/b"}}) + "\n")
+    assert main(["review", str(case), f"replay(path={str(file)!r})", "-o", str(tmp_path / "run")]) == 0
+
+
+def test_an_answer_of_many_small_values_takes_no_memory() -> None:
+    with pytest.raises(Broken, match="holds over 500,000 values"):
+        read_json(b'{"choices":[' + b"[]," * 500_000 + b"[]]}")

@@ -108,8 +108,13 @@ def _base(bases: Node, name: str, depth: int = 0) -> str:
 def _path(uri: str) -> str:
     """The path of a URI: decoded, without `file://` and its host."""
     if uri.lower().startswith("file:"):
-        return "/" + unquote(re.sub(r"^file:(?://[^/]*)?", "", uri, flags=re.IGNORECASE)).lstrip("/")
-    return unquote(uri)
+        return "/" + _unquoted(re.sub(r"^file:(?://[^/]*)?", "", uri, flags=re.IGNORECASE)).lstrip("/")
+    return _unquoted(uri)
+
+
+def _unquoted(uri: str) -> str:
+    """The text of a URI; %00, which no path holds, becomes a mark."""
+    return unquote(uri).replace("\0", "\ufffd")
 
 
 def _unwanted(result: Node) -> str | None:

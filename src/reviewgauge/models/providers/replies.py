@@ -79,8 +79,13 @@ class ProviderReply(NamedTuple):
     fake: bool = False
 
 
+_MOST_VALUES = 500_000  # in one answer; a hundred bytes of memory and more for each
+
+
 def read_json(body: bytes) -> dict[str, Any]:
-    """The JSON object in a body. Raises Broken where it is none: not UTF-8, cut off, another page."""
+    """The JSON object in a body. Raises Broken where it is none: not UTF-8, cut off, another page, too many values."""
+    if sum(map(body.count, (b",", b"{", b"["))) > _MOST_VALUES:
+        raise Broken(f"the answer holds over {_MOST_VALUES:,} values", Trouble.GARBLED)
     try:
         found = json.loads(body.decode())
     except UnicodeDecodeError:
