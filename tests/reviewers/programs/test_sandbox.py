@@ -122,7 +122,10 @@ def test_a_sandbox_that_cannot_be_made_is_an_error(
         Command(run="true", visible=("/usr",)).prepare([change])
     true = shutil.which("true") or ""
     (tmp_path / "bin").mkdir()
-    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    monkeypatch.setenv("PATH", f".:{tmp_path / 'bin'}")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bwrap").write_text("#!/bin/sh\nexit 0")
+    (tmp_path / "bwrap").chmod(0o755)
     with pytest.raises(UserError, match=r"bubblewrap, which is not installed.*apt install bubblewrap"):
         Command(run=true, sandbox="bwrap").prepare([change])
     (tmp_path / "bin" / "bwrap").write_text(

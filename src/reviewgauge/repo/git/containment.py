@@ -17,7 +17,9 @@ from reviewgauge.core.errors import UserError
 
 _MOST = 1_000  # links and borrowed folders that are looked at; more is not a repository of anybody's
 _LONGEST = 1 << 20  # bytes of a file that leads elsewhere
-_UNREAD = frozenset({"hooks", "lfs", "logs", "modules", "rr-cache"})  # of a git directory, by the commands that we use
+_UNREAD = frozenset(
+    {"annex", "hooks", "lfs", "logs", "modules", "rr-cache"}
+)  # of a git directory, by the commands that we use
 _QUOTED = re.compile(r'"([^"\\]*)"')
 _UNKNOWN = Path("/")  # for a path that we do not take apart as git does: it is in no folder that is allowed
 
@@ -118,7 +120,7 @@ def _odd_entries(top: Path) -> Iterator[Path]:
         folder = todo.pop()
         try:
             entries = os.scandir(folder)
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, PermissionError):  # what we may not read, git may not
             continue
         with entries:
             for entry in entries:

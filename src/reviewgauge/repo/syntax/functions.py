@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from reviewgauge.core.errors import MissingExtra, UserError
-from reviewgauge.repo.processes import Child, ChildEnded, RecentlyUsed
+from reviewgauge.repo.processes import Child, ChildEnded, RecentlyUsed, start_tied
 from reviewgauge.repo.syntax.grammars import GRAMMARS, grammar_of
 from reviewgauge.repo.syntax.languages import language
 from reviewgauge.repo.syntax.lines import LineKinds, comments_by_prefix, line_count, line_starts
@@ -277,7 +277,7 @@ class Parsers:
 def _start(errors: IO[bytes]) -> subprocess.Popen[bytes]:
     # `-I`: no PYTHON* variable and no folder of the user's on the path
     command = [sys.executable, "-I", "-c", _CODE.format(_ROOT)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=os.sep)
+    return start_tied(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=os.sep)
 
 
 def _started() -> Child:

@@ -7,6 +7,7 @@ not there, and with `network=False` no network either. It gains no rights that t
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.reviewers.programs.environment import passed_on
 
 Sandbox = Literal["auto", "off", "bwrap", "bwrap+network"]
 _SYSTEM = "/usr /bin /sbin /lib /lib32 /lib64 /libx32 /nix/store /gnu/store"
@@ -29,7 +31,7 @@ def sandboxed(
     argv: Sequence[str], readable: Iterable[Path], writable: Iterable[Path], folder: Path, *, network: bool
 ) -> list[str]:
     """`argv` run by bubblewrap in `folder`. What is in `readable` or `writable` has the same path inside."""
-    program = shutil.which("bwrap") or "bwrap"
+    program = _bwrap() or "bwrap"
     options = ["--unshare-all", *(["--share-net"] if network else []), "--die-with-parent", "--new-session"]
     options += ["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
     options += _system(network)
@@ -57,9 +59,14 @@ def _system(network: bool) -> Iterator[str]:
             yield from ("--ro-bind", name, name)
 
 
+def _bwrap() -> str | None:
+    """The program, never one in the folder where it runs, which is the code under review."""
+    return shutil.which("bwrap", path=passed_on(["PATH"]).get("PATH", os.defpath))
+
+
 def check_sandbox() -> None:
     """Raise UserError where bubblewrap is not installed, or this machine lets it make no namespaces."""
-    if shutil.which("bwrap") is None:
+    if not _bwrap():
         raise UserError(
             "the sandbox needs bubblewrap, which is not installed",
             remedy="install bubblewrap (apt install bubblewrap), or leave sandbox= out",
