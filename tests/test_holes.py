@@ -346,3 +346,44 @@ def test_a_nul_in_the_uri_of_a_finding_is_no_traceback(tmp_path: Path) -> None:
 def test_an_answer_of_many_small_values_takes_no_memory() -> None:
     with pytest.raises(Broken, match="holds over 500,000 values"):
         read_json(b'{"choices":[' + b"[]," * 500_000 + b"[]]}")
+
+
+def make_history(folder: Path) -> Path:
+    commit(folder, {"a.txt": "one\n"})
+    return folder
+
+
+@pytest.mark.parametrize("how", ["gitdir", "commondir"])
+def test_a_repository_that_names_another_one_is_not_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], how: str
+) -> None:
+    private, theirs = make_history(tmp_path / "private"), make_history(tmp_path / "theirs")
+    if how == "gitdir":
+        shutil.rmtree(theirs / ".git")
+        (theirs / ".git").write_text(f"gitdir: {private / '.git'}\n")
+    else:
+        (theirs / ".git" / "commondir").write_text(f"{private / '.git'}\n")
+    assert main(["build", str(theirs), "-o", str(tmp_path / "bench")]) == 2
+    assert "private/.git, which does not know of it" in capsys.readouterr().err
+
+
+def test_a_linked_work_tree_and_a_submodule_are_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    home = make_history(tmp_path / "home")
+    run_git(home, "worktree", "add", "-q", str(tmp_path / "linked"))
+    outer = make_history(tmp_path / "outer")
+    run_git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(home), "inner")
+    for place in (tmp_path / "linked", outer / "inner"):
+        main(["build", str(place), "-o", str(tmp_path / f"bench-{place.name}")])
+        assert "does not know of it" not in capsys.readouterr().err
+        assert (tmp_path / f"bench-{place.name}" / "card.md").exists()
+
+
+@pytest.mark.parametrize("name", ["shallow", "HEAD", "packed-refs"])
+def test_an_endless_file_of_a_repository_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    theirs = make_history(tmp_path / "theirs")
+    with (theirs / ".git" / name).open("ab") as file:
+        file.truncate(1 << 34)  # sparse: an archive of a few bytes
+    assert main(["build", str(theirs), "-o", str(tmp_path / "bench")]) == 2
+    assert f"{name} is over" in capsys.readouterr().err

@@ -45,7 +45,7 @@ _DAMAGE = (
     *(zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, SyntaxError),
     *(LookupError, ValueError, TypeError, AttributeError),
 )
-_LARGEST = 512 * 1024 * 1024  # bytes that the sheet may have when unpacked
+_LARGEST = 64 * 1024 * 1024  # bytes that the workbook may have when unpacked; the published one has 2 million
 _DESCRIPTION = (
     "One Java method as it was submitted for review, on one line as the data gives it. "
     "What the change did to it is not part of the data."

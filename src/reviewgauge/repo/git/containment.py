@@ -17,10 +17,13 @@ from reviewgauge.core.errors import UserError
 
 _MOST = 1_000  # links and borrowed folders that are looked at; more is not a repository of anybody's
 _LONGEST = 1 << 20  # bytes of a file that leads elsewhere
+_WHOLE = ("HEAD", "packed-refs", "shallow", "config", "config.worktree")  # what git, or we, read as a whole
+_LARGEST_WHOLE = 1 << 28  # bytes
 _UNREAD = frozenset(
     {"annex", "hooks", "lfs", "logs", "modules", "rr-cache"}
 )  # of a git directory, by the commands that we use
 _QUOTED = re.compile(r'"([^"\\]*)"')
+_WORK_TREE = re.compile(r"^[ \t]*worktree[ \t]*=[ \t]*(\S.{0,4000})$", re.MULTILINE)
 _UNKNOWN = Path("/")  # for a path that we do not take apart as git does: it is in no folder that is allowed
 
 
@@ -49,6 +52,28 @@ def find_escape(git: Path, folders: Sequence[Path]) -> Path | None:
     return None
 
 
+def check_own(given: Path) -> None:
+    """Raise UserError where a folder only says that its git directory is elsewhere, and that one does not know of it.
+
+    A linked work tree is named by its git directory (`gitdir`), a submodule by `core.worktree`; a `.git` file alone, in
+    a folder of others, could name any repository of this machine.
+    """
+    folder, inner = git_folder(given), given / ".git"
+    common = _common(folder)
+    home = folder.resolve().parent
+    known = common == folder or (home.name == "worktrees" and home.parent == common.resolve())
+    if known and inner.is_file():
+        tree = _WORK_TREE.search(_text(folder / "config"))
+        named = [_text(folder / "gitdir").strip(), f"{tree[1]}/.git" if tree else ""]
+        known = any(name and (folder / name).resolve() == inner.resolve() for name in named)
+    if not known:
+        elsewhere = folder if common == folder else common
+        raise UserError(
+            f"{given} says that its repository is {elsewhere}, which does not know of it",
+            remedy="name that one if you mean it",
+        )
+
+
 def check_readable(folder: Path) -> bool:
     """Whether the configuration of the git directory `folder` includes other files.
 
@@ -71,6 +96,10 @@ def _check_readable(folder: Path, *_: int) -> bool:
         if stat.S_ISFIFO(kind) or stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
             what = "a pipe" if stat.S_ISFIFO(kind) else "a device"
             raise UserError(f"{place} is {what}, not a file", remedy="is it a repository that you know?")
+    for place in {folder, _common(folder)}:
+        for file in (place / name for name in _WHOLE):
+            if file.is_file() and file.stat().st_size > _LARGEST_WHOLE:
+                raise UserError(f"{file} is over {_LARGEST_WHOLE:,} bytes", remedy="is it a repository that you know?")
     found = [folder / "config", folder / "config.worktree", _common(folder) / "config"]
     return any("include" in _text(file).lower() for file in found)
 

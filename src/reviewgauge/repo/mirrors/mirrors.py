@@ -19,6 +19,7 @@ from pathlib import Path
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import REMEDY, check_tree
 from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.repo.git.containment import check_own
 from reviewgauge.repo.git.repository import Repository, is_full, no_room
 from reviewgauge.repo.mirrors.objects import (
     PREFIX,
@@ -79,6 +80,7 @@ def _open(source: Path) -> Repository:
         raise UserError(
             f"{source} is not a git repository", remedy="name the folder that holds .git, or a bare repository"
         )
+    check_own(source)
     return repository
 
 
