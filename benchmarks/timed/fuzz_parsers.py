@@ -79,6 +79,7 @@ HOSTILE = [
     *("diff --git a/a b/a\n", "&a ", "*a ", "- - ", "a: ", "? ", "1:", "#1", "fixes #1 ", "Merge ", "a.", "a@", "@a"),
     *("https://", "\n\n", " of ", "not ", "the same ", "I cannot ", "yes ", "a.py:1 ", "\\\\"),
 ]
+ODD: list[Any] = [None, True, -1, 10**16, 0.5, "", [], {}]
 OWN_ERRORS = (UserError, Unreadable, Broken, BrokenReply)
 Parser = Callable[[str], object]  # where it gives a number, so many records were made
 
@@ -268,21 +269,7 @@ def changed(value: Any, chance: random.Random) -> Any:
     """A value of JSON with about one in twenty of its values changed."""
     if chance.random() < 0.05:
         token = chance.choice(HOSTILE)
-        odd: tuple[Any, ...] = (
-            None,
-            True,
-            -1,
-            10**16,
-            0.5,
-            "",
-            [],
-            {},
-            token,
-            token * 50,
-            [value] * 3,
-            {"a": value},
-            str(value) * 2,
-        )
+        odd = [*ODD, token, token * 50, [value] * 3, {"a": value}, str(value) * 2]
         return chance.choice(odd)
     if isinstance(value, dict):
         return {key: changed(each, chance) for key, each in value.items() if chance.random() < 0.98}

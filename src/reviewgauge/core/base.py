@@ -59,6 +59,7 @@ def _safe(value: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_text)]
+Prose = Annotated[str, Field(max_length=1_000_000), AfterValidator(_text)]  # what people write; GitHub takes 262,144
 Id = Annotated[str, Field(max_length=500), AfterValidator(_safe)]
 RelPath = Annotated[str, Field(max_length=4096), AfterValidator(_safe)]
 Line = Annotated[int, Field(ge=1)]

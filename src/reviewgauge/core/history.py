@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
-from reviewgauge.core.base import Id, Line, Record, RelPath, Text
+from reviewgauge.core.base import Id, Line, Prose, Record, RelPath, Text
 from reviewgauge.core.records import ChangedFile, Issue, Side
 
 
@@ -40,7 +40,7 @@ class Remark(Record):
 
     id: Id
     author: Account = Account()
-    body: Text = ""
+    body: Prose = ""
     created: datetime | None = None
     commit: str | None = None
     state: str = ""
@@ -143,8 +143,8 @@ class PullRequest(Record):
 
     repo: Id
     number: int
-    title: Text = ""
-    body: Text = ""
+    title: Prose = ""
+    body: Prose = ""
     url: str = ""
     author: Account = Account()
     state: str = ""

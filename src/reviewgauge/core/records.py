@@ -13,7 +13,7 @@ from typing import Annotated, Self
 
 from pydantic import Field, JsonValue, model_validator
 
-from reviewgauge.core.base import Fact, Id, Line, Record, RelPath, Share, Text
+from reviewgauge.core.base import Fact, Id, Line, Prose, Record, RelPath, Share, Text
 from reviewgauge.core.labels import Label
 
 
@@ -118,7 +118,7 @@ class Comment(Record):
     """A comment on a change: by a person, a model or a golden set; change-points are Comments too."""
 
     id: Id
-    body: Text
+    body: Prose
     span: Span | None = None
     quote: Text | None = None
     category: str | None = None
@@ -141,7 +141,7 @@ class Claim(Record):
     """Something true or arguable about a change that a review could address."""
 
     id: Id
-    body: Text
+    body: Prose
     kind: str = "claim"
     source: str = ""
     line: Line | None = None
@@ -152,8 +152,8 @@ class Issue(Record):
     """An issue that a change is linked to."""
 
     number: int
-    title: Text = ""
-    body: Text = ""
+    title: Prose = ""
+    body: Prose = ""
 
 
 class FileStatus(StrEnum):
@@ -204,8 +204,8 @@ class Change(Record):
     repo: Id
     base: str | None = None
     head: str | None = None
-    title: Text = ""
-    description: Text = ""
+    title: Prose = ""
+    description: Prose = ""
     url: str | None = None
     files: tuple[ChangedFile, ...] = ()
     issues: tuple[Issue, ...] = ()

@@ -148,6 +148,7 @@ _NOISE = re.compile(
 )
 _TOKEN = re.compile(r"[^\s()\[\]{}<>,;:!?\"“”„«»…|*=+~]+")
 _WORD = re.compile(r"[^\W\d_]++(?:['’][^\W\d_]+)*")
+LONGEST = 100_000  # characters of a text that tell its language
 LONG = 8  # words from which on a text must show its function words
 SHARE = 0.12  # of the words of a long text that must be English function words or words of the trade
 SURE, WEAK = 2, 1  # what a function word counts; what a word of the trade, an ending or an accent does
@@ -155,7 +156,7 @@ SURE, WEAK = 2, 1  # what a function word counts; what a word of the trade, an e
 
 def judge_text(text: str, foreign: float = 0.1) -> LanguageAnswer:
     """What a text is. `foreign`: the share of its letters that may be of another script than Latin."""
-    prose = _NOISE.sub(" ", text)
+    prose = _NOISE.sub(" ", text[:LONGEST])
     letters = [c for c in prose if c.isalpha()]
     if sum(not _is_latin(c) for c in letters) > foreign * len(letters):
         return "other"

@@ -73,7 +73,7 @@ def read_json(file: Path, dataset: str) -> Node:
         raise UserError(f"{file} is not there", remedy=f"reviewgauge get {dataset}") from None
     except OSError as error:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
-    return Node(parse_json(raw, source), source)
+    return Node(parse_json(raw, source, trusted=True), source)
 
 
 def objects(file: Path) -> Iterator[Node]:
