@@ -72,7 +72,7 @@ _NOTHING = re.compile(
 )
 _STATUS = re.compile(
     r"<!-- (?:this is an auto-generated (?:comment|reply)|walkthrough_start|internal state|tips_start|bugbot_review)"
-    r"|^\W*(?:#+ *)?(?:walkthrough|summary by \w+|summary of changes|pull request overview|pr reviewer guide|changelist"
+    r"|^\W*+(?:walkthrough|summary by \w+|summary of changes|pull request overview|pr reviewer guide|changelist"
     r"|review (?:skipped|failed|in progress|paused|triggered)|actions performed|rate limit exceeded"
     r"|actionable comments posted|pr summary|reviewed by cursor bugbot|code review by \w+)\b"
     r"|(?:bugbot|copilot|\w+) reviewed (?:your changes|\d+ out of \d+)|didn't find any (?:major )?issues",
