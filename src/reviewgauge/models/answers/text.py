@@ -35,6 +35,7 @@ _FENCE = re.compile(r"^```\w*[ \t]*$", re.MULTILINE)
 _PAIRS = {'"': '"', "'": "'", "(": ")", "[": "]", "{": "}", "“": "”", "‘": "’", "«": "»"}
 _ENDS = re.compile(r"\s*(?:$|[.,:;!…]+(?=[\s\"'”’)\]}]|$)(?!\s*\d)|[—–-]+\s|\(|(?:because|since)\b)")
 LONGEST = 20_000  # characters of an answer that is asked for as one word or number
+MOST_LINES = 100
 
 
 class Unreadable(ValueError):
@@ -66,6 +67,8 @@ def plain(text: str) -> str:
     text = without_reasoning(text)
     if len(text) > LONGEST:
         raise Unreadable(f"it has {len(text):,} characters where a word or a number is asked for")
+    if (lines := len(text.splitlines())) > MOST_LINES:
+        raise Unreadable(f"it has {lines:,} lines where a word or a number is asked for")
     if _ANY.search(text) is not None:
         raise Unreadable("reasoning stands within the answer")
     return text
