@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler
 from pydantic_core import CoreSchema
 
+LONGEST_PROSE = 2_000_000  # characters of what people write; GitHub takes 262,144
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
@@ -46,6 +47,12 @@ def _text(value: str) -> str:
     return value
 
 
+def _prose(value: str) -> str:
+    if len(value) > LONGEST_PROSE:
+        raise ValueError(f"has {len(value):,} characters, over {LONGEST_PROSE:,}")
+    return _text(value)
+
+
 def _safe(value: str) -> str:
     if not value:
         raise ValueError("is empty")
@@ -59,7 +66,7 @@ def _safe(value: str) -> str:
 
 
 Text = Annotated[str, AfterValidator(_text)]
-Prose = Annotated[str, Field(max_length=1_000_000), AfterValidator(_text)]  # what people write; GitHub takes 262,144
+Prose = Annotated[str, AfterValidator(_prose)]
 Id = Annotated[str, Field(max_length=500), AfterValidator(_safe)]
 RelPath = Annotated[str, Field(max_length=4096), AfterValidator(_safe)]
 Line = Annotated[int, Field(ge=1)]
