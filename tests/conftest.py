@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -83,3 +86,16 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
             assert done.returncode == 0, done.stderr
             printed.write_text(done.stdout, encoding="utf-8")
     return folder, printed.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    """A real Chromium that may touch nothing outside; Playwright runs once a process."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if (chromium := shutil.which("chromium")) is None:
+        pytest.skip("chromium is not installed")
+    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+    with playwright.sync_playwright() as running:
+        found = running.chromium.launch(executable_path=chromium, args=arguments)
+        yield found
+        found.close()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -36,22 +36,17 @@ def test_it_loads_nothing_from_elsewhere(site: Path) -> None:
                 assert not re.search(r'(?:src|href)="(?:https?:)?//', tag), f"{page.name}: {tag}"
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="a browser is needed to search")
-def test_its_search_works_from_a_folder_without_a_network(site: Path) -> None:
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        try:
-            context = browser.new_context(offline=True)
-            page = context.new_page()
-            page.goto((site / "start" / "paper.html").as_uri())
-            page.locator("[data-md-component=search-query]").focus()
-            page.keyboard.type("sign flips")
-            found = page.locator("a.md-search-result__link[href*='explanation/statistics.html']")
-            found.first.wait_for(state="attached", timeout=60_000)
-        finally:
-            browser.close()
+def test_its_search_works_from_a_folder_without_a_network(site: Path, browser: Any) -> None:
+    context = browser.new_context(offline=True)
+    try:
+        page = context.new_page()
+        page.goto((site / "start" / "paper.html").as_uri())
+        page.locator("[data-md-component=search-query]").focus()
+        page.keyboard.type("sign flips")
+        found = page.locator("a.md-search-result__link[href*='explanation/statistics.html']")
+        found.first.wait_for(state="attached", timeout=60_000)
+    finally:
+        context.close()
 
 
 def test_the_readme_is_its_first_page(site: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,6 @@ from reviewgauge.views.validity.report import render as render_validity
 METRIC = "hits(judge='lexical', policy='optimal', variant='', location='hint', tolerance=1)"
 BENCHMARK = "3fb1c07e5a2d4419b9d0ce7aa8f4c6d2e5b0a1938475665748392a1b0c9d8e7f"
 NOTE = "offline estimate (lexical judge)"
-CHROMIUM = Path("/usr/bin/chromium")
 
 FINDINGS = (
     ("defect", "The retry loop never resets `attempt`, so the second caller starts with the budget already spent."),
@@ -324,19 +323,6 @@ def small() -> ReportData:
 def big() -> ReportData:
     """Twelve systems on thirty changes with 35 comments each."""
     return report(NAMES, n=30, said=35)
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """A real Chromium that may touch nothing outside."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if not CHROMIUM.exists():
-        pytest.skip(f"no browser at {CHROMIUM}")
-    arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
-    with playwright.sync_playwright() as running:
-        found = running.chromium.launch(executable_path=str(CHROMIUM), args=arguments)
-        yield found
-        found.close()
 
 
 @pytest.fixture(scope="session")
