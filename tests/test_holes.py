@@ -25,6 +25,7 @@ from reviewgauge.core.parsing import MOST_VALUES, parse_record
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Change, Issue
 from reviewgauge.core.specs import load, signature
+from reviewgauge.models.answers.readers import Unreadable, yes_no
 from reviewgauge.models.providers.replies import Broken, read_json
 from reviewgauge.repo.git import repository
 
@@ -387,3 +388,27 @@ def test_an_endless_file_of_a_repository_is_named(
         file.truncate(1 << 34)  # sparse: an archive of a few bytes
     assert main(["build", str(theirs), "-o", str(tmp_path / "bench")]) == 2
     assert f"{name} is over" in capsys.readouterr().err
+
+
+def test_the_current_folder_runs_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "evil-1.0.dist-info"
+    folder.mkdir()
+    (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n")
+    (folder / "entry_points.txt").write_text("[pydantic]\nevil = evilplug:plugin\n")
+    for name in ("evilplug", "fqdn", "webcolors", "altair", "cython"):
+        (tmp_path / f"{name}.py").write_text(f"open('MARKER-{name}', 'w')\nplugin = None\n")
+    code = "import sys; from reviewgauge.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    words = [sys.executable, "-P", "-c", code, "info", "sample"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert not list(tmp_path.glob("MARKER*"))
+
+
+@pytest.mark.parametrize("text", [
+    '{"answer": "yes", "same_concern": false}', '{"answer": "yes", "refused": true}', '{"answer": "yes", "match": 0}',
+    "No, thanks.", "No. Blocked", "No, cannot.", "Yes, the same.\nNope.", "Yes, the same.\nFalse.",
+    "No, different.\nTrue.",
+])  # fmt: skip
+def test_no_verdict_beside_another(text: str) -> None:
+    with pytest.raises(Unreadable):
+        yes_no(text)

@@ -103,6 +103,8 @@ def validate(
         asked = _Wanted(dimensions, slices, of_round, part)
         evidence = _evidence(judged, wanted, asked, ValiditySettings(resamples, seed, folds))
     folder = folder if part is None else folder / part.folder
+    if folder.is_symlink() and (out is None or part is not None):
+        raise UserError(f"{folder} is a link, which could lead anywhere", remedy="remove it, or name a folder with -o")
     made_of = digest(evidence.inputs)
     known = unchanged(folder, made_of)
     missing: tuple[str, ...] = ()

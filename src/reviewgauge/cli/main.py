@@ -75,10 +75,7 @@ def group() -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code. 2 is a user's error, 130 an interruption."""
-    here = str(Path.cwd())
     _settle_streams()
-    if here not in sys.path:  # so that a plug-in file in the current folder can be named by its dotted path
-        sys.path.append(here)
     try:
         result = group.main(args=arguments, prog_name="reviewgauge", standalone_mode=False)
     except UserError as error:

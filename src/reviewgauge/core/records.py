@@ -262,10 +262,10 @@ class Case(Record):
 class Usage(Record):
     """Cost. `dollars` is None when the price is not known."""
 
-    calls: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
-    dollars: float | None = None
+    calls: Annotated[int, Field(ge=0)] = 0
+    tokens_in: Annotated[int, Field(ge=0)] = 0
+    tokens_out: Annotated[int, Field(ge=0)] = 0
+    dollars: Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)] | None = None
     seconds: float = 0.0
 
 

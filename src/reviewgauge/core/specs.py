@@ -20,8 +20,10 @@ import types
 import typing
 from abc import ABC
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -171,7 +173,28 @@ def find_class(kind: type[P], name: str) -> type[P]:
     return found
 
 
+@contextmanager
+def _current_folder() -> Iterator[None]:
+    """The current folder is looked into for code that the user names, and at no other time: it may be a stranger's."""
+    here = str(Path.cwd())
+    if here in sys.path:
+        yield
+        return
+    sys.path.append(here)
+    importlib.invalidate_caches()
+    try:
+        yield
+    finally:
+        with suppress(ValueError):
+            sys.path.remove(here)
+
+
 def _import_dotted(kind: type[Plugin], name: str) -> object:
+    with _current_folder():
+        return _imported(kind, name)
+
+
+def _imported(kind: type[Plugin], name: str) -> object:
     for module_name, attribute in ((name, ""), name.rpartition(".")[::2]):
         try:
             module = importlib.import_module(module_name)
@@ -327,6 +350,11 @@ def _is_imported(name: str) -> bool:
 
 
 def _would_import(name: str) -> bool:
+    with _current_folder():
+        return _finds_code(name)
+
+
+def _finds_code(name: str) -> bool:
     """Whether following a dotted path would run a module's code: `mine.json` is a file as long as there is no `mine`.
 
     Packages without code of their own (namespaces) are looked into.

@@ -215,7 +215,7 @@ class ModelOptions:
                 client.calls.payer = run.payer
                 client.record = partial(_record, run, client)
                 if self.replay is None:
-                    client.keep_again(run.unkept_calls())
+                    client.answer_from(run.unkept_calls())
             yield client
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 _WORD = re.compile(r"[^\W\d_]+")
 _FOREIGN = 0.1  # the share of letters beyond ASCII from which on an explanation is not English
-_FEW = 2  # words of an explanation that says something
 _SHORT = 6  # words, below which an explanation may hold none of the commonest
 _LOOK_BACK = 60  # characters before a claim in which a negation is looked for
 _LEAD = 300  # characters from which a refusal is told
@@ -97,6 +96,6 @@ def speaks_for(same: bool, explanation: str) -> bool:
     Lists of refusals and contradictions never hold every wording; what a verdict needs beside it is known better.
     """
     words = [word for word in _WORD.findall(explanation) if word.lower() not in _words("of_verdicts")]
-    if len(words) < _FEW or same in claims_of_sameness(explanation):
+    if not words or same in claims_of_sameness(explanation):
         return True
     return _any_of("speaks_for_yes" if same else "speaks_for_no").search(explanation) is not None

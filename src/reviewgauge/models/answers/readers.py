@@ -50,6 +50,10 @@ def options_of(schema: Mapping[str, Any] | None) -> list[str]:
 # --- yes or no -----------------------------------------------------------------------------------------------------
 
 _YES_NO = re.compile(r"(yes|no)\b(?![-'’])", re.IGNORECASE)
+_ANOTHER = re.compile(
+    r"^\W*(?:n|y|nope|nah|yep|yeah|false|true|negative|affirmative|nein|ja|oui|non|si|sí|[01])\b(?!['’])",
+    re.IGNORECASE | re.MULTILINE,
+)
 _YES = re.compile(r"\byes\b", re.IGNORECASE)
 _NO = re.compile(r"\bno\b(?=[\"'”’*)\]]*\s*(?:[.,;:!?…—–]|-\s|$))", re.IGNORECASE | re.MULTILINE)
 _HALF = re.compile(
@@ -68,6 +72,8 @@ def yes_no(text: str) -> bool:
         raise Unreadable("it answers yes or no only in part")
     if (_NO if found.value else _YES).search(around):
         raise Unreadable("it says both yes and no")
+    if _ANOTHER.search(around):
+        raise Unreadable("it gives a second answer in another word")
     check_same(found.value, f"{found.before}\n{explanation}")
     if not speaks_for(found.value, f"{found.before}\n{explanation}"):
         raise Unreadable("its explanation does not say why it is yes or no")

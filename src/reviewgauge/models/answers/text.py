@@ -36,6 +36,7 @@ _PAIRS = {'"': '"', "'": "'", "(": ")", "[": "]", "{": "}", "“": "”", "‘":
 _ENDS = re.compile(r"\s*(?:$|[.,:;!…]+(?=[\s\"'”’)\]}]|$)(?!\s*\d)|[—–-]+\s|\(|(?:because|since)\b)")
 LONGEST = 20_000  # characters of an answer that is asked for as one word or number
 MOST_LINES = 100
+_EXPLAINING = ("reason", "reasons", "reasoning", "explanation", "rationale", "confidence", "analysis")
 
 
 class Unreadable(ValueError):
@@ -173,6 +174,8 @@ def _as_labels(text: str) -> str:
         return text
     if not isinstance(found, dict) or any(isinstance(value, dict | list) for value in found.values()):
         return text
+    if len([key for key in found if key.lower() not in _EXPLAINING]) != 1 or found.get("confidence") == 0:
+        raise Unreadable("its JSON object says more than its answer, which may be the opposite")
     lines = {key: value if isinstance(value, str) else json.dumps(value) for key, value in found.items()}
     return "\n".join(f"{key.replace('_', ' ')}: {value}" for key, value in lines.items())
 

@@ -86,6 +86,7 @@ class ChatClient:
         self.calls: CallStore = open_store(self.settings.cache, self.settings.replay, self.settings.rehearsal)
         self.reused = UsageSum()
         self._recorded: set[str] = set()
+        self._own: dict[str, Call] = {}
         self._lock = threading.Lock()
         self._closed = False
         self._connect()
@@ -159,7 +160,7 @@ class ChatClient:
 
     def _cached(self, key: str) -> Call | None:
         """Step 1, the cache. A caller arriving between commit and record joins the in-flight call instead."""
-        found = None if key in self._in_flight else self.calls.get(key)
+        found = None if key in self._in_flight else self.calls.get(key) or self._own.get(key)
         if found is None:
             return None
         self.reused.add(found.answer.usage)
@@ -212,11 +213,11 @@ class ChatClient:
         self._record(call)
         return call
 
-    def keep_again(self, calls: Iterable[Call]) -> None:
-        """Put into the cache what it could not take when it was paid for. Raises Failed where it still cannot."""
-        for call in calls:
-            if call.unkept and self.calls.get(call.key) is None:
-                run_in_background(self.calls.put(call.model_copy(update={"unkept": False})))
+    def answer_from(self, calls: Iterable[Call]) -> None:
+        """Answer with what this run paid for and the cache could not take. None of it goes into the cache: a run may be
+        somebody else's.
+        """
+        self._own = {call.key: call for call in calls if call.unkept}
 
     def _record(self, call: Call) -> None:
         """Record a call that was paid for, and once an answer from the cache."""
@@ -231,6 +232,8 @@ class ChatClient:
     def forget(self, keys: Sequence[str]) -> None:
         """Remove unreadable answers from the cache, so that a failed case is asked anew."""
         self.calls.forget(keys)
+        for key in keys:
+            self._own.pop(key, None)
 
 
 def current_client() -> ChatClient:
