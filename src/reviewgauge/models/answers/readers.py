@@ -51,7 +51,7 @@ def options_of(schema: Mapping[str, Any] | None) -> list[str]:
 
 _YES_NO = re.compile(r"(yes|no)\b(?![-'’])", re.IGNORECASE)
 _ANOTHER = re.compile(
-    r"^\W*(?:n|y|nope|nah|yep|yeah|false|true|negative|affirmative|nein|ja|oui|non|si|sí|[01])\b(?!['’])",
+    r"^\W{0,5}(?:n|y|nope|nah|yep|yeah|false|true|negative|affirmative|nein|ja|oui|non|si|sí|[01])\b(?!['’])",
     re.IGNORECASE | re.MULTILINE,
 )
 _YES = re.compile(r"\byes\b", re.IGNORECASE)
