@@ -16,7 +16,7 @@ import pytest
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.request.messages import Request, user
+from reviewgauge.models.request.messages import Call, Request, user
 from reviewgauge.models.request.model_spec import ChatSettings
 from scripted_endpoint import KEY, Asked, OpenAI, Protocol, Say, Scripted
 
@@ -223,6 +223,14 @@ def test_a_refusal_keeps_its_text_and_cost(protocol: Protocol, server: Scripted,
     assert "I cannot help with that" in str(failed)
     assert (tally.usage.calls, tally.usage.tokens_in, tally.usage.tokens_out) == (1, 11, 7)
     assert client.budget.totals.tokens_out == 7
+
+
+def test_a_run_pays_for_a_refusal_once(protocol: Protocol, server: Scripted) -> None:
+    server.always = lambda _: Say(protocol.refused())
+    calls: list[Call] = []
+    with ChatClient(record=calls.append) as client:
+        said = [str(failure(client, protocol.spec(server))) for _ in range(2)]
+    assert said[0] == said[1] and (len(server.asked), len(calls)) == (1, 1)
 
 
 def test_a_filter_is_a_refusal(protocol: Protocol, server: Scripted, client: ChatClient) -> None:

@@ -202,7 +202,10 @@ class ChatClient:
         try:
             answer = await self._endpoints.of(spec).answer(request, repeat=repeat, budget=self.budget)
         except Unusable as unusable:
-            self._record(Call(**named, answer=unusable.paid, failure=unusable.failure))
+            refused = Call(**named, answer=unusable.paid, failure=unusable.failure)
+            if self.record is not None:  # the run's record holds one answer to one question, so a replay gives the same
+                self._own[key] = refused
+            self._record(refused)
             raise
         call = Call(**named, answer=answer)
         try:
@@ -217,7 +220,7 @@ class ChatClient:
         """Answer with what this run paid for and the cache could not take. None of it goes into the cache: a run may be
         somebody else's.
         """
-        self._own = {call.key: call for call in calls if call.unkept}
+        self._own.update({call.key: call for call in calls if call.unkept})
 
     def _record(self, call: Call) -> None:
         """Record a call that was paid for, and once an answer from the cache."""
