@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from formats.conftest import FIXTURES
@@ -167,3 +168,78 @@ def test_findings_are_not_taken_for_chatter(body: str) -> None:
 def test_status_posts_are_told_only_where_they_stand_on_no_line(body: str) -> None:
     assert bot_noise(body, False) == "bot summary or status post"
     assert bot_noise(body, True) is None
+
+
+# --- what cannot be read is no review ------------------------------------------------------------------------------
+
+JSON_FIXTURES = [path for path in sorted(FIXTURES.iterdir()) if path.read_bytes()[:1] in (b"{", b"[")]
+
+
+@pytest.mark.parametrize("path", JSON_FIXTURES, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "before", [b"", b"\xef\xbb\xbf\n", b"Running 12 rules\n", b"```json\n", b"My review:\n\n```\n"]
+)
+def test_json_that_is_cut_off_is_never_free_text(path: Path, before: bytes) -> None:
+    data = path.read_bytes().rstrip()
+    ends = {data.rfind(b"\n", 0, at) + 1 for at in range(len(data))} if path.suffix == ".jsonl" else set()
+    for size in {*range(2, 40), *range(40, len(data), 97), len(data) - 1} - ends - {end - 1 for end in ends}:
+        half = before + data[:size]
+        with pytest.raises(BadInput):
+            detect(half, "what it printed").read(half, "what it printed")
+
+
+@pytest.mark.parametrize("path", JSON_FIXTURES, ids=lambda path: path.name)
+def test_a_format_that_finds_nothing_it_knows_is_an_error(path: Path) -> None:
+    data = path.read_bytes()
+    own = type(detect(data, path.name))
+    assert own is type(detect(data, "what it printed"))
+    for form in FORMATS:
+        if type(form) is not own:
+            with pytest.raises(BadInput):
+                form.read(data, path.name)
+
+
+@pytest.mark.parametrize(
+    ("data", "says"),
+    [
+        (b'{"version": "2.1.0", "runs": [', "is not valid JSON at line 1 column"),
+        (b'Started.\n\n{\n "diagnostics": [{"message"', "holds JSON that is cut off, from line 3 on"),
+        (
+            b'My answer:\n```json\n[{"file": "a.py", "comment": "odd"}]\n```\n',
+            "holds JSON in no known format, from line 3",
+        ),
+        (b'```json\n{"issues": [{"file": "a.py", "comment": "odd"}]}\n```\n', "is JSON, not free text"),
+        (b"```python\nprint(1)\n```\n", "holds code and no words"),
+        (b"{}", "is not in a known format"),
+    ],
+)
+def test_output_that_is_no_review(data: bytes, says: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        detect(data, "what it printed").read(data, "what it printed")
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["out.sarif", "OUT.JSON", "x.rdjsonl"])
+def test_a_name_says_what_a_file_should_hold(name: str) -> None:
+    data = b"Error: the rate limit was exceeded."
+    with pytest.raises(BadInput, match="is not valid JSON"):
+        detect(data, name).read(data, name)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[P1] src/a.py:3 reads before the check\n",
+        "[a link](https://x.org) in src/a.py:4 is broken\n",
+        '- src/a.py:3: a dict is better:\n\n```json\n{"severity": 1,\n```\n',
+        'package.json:4: pin it\n\n```json\n{"name": "a", "dependencies": {"left-pad": "1.0.0"}}\n```\n',
+        "{placeholder} in src/a.py:3 is never filled in\n",
+    ],
+)
+def test_a_review_that_quotes_json_is_free_text(text: str) -> None:
+    (parsed,) = detect(text.encode(), "what it printed").read(text.encode(), "what it printed")
+    assert len(parsed.comments) == 1
+
+
+def test_tagged_text_is_tagged_text_whatever_its_name() -> None:
+    assert type(detect((FIXTURES / "aacr-agent.txt").read_bytes(), "answer.txt")).__name__ == "Tags"

@@ -155,6 +155,17 @@ def test_what_cannot_be_read_keeps_its_words(change: Change) -> None:
         shell("true", format="nope").prepare([change])
 
 
+def test_json_that_is_cut_off_is_a_failure(change: Change) -> None:
+    for printed in (
+        '{"version": "2.1.0", "runs": [',
+        'working\n[{"path": "m.py", "body": "lo',
+        '```json\n{"findings": [',
+    ):
+        with pytest.raises(Failed) as failed:
+            shell(f"printf '%s' '{printed}'").review(change)
+        assert failed.value.kind is FailureKind.UNREADABLE and printed[:8] in (failed.value.raw or "")
+
+
 def test_colours_and_bytes_that_are_no_text_cost_no_review(change: Change) -> None:
     text = r"printf -- '- \033[36mm.py:2\033[0m \033]8;;http://x\033\\caf\351\033]8;;\033\\ is loud\n'"
     review = shell(text).review(change)

@@ -314,6 +314,37 @@ def test_absolute_paths_lie_below_root(tmp_path: Path, changes: list[Change]) ->
     assert (comment.span.path, comment.span.start) == ("app/shop.py", 5)
 
 
+def test_foreign_paths_are_named_with_their_remedy(tmp_path: Path, changes: list[Change]) -> None:
+    """What lies beside a changed file is not foreign: its end says where the repository lay."""
+    file = tmp_path / "a.rdjson"
+    known = [("odd", "/build/agent7/app/shop.py", 5), ("odd", "/build/agent7/setup.py", 1)]
+    file.write_text(rdjson(*known, ("odd", "/home/ci/app/lost.py", 1)))
+    assert "1 of 3 comments" in reasons(Replay(path=str(file)), changes)
+    assert 'root="/home/ci/app"' in reasons(Replay(path=str(file)), changes)["1 of 3 comments"]
+    assert "1 of 3 comments" in reasons(Replay(path=str(file)), changes[:1])
+    assert "1 of 3 comments" not in reasons(Replay(path=str(file), root="/home/ci"), changes)
+    file.write_text(rdjson(("odd", "/home/ci/app/lost.py", 1)))
+    with pytest.raises(UserError, match=r'such as /home/ci/app/lost.py, and no others.*root="/home/ci/app"'):
+        Replay(path=str(file)).prepare(changes)
+    folder = tmp_path / "each"
+    folder.mkdir()
+    (folder / "acme_shop_1.rdjson").write_text(rdjson(*known[:1], ("odd", "C:\\ci\\lost.py", 1)))
+    assert "such as /ci/lost.py" in reasons(Replay(path=str(folder)), changes)["1 of 2 comments"]
+
+
+def test_a_broken_scan_is_an_error_before_the_run(tmp_path: Path, changes: list[Change]) -> None:
+    whole = sarif(("t", "x", "app/shop.py", 5)).encode()
+    file = tmp_path / "scan.sarif"
+    file.write_bytes(whole[:-20])
+    with pytest.raises(BadInput, match=r"scan\.sarif: is not valid JSON"):
+        Replay(path=str(file)).prepare(changes)
+    file.write_bytes(whole)
+    with pytest.raises(BadInput, match="field body: is missing"):
+        Replay(path=str(file), format="github").prepare(changes)
+    file.write_text('{"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "t"}}, "results": []}]}')
+    assert [review.comments for review in replay_all(Replay(path=str(file)), changes)] == [(), ()]
+
+
 def test_a_file_that_changes_is_read_again(tmp_path: Path, changes: list[Change]) -> None:
     file = tmp_path / "a.rdjson"
     file.write_text(rdjson(("one", "app/shop.py", 5)))

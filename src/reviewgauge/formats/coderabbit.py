@@ -63,7 +63,7 @@ class Coderabbit(Format):
         if failure is not None:
             raise failure
         if not complete:
-            found.skip("end of the stream", "no complete event: the review may be cut short")
+            raise BadInput(source, "holds no complete event: the review was cut short", remedy="run it again")
         return [found.parsed()]
 
     def recognises(self, data: bytes) -> bool:

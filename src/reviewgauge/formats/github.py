@@ -123,6 +123,8 @@ def _add(found: Collector, node: Node) -> None:
     if node.as_object().keys() & {"annotation_level", "check_suite", "check_run_id"}:
         found.skip(item, "check run")
         return
+    if "body" not in node.as_object():  # a comment without words has an empty one
+        raise node.error("is missing", "body")
     body = node.text("body") or ""
     if node.integer("in_reply_to_id") is not None:
         found.skip(item, "reply")

@@ -19,6 +19,7 @@ from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Severity
 from reviewgauge.core.results import Drop
 from reviewgauge.formats.parsing.comments import Collector, decode, inline_quote, peek, severity_of
+from reviewgauge.formats.parsing.json_in_text import refuse_json
 from reviewgauge.repo.forge.accounts import bot_noise
 
 
@@ -29,12 +30,15 @@ class Markdown(Format):
     suffixes: ClassVar[tuple[str, ...]] = (".md", ".markdown", ".txt")
 
     def read(self, data: bytes, source: str) -> list[Parsed]:
-        """One Parsed. Raises BadInput for what is not text."""
+        """One Parsed. Raises BadInput for what is not text, and for JSON."""
         text = decode(data, source)
         if not text.strip():
             raise BadInput(source, "is empty", remedy="an empty review is written as a sentence, such as: No issues.")
-        found = Collector(source, "markdown")
-        for number, finding in enumerate(_findings(blocks(text), found), 1):
+        refuse_json(text, source)
+        found, pieces = Collector(source, "markdown"), blocks(text)
+        if all(piece.kind == "fence" for piece in pieces):
+            raise BadInput(source, "holds code and no words", remedy="if that is another format, name it with format=")
+        for number, finding in enumerate(_findings(pieces, found), 1):
             _add(found, finding, f"block {number}")
         parsed = found.parsed()
         how = "read as free text and split by rules, without a model; if it is another format, name it with format="

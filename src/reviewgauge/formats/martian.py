@@ -40,6 +40,8 @@ class Martian(Format):
                 for i, item in enumerate(items):
                     _add(found, object_node(item, source, f"{record} [{i}]"))
                 parsed.append(found.parsed())
+        if not parsed:
+            raise BadInput(source, "names no change and no tool")
         return parsed
 
     def recognises(self, data: bytes) -> bool:

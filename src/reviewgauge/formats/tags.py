@@ -54,6 +54,8 @@ class Tags(Format):
             at = end.end() if end else len(text)
             closed = end is not None and end[0].startswith("</note")
             _add(found, head, body, f"note {number}", closed)
+        if not found.comments and number and not closed:
+            raise BadInput(source, "is cut off inside its only note", remedy="is the answer complete?")
         return [found.parsed()]
 
     def recognises(self, data: bytes) -> bool:

@@ -6,6 +6,7 @@ and their sources are in `docs/reference/formats.md`; how a file finds its chang
 
 from __future__ import annotations
 
+import posixpath
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from reviewgauge.reviewers.reading.review_files import (
     default_system,
     file_of,
     fingerprint,
+    foreign_paths,
     forget_folders,
     names_case,
     names_change,
@@ -82,7 +84,7 @@ class Replay(Reviewer):
             drops += self._prepare_named(parsed, changes)
         elif self.mapping == "scan":
             drops += self._prepare_scan(parsed, changes)
-        return tuple(drops)
+        return (*drops, *self._foreign(parsed, changes))
 
     def review(self, change: Change) -> Review:
         """The comments of the files on `change`, placed in it. Raises BadInput when there are none."""
@@ -131,6 +133,18 @@ class Replay(Reviewer):
             yield from self._place_scan(parsed, change)
         else:
             yield from placed(parsed, change, self.root)
+
+    def _foreign(self, parsed: Sequence[Parsed], changes: Sequence[Change]) -> Iterator[Drop]:
+        """The comments on paths of another machine. Raises UserError where all are."""
+        lost, example = foreign_paths(parsed, changes, self.root)
+        if not lost:
+            return
+        total = sum(len(entry.comments) for entry in parsed)
+        what = f"absolute paths outside of the repository, such as {example}"
+        remedy = f'name the folder that they start with: root="{posixpath.dirname(example)}" or one above it'
+        if lost == total:
+            raise UserError(f"{self.path} names {what}, and no others", remedy=remedy)
+        yield _drop(f"{lost} of {_count(total, 'comment')}", f"{what}; {remedy}")
 
     # --- one scan of the whole repository --------------------------------------------------------------------------
 
@@ -192,7 +206,7 @@ class Replay(Reviewer):
         owners: dict[Path, Change] = {}
         lost: list[str] = []
         broken: list[Drop] = []
-        skipped: list[Parsed] = []
+        read: list[Parsed] = []
         for change in changes:
             file = file_of(self.path, change)
             if file is None:
@@ -202,7 +216,7 @@ class Replay(Reviewer):
             if other is not change and other.head != change.head:
                 raise UserError(f"{file} matches both {_name(other)} and {_name(change)}", remedy="rename it")
             try:
-                skipped += self._of_file(file, change)
+                read += self._of_file(file, change)
             except BadInput as error:  # the change's failure, not the run's
                 broken.append(_drop(_name(change), str(error)))
         if not owners:
@@ -211,7 +225,8 @@ class Replay(Reviewer):
                 f"{self.path} has no file for any of {_count(len(changes), 'change')}",
                 remedy=f"name the files by case id{tried}, or by head commit",
             )
-        yield from _skipped(skipped)
+        yield from _skipped(read)
+        yield from self._foreign(read, [change for change in changes if change.has_diff])
         yield from broken
         if lost:
             names = ", ".join(lost[:3]) + (", ..." if len(lost) > 3 else "")

@@ -138,7 +138,9 @@ def _formats() -> tuple[list[str], list[Format]]:
 def detect(data: bytes, source: str) -> Format:
     """The format of `data`. Raises BadInput that names the formats there are."""
     known, formats = _formats()
-    fitting = [form for form in formats if form.recognises(data)]
+    fitting = [form for form in formats[:-1] if form.recognises(data)] or [
+        f for f in formats[-1:] if f.recognises(data)
+    ]
     named = [form for form in fitting if source.lower().endswith(form.suffixes)]
     if not fitting:
         raise BadInput(source, "is not in a known format", remedy=f"name one of {', '.join(known)}")

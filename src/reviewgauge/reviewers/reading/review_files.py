@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -15,6 +16,7 @@ from reviewgauge.core.records import Anchoring, Change, Comment, Side
 from reviewgauge.core.specs import load
 from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.repo.diff.positions import find_file, relative_path
 
 LARGEST = 256 * 1024 * 1024  # bytes; a larger file is refused before it is read
 SHORTEST = 7  # hex digits of a commit that still name it
@@ -154,6 +156,24 @@ def placed(parsed: Iterable[Parsed], change: Change, root: str = "") -> Iterator
     read = code_reader(change)
     for entry in parsed:
         yield from anchor_all(entry.comments, change, root or entry.root, read)
+
+
+def foreign_paths(parsed: Iterable[Parsed], changes: Sequence[Change], root: str = "") -> tuple[int, str]:
+    """(number of comments on absolute paths that lie in no known folder, one of these paths).
+
+    An absolute path that ends in a changed file says where the repository lay: what lies there too is not foreign.
+    """
+    if not any(change.has_diff for change in changes):
+        return 0, ""
+    paths: Counter[str] = Counter()
+    for entry in parsed:
+        claims = (comment.claimed.path for comment in entry.comments if comment.claimed is not None)
+        paths.update(relative_path(path, root or entry.root) for path in claims if path)
+    absolute = {path: count for path, count in paths.items() if path.startswith("/")}
+    found = {path: file.path for path in absolute for change in changes if (file := find_file(path, change))}
+    folders = tuple({path.removesuffix(end) for path, end in found.items()})
+    lost = {path: count for path, count in absolute.items() if path not in found and not path.startswith(folders)}
+    return sum(lost.values()), min(lost, default="")
 
 
 def on_added_lines(comment: Comment, change: Change) -> bool:
