@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import shutil
@@ -17,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from git_project import commit, run_git
+from reviewgauge.api.judged_runs import scales_and_people
 from reviewgauge.cli.main import main
 from reviewgauge.cli.output import emit
 from reviewgauge.core.base import escape_cell, unescape_cell
@@ -26,7 +28,10 @@ from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Change, Issue
 from reviewgauge.core.specs import load, signature
 from reviewgauge.models.answers.readers import Unreadable, yes_no
+from reviewgauge.models.cache import stores
+from reviewgauge.models.cache.stores import RecordedCalls
 from reviewgauge.models.providers.replies import Broken, read_json
+from reviewgauge.repo.analysers.run import installed
 from reviewgauge.repo.git import repository
 
 pytestmark = pytest.mark.processes
@@ -412,3 +417,54 @@ def test_the_current_folder_runs_nothing(tmp_path: Path) -> None:
 def test_no_verdict_beside_another(text: str) -> None:
     with pytest.raises(Unreadable):
         yes_no(text)
+
+
+def test_a_place_on_path_in_the_current_folder_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cloned, marker = tmp_path / "cloned", tmp_path / "ran"
+    run_git(tmp_path, "init", "-q", str(cloned))
+    commit(cloned, {"a.py": "import os\n"})
+    for folder in (cloned, cloned / ".git"):
+        for name in ("git", "eslint", "ruff"):
+            (folder / name).write_text(f"#!/bin/sh\ntouch {marker}\n")
+            (folder / name).chmod(0o755)
+    for empty in ("", "."):
+        monkeypatch.setenv("PATH", f"{empty}{os.pathsep}{os.environ['PATH']}")
+        monkeypatch.chdir(cloned)
+        assert repository.Repository(cloned).run("rev-parse", "HEAD")
+        installed()
+    assert not marker.exists()
+
+
+def test_the_gate_writes_through_no_link(theirs: Path, bashrc: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = str(theirs)
+    assert main(["review", "sample", "parrot", "-o", run]) == 0
+    assert main(["score", run, "hits", "--resamples", "20"]) == 0
+    monkeypatch.chdir(bashrc.parent)
+    for name in ("gate.md", "gate.xml", "smoke.txt"):
+        Path(name).symlink_to(bashrc)
+    words = ["--margin", ".5", "--markdown", "gate.md", "--junit", "gate.xml"]
+    main(["gate", run, "--system", "parrot", "--against", "silent", *words])
+    assert main(["gate", run, "--smoke", "2", "-o", "smoke.txt"]) == 0
+    assert not any(Path(name).is_symlink() for name in ("gate.md", "gate.xml", "smoke.txt"))
+
+
+def test_a_record_that_unpacks_without_end_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores, "LARGEST_RECORD", 3_000_000)
+    (tmp_path / "calls.jsonl.gz").write_bytes(gzip.compress(b"\n" * 5_000_000))
+    with pytest.raises(BadInput, match="unpacks to more than 3,000,000 bytes"):
+        RecordedCalls(tmp_path / "calls.jsonl.gz")
+
+
+def test_the_paths_of_a_run_are_not_read(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("id,rater,dimension,value\na,b,grade,3\n")
+    (tmp_path / "cases.jsonl").write_text("")
+    assert scales_and_people(f"jsonl(path={str(tmp_path)!r})") == ({}, frozenset())
+    assert scales_and_people("graded_reviews")[0]
+
+
+def test_a_dry_run_copies_nothing_that_a_link_leads_to(
+    theirs: Path, bashrc: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (theirs / "more.jsonl").symlink_to(bashrc)
+    assert main(["validate", "jsonl(path='x')", "rouge", "-o", str(theirs), "--dry-run"]) == 2
+    assert "is a link" in capsys.readouterr().err

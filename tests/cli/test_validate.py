@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +101,16 @@ def test_nothing_is_computed_again_until_something_changes(
     page.write_text("edited", encoding="utf-8")
     mended = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
     assert not mended.unchanged and "<html" in page.read_text(encoding="utf-8")
-    Path("validity-mine/validity.stamp").write_text("[]", encoding="utf-8")
-    assert not reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3, report=False).unchanged
+
+
+@pytest.mark.slow
+def test_a_folder_of_others_does_not_say_that_it_is_unchanged(bench: Path) -> None:
+    made = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
+    theirs = Path(shutil.copytree("validity-mine", "theirs"))
+    (theirs / "report.html").write_text("<html>forged", encoding="utf-8")
+    again = reviewgauge.validate(str(bench), METRIC, out=theirs, resamples=20, folds=3)
+    assert again.report == made.report and not again.unchanged
+    assert "forged" not in (theirs / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

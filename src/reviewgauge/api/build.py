@@ -10,6 +10,7 @@ from pathlib import Path
 from reviewgauge.core.base import Record
 from reviewgauge.core.building import CardSection
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
 from reviewgauge.core.specs import import_named, signature
@@ -26,7 +27,6 @@ from reviewgauge.engine.build.folder import (
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Recipe, Step, make_stages, read_recipe, set_parameters
 from reviewgauge.engine.run.executors import Interruption, executor_for
-from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import with_cost
 from reviewgauge.models.chat.client import ChatClient

@@ -16,10 +16,10 @@ from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.analysis.validity.report import LENGTH
 from reviewgauge.api.judged_runs import open_run
 from reviewgauge.api.resolve import names_dataset
-from reviewgauge.api.validate import RESULT, STAMP
+from reviewgauge.api.validate import RESULT
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import read_within
+from reviewgauge.core.files import read_within, write_whole
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.protocols import Dataset, Metric, Progress
 from reviewgauge.core.records import Case
@@ -51,7 +51,6 @@ from reviewgauge.engine.bundle.contents import (
 )
 from reviewgauge.engine.bundle.rescore import StoredRun
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.scored_run import ScoredRun, check_named_once
 from reviewgauge.views import csv_tables as files
 from reviewgauge.views.markdown import readme
@@ -350,7 +349,7 @@ def stage_validity(run: Path, entry: RunEntry, folder: Path) -> RunEntry:
     if not file.is_file():
         return entry
     report = parse_record(ValidityReport, read_within(file), str(file))
-    own = {RESULT, STAMP, *csv_tables(report)}
+    own = {RESULT, *csv_tables(report)}
     others = {name: why for name, why in entry.left_out.items() if name not in own}
     if why := _not_of(run, entry, report):
         return entry.model_copy(update={"left_out": {**others, RESULT: why}})

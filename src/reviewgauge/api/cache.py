@@ -10,8 +10,8 @@ from pathlib import Path
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import replacing
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.journal import replacing
 from reviewgauge.models.cache.call_cache import cache_file
 from reviewgauge.models.cache.contents import (
     calls_by_model,

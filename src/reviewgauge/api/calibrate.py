@@ -17,11 +17,11 @@ from reviewgauge.api.judged_runs import NO_LABELS, JudgedData, JudgedRun, folder
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import Figure, MetricValidity
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
-from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.score import ScoreTotals
 from reviewgauge.metrics.combined import Combined, asked_by, reference_key

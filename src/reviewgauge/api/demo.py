@@ -11,10 +11,10 @@ from reviewgauge.api.review import ReviewResult, review
 from reviewgauge.api.score import ScoreResult, score
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Progress
 from reviewgauge.datasets.jsonl import REVIEWS, Jsonl
 from reviewgauge.datasets.sample import MAINTAINED, Sample
-from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.repo.git.repository import Repository
 
 REPOSITORY, BENCH, RUN, REPORT = "wayside", "bench", "run", "report.html"

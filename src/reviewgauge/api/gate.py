@@ -9,6 +9,7 @@ from pathlib import Path
 from reviewgauge.analysis.compare.gate import gate as compare_with_baseline
 from reviewgauge.analysis.compare.gate import smoke as pick_cases
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import write_named
 from reviewgauge.core.reports.gate import Gate, SmokeSet
 from reviewgauge.core.specs import names, short_spec
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
@@ -54,7 +55,7 @@ def smoke(*runs: str | Path, count: int, metric: str = "", file: str | Path | No
     found = pick_cases(_read_one(runs, spec), count=count, reading=reading)
     if file is None:
         return found
-    Path(file).write_text("".join(f"{case.case}\n" for case in found.cases), encoding="utf-8")
+    write_named(Path(file), "".join(f"{case.case}\n" for case in found.cases).encode())
     return found.model_copy(update={"file": str(file)})
 
 

@@ -26,6 +26,7 @@ from reviewgauge.analysis.judge_check.report import PARTS, Wanted, check_judge
 from reviewgauge.api.judged_runs import is_run, keep_latest, scales_and_people
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import write_whole
 from reviewgauge.core.parsing import first_problem, lines
 from reviewgauge.core.protocols import Dataset, Judge, Metric, Progress
 from reviewgauge.core.reports.judge_check import CalibrationItem, Corrected, JudgeCost, JudgeReport
@@ -33,7 +34,6 @@ from reviewgauge.core.specs import load, names, parse_spec
 from reviewgauge.datasets.files.labels import on_reviews, read_label_file
 from reviewgauge.datasets.martian import Martian, judges
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.models.request.model_spec import is_model, parse_model
 

@@ -13,16 +13,18 @@ from tempfile import TemporaryDirectory
 
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import reading, writing
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.records import Review
 from reviewgauge.core.results import Drop
-from reviewgauge.core.specs import load_recorded, names
+from reviewgauge.core.specs import load_from, names
+from reviewgauge.core.trust import FromFile
 from reviewgauge.datasets.files.labels import on_reviews, read_label_file
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import import_reviews
 from reviewgauge.engine.run.executors import Interruption
-from reviewgauge.engine.run.folder import LOCK, RunFolder
+from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.engine.score import MeasureResult, measure_run
@@ -148,7 +150,11 @@ def run_to_rehearse(data: JudgedData, folder: Path) -> Iterator[RunFolder]:
     with TemporaryDirectory() as temporary:
         copy = Path(temporary) / "run"
         if (folder / MANIFEST).is_file():
-            shutil.copytree(folder, copy, ignore=shutil.ignore_patterns(LOCK, CALLS, "*.html", "*.csv"))
+            copy.mkdir()
+            for file in folder.glob("*.json*"):
+                if file.name != CALLS:
+                    with reading(file) as source, writing(copy / file.name) as target:
+                        shutil.copyfileobj(source, target)
         try:
             run = make_run(data, copy).run
         except UserError as error:
@@ -213,7 +219,7 @@ def scales_and_people(label: str) -> tuple[Mapping[str, Scale], frozenset[str]]:
     """The scales and the human systems of the data set that a run was made on, if it is a known one."""
     word = label.partition(" | ")[0]
     try:
-        dataset = load_recorded(Dataset, word)
+        dataset = load_from(Dataset, word, FromFile("the run"))  # its author's paths are not read
     except UserError:
         return {}, frozenset()
     return dataset.scales(), frozenset(dataset.human_systems)

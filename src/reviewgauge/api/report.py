@@ -10,8 +10,8 @@ from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.stats.score_table import stated_facets
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import write_named
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
 MOST_PAIRED = 50  # systems: beyond, the table of all pairs alone would outgrow the rest of the page
@@ -79,16 +79,8 @@ def report(
     path = Path(out)
     if path.is_dir():
         raise UserError(f"{path} is a folder", remedy="give a file name such as report.html")
-    _write(path, page)
+    write_named(path, page)
     return ReportResult(path=str(path), bytes=len(page), systems=len(boards[0].systems), cases=len(first.cases))
-
-
-def _write(path: Path, page: bytes) -> None:
-    """Write the whole page or, on a full disk, none of it; a pipe or a device is written to directly."""
-    if path.exists() and not path.is_file():
-        path.write_bytes(page)
-    else:
-        write_whole(path, page)
 
 
 def telling_slices(run: ScoredRun) -> list[str]:

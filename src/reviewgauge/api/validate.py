@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -21,17 +23,16 @@ from reviewgauge.api.judged_runs import NO_LABELS, JudgedData, JudgedRun, folder
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Fact, Record
 from reviewgauge.core.errors import MissingExtra, UserError
-from reviewgauge.core.files import read_within
+from reviewgauge.core.files import read_within, write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import ValidityReport
 from reviewgauge.core.specs import signature
 from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
-from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.score import MeasureResult, ScoreTotals
+from reviewgauge.models.cache.vector_cache import cache_home
 
 REPORT, RESULT = "report.html", "validity.json"
-STAMP = "validity.stamp"
 _CODE = ("analysis", "core", "views")
 _LIBRARIES = ("numpy", "scipy", "altair", "vl-convert-python")
 
@@ -203,7 +204,7 @@ def _write(folder: Path, report: ValidityReport, made_of: str) -> tuple[tuple[st
         notes = (f"{REPORT} was not written: {error}",)
     for name, text in texts.items():
         write_whole(folder / name, text.encode("utf-8", "replace"))
-    write_stamp(folder, made_of, sorted(texts))
+    write_note(folder, made_of, sorted(texts))
     return tuple(sorted(texts)), notes
 
 
@@ -228,22 +229,35 @@ def digest(inputs: Iterable[object]) -> str:
 
 
 def unchanged(folder: Path, made_of: str) -> tuple[str, ...] | None:
-    """The names of the files in `folder` if they are unchanged and made from the same inputs; None otherwise."""
+    """The names of the files in `folder` if they are unchanged and made from the same inputs; None otherwise.
+
+    What they were is noted in the user's cache: a folder may be a stranger's, and does not speak for itself.
+    """
+    note = _note(folder)
     try:
-        stamp = json.loads(read_within(folder / STAMP))
-        files = {str(name): str(sha) for name, sha in stamp["files"].items()}
-        if stamp["made_of"] != made_of or any(_sha(folder / name) != sha for name, sha in files.items()):
+        if note is None:
             return None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return None  # no stamp, or not one of ours
+        known = json.loads(read_within(note))
+        files: dict[str, str] = known["files"]
+        if known["made_of"] != made_of or any(_sha(folder / name) != sha for name, sha in files.items()):
+            return None
+    except (OSError, ValueError, KeyError):
+        return None  # nothing noted, or a file that is gone
     return tuple(files)
 
 
-def write_stamp(folder: Path, made_of: str, files: Sequence[str]) -> None:
-    """Write the stamp file, after all others: what the files were made from, and their digests."""
-    stamp = {"made_of": made_of, "files": {name: _sha(folder / name) for name in files}}
-    write_whole(folder / STAMP, json.dumps(stamp, indent=1).encode())
+def write_note(folder: Path, made_of: str, files: Sequence[str]) -> None:
+    """Note in the cache what the files were made from, and their digests."""
+    if (note := _note(folder)) is not None:
+        known = {"made_of": made_of, "files": {name: _sha(folder / name) for name in files}}
+        with suppress(OSError, UserError):  # a cache that cannot be written costs time alone
+            write_whole(note, json.dumps(known).encode())
+
+
+def _note(folder: Path) -> Path | None:
+    home = cache_home()
+    return home and home / "reports" / f"{hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()}.json"
 
 
 def _sha(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+    return hashlib.sha256(read_within(path)).hexdigest()

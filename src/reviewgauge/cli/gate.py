@@ -12,6 +12,7 @@ from reviewgauge.api.gate import gate, smoke
 from reviewgauge.cli.options import json_option, seed_option
 from reviewgauge.cli.output import emit, note
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import write_named
 from reviewgauge.core.reports.gate import GateVerdict
 from reviewgauge.views import gates
 
@@ -59,9 +60,9 @@ def command(
         raise UserError("no --margin given", remedy="how much worse would still be fine, such as --margin .02")
     found = gate(run, baseline=baseline, metric=metric, margin=margin, **options)
     if markdown:
-        Path(markdown).write_text(gates.markdown(found), encoding="utf-8")
+        write_named(Path(markdown), gates.markdown(found).encode())
     if junit:
-        Path(junit).write_bytes(gates.junit(found))
+        write_named(Path(junit), gates.junit(found))
     emit(found, as_json, lambda: gates.gate(found))
     context.exit(EXIT[found.verdict])
 

@@ -6,10 +6,11 @@ on the command line may be a link; what lies within the folder that was named ma
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -18,6 +19,13 @@ from reviewgauge.core.errors import BadInput, UserError
 LONGEST_FILE = 64 * 1024 * 1024  # bytes of a file that is read as a whole
 REMEDY = "remove it if you do not know it"
 _PIECE = 1 << 20
+FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # errors of a disk without room
+
+
+def search_path(variable: str = "PATH") -> str:
+    """A variable such as PATH without its empty and relative entries: they lie in the current folder, often others'."""
+    folders = [folder for folder in os.environ.get(variable, "").split(os.pathsep) if Path(folder).is_absolute()]
+    return os.pathsep.join(folders) or (os.defpath if variable == "PATH" else "")
 
 
 def check_plain(folder: Path, *subfolders: str) -> None:
@@ -96,3 +104,68 @@ def _read(stream: BinaryIO, source: str, most: int) -> bytes:
     if left <= 0:
         raise BadInput(source, f"is longer than {most:,} bytes", remedy="is it the right file?")
     return b"".join(pieces)
+
+
+def write_error(path: Path, error: OSError) -> UserError:
+    """The UserError for a file that cannot be written."""
+    if error.errno in FULL:
+        return UserError(
+            f"{path}: no room left to write ({error.strerror})",
+            remedy="free some space and run the same command again; nothing recorded before is lost",
+        )
+    return UserError(f"cannot write {path}: {error.strerror or error}")
+
+
+@contextmanager
+def writing(path: Path, append: bool = False) -> Iterator[BinaryIO]:
+    """Such a file to be written anew, or with `append` from its end. Raises UserError, and OSError."""
+    if not append:
+        path.unlink(missing_ok=True)  # of a killed process, or a link that somebody put there
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if append else os.O_EXCL)
+    with os.fdopen(open_within(path, flags), "ab" if append else "wb") as stream:
+        yield stream
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that a reader sees all of it or none; its folder is made. Raises UserError."""
+    with replacing(path) as out:
+        out.write(data)
+
+
+def write_named(path: Path, data: bytes) -> None:
+    """Write a file that the user named: whole or not at all; a pipe or a device is written to directly."""
+    if path.exists() and not path.is_file():
+        path.write_bytes(data)
+    else:
+        write_whole(path, data)
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """A file to write that takes the place of `path` when the block ends, on the disk; not if anything is raised.
+
+    The folder of `path` is made. Raises UserError for what the machine refuses.
+    """
+    temporary = path.with_name(path.name + ".tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with writing(temporary) as out:
+            yield out
+            out.flush()
+            os.fsync(out.fileno())
+        temporary.replace(path)  # a link in its place is replaced, not followed
+        sync_folder(path.parent)
+    except OSError as error:
+        raise write_error(path, error) from None
+    finally:
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Put the names in a folder on the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

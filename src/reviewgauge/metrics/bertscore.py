@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import read_file
+from reviewgauge.core.files import read_file, write_whole
 from reviewgauge.core.results import Parts
 from reviewgauge.core.trust import FilePath, ModelName, Word
 from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
@@ -59,7 +59,7 @@ def write_idf(file: str | Path, references: Iterable[str], model: Embedder) -> i
                 found[token] += given[text]
     counts = {str(token): count for token, count in sorted(found.items())}
     written = {MODEL: model.fingerprint, TEXTS: given.total(), COUNTS: counts}
-    Path(file).write_text(json.dumps(written, separators=(",", ":")) + "\n", encoding="utf-8")
+    write_whole(Path(file), json.dumps(written, separators=(",", ":")).encode() + b"\n")
     return given.total()
 
 

@@ -18,6 +18,7 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
 from reviewgauge.core.errors import BadInput, NeedsCode, UserError, one_line
+from reviewgauge.core.files import search_path
 from reviewgauge.core.protocols import Format, Parsed, Reviewer
 from reviewgauge.core.records import Change, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
@@ -33,7 +34,6 @@ from reviewgauge.reviewers.programs.environment import (
     Checkout,
     ReviewEnvironment,
     as_text,
-    passed_on,
     place,
 )
 from reviewgauge.reviewers.programs.sandbox import Sandbox, check_sandbox, needed, sandboxed
@@ -267,7 +267,7 @@ def _climbs(output: str) -> bool:
 def _program(argv: Sequence[str], variables: Sequence[str]) -> str:
     """The absolute path of the program, never one in the code under review; empty where there is none."""
     word = argv[0].replace("{here}", str(Path.cwd())) if argv else ""
-    search = passed_on(["PATH"] if "PATH" in variables else []).get("PATH", os.defpath)
+    search = search_path() if "PATH" in variables else os.defpath
     found = shutil.which(os.path.expanduser(word), path=search) if word else None  # noqa: PTH111 - keeps "./"
     return str(Path(found).absolute()) if found else ""
 

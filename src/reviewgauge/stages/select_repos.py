@@ -20,6 +20,7 @@ from typing import Literal, NamedTuple
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, RepositoryCandidate
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import write_whole
 from reviewgauge.core.json_reader import flag, node, number, text
 from reviewgauge.core.parsing import parse_record, records
 from reviewgauge.core.protocols import Stage, StageOutput
@@ -149,7 +150,7 @@ class SelectRepos(Stage):
         return self.share, self.months, self.volume
 
     def _keep(self, context: BuildContext, chosen: list[RepositoryCandidate], refused: int) -> None:
-        (context.folder / CHOSEN).write_bytes(b"".join(one.to_line() for one in chosen))
+        write_whole(context.folder / CHOSEN, b"".join(one.to_line() for one in chosen))
         remember_repositories(context, [one.name for one in chosen])
         context.report(
             CardSection(

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reviewgauge.core.records import Change, ChangedFile, FileStatus
@@ -66,6 +66,7 @@ def test_what_is_cut_off_is_counted_and_the_code_behind_it_stays_findable() -> N
 
 
 @given(st.text(alphabet="@ -+1,\n\\ax\r", max_size=80))
+@example("@@ -1 +1 @@\n")
 def test_any_patch_is_cut_into_its_hunks(noise: str) -> None:
     patch = f"{ONE}\n{noise}\n{TWO}"
     texts = list(hunk_texts(patch))

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from reviewgauge.core.base import Id, Record
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import write_whole, writing
 from reviewgauge.core.parsing import records
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case, Change, ChangedFile
@@ -182,7 +183,7 @@ def _cut_partial_line(file: Path) -> None:
 
 def _append(file: Path, diffs: Sequence[Diff]) -> None:
     try:
-        with file.open("ab") as stream:
+        with writing(file, append=True) as stream:
             stream.writelines(diff.to_line() for diff in diffs)
     except OSError as error:
         raise UserError(f"cannot write {file}: {error.strerror}") from None
@@ -223,7 +224,7 @@ class _Mirror:
         if not (path / "HEAD").is_file():
             path.mkdir(parents=True, exist_ok=True)
             self.git.run("init", "--bare", "--quiet")
-        (path / "config").write_text(_CONFIG.format(url=url), encoding="utf-8")
+        write_whole(path / "config", _CONFIG.format(url=url).encode())
 
     def fetch_commits(self, commits: Sequence[str]) -> dict[str, str]:
         """Fetch the commits at the first depth; returns those that the origin does not have, with the reason."""

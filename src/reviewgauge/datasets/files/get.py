@@ -19,6 +19,7 @@ import urllib3
 
 from reviewgauge.core.base import Record, RelPath
 from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.core.files import replacing, writing
 from reviewgauge.core.protocols import Dataset, Origin, Progress
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import plugin_name
@@ -168,12 +169,10 @@ def take(origins: Iterable[Origin], source: Path, target: Path) -> list[Taken]:
 def _take_one(origin: Origin, source: Path, place: Path) -> Taken:
     if not source.is_file():
         return Taken(origin.name, "absent")
-    part = _part(place)
     try:
-        place.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source, part)
-        same = part.stat().st_size == origin.size and _sha256(part) == origin.sha256
-        part.replace(place)
+        with source.open("rb") as given, replacing(place) as copy:
+            shutil.copyfileobj(given, copy)
+        same = place.stat().st_size == origin.size and _sha256(place) == origin.sha256
     except OSError as error:
         raise UserError(f"cannot copy {source} to {place}: {error.strerror}") from None
     return Taken(origin.name, "official" if same else "differs")
@@ -242,8 +241,11 @@ def _download(origin: Origin, url: str, part: Path, progress: Progress | None) -
                 raise UserError(f"{origin.name}: {url} answered {answer.status} {one_line(answer.reason or '', 60)}")
             if start and answer.status != HTTPStatus.PARTIAL_CONTENT:
                 start = 0  # a server without range support sends the whole file
-            with part.open("ab" if start else "wb") as stream:
-                _copy(answer, stream, origin, start, progress)
+            with writing(part, append=start > 0) as stream:
+                whole = _copy(answer, stream, origin, start, progress)
+            if not whole:
+                part.unlink()
+                raise UserError(f"{origin.name}: {url} sends more than the official {origin.size:,} bytes")
     except urllib3.exceptions.HTTPError as error:
         raise UserError(
             f"{origin.name}: cannot reach {url}: {network_problem(error)}",
@@ -253,14 +255,14 @@ def _download(origin: Origin, url: str, part: Path, progress: Progress | None) -
 
 def _copy(
     answer: urllib3.BaseHTTPResponse, stream: IO[bytes], origin: Origin, start: int, progress: Progress | None
-) -> None:
+) -> bool:
+    """Whether the answer was not longer than the file should be."""
     done = start
     while piece := answer.read(_PIECE):
         done += len(piece)
         if done > origin.size:
-            stream.close()
-            Path(stream.name).unlink()
-            raise UserError(f"{origin.name}: {answer.geturl()} sends more than the official {origin.size:,} bytes")
+            return False
         stream.write(piece)
         if progress is not None:
             progress(done, origin.size, origin.name)
+    return True

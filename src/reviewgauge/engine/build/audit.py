@@ -27,8 +27,7 @@ from typing import NamedTuple
 from reviewgauge.core.base import Fact, content_id, escape_cell
 from reviewgauge.core.building import CardSection, Decision
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import read_file
-from reviewgauge.engine.run.journal import write_whole
+from reviewgauge.core.files import read_file, write_whole
 
 AUDIT = "audit"
 LEVEL = 0.95

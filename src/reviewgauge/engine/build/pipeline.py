@@ -22,6 +22,7 @@ from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import write_error, writing
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Usage
 from reviewgauge.core.reports.build_card import FunnelRow
@@ -30,7 +31,6 @@ from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.build.folder import SCRATCH, BuildFolder, Stopped
 from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Executor, Interruption, failure_of
-from reviewgauge.engine.run.journal import write_error
 from reviewgauge.models.chat.client import counted
 from reviewgauge.models.request.messages import UsageSum
 
@@ -101,8 +101,8 @@ class Pipeline:
         try:
             self._scratch.mkdir(parents=True)
             with self._open:
-                self._drops = self._open.enter_context((self._scratch / DROPS).open("wb"))
-                self._failures = self._open.enter_context((self._scratch / FAILURES).open("wb"))
+                self._drops = self._open.enter_context(writing(self._scratch / DROPS))
+                self._failures = self._open.enter_context(writing(self._scratch / FAILURES))
                 stream: Iterator[Candidate] = iter(())
                 for number, count in enumerate(self.counts):
                     stream = self._stage(number, count, stream)
@@ -145,7 +145,7 @@ class Pipeline:
                 yield item
             elif isinstance(item, Decision):
                 count.decisions += 1
-                decided = decided or self._open.enter_context(self._decision_file(number).open("wb"))
+                decided = decided or self._open.enter_context(writing(self._decision_file(number)))
                 decided.write(item.to_line())
             elif isinstance(item, Drop):
                 count.dropped += 1
@@ -268,7 +268,7 @@ class ReplayableStream:
 
     def __init__(self, path: Path, items: Iterable[Candidate]) -> None:
         self.path, self.count = path, 0
-        with path.open("wb") as file:
+        with writing(path) as file:
             for item in items:
                 file.write(item.to_line())
                 self.count += 1

@@ -19,8 +19,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from reviewgauge.core.base import RelPath
 from reviewgauge.core.errors import BadInput, UserError, one_line
+from reviewgauge.core.files import replacing
 from reviewgauge.core.protocols import Progress
-from reviewgauge.engine.run.journal import replacing
 
 MOST_FILES = 10_000
 LARGEST = 4 * 1024**3  # bytes, unpacked, of all files together

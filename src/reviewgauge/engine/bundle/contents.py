@@ -18,13 +18,13 @@ from pydantic import Field
 
 from reviewgauge.core.base import Record, RelPath
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import write_whole
 from reviewgauge.core.parsing import records
 from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import texts_of
 from reviewgauge.engine.run.folder import CASES, LABELS, LOCK, REVIEWS, SCORES, RunFolder
-from reviewgauge.engine.run.journal import write_whole
 from reviewgauge.engine.run.manifest import MANIFEST, SystemEntry, installed_versions
 from reviewgauge.models.cache.stores import CALLS
 

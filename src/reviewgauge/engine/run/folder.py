@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import check_plain, reading
+from reviewgauge.core.files import check_plain, reading, write_error, write_whole
 from reviewgauge.core.labels import Label
 from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.version import __version__
-from reviewgauge.engine.run.journal import CallLog, Journal, Lock, checked_line, write_error, write_whole
+from reviewgauge.engine.run.journal import CallLog, Journal, Lock, checked_line
 from reviewgauge.engine.run.manifest import (
     FORMAT,
     MANIFEST,

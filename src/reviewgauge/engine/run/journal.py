@@ -1,40 +1,28 @@
-"""Append-only JSON lines that survive being killed at any moment, and the atomic writing of whole files."""
+"""Append-only JSON lines that survive being killed at any moment."""
 
 from __future__ import annotations
 
-import errno
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from filelock import FileLock, Timeout
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import open_within, read_within
+from reviewgauge.core.files import FULL, open_within, read_within, sync_folder, write_error, writing
 from reviewgauge.core.parsing import LONGEST_LINE, lines, parse_record
 from reviewgauge.models.cache.stores import CALLS, RecordedCalls, read_calls
 from reviewgauge.models.request.messages import Answer, Call
 
 R = TypeVar("R", bound=Record)
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class Unstorable(UserError):
     """A record that no line of JSON can carry."""
-
-
-def write_error(path: Path, error: OSError) -> UserError:
-    """The UserError for a file that cannot be written."""
-    if error.errno in _FULL:
-        return UserError(
-            f"{path}: no room left to write ({error.strerror})",
-            remedy="free some space and run the same command again; nothing recorded before is lost",
-        )
-    return UserError(f"cannot write {path}: {error.strerror or error}")
 
 
 def checked_line(record: Record) -> bytes:
@@ -50,45 +38,6 @@ def checked_line(record: Record) -> bytes:
     if len(line) > LONGEST_LINE:
         raise Unstorable(f"the record cannot be stored: {len(line):,} bytes, and a line may hold {LONGEST_LINE:,}")
     return line
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that a reader sees all of it or none; its folder is made. Raises UserError."""
-    with replacing(path) as out:
-        out.write(data)
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that takes the place of `path` when the block ends, on the disk; not if anything is raised.
-
-    The folder of `path` is made. Raises UserError for what the machine refuses.
-    """
-    temporary = path.with_name(path.name + ".tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with suppress(FileNotFoundError):
-            temporary.unlink()  # of a killed process, or a link that somebody put there
-        with os.fdopen(open_within(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as out:
-            yield out
-            out.flush()
-            os.fsync(out.fileno())
-        temporary.replace(path)  # a link in its place is replaced, not followed
-        sync_folder(path.parent)
-    except OSError as error:
-        raise write_error(path, error) from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
-
-
-def sync_folder(folder: Path) -> None:
-    """Put the names in a folder on the disk."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class Journal(Generic[R]):
@@ -142,12 +91,12 @@ class Journal(Generic[R]):
         torn = os.pread(self._descriptor, min(size - keep, LONGEST_LINE), keep)
         aside = self.path.with_name(self.path.name + ".torn")
         try:
-            with os.fdopen(open_within(aside, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab") as out:
+            with writing(aside, append=True) as out:
                 out.write(torn + b"\n")
                 out.flush()
                 os.fsync(out.fileno())
         except OSError as error:
-            if error.errno not in _FULL:  # on a full disk the folder can still be cleaned up
+            if error.errno not in FULL:  # on a full disk the folder can still be cleaned up
                 raise
         os.ftruncate(self._descriptor, keep)
         os.fsync(self._descriptor)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import re
-import shutil
 import tempfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -17,12 +16,15 @@ from typing import BinaryIO, Protocol
 from typing_extensions import override
 
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import reading
 from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.cache.call_cache import CallCache, cache_file
 from reviewgauge.models.request.messages import Call
 
 CALLS = "calls.jsonl"
+LARGEST_RECORD = 8 * 1024**3  # bytes of a compressed record when it is unpacked
+_PIECE = 1 << 20
 _KEY = re.compile(rb'\A\{"key":"([0-9a-f]{64})"')  # how a line begins that was written here
 
 
@@ -76,7 +78,8 @@ def calls_file(path: Path) -> Path:
         return path
     for name in (CALLS, f"{CALLS}.gz"):
         if (path / name).is_file():
-            return path / name
+            with reading(path / name):  # a link would lead out of the folder
+                return path / name
     raise UserError(f"{path} holds no {CALLS}", remedy="a run that asks models records its calls there")
 
 
@@ -87,7 +90,10 @@ def _open(path: Path) -> BinaryIO:
             return path.open("rb")
         unpacked = tempfile.TemporaryFile()  # noqa: SIM115  (open as long as the record)
         with gzip.open(path) as stream:
-            shutil.copyfileobj(stream, unpacked)
+            while piece := stream.read(_PIECE):
+                unpacked.write(piece)
+                if unpacked.tell() > LARGEST_RECORD:
+                    raise BadInput(str(path), f"unpacks to more than {LARGEST_RECORD:,} bytes")
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise BadInput(str(path), f"is not a whole gzip file: {error}") from None
     except OSError as error:

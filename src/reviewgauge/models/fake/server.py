@@ -152,8 +152,8 @@ class FakeServer:
 
     def _start_process(self) -> None:
         options = {**self._options, "port": self.port, "certificate": str(self._certificate or "")}
-        code = "from reviewgauge.models.fake.server import child; child()"
-        self._child = subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        run = ["-P", "-c", "from reviewgauge.models.fake.server import child; child()"]
+        self._child = subprocess.Popen([sys.executable, *run], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         assert self._child.stdin is not None
         assert self._child.stdout is not None
         self._child.stdin.write(json.dumps(options).encode() + b"\n")

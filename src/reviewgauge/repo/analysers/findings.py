@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from reviewgauge.core.files import search_path
 from reviewgauge.core.records import Severity
 from reviewgauge.repo.guarded.run import UNSEEN, ProcessLimits, run_guarded
 
@@ -111,7 +111,7 @@ def run_program(name: str, argv: Sequence[str], job: AnalyserJob, stdin: bytes =
 
 
 def _environment(home: Path) -> dict[str, str]:
-    kept = {key: os.environ[key] for key in ("PATH", "SYSTEMROOT", "LD_LIBRARY_PATH") if key in os.environ}
+    kept = {key: found for key in ("PATH", "LD_LIBRARY_PATH") if (found := search_path(key))}
     homes = dict.fromkeys(("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"), str(home))
     fixed = {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1", "RUST_MIN_STACK": str(STACK), "ESLINT_USE_FLAT_CONFIG": "true"}
     return kept | homes | fixed

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from reviewgauge.core.files import search_path
 from reviewgauge.repo.analysers.findings import (
     AnalyserCrash,
     AnalyserJob,
@@ -56,8 +57,7 @@ def find_ruff() -> str | None:
 
         return os.fsdecode(find_ruff_bin())
     except (ImportError, FileNotFoundError):
-        found = shutil.which("ruff")
-        return found and str(Path(found).absolute())
+        return shutil.which("ruff", path=search_path())
 
 
 def run_ruff(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:

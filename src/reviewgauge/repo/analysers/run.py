@@ -23,6 +23,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import search_path
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Severity, Side
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.analysers import findings, programs
@@ -119,9 +120,8 @@ def installed(tools: Iterable[str] = TOOLS) -> dict[str, str]:
         where: str | None
         if tool in LIBRARIES:
             where = importlib.metadata.version(tool) if importlib.util.find_spec(tool) else None
-        elif where := find_ruff() if tool == "ruff" else shutil.which(tool):
-            # a relative entry of PATH must not be looked up again in the folder under review
-            where = str(Path(where).absolute())
+        else:
+            where = find_ruff() if tool == "ruff" else shutil.which(tool, path=search_path())
         if where:
             found[tool] = where
     return found

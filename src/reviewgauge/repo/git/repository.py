@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import search_path
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.repo.git.containment import check_readable, git_folder
 from reviewgauge.repo.git.diff_tree import changed_files, read_change
@@ -241,7 +242,9 @@ class Repository:
 
     def _environment(self, protocols: Sequence[str]) -> dict[str, str]:
         kept = {k: v for k, v in os.environ.items() if not k.startswith("GIT_") or k.startswith("GIT_SSL_")}
+        kept |= {key: search_path(key) for key in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if key in kept}
         return kept | {
+            "PATH": search_path(),
             "GIT_DIR": str(self.git_dir),
             "GIT_CONFIG_NOSYSTEM": "1",
             "GIT_CONFIG_GLOBAL": os.devnull,

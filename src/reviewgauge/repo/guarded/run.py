@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.core.files import search_path
 from reviewgauge.repo.processes import Child, ChildEnded
 
 _GUARD = Path(__file__).with_name("guard.py")
@@ -85,7 +86,7 @@ def run_guarded(
         "namespace": limits.namespace,
         "scratch": [str(folder) for folder in scratch],
     }
-    ours = {key: os.environ[key] for key in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if key in os.environ}
+    ours = {key: found for key in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if (found := search_path(key))}
 
     def start(errors: IO[bytes]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(

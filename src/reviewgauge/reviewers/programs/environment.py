@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.files import search_path
 from reviewgauge.core.records import Change
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.folders import scratch_folder
@@ -131,10 +132,7 @@ def place(
 def passed_on(variables: Sequence[str]) -> dict[str, str]:
     """The named variables that are set. Of PATH, only absolute folders: others would lie in the code under review."""
     found = {name: os.environ[name] for name in variables if name in os.environ}
-    if "PATH" in found:
-        folders = [folder for folder in found["PATH"].split(os.pathsep) if Path(folder).is_absolute()]
-        found["PATH"] = os.pathsep.join(folders)
-    return found
+    return found | ({"PATH": search_path()} if "PATH" in found else {})
 
 
 def _hand_over(change: Change, folder: Path) -> dict[str, str]:

@@ -7,7 +7,6 @@ not there, and with `network=False` no network either. It gains no rights that t
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 from reviewgauge.core.errors import UserError, one_line
-from reviewgauge.reviewers.programs.environment import passed_on
+from reviewgauge.core.files import search_path
 
 Sandbox = Literal["auto", "off", "bwrap", "bwrap+network"]
 _SYSTEM = "/usr /bin /sbin /lib /lib32 /lib64 /libx32 /nix/store /gnu/store"
@@ -61,7 +60,7 @@ def _system(network: bool) -> Iterator[str]:
 
 def _bwrap() -> str | None:
     """The program, never one in the folder where it runs, which is the code under review."""
-    return shutil.which("bwrap", path=passed_on(["PATH"]).get("PATH", os.defpath))
+    return shutil.which("bwrap", path=search_path())
 
 
 def check_sandbox() -> None:

@@ -89,7 +89,8 @@ def hunk_texts(patch: str) -> Iterator[str]:
         while at < len(lines) and (body or lines[at].startswith("\\")):
             body -= not lines[at].startswith("\\")
             at += 1
-        yield "\n".join(lines[begin:at])
+        # a blank line whose space was lost is the hunk's last one only with it
+        yield "\n".join([*lines[begin : at - 1], lines[at - 1] or " "])
 
 
 def _file_text(file: ChangedFile) -> str:
