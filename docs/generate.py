@@ -56,6 +56,7 @@ RESULTS = {
     "build": "BuildResult",
     "review": "ReviewResult",
     "score": "ScoreResult",
+    "scores": "ScoresResult",
     "classify": "ClassifyResult",
     "compare": "ComparisonTable[]",
     "gate": "Gate",

@@ -10,7 +10,7 @@ from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure
 from reviewgauge.core.specs import short_spec
-from reviewgauge.engine.score import measure
+from reviewgauge.engine.measure import measure
 
 
 def measure_stream(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from reviewgauge.api.report import report
     from reviewgauge.api.review import review
     from reviewgauge.api.score import score
+    from reviewgauge.api.scores import scores
     from reviewgauge.api.validate import validate
     from reviewgauge.engine.run.model_options import ModelOptions
 
@@ -55,6 +56,7 @@ __all__ = [
     "report",
     "review",
     "score",
+    "scores",
     "validate",
 ]
 

@@ -18,7 +18,7 @@ from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Failure
 from reviewgauge.core.specs import load
-from reviewgauge.engine.score import measure
+from reviewgauge.engine.measure import measure
 from reviewgauge.metrics.meteor import Meteor
 from reviewgauge.metrics.rouge import Rouge
 from reviewgauge.metrics.tfidf import Tfidf

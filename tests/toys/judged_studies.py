@@ -25,7 +25,7 @@ from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure, Outcome, Score
 from reviewgauge.core.specs import load, signature
-from reviewgauge.engine.score import measure
+from reviewgauge.engine.measure import measure
 
 FOLDERS = {"graded_reviews": "graded-reviews", "crscore_study": "crscore"}
 

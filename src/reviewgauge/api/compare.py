@@ -27,7 +27,8 @@ def compare(
     `systems` keeps only those named; of two, the first is compared with the second.
     """
     tables = []
-    for run in read_scored_runs(runs, metric):
+    entries = read_scored_runs(runs, metric)
+    for run in [run for run in entries if any(score.parts is not None for score in run.scores)] or entries:
         if missing := [s for s in systems if s not in run.systems]:
             raise UserError(f"no system {missing[0]!r} in these runs", remedy=f"there are: {', '.join(run.systems)}")
         chosen = run.only(systems) if systems else run

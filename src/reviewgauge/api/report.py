@@ -48,7 +48,7 @@ def report(
         boards.append(
             leaderboard(scored, slices=list(slices) or telling_slices(scored), resamples=resamples, seed=seed)
         )
-        if len(scored.systems) > 1:
+        if sum(row.scored > 0 for row in boards[-1].systems) > 1:
             pairs: Pairs = "all" if len(scored.systems) <= MOST_PAIRED else None
             tables.append(compare(scored, pairs=pairs, resamples=resamples, seed=seed))
     manifests = [RunFolder.open(run).manifest for run in runs]

@@ -69,11 +69,12 @@ def score(
     if models.dry_run:
         return ScoreResult(run=str(run), totals=done.totals, leaderboards=(), spending=done.spending)
     boards, comparisons = [], []
-    for metric in [m for m in wanted if signature(m) in has_scores] or ([] if has_scores else wanted):
-        (scored,) = read_scored_runs([run], signature(metric))
-        boards.append(leaderboard(scored, slices=slices, resamples=resamples, seed=seed))
+    scored = [metric for metric in wanted if signature(metric) in has_scores]
+    for metric in scored or ([] if has_scores or stop.error else wanted):
+        (found,) = read_scored_runs([run], signature(metric))
+        boards.append(leaderboard(found, slices=slices, resamples=resamples, seed=seed))
         if sum(row.scored > 0 for row in boards[-1].systems) > 1:
-            comparisons.append(compare(scored, resamples=resamples, seed=seed))
+            comparisons.append(compare(found, resamples=resamples, seed=seed))
     return ScoreResult(
         run=str(run),
         totals=done.totals,

@@ -24,6 +24,7 @@ VERBS = {
     "build": "Build a benchmark out of a git history, or out of pull requests on GitHub.",
     "review": "Run reviewers on a benchmark, or import recorded reviews, into a run folder.",
     "score": "Measure the reviews of a run and print the leaderboard.",
+    "scores": "List the metrics that a run was scored with, or remove the scores of some.",
     "classify": "Let a model sort comments or changes into classes, for slices.",
     "compare": "Compare systems pairwise on the cases they share.",
     "gate": "Say whether a candidate is not worse than a baseline, for CI.",

@@ -3,114 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Measured, Metric, Progress
+from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Parts, Score
-from reviewgauge.core.specs import signature
-from reviewgauge.engine.run.executors import Executor, Interruption, Serial, executor_for, exhausted, failure_of
+from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.engine.measure import Answered, ScoreJob, measure
+from reviewgauge.engine.run.executors import Executor, Interruption, Serial, executor_for
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import Unstorable
 from reviewgauge.engine.run.manifest import labels_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import Selection, SyncedProgress, WorkTally, WorkTotals, with_cost
-from reviewgauge.models.chat.client import counted
-
-
-class Answered(NamedTuple):
-    """What the metric returned for one item, and what its model calls cost."""
-
-    value: Measured | str | Failure
-    usage: Usage = Usage()
-    fake: bool = False
-
-
-class Answers(NamedTuple):
-    """The answers of one batch, as far as it came, and the error that ended it early, which concerns the whole run."""
-
-    values: Sequence[Answered]
-    refused: UserError | None = None
-
-
-@dataclass(frozen=True)
-class ScoreJob:
-    """Measures one batch in a worker. Votes differ by their trial, so the attempt of a call is always 1."""
-
-    metric: Metric
-
-    def __call__(self, items: Sequence[tuple[Case, Review]]) -> Answers:
-        """One answer an item, each with what was spent since the one before."""
-        answers: list[Answered] = []
-        refused: UserError | None = None
-        with counted() as tally:
-            before = tally.usage
-            try:
-                for value in measure(self.metric, items):
-                    now = tally.usage
-                    answers.append(Answered(value, _since(before, now)))
-                    before = now
-            except UserError as error:
-                refused = error
-        # Any answer of a batch in which a fake model answered may rest on it.
-        return Answers([answer._replace(fake=tally.fake) for answer in answers], refused)
-
-
-def _since(before: Usage, now: Usage) -> Usage:
-    if now.calls == before.calls:
-        return Usage()
-    return Usage(
-        calls=now.calls - before.calls,
-        tokens_in=now.tokens_in - before.tokens_in,
-        tokens_out=now.tokens_out - before.tokens_out,
-        dollars=None if now.dollars is None else round(now.dollars - (before.dollars or 0.0), 10),
-        seconds=round(now.seconds - before.seconds, 6),
-    )
-
-
-def measure(metric: Metric, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
-    """What `metric.parts_many` says of each item: exactly one answer per item, and a finite number in every part.
-
-    A batch that breaks half way leaves a Failure for each item that it had not answered. UserErrors are raised.
-    """
-    answered = 0
-    broken = Failure(kind=FailureKind.CRASH, message="parts_many ended before its items did")
-    try:
-        for value in metric.parts_many(items):
-            answered += 1
-            yield _finite(value)
-            if answered == len(items):
-                return
-    except UserError:
-        raise
-    except Exception as error:  # the boundary where a metric's bug becomes a record, never a score
-        if (stopping := exhausted(error)) is not None:
-            raise stopping from None
-        broken = failure_of(error)
-    for _ in range(len(items) - answered):
-        yield broken
-
-
-def _finite(value: Measured | str | Failure) -> Measured | str | Failure:
-    """The value, or a Failure where a part is not a number: NaN in a sum would spoil every reading."""
-    if not isinstance(value, Measured):
-        return value
-    bad = [name for name, part in value.parts.items() if not math.isfinite(part)]
-    bad += [
-        f"{facet}={key} {name}"
-        for facet, groups in value.facets.items()
-        for key, parts in groups.items()
-        for name, part in parts.items()
-        if not math.isfinite(part)
-    ]
-    if bad:
-        return Failure(kind=FailureKind.CRASH, message=f"the part {bad[0]} is not a number")
-    return value
-
 
 REVIEW_FAILED = "the review failed"
 _BATCHES_PER_WORKER = 4
@@ -182,7 +91,8 @@ def score(
     """Measure every review of the run that this metric (signature and pins) has not measured yet.
 
     Failures of reviews become failure scores with the metric's bounds, and are measured once the review was retried.
-    Raises what the metric says of the whole run (UserError), and a full disk. A Failed that stops the run leaves the
+    Raises what the metric says of the whole run (UserError), and a full disk. Nothing is written until a review that
+    says something was measured; where none can be, it is a UserError. A Failed that stops the run leaves the
     rest undone, as Ctrl-C does: `stop.error` says why.
     """
     tally = _Tally()
@@ -190,8 +100,9 @@ def score(
     scorer = _Scorer(run, metric)
     todo = _find_missing(run, scorer, retry_failed, only)
     steps = SyncedProgress(run, len(todo.outcomes), progress)
-    for outcome, value in _answers(scorer, todo.outcomes, executor or Serial(), stop):
-        found = scorer.score(outcome, value)
+    answers = _answers(scorer, todo.outcomes, executor or Serial(), stop)
+    for outcome, made in _once_proved(scorer, answers, todo.proved, stop):
+        found = made
         try:
             run.append_score(found, sync=False)
         except Unstorable as error:
@@ -238,11 +149,12 @@ def rehearse_score(
 
 
 class _Todo(NamedTuple):
-    """What to score, how many scores are there, how many of those are failures of the metric."""
+    """What to score, how many scores are there, how many of those failed, whether one is of a review with content."""
 
     outcomes: Sequence[Outcome]
     skipped: int
     failed_before: int
+    proved: bool
 
 
 def _find_missing(run: RunFolder, scorer: _Scorer, retry_failed: bool, only: Selection | None) -> _Todo:
@@ -274,7 +186,43 @@ def _find_missing(run: RunFolder, scorer: _Scorer, retry_failed: bool, only: Sel
         todo = again + todo  # what is missing for last: whatever interrupts this, all of it is done again
     chosen = {id(outcome) for outcome in todo}
     skipped = sum(id(o) not in chosen and (o.case, o.system, o.attempt) in there for o in outcomes)
-    return _Todo(todo, skipped, failed)
+    measured = {key for key, known in there.items() if known.parts is not None}
+    proved = any(_speaks(o) and (o.case, o.system, o.attempt) in measured for o in outcomes)
+    return _Todo(todo, skipped, failed, proved)
+
+
+def _speaks(outcome: Outcome) -> bool:
+    """Whether the review says anything: what can be measured of silence alone, such as its recall, misleads."""
+    review = outcome.review
+    return review is not None and bool(review.comments or review.ranked_lines or review.verdict is not None)
+
+
+def _once_proved(
+    scorer: _Scorer, answers: Iterable[tuple[Outcome, Answered | None]], proved: bool, stop: Interruption
+) -> Iterator[tuple[Outcome, Score]]:
+    """The scores, held back until the metric had an answer to a review that says something.
+
+    Raises UserError where it has none to any, and where it applies to nothing at all.
+    """
+    held: list[tuple[Outcome, Score]] = []
+    for outcome, value in answers:
+        found = scorer.score(outcome, value)
+        held.append((outcome, found))
+        proved = proved or (_speaks(outcome) and (found.parts is not None or found.failure is not None))
+        if proved:
+            yield from held
+            held.clear()
+    if stop.is_set() or not held:
+        return
+    telling = [score for outcome, score in held if _speaks(outcome)]
+    if telling or not any(score.parts is not None or score.failure is not None for _, score in held):
+        reasons = Counter(score.reason for score in telling or [score for _, score in held])
+        which = f"the {len(telling)} reviews that say something" if telling else f"the {len(held)} reviews"
+        raise UserError(
+            f"{short_spec(scorer.metric)} can measure none of {which}: {reasons.most_common(1)[0][0]}",
+            remedy="nothing was written; reviewgauge list metrics",
+        )
+    yield from held
 
 
 def _answers(

@@ -15,8 +15,8 @@ from reviewgauge.analysis.stats.arrays import Numbers, readings_of_totals
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure
+from reviewgauge.engine.measure import ScoreJob, measure
 from reviewgauge.engine.run.executors import Threads
-from reviewgauge.engine.score import ScoreJob, measure
 from reviewgauge.models.chat.client import current_client
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -279,6 +279,18 @@ class RunFolder:
     def append_score(self, score: Score, *, sync: bool = True) -> None:
         """Record one score. With `sync` it is on the disk when this returns, otherwise after `sync()`."""
         self._scores.write(score, sync=sync)
+
+    def remove_scores(self, metrics: Container[str]) -> int:
+        """Remove what these metrics (signatures) measured; returns how many scores went. The calls stay recorded."""
+        if self._lock is None:
+            raise UserError(f"{self.path} is open for reading only")
+        scores = [score for _, score in self._scores.read()]
+        kept = [score for score in scores if score.metric not in metrics]
+        if len(kept) < len(scores):
+            self._scores.close()
+            write_whole(self._scores.path, b"".join(map(checked_line, kept)))
+            self._scores.open_for_writing()
+        return len(scores) - len(kept)
 
     def append_call(self, call: Call, *, ours: bool = False) -> None:
         """Record one call of a chat model; it is on the disk after `sync()`. Safe for several threads.

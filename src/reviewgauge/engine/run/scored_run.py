@@ -105,7 +105,7 @@ def _of_metric(
 
 def _choose_metrics(scores: Sequence[Score], wanted: str | None, path: str | Path, several: bool) -> dict[str, Metric]:
     """The metrics by the signature that their scores carry. Raises UserError where there is none."""
-    names = list(dict.fromkeys(score.metric for score in scores))
+    names = list(dict.fromkeys(score.metric for score in scores if wanted or score.parts is not None or score.failure))
     spec = "hits"
     if wanted:
         import_named(wanted)
@@ -164,12 +164,12 @@ def _scores(run: RunFolder) -> list[Score]:
         raise UserError(
             f"{run.path}: {len(changed)} reviews changed since they were measured, "
             f"such as {changed[0].system} on {changed[0].case}",
-            remedy=shlex.join(["reviewgauge", "score", str(run.path), _short(changed[0].metric)]),
+            remedy=shlex.join(["reviewgauge", "score", str(run.path), recorded_label(changed[0].metric)]),
         )
     return scores
 
 
-def _short(metric: str) -> str:
+def recorded_label(metric: str) -> str:
     """A stored metric as people write it; one outside the package that was not imported stays as it is."""
     try:
         return short_spec(load_recorded(Metric, metric))
