@@ -16,7 +16,7 @@ from reviewgauge.api.build import build as cli_build
 from reviewgauge.core.building import Candidate, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Progress
-from reviewgauge.core.records import Case, Side
+from reviewgauge.core.records import Case, Origin, Side, Tier
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.diff.diffs import changed_lines
@@ -91,8 +91,10 @@ def test_defects_are_placed_where_they_stood_under_review(told: Told, tmp_path: 
     assert reference.resolution is not None and reference.resolution.commit == ids["total-fix"]
     assert "for item in items:" in (reference.resolution.snippet or "")
     assert reference.extra["fix"] == ids["total-fix"] and reference.extra["days"] == 26.0
-    assert "-    for item in items[1:]:" in str(reference.extra["fix_diff"])
-    assert "test_total" not in str(reference.extra["fix_diff"])
+    assert reference.resolution is not None and reference.resolution.diff is not None
+    assert "-    for item in items[1:]:" in reference.resolution.diff
+    assert "test_total" not in reference.resolution.diff
+    assert (reference.origin, reference.tier) == (Origin.FIX, Tier.TRACED)
 
     tax = cases[ids["tax-head"]]
     (reference,) = tax.references

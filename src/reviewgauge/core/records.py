@@ -106,12 +106,33 @@ class Location(Record):
     hunk: Text | None = None
 
 
+class Origin(StrEnum):
+    """What the text of a reference is."""
+
+    REVIEW = "review"  # what a reviewer wrote about the change
+    POINT = "point"  # a change-point: what the change had to become, told from its later commits
+    GOLDEN = "golden"  # a finding written for a benchmark
+    FIX = "fix"  # the message of a later fix, which tells what was mended and perhaps not what was wrong
+
+
+class Tier(StrEnum):
+    """How well a reference is founded, the best first."""
+
+    VERIFIED = "verified"  # the tests of its fix fail on the change, and pass after the fix
+    CONFIRMED = "confirmed"  # a person looked at it and said that it holds
+    TRACED = "traced"  # a fix changed these lines later
+
+
 class Resolution(Record):
-    """How a comment was dealt with: the commit that answered it and the code that it left."""
+    """How a comment was dealt with: the commit that answered it, the code that it left, and its hunks as a diff.
+
+    `explanation` is what was written about it elsewhere, such as the issue that a fix closes.
+    """
 
     commit: str | None = None
     snippet: Text | None = None
     explanation: Text | None = None
+    diff: Text | None = None
 
 
 class Comment(Record):
@@ -124,6 +145,8 @@ class Comment(Record):
     category: str | None = None
     severity: Severity | None = None
     needs: RequiredContext | None = None
+    origin: Origin | None = None
+    tier: Tier | None = None
     suggestion: Text | None = None
     confidence: Share | None = None
     author: str | None = None

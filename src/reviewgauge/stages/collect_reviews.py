@@ -18,7 +18,7 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.history import PullRequest, Remark, Revision, Thread
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.records import Change, Comment, Review
+from reviewgauge.core.records import Change, Comment, Origin, Review
 from reviewgauge.core.trust import Word
 from reviewgauge.repo.forge.accounts import bot_noise, same_login
 from reviewgauge.stages.pull_requests.adoption import Adoption, adoptions, signals
@@ -168,6 +168,7 @@ def _summary(review: Remark) -> Comment:
     return Comment(
         id=f"review-{review.id}",
         body=review.body,
+        origin=Origin.REVIEW,
         author=review.author.login or None,
         commit=review.commit,
         created=review.created,

@@ -18,7 +18,7 @@ from reviewgauge.core.base import content_id
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.history import Revision
 from reviewgauge.core.protocols import StageOutput
-from reviewgauge.core.records import Change, Comment, Location, Resolution
+from reviewgauge.core.records import Change, Comment, Location, Origin, Resolution
 from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.classes.change_types import TYPES
 from reviewgauge.models.answers.json_values import storable
@@ -150,6 +150,7 @@ def _reference(number: int, point: Found, material: Material, change: Change) ->
     comment = Comment(
         id=f"point-{number}-{content_id(material.pull.slug, point.type, point.point, resolved.id)}",
         body=storable(point.point),
+        origin=Origin.POINT,
         category=f"{point.type} {TYPES[point.type].name}",
         author=original.author.login or None,
         commit=material.commits[point.introduced].id,

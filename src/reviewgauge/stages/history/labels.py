@@ -9,7 +9,7 @@ from datetime import timedelta
 from functools import lru_cache, partial
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.records import ChangedFile, Comment, Resolution, Side, Span
+from reviewgauge.core.records import ChangedFile, Comment, Origin, Resolution, Side, Span, Tier
 from reviewgauge.repo.diff.diffs import Hunk, line_runs, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, own_text, without_ids
@@ -178,8 +178,10 @@ class Labeller:
             category="defect",
             created=commit.committed,
             same_as=None if number == 1 else first,
-            resolution=Resolution(commit=commit.id, snippet=after or None),
-            extra={"fix": commit.id, **({"fix_diff": evidence} if group else {}), "days": days, "szz": [*why]},
+            origin=Origin.FIX,
+            tier=Tier.TRACED,
+            resolution=Resolution(commit=commit.id, snippet=after or None, diff=evidence or None),
+            extra={"fix": commit.id, "days": days, "szz": [*why]},
         )
 
     def _evidence(self, fix: FoundFix, group: LabelledLines) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import Account, AccountType, PullRequest, Revision, Thread
 from reviewgauge.core.json_reader import when
 from reviewgauge.core.protocols import Stage
-from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Issue, Span, findings
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Issue, Origin, Span, findings
 from reviewgauge.repo.forge.accounts import bot_noise, split_suggestion
 from reviewgauge.repo.forge.timeline import RENAMED
 from reviewgauge.repo.git.repository import Repository
@@ -235,6 +235,7 @@ def thread_comment(thread: Thread, span: Span | None) -> Comment:
     return Comment(
         id=f"thread-{thread.id}",
         body=said,
+        origin=Origin.REVIEW,
         span=span,
         suggestion=suggestion,
         author=first.author.login or None,
