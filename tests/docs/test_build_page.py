@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from documented import run
+from documented import run, steady
 from fake_forge.project import main_project
 from fake_forge.server import TOKEN, serve
 from reviewgauge.core.building import Decision
@@ -39,8 +39,8 @@ def test_pull_requests_and_hosted_reviews(tmp_path: Path, monkeypatch: pytest.Mo
                 done = run(command + (f" --set \"api='{forge.url}'\"" if " build " in command else ""), tmp_path)
                 assert done.returncode == 0, done.stderr
                 printed += done.stdout
-            lines = [" ".join(line.split()) for line in printed.splitlines()]
-            for line in (" ".join(line.split()) for line in block.splitlines() if not line.startswith("$ ")):
+            lines = [steady(line) for line in printed.splitlines()]
+            for line in (steady(line) for line in block.splitlines() if not line.startswith("$ ")):
                 assert line in lines, f"{line!r} is not printed"
     dump = tmp_path / "shop" / "forge" / "pulls.jsonl.gz"
     with gzip.open(dump) as stream:

@@ -65,8 +65,8 @@ def follow(page: str, folder: Path, request: pytest.FixtureRequest) -> int:
             wanted = int(note) if note else 2 if "error: " in shown else 0
             if done.returncode != wanted:
                 wrong.append(f"{command}\nended with {done.returncode}\n{printed}")
-            place, flat = 0, _steady(printed)
-            for line in filter(None, map(_steady, shown.replace("8011", port).splitlines())):
+            place, flat = 0, steady(printed)
+            for line in filter(None, map(steady, shown.replace("8011", port).splitlines())):
                 if line == "...":
                     continue
                 if line in flat[place:]:
@@ -86,7 +86,7 @@ def _shown(page: str) -> Iterator[tuple[str, str]]:
             yield command, shown
 
 
-def _steady(text: str) -> str:
+def steady(text: str) -> str:
     """Without line breaks, seconds, sizes and the hashes of benchmarks, which say nothing to a reader."""
     text = re.sub(r"\d+\.\d (s|KB|MB)\b", r"N \1", text)
     return " ".join(re.sub(r"\b[0-9a-f]{12}\b", "H", text).split())
