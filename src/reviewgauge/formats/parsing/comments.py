@@ -195,9 +195,9 @@ def has(value: object, *keys: str) -> bool:
 
 
 def unknown_fields(node: Node, *known: str) -> dict[str, JsonValue]:
-    """The fields of `node` that the format does not know, where they are small."""
+    """The fields of `node` that the format does not know, where they are small. YAML has numbers as keys too."""
     fields = node.as_object().items()
-    return {clean(key): kept for key, value in fields if key not in known and (kept := tidy(value)) is not None}
+    return {clean(str(key)): kept for key, value in fields if key not in known and (kept := tidy(value)) is not None}
 
 
 def tidy(value: object, depth: int = 0) -> JsonValue:
