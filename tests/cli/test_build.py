@@ -132,6 +132,7 @@ def test_what_is_no_repository_is_said(tmp_path: Path, capsys: pytest.CaptureFix
     said = capsys.readouterr().err
     assert "git" in said and len(said.splitlines()) == 1
     assert main(["build", str(tmp_path / "nowhere"), "-o", str(tmp_path / "b")]) == 2
+    assert not list(tmp_path.glob("bench*"))  # what would stop a later command of another verb
 
 
 @pytest.mark.slow

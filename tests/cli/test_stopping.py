@@ -186,7 +186,7 @@ def test_an_endpoint_that_is_down_marks_no_case_as_failed(folder: Path, monkeypa
     assert f"0 reviews with 0 comments; {COUNT} left undone" in out
     assert err.count("\n") == 1
     assert "http://127.0.0.1:1/v1 is down" in err
-    assert RunFolder.open(folder / "run").outcomes() == []
+    assert not (folder / "run").exists()
 
 
 def test_a_key_that_is_missing_is_named_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +194,7 @@ def test_a_key_that_is_missing_is_named_once(folder: Path, monkeypatch: pytest.M
     code, _, err = finish(folder, "review", "cases.jsonl", 'prompt(model="openai:gpt-5")', "-o", "run")
     assert (code, err.count("\n")) == (2, 1)
     assert "OPENAI_API_KEY" in err
-    assert RunFolder.open(folder / "run").outcomes() == []
+    assert not (folder / "run").exists()
 
 
 def test_what_is_unknown_to_only_is_refused(folder: Path) -> None:

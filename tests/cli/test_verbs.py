@@ -15,6 +15,7 @@ from git_project import run_git
 from reviewgauge.cli.main import VERBS, main
 from reviewgauge.core.records import Case, Change, Comment, Review, Span
 from reviewgauge.core.results import Outcome
+from reviewgauge.engine.run.folder import RunFolder
 
 
 def words(body: str) -> Comment:
@@ -178,6 +179,25 @@ def test_what_a_user_gets_wrong_is_one_line_and_code_2(
     assert captured.err.count("\n") == 1, captured.err
     assert captured.err.startswith("error: ")
     assert remedy in captured.err
+
+
+@pytest.mark.parametrize(
+    "reviewer", ["replay(path='missing.sarif')", "command(run='nonesuch')", "prompt(model='openai:m')"]
+)
+def test_a_review_that_failed_leaves_no_folder_in_the_way(
+    bench: Path, tmp_path: Path, reviewer: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does one that was killed before it had recorded anything."""
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    folder = tmp_path / "next"
+    assert main(["review", "sample", reviewer, "-o", str(folder)]) == 2
+    assert not folder.exists()
+    with RunFolder.create(tmp_path / "killed", dataset="sample", dataset_path="", cases=CASES[:1], seed=3) as run:
+        run.add_system("silent", "command(run='other')", {})
+        shutil.copytree(run.path, folder)
+    (folder / "lock").unlink()
+    assert main(["review", str(bench), "silent", "-o", str(folder)]) == 0
+    assert main(["score", str(folder)]) == 0
 
 
 def test_check_names_every_bad_record(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -245,7 +245,9 @@ def test_cases_must_be_there_and_be_told_apart(tmp_path: Path) -> None:
 
 def test_one_name_stands_for_one_reviewer(tmp_path: Path) -> None:
     with create(tmp_path) as run:
+        run.add_system("s", "a(k=3)", {"w": "1"})  # a name without a review stands for nobody yet
         run.add_system("s", "a(k=1)", {"w": "1"})
+        run.append_outcome(failed(0))
         run.add_system("s", "a(k=1)", {"w": "1"})
         with pytest.raises(UserError, match=r"s was run as a\(k=1\), and is a\(k=2\) now"):
             run.add_system("s", "a(k=2)", {"w": "1"})

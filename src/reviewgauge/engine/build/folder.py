@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import shutil
 import sqlite3
 import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO
@@ -51,6 +52,7 @@ class BuildFolder:
         self._listener, self._stop = listener, stop
         self._lock = threading.Lock()
         try:
+            self._made = not self.folder.exists()
             check_plain(self.folder, CODE, SCRATCH, FORGE)
             self.code.mkdir(parents=True, exist_ok=True)
             self._memory = open_database(folder / MEMORY, [_TABLE])
@@ -105,10 +107,16 @@ class BuildFolder:
             self.sections = [s for s in self.sections if (s.by, s.title) != (section.by, section.title)] + [section]
 
     def close(self) -> None:
-        """Close the memory and release the folder."""
+        """Close the memory and release the folder; one that was made for nothing is removed."""
         self._calls.close()
-        with self._lock:  # a thread that a second Ctrl-C left at work may be writing
+        with self._lock, suppress(sqlite3.Error):  # a thread that a second Ctrl-C left at work may be writing
+            self._made = self._made and self._memory.execute("SELECT 1 FROM memory LIMIT 1").fetchone() is None
+        with self._lock:
             self._memory.close()
+        if self._made and {path.name for path in self.folder.iterdir()} == {MEMORY, CODE, LOCK}:
+            with suppress(OSError):
+                self.code.rmdir()  # refuses where something was cloned
+                shutil.rmtree(self.folder)
         self._writer.release()
 
     # --- the bill ---

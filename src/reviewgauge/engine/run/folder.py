@@ -25,6 +25,7 @@ from reviewgauge.engine.run.manifest import (
     new_manifest,
     read_manifest,
 )
+from reviewgauge.models.cache.stores import CALLS
 from reviewgauge.models.request.messages import Call
 
 CASES, LABELS, LOCK = "cases.jsonl", "labels.jsonl", "lock"
@@ -39,6 +40,7 @@ class RunFolder:
     """One run on disk. Make one with `create` or `open`; as a context manager it closes itself.
 
     A folder that is open for writing holds the lock until `close`. Reading needs no lock and sees whole lines only.
+    The end of a context removes a folder that it made and recorded nothing in.
     """
 
     def __init__(self, path: Path, lock: Lock | None) -> None:
@@ -49,6 +51,7 @@ class RunFolder:
         self._labels = Journal(path / LABELS, Label)
         self._calls = CallLog(path)
         self._cases: list[Case] | None = None
+        self._new = self._made = False  # whether the run, and its folder, began with this object
         self._code: Mapping[str, str | None] | None = None  # the git directory of each case's code now
         self._kept: dict[str, tuple[object, object]] = {}
         self.manifest: Manifest
@@ -59,7 +62,7 @@ class RunFolder:
     def create(
         cls, path: str | Path, *, dataset: str, dataset_path: str, cases: Iterable[Case], seed: int = 0
     ) -> RunFolder:
-        """A run on these cases, open for writing; the same run again when it is there already.
+        """A run on these cases, open for writing; the same run again when it is there already and recorded anything.
 
         Labels that the cases gained since are added to the run. Raises UserError: the folder holds something else, a
         run on another benchmark, or is being written.
@@ -67,13 +70,15 @@ class RunFolder:
         folder, known = Path(path), list(cases)
         _check_cases(known, dataset)
         benchmark = benchmark_hash(known)
-        _make_folder(folder)
+        made = _make_folder(folder)
         run = cls(folder, Lock(folder / LOCK))
         run._code = {case.id: case.change.git for case in known}
         try:
-            if not (folder / MANIFEST).exists():
-                data = b"".join(checked_line(case) for case in known)
-                write_whole(folder / CASES, data)
+            if (folder / MANIFEST).exists():
+                read_manifest(folder)  # one of a newer version is not replaced
+            run._made, run._new = made, run._is_blank()
+            if run._new:
+                write_whole(folder / CASES, b"".join(map(checked_line, known)))
                 run._write_manifest(new_manifest(dataset, dataset_path, benchmark, len(known), seed))
             run.manifest = read_manifest(folder)
             run._refuse_another(dataset, benchmark, seed)
@@ -115,7 +120,17 @@ class RunFolder:
         return self
 
     def __exit__(self, *error: object) -> None:
+        if self._new and self._is_blank():
+            for name in (MANIFEST, CASES, REVIEWS, SCORES, LOCK):
+                (self.path / name).unlink(missing_ok=True)
+            if self._made:
+                self.path.rmdir()
         self.close()
+
+    def _is_blank(self) -> bool:
+        """Whether nothing was recorded: then it may be a run on other cases."""
+        files = (self.path / name for name in (REVIEWS, SCORES, LABELS, CALLS))
+        return not any(file.exists() and file.stat().st_size for file in files)
 
     def _open_journals(self) -> None:
         self._reviews.open_for_writing()
@@ -147,7 +162,7 @@ class RunFolder:
         new = {}
         for system, own in pins.items():
             known = self.manifest.systems.get(system)
-            if known is None:
+            if known is None or not any(outcome.system == system for outcome in self.outcomes()):
                 new[system] = SystemEntry(signature=signature, pins=dict(own), reviewgauge=__version__)
                 continue
             if known.signature != signature:
@@ -363,19 +378,20 @@ def _check_outcome(outcome: Outcome, known: set[str], path: str, number: int) ->
     if (outcome.review is None) == (outcome.failure is None):
         raise BadInput(path, "must hold either a review or a failure", record=number)
     review = outcome.review
-    if review is not None and (review.case, review.system, review.attempt) != (
-        outcome.case,
-        outcome.system,
-        outcome.attempt,
-    ):
+    key = (outcome.case, outcome.system, outcome.attempt)
+    if review is not None and (review.case, review.system, review.attempt) != key:
         raise BadInput(
             path, f"holds a review of case {review.case!r} by {review.system!r}", record=number, field="review"
         )
 
 
-def _make_folder(folder: Path) -> None:
-    """An empty folder, one that holds a run, or what a killed creation left. Raises UserError for any other."""
+def _make_folder(folder: Path) -> bool:
+    """An empty folder, one that holds a run, or what a killed creation left; whether it was made now.
+
+    Raises UserError for any other.
+    """
     try:
+        made = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
         check_plain(folder)
         names = {entry.name for entry in folder.iterdir()}
@@ -388,3 +404,4 @@ def _make_folder(folder: Path) -> None:
             f"{folder} is not a run folder: it holds {min(foreign)}",
             remedy="name a new or an empty folder",
         )
+    return made
