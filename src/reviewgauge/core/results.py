@@ -90,6 +90,7 @@ class CommentState(StrEnum):
     """Every comment of a review is exactly one of these."""
 
     MATCHED = "matched"
+    UNSURE = "unsure"
     DUPLICATE = "duplicate"
     NEUTRAL = "neutral"
     FALSE = "false"
@@ -117,6 +118,7 @@ class CommentOutcome(Record):
     """How one comment counted, against which reference group, and why. `rejected`: known to be wrong.
 
     `probability` is the probability that it raises the one finding that assignment gives it; 0 where it gives none.
+    `unsure`: it counts as that probability, and not as right or wrong.
     """
 
     comment: Id
@@ -124,14 +126,20 @@ class CommentOutcome(Record):
     group: Id | None = None
     rejected: bool = False
     probability: Share | None = None
+    unsure: bool = False
     reason: str = ""
+
+    @property
+    def credit(self) -> float:
+        """What it counts as: 1 for right, 0 for wrong, else the probability that it is right."""
+        return (self.probability or 0.0) if self.unsure else float(self.state is CommentState.MATCHED)
 
 
 class GroupOutcome(Record):
     """Whether one finding (a group of phrasings, named by its first reference) was hit, by whom, and why not.
 
-    `probability` is the probability that the review contains the finding, after assignment. `nearest` is the
-    comment that came closest to a missed finding.
+    `probability` is the probability that the review contains the finding, after assignment; an `unsure` one counts as
+    that, whether hit or not. `nearest` is the comment that came closest to a missed finding.
     """
 
     group: Id
@@ -142,6 +150,11 @@ class GroupOutcome(Record):
     probability: Share | None = None
     unsure: bool = False
     reason: str = ""
+
+    @property
+    def credit(self) -> float:
+        """What it counts as: 1 for hit, 0 for missed, else the probability that the review contains it."""
+        return (self.probability or 0.0) if self.unsure else float(self.hit)
 
 
 class Matching(Record):

@@ -17,7 +17,7 @@ import numpy as np
 
 from reviewgauge.core.protocols import Aggregate, Judge, Measured, Metric
 from reviewgauge.core.records import Anchoring, Case, Review, findings, groups_of
-from reviewgauge.core.results import Bounds, CommentState, Failed, Failure, Matching, Verdict
+from reviewgauge.core.results import Bounds, CommentState, Failed, Failure, GroupOutcome, Matching, Verdict
 from reviewgauge.core.specs import signature
 from reviewgauge.core.trust import PluginSpec, Word
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, Compared, judge_of, not_asked
@@ -208,11 +208,8 @@ class Hits(Metric):
 
     def _counts(self, case: Case, review: Review, matching: Matching) -> dict[str, float]:
         states = [outcome.state for outcome in matching.comments]
-        comments, hit = len(states), sum(group.hit for group in matching.groups)
+        comments, hit = len(states), sum(group.credit for group in matching.groups)
         count = {state: states.count(state) for state in CommentState}
-        counted = [
-            outcome for outcome in matching.comments if outcome.state in counted_states(matching, self.duplicates)
-        ]
         hunks = hunk_count(case.change)
         placed = [c for c in review.comments if c.anchoring not in (None, Anchoring.NONE)]
         lined = _lined(case)
@@ -221,19 +218,15 @@ class Hits(Metric):
             "comments": comments,
             **{state.value: n for state, n in count.items()},
             "rejected": sum(outcome.rejected for outcome in matching.comments),
-            "references": len(matching.groups),
-            "hit": hit,
-            "missed": len(matching.groups) - hit,
-            "right": hit if self.variant else count[CommentState.MATCHED],
-            "said": len(counted),
-            "soft_hit": sum(group.probability or 0.0 for group in matching.groups),
-            "soft_right": sum(outcome.probability or 0.0 for outcome in counted),
-            "unsure": sum(group.unsure for group in matching.groups),
+            **_precision_parts(matching, self.duplicates),
+            **_recall_parts(matching.groups),
             "placed": len(placed),
             "invalid": sum(c.anchoring is Anchoring.INVALID for c in placed),
             "clean": case.clean,
             "clean_quiet": case.clean and comments == count[CommentState.NEUTRAL],
         }
+        if self.variant:
+            parts |= {"right": hit, "right_least": hit, "right_most": hit}
         if hunks:
             parts |= {"hunks": hunks, "hunk_comments": comments}
         if lined:
@@ -245,18 +238,16 @@ class Hits(Metric):
     def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """Micro-averaged readings: every total is summed over the changes before anything is divided.
 
-        precision = right / said (matched / (matched + false)); recall = hit / references; noise = false / comments;
-        soft_* use sums of probabilities: over the findings for recall, over the comments (each for one finding) for
-        precision. line_* look at lines alone, one-to-one. asked: the share of the pairs that a judge which asks a
+        precision = right / said; recall = hit / references; noise = false / comments. What is unsure counts as its
+        probability; `_least` and `_most` are the readings if all of it is wrong, and if all of it is right.
+        line_* look at lines alone, one-to-one. asked: the share of the pairs that a judge which asks a
         model, or a second judge, asked about; what the location rule excludes is not a pair to ask about.
         """
         total, ratio = aggregate.total, aggregate.ratio
         readings = {
             "precision": ratio(total("right"), total("said")),
             "recall": ratio(total("hit"), total("references")),
-            "soft_precision": ratio(total("soft_right"), total("said")),
-            "soft_recall": ratio(total("soft_hit"), total("references")),
-            "unsure": ratio(total("unsure"), total("references")),
+            "unsure": ratio(total("unsure_references"), total("references")),
             "comments_per_change": ratio(total("comments"), total("changes")),
             "comments_per_hunk": ratio(total("hunk_comments"), total("hunks")),
             "clean_left_alone": ratio(total("clean_quiet"), total("clean")),
@@ -268,7 +259,11 @@ class Hits(Metric):
             "line_recall": ratio(total("line_hits"), total("line_references")),
         }
         readings["f1"] = _f(aggregate, "right", "hit")
-        readings["soft_f1"] = _f(aggregate, "soft_right", "soft_hit")
+        if "said_most" in aggregate.names:
+            for end, said in (("least", "said"), ("most", "said_most")):
+                readings[f"precision_{end}"] = ratio(total(f"right_{end}"), total(said))
+                readings[f"recall_{end}"] = ratio(total(f"hit_{end}"), total("references"))
+                readings[f"f1_{end}"] = _f(aggregate, f"right_{end}", f"hit_{end}", said=said)
         readings["line_f1"] = ratio(2 * total("line_hits"), total("line_said") + total("line_references"))
         if "pairs" in aggregate.names:
             readings["asked"] = ratio(total("asked"), total("pairs"))
@@ -283,11 +278,16 @@ class Hits(Metric):
         n, lined = len(groups_of(case.references)), _lined(case)
         wrong = max(1, n)
         shared = {"changes": 1.0, "references": float(n), "clean": float(case.clean)}
-        worst = {**shared, "missed": n, **dict.fromkeys(("comments", "false", "said", "placed", "invalid"), wrong)}
+        worst = {
+            **shared,
+            "missed": n,
+            **dict.fromkeys(("comments", "false", "said", "said_most", "placed", "invalid"), wrong),
+        }
         if case.rejected:
             worst["rejected"] = wrong
         best = {**shared, "clean_quiet": float(case.clean)}
-        best |= dict.fromkeys(("comments", "matched", "right", "said", "soft_right", "soft_hit", "hit", "placed"), n)
+        best |= dict.fromkeys(("comments", "matched", "right", "said", "hit", "placed"), n)
+        best |= dict.fromkeys(("right_least", "right_most", "said_most", "hit_least", "hit_most"), n)
         if lined:
             worst |= {"line_references": lined, "line_said": wrong}
             best |= {"line_references": lined, "line_said": n, "line_hits": lined}
@@ -313,14 +313,14 @@ class Hits(Metric):
         return {name: facet for name, facet in facets.items() if facet}
 
 
-def _f(aggregate: Aggregate, right: str, hit: str, beta: float = 1.0) -> Numbers:
-    """F-beta of precision (`right` / said) and recall (`hit` / references), whose numerators may differ.
+def _f(aggregate: Aggregate, right: str, hit: str, beta: float = 1.0, said: str = "said") -> Numbers:
+    """F-beta of precision (`right` / `said`) and recall (`hit` / references), whose numerators may differ.
 
     No right comment where there was something to find is an F of 0, also for silence, whose precision is undefined.
     Undefined on a facet: its parts count comments or findings of one kind, never both.
     """
     square = beta * beta
-    precision = aggregate.ratio(aggregate.total(right), aggregate.total("said"))
+    precision = aggregate.ratio(aggregate.total(right), aggregate.total(said))
     recall = aggregate.ratio(aggregate.total(hit), aggregate.total("references"))
     harmonic = aggregate.ratio((1 + square) * precision * recall, square * precision + recall)
     nothing_right = (aggregate.total(hit) == 0) & (aggregate.total("references") > 0)
@@ -343,27 +343,52 @@ def counted_states(matching: Matching, duplicates: str = "apart") -> frozenset[C
 
 def comment_parts(matching: Matching, values: Mapping[str, str | None], duplicates: str = "apart") -> Facet:
     """Parts for precision, by the value of each comment (by its id)."""
-    counted, published = counted_states(matching, duplicates), ":" in matching.policy
+    published = ":" in matching.policy
     credits = Counter(comment for group in matching.groups for comment in group.comments)
     facet: Facet = {}
     for outcome in matching.comments:
-        is_counted, matched = outcome.state in counted, outcome.state is CommentState.MATCHED
-        right = credits[outcome.comment] if published else matched
-        parts = {"comments": 1.0, outcome.state.value: 1.0, "right": float(right), "said": float(is_counted)}
-        parts["soft_right"] = is_counted * (outcome.probability or 0.0)
+        parts = {"comments": 1.0, outcome.state.value: 1.0}
+        parts |= _precision_parts(matching.model_copy(update={"comments": (outcome,)}), duplicates)
+        if published:
+            parts |= dict.fromkeys(("right", "right_least", "right_most"), float(credits[outcome.comment]))
         match.add_parts(facet, values.get(outcome.comment), parts)
     return facet
+
+
+def _precision_parts(matching: Matching, duplicates: str) -> dict[str, float]:
+    """Of the comments: how many count, how many are right, and how many if all that is unsure is wrong, or right."""
+    counted = counted_states(matching, duplicates)
+    said = [outcome for outcome in matching.comments if outcome.state in counted]
+    spare = sum(outcome.state is CommentState.UNSURE and not outcome.probability for outcome in said)
+    return {
+        "said": float(len(said)),
+        "right": sum(outcome.credit for outcome in said),
+        "right_least": float(sum(outcome.state is CommentState.MATCHED and not outcome.unsure for outcome in said)),
+        "right_most": float(sum(outcome.state in (CommentState.MATCHED, CommentState.UNSURE) for outcome in said))
+        - spare,
+        "said_most": float(len(said) - spare * (duplicates == "apart")),  # one finding is raised by one comment
+    }
+
+
+def _recall_parts(groups: Sequence[GroupOutcome]) -> dict[str, float]:
+    """Of the findings: how many were hit, and how many if all that is unsure is missed, or hit."""
+    hit = sum(group.credit for group in groups)
+    return {
+        "references": float(len(groups)),
+        "hit": hit,
+        "missed": len(groups) - hit,
+        "hit_least": float(sum(group.hit and not group.unsure for group in groups)),
+        "hit_most": float(sum(group.hit or group.unsure for group in groups)),
+        "unsure_references": float(sum(group.unsure for group in groups)),
+    }
 
 
 def finding_parts(matching: Matching, values: Mapping[str, str | None]) -> Facet:
     """Parts for recall, by the value of each finding: the first that one of its phrasings (by id) has."""
     facet: Facet = {}
     for group in matching.groups:
-        parts = {"references": 1.0, "hit": float(group.hit), "missed": float(not group.hit)}
-        parts |= {"soft_hit": group.probability or 0.0, "unsure": float(group.unsure)}
-        match.add_parts(
-            facet, next((value for name in group.members if (value := values.get(name)) is not None), None), parts
-        )
+        value = next((value for name in group.members if (value := values.get(name)) is not None), None)
+        match.add_parts(facet, value, _recall_parts([group]))
     return facet
 
 

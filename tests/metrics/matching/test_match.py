@@ -268,12 +268,13 @@ def test_an_exact_copy_is_credited_for_nothing_else() -> None:
     assert sum(g.hit for g in run([said("c1", 10), elsewhere], references, rows).groups) == 2
 
 
-def test_standing_on_the_lines_doubles_the_odds_of_a_judge_that_knows_its_base_rate() -> None:
-    on, off = said("c1", 10), said("c1", 40)
-    for comment, hit, probability in ((on, True, 0.608), (off, False, 0.43)):
-        matching = run([comment], [said("r1", 10)], [[0.43]], base_rate=0.3634)
-        assert matching.groups[0].hit is hit
-        assert matching.groups[0].probability == pytest.approx(probability, abs=0.002)
-    assert not run([on], [said("r1", 10)], [[0.43]]).groups[0].hit
-    assert not run([on], [said("r1", 10)], [[0.43]], base_rate=0.3634, location="ignore").groups[0].hit
-    assert "0.43 by its words" in run([on], [said("r1", 10)], [[0.43]], base_rate=0.3634).groups[0].reason
+def test_the_place_is_weighed_into_what_a_judge_knows_by_words_alone() -> None:
+    on, off, wordless = said("c1", 10), said("c1", 40), 0.01
+    weighed = [run([c], [said("r1", 10)], [[p]], base_rate=0.3634) for c in (on, off) for p in (0.43, wordless)]
+    chances = [matching.groups[0].probability for matching in weighed]
+    assert chances == pytest.approx([0.892, 0.215, 0.304, 0.003], abs=0.002)
+    assert [matching.comments[0].state for matching in weighed] == ["matched", "unsure", "unsure", "false"]
+    assert [matching.groups[0].unsure for matching in weighed] == [True, True, True, False]
+    by_words = run([on], [said("r1", 10)], [[0.43]], base_rate=0.3634, location="ignore")
+    assert by_words.groups[0].probability == 0.43
+    assert "0.43 by its words" in weighed[0].groups[0].reason

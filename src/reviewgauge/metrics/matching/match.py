@@ -17,6 +17,7 @@ from reviewgauge.core.records import Case, Comment, Review, Task, groups_of
 from reviewgauge.core.results import NOT_STATED, CommentOutcome, CommentState, GroupOutcome, Matching, Pair, Verdict
 from reviewgauge.judges.pairs.location import in_words, locate
 from reviewgauge.metrics.matching import policies
+from reviewgauge.metrics.matching.place import ChangedLines
 from reviewgauge.metrics.matching.policies import Matrix, golden_scores, shared_out
 
 Policy = Literal["optimal", "greedy", "any"]
@@ -24,11 +25,6 @@ Variant = Literal["", "aacr", "aacr_ids", "martian"]
 LocationRule = Literal["hint", "gate", "only", "ignore"]
 Table = Sequence[Sequence[Verdict | None]]
 TIE = 1e-6  # what standing on the right lines adds to a pair's strength: it breaks ties and nothing more
-ON_THE_LINES = 0.54
-"""P(same concern | the comment stands on the reference's lines): AACR-Bench, Table 9, semantic over line recall.
-
-Mean of its 20 settings of five models, from .34 to .77 (arXiv:2601.19494). Their judge was a model.
-"""
 
 
 @dataclass(frozen=True)
@@ -47,6 +43,15 @@ class Rules:
     penalty: float
     base_rate: float | None = None
     every_vote: bool = False
+
+    @property
+    def weighs_place(self) -> bool:
+        """Whether the place of a pair is weighed into a probability that the judge found by words alone."""
+        return self.location == "hint" and not self.variant and self.base_rate is not None
+
+    def in_band(self, probability: float) -> bool:
+        """Whether a probability is neither a yes nor a no."""
+        return 1 - self.sure < probability < self.sure
 
 
 def known_comments(case: Case) -> list[Comment]:
@@ -74,6 +79,7 @@ class Evidence:
     def __init__(self, case: Case, review: Review, table: Table, rules: Rules) -> None:
         self.case, self.review, self.rules = case, review, rules
         self.known = known_comments(case)
+        self._lines = ChangedLines(case.change.files)
         self.pairs = [
             [self._pair(comment, reference, verdict) for reference, verdict in zip(self.known, row, strict=True)]
             for comment, row in zip(review.comments, table, strict=True)
@@ -92,8 +98,8 @@ class Evidence:
     def _pair(self, comment: Comment, reference: Comment, verdict: Verdict | None) -> Pair:
         pair = locate(comment, reference, self.rules.tolerance)
         weighed = None
-        if verdict is not None and self.rules.location == "hint" and not self.rules.variant:
-            weighed = weigh(verdict.probability, pair, self.rules.base_rate)
+        if verdict is not None and self.rules.weighs_place:
+            weighed = self._lines.weigh(verdict.probability, comment, reference, pair)
         return pair.model_copy(update={"verdict": verdict, "weighed": weighed})
 
     def _weigh(self, pair: Pair) -> tuple[float, bool]:
@@ -106,7 +112,7 @@ class Evidence:
         same = verdict.same if verdict.same is not None and pair.weighed is None else p >= rules.threshold
         if rules.location == "gate" and pair.located is False:
             return p, False
-        if rules.location == "hint" and pair.same_path is False and p < rules.sure:
+        if rules.location == "hint" and pair.weighed is None and pair.same_path is False and p < rules.sure:
             return p, False
         return p, same
 
@@ -119,8 +125,16 @@ class Evidence:
         """Whether the pair lies in the judge's unsure band, after the place was weighed in."""
         pair = self.pairs[c][r]
         if pair.weighed is not None:
-            return 1 - self.rules.sure < pair.weighed < self.rules.sure
+            return self.rules.in_band(pair.weighed)
         return pair.verdict is not None and pair.verdict.unsure
+
+    def in_doubt(self, chance: float, c: int, columns: Sequence[int]) -> bool:
+        """Whether a comment and a finding that it raises with this chance may be the same or not."""
+        if self.rules.variant or self.rules.location == "only":
+            return False
+        if self.rules.sure > self.rules.threshold:
+            return self.rules.in_band(chance)
+        return self.unsure(c, max(columns, key=lambda r: float(self.probability[c, r])))
 
     def unknown(self, c: int) -> bool:
         """No judge decided on this comment and some finding, so it may be right: stored verdicts can have gaps."""
@@ -142,18 +156,19 @@ def match(case: Case, review: Review, table: Table, rules: Rules) -> Matching:
     strength = _by_group(evidence.strength[:, :references], groups)
     contested = _closer_to_something_else(evidence, references)
     strength[contested, :] = 0.0
-    credits, seen, line_hits = _credit(evidence, strength, groups)
+    found = _credit(evidence, strength, groups)
     chances = _chances(evidence, groups, contested)
-    comments = _comment_outcomes(evidence, groups, strength, credits, seen)
-    findings = _group_outcomes(evidence, groups, credits, golden_scores(chances, rules.penalty))
-    sure = dict(zip((comment.id for comment in review.comments), shared_out(chances).tolist(), strict=True))
+    alone = chances.copy()
+    alone[evidence.copies, :] = 0.0
+    outcomes = _comment_outcomes(evidence, groups, strength, found, chances)
+    shares = shared_out(alone).tolist()
     return Matching(
         policy=rules.policy + (f":{rules.variant}" if rules.variant else ""),
-        comments=tuple(one.model_copy(update={"probability": sure[one.comment]}) for one in comments),
-        groups=tuple(findings),
-        line_hits=line_hits,
-        pairs=tuple(_kept_pairs(evidence, groups, credits)),
-        broken=_broken(rules, len(review.comments), credits, seen),
+        comments=tuple(one.model_copy(update={"probability": p}) for one, p in zip(outcomes, shares, strict=True)),
+        groups=tuple(_group_outcomes(evidence, groups, found.credits, golden_scores(alone, rules.penalty))),
+        line_hits=found.line_hits,
+        pairs=tuple(_kept_pairs(evidence, groups, found.credits)),
+        broken=_broken(rules, len(review.comments), found.credits, found.seen),
     )
 
 
@@ -205,24 +220,20 @@ def _copies(comments: Sequence[Comment]) -> list[int]:
     return copies
 
 
-def _credit(
-    evidence: Evidence, strength: Matrix, groups: list[list[int]]
-) -> tuple[policies.Credits, frozenset[int], int]:
+def _credit(evidence: Evidence, strength: Matrix, groups: list[list[int]]) -> policies.Published:
     rules = evidence.rules
     line_hits = _line_hits(evidence, groups)
     if rules.variant in ("aacr", "aacr_ids"):
         first = [evidence.case.references[indices[0]] for indices in groups]
-        comments = evidence.review.comments
         meaning = None if rules.location == "only" else strength
-        result = policies.aacr(meaning, comments, first, rules.tolerance, ids=rules.variant == "aacr_ids")
-        return result.credits, result.seen, result.line_hits
+        ids = rules.variant == "aacr_ids"
+        return policies.aacr(meaning, evidence.review.comments, first, rules.tolerance, ids=ids)
     if rules.variant == "martian":
-        result = policies.martian(strength)
-        return result.credits, result.seen, line_hits
+        return policies.martian(strength)._replace(line_hits=line_hits)
     policy = {"optimal": policies.assign, "greedy": policies.strongest_first, "any": policies.any_hit}
     contest = strength.copy()
     contest[evidence.copies, :] = 0.0
-    return policy[rules.policy](contest), frozenset(), line_hits
+    return policies.Published(policy[rules.policy](contest), frozenset(), line_hits)
 
 
 def _line_hits(evidence: Evidence, groups: list[list[int]]) -> int:
@@ -238,11 +249,11 @@ def _comment_outcomes(
     evidence: Evidence,
     groups: list[list[int]],
     strength: Matrix,
-    credits: policies.Credits,
-    seen: frozenset[int],
+    found: policies.Published,
+    chances: Matrix,
 ) -> list[CommentOutcome]:
     credited: dict[int, list[int]] = {}
-    for c, g in credits:
+    for c, g in found.credits:
         credited.setdefault(c, []).append(g)
     names = [evidence.case.references[indices[0]].id for indices in groups]
     outcomes = []
@@ -252,15 +263,25 @@ def _comment_outcomes(
             reason = _why(evidence, c, groups[g])
             if len(credited[c]) > 1:
                 reason += f"; also credited for {', '.join(names[i] for i in credited[c][1:])}"
+            unsure = evidence.in_doubt(chances[c, g], c, groups[g])
             outcomes.append(
-                CommentOutcome(comment=comment.id, state=CommentState.MATCHED, group=names[g], reason=reason)
+                CommentOutcome(
+                    comment=comment.id, state=CommentState.MATCHED, group=names[g], unsure=unsure, reason=reason
+                )
             )
         elif strength.shape[1] and strength[c].max() > 0:
             g = int(strength[c].argmax())
-            reason = "lost its finding to a surer comment" if c in seen else "says again what another comment hit"
+            reason = "lost its finding to a surer comment" if c in found.seen else "says again what another comment hit"
             reason = f"{reason}: {_why(evidence, c, groups[g])}"
             outcomes.append(
                 CommentOutcome(comment=comment.id, state=CommentState.DUPLICATE, group=names[g], reason=reason)
+            )
+        elif chances.shape[1] and evidence.in_doubt(chances[c].max(), c, groups[g := int(chances[c].argmax())]):
+            reason = f"may raise {_why(evidence, c, groups[g])}"
+            outcomes.append(
+                CommentOutcome(
+                    comment=comment.id, state=CommentState.UNSURE, group=names[g], unsure=True, reason=reason
+                )
             )
         else:
             outcomes.append(_left_over(evidence, c, comment))
@@ -307,7 +328,7 @@ def _why(evidence: Evidence, c: int, columns: list[int]) -> str:
 def _chances(evidence: Evidence, groups: list[list[int]], contested: list[int]) -> Matrix:
     """comments x groups: how likely each comment raises each finding; 0 where place or another meaning rules it out."""
     possible = np.where(_possible(evidence), evidence.probability, 0.0)[:, : len(evidence.case.references)]
-    possible[[*evidence.copies, *contested], :] = 0.0
+    possible[contested, :] = 0.0
     return _by_group(possible, groups)
 
 
@@ -340,7 +361,7 @@ def _group_outcomes(
                 comments=tuple(comments[c].id for c in hit_by.get(g, [])),
                 nearest=nearest,
                 probability=float(chances[g]),
-                unsure=best is not None and evidence.unsure(*best),
+                unsure=best is not None and evidence.in_doubt(chances[g], best[0], indices),
                 reason=reason,
             )
         )
@@ -354,7 +375,10 @@ def _possible(evidence: Evidence) -> np.ndarray[tuple[int, int], np.dtype[np.boo
     for c, row in enumerate(evidence.pairs):
         for r, pair in enumerate(row):
             ruled_out = (rules.location == "gate" and pair.located is False) or (
-                rules.location == "hint" and pair.same_path is False and evidence.probability[c, r] < rules.sure
+                rules.location == "hint"
+                and pair.weighed is None
+                and pair.same_path is False
+                and evidence.probability[c, r] < rules.sure
             )
             result[c, r] = not ruled_out
     return result
@@ -386,16 +410,3 @@ def _broken(rules: Rules, comments: int, credits: policies.Credits, seen: frozen
     if seen:
         broken.append(f"{len(seen)} of {comments} comments are neither true nor false positives")
     return tuple(broken)
-
-
-def weigh(probability: float, pair: Pair, base_rate: float | None) -> float | None:
-    """`probability` with the place weighed in by Bayes' rule: odds times (odds on the lines / odds of the base rate).
-
-    None where nothing is to be weighed: not on the reference's lines, or a judge without a base rate. Never lower
-    than `probability`, whatever base rate a judge was fitted with: wrong lines must not beat right ones.
-    """
-    if pair.located is not True or base_rate is None or not 0 < probability < 1 or not 0 < base_rate < 1:
-        return None
-    ratio = (ON_THE_LINES / (1 - ON_THE_LINES)) / (base_rate / (1 - base_rate))
-    odds = probability / (1 - probability) * max(1.0, ratio)
-    return odds / (1 + odds)
