@@ -16,6 +16,7 @@ from pydantic import JsonValue
 from reviewgauge.core.records import Case, Comment
 from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.pairs.asking import Agree, Location, ModelJudge, PairVerdict
+from reviewgauge.judges.pairs.fixes import with_fix
 from reviewgauge.models.answers.readers import Unreadable, check_same, json_object
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 
@@ -64,7 +65,7 @@ class Golden(ModelJudge):
 
     def messages(self, case: Case, comment: Comment, reference: Comment, swapped: bool) -> tuple[Message, ...]:
         """The question, both texts fenced."""
-        texts = {"golden": fence(reference.body), "candidate": fence(comment.body)}
+        texts = {"golden": fence(with_fix(reference)), "candidate": fence(comment.body)}
         return self._prompt.messages({"fence_note": FENCE_NOTE, **texts})
 
     def read(self, text: str) -> PairVerdict:

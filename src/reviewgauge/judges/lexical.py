@@ -17,6 +17,7 @@ from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review, groups_of
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.trust import FilePath
+from reviewgauge.judges.pairs.fixes import brought, message
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, check_band, load_weights
 from reviewgauge.models.text.lexical import Profile, profile, shared_words
 from reviewgauge.models.text.words import is_identifier, prose, raw_words, stem
@@ -75,10 +76,10 @@ class Lexical(Judge):
         """A Verdict for every pair, by weights that have not seen the case's repository."""
         model = self._model(case)
         cut = model.weights.threshold if self.cut is None else self.cut
-        bodies, known = [c.body for c in comments], [r.body for r in references]
-        table = model.first(bodies, known, finding_names(references))
+        bodies, known = [c.body for c in comments], [message(r) for r in references]
+        table = model.first(bodies, known, finding_names(references), [brought(r) for r in references])
         return [
-            [self._verdict(p, body, other, cut) for p, other in zip(row, known, strict=True)]
+            [self._verdict(p, body, other, cut) for p, other in zip(row, references, strict=True)]
             for row, body in zip(table, bodies, strict=True)
         ]
 
@@ -104,7 +105,7 @@ class Lexical(Judge):
         for system, table in judged.items():
             refined[system] = [
                 [
-                    old and self._verdict(p, body, column.body, cut, old.probability)
+                    old and self._verdict(p, body, column, cut, old.probability)
                     for old, p, column in zip(row, new, columns, strict=True)
                 ]
                 for row, new, body in zip(table, after[system], bodies[system], strict=True)
@@ -115,11 +116,12 @@ class Lexical(Judge):
         return _ready(self.weights, load_weights(self.weights)[0].fold(case.change.repo))
 
     def _verdict(
-        self, probability: float, comment: str, reference: str, cut: float, before: float | None = None
+        self, probability: float, comment: str, reference: Comment, cut: float, before: float | None = None
     ) -> Verdict:
-        if same_words(comment, reference):
+        if same_words(comment, reference.body):
             return Verdict(probability=SAME_WORDS, same=True, reason="the same words")
-        reason = _reason(comment, reference) if probability >= self.low else "little in common"
+        told = f"{message(reference)} {brought(reference) or ''}".rstrip()
+        reason = _reason(comment, told) if probability >= self.low else "little in common"
         if before is not None and abs(before - probability) >= 0.1:
             direction = "more" if probability > before else "less"
             reason += f"; {direction} likely given the other systems' comments ({before:.2f} before)"

@@ -17,6 +17,7 @@ from reviewgauge.core.records import Case, Comment
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Location, ModelJudge, Order, PairVerdict
+from reviewgauge.judges.pairs.fixes import with_fix
 from reviewgauge.judges.pairs.location import hunk_of
 from reviewgauge.models.answers.readers import one_answer, yes_no
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt, system
@@ -74,7 +75,8 @@ class SameConcern(ModelJudge):
     def messages(self, case: Case, comment: Comment, reference: Comment, swapped: bool) -> tuple[Message, ...]:
         """The paper's prompt, filled."""
         hunk, found = hunk_of(case.change, reference, comment, self.hunk_lines)
-        one, two = (reference.body, comment.body) if swapped else (comment.body, reference.body)
+        known = reference.body if self.prompt == "published" else with_fix(reference)
+        one, two = (known, comment.body) if swapped else (comment.body, known)
         if self.prompt == "published":
             return self._prompt.messages({"diff_hunk": hunk, "comment1": one, "comment2": two})
         values = {"diff_hunk": fence(hunk) if found else hunk, "comment1": fence(one), "comment2": fence(two)}

@@ -39,6 +39,11 @@ _HOST = re.compile(
     r"^(?:[a-z+]+://[^/]+/|[^@/]+@[^:/]+:|[a-z0-9-]+(?:\.[a-z0-9-]+)+/(?=[^/]+/[^/]))"
 )  # https, scp, bare
 _PAGES = frozenset({"-", "blob", "commit", "commits", "issues", "merge_requests", "pull", "pulls", "tree"})
+FIX = (6.00, 1.07, 0.64)
+"""Constant, and weights of the two logits of `of_fix`: 30 comments of an expert on defects of requests, flask and
+scrapy against the same on other defects, and against empty words around the labelled line (`benchmarks/experts.py`)."""
+ONE_WORD = 0.2  # the most that a comment gets which shares one content word with a fix: "check this line" often does
+_LIMIT = 0.005  # probabilities nearer to 0 or 1 than this are taken as this, as the few comments tell no finer
 PULL = 0.5  # how many unlike comments the support of the second stage is averaged with
 
 
@@ -149,6 +154,10 @@ def logit_of(probability: float) -> float:
     return math.log(p / (1 - p))
 
 
+def _held(probability: float) -> float:
+    return logit_of(min(max(probability, _LIMIT), 1 - _LIMIT))
+
+
 def rivals(table: Sequence[Sequence[float]], groups: Sequence[str]) -> Table:
     """For each cell the largest value in its row among the columns of other groups; 0 where there is none."""
     found: Table = []
@@ -197,6 +206,18 @@ class LexicalModel:
         probability = self._calibrated(values)
         return probability if values[SHARED_WORDS] else min(probability, NOTHING_SHARED)
 
+    def of_fix(self, comment: str, message: str, brought: str) -> float:
+        """As `pair`, for the message of a fix: also by the words that the fix brought into the code.
+
+        A message seldom says what was wrong. The words that were there before are left out: a comment that quotes the
+        line on which it stands shares them with every fix of that line.
+        """
+        constant, by_message, by_words = FIX
+        words = _held(self.pair(comment, brought) if brought else 0.0)
+        found = sigmoid(constant + by_message * _held(self.pair(comment, message)) + by_words * words)
+        shared = profile(comment).content & (profile(message).content | profile(brought).content)
+        return found if len(shared) > 1 else min(found, ONE_WORD)
+
     def likeness(self, one: str, other: str) -> float:
         """The mean of `pair` in both orders: symmetric, for two comments of which neither is a reference."""
         values = self._read(one, other)
@@ -204,9 +225,22 @@ class LexicalModel:
             return NOTHING_SHARED
         return 0.5 * (self._calibrated(values) + self._calibrated([values[place] for place in SWAP]))
 
-    def first(self, comments: Sequence[str], references: Sequence[str], groups: Sequence[str]) -> Table:
-        """Probabilities, one row per comment and one column per reference; `groups` names each column's finding."""
-        pairs = [[self.pair(comment, reference) for reference in references] for comment in comments]
+    def first(
+        self,
+        comments: Sequence[str],
+        references: Sequence[str],
+        groups: Sequence[str],
+        brought: Sequence[str | None] = (),
+    ) -> Table:
+        """Probabilities, one row per comment and one column per reference; `groups` names each column's finding.
+
+        `brought` holds the words that each fix brought, None for a reference that is not the message of one.
+        """
+        known = list(zip(references, brought or [None] * len(references), strict=True))
+        pairs = [
+            [self.pair(one, other) if words is None else self.of_fix(one, other, words) for other, words in known]
+            for one in comments
+        ]
         intercept, own, rival = self.weights.rival
         against = rivals(pairs, groups)
         return [

@@ -47,7 +47,7 @@ class Rules:
     @property
     def weighs_place(self) -> bool:
         """Whether the place of a pair is weighed into a probability that the judge found by words alone."""
-        return self.location == "hint" and not self.variant and self.base_rate is not None
+        return self.location == "hint" and not self.variant
 
     def in_band(self, probability: float) -> bool:
         """Whether a probability is neither a yes nor a no."""
@@ -98,8 +98,8 @@ class Evidence:
     def _pair(self, comment: Comment, reference: Comment, verdict: Verdict | None) -> Pair:
         pair = locate(comment, reference, self.rules.tolerance)
         weighed = None
-        if verdict is not None and self.rules.weighs_place:
-            weighed = self._lines.weigh(verdict.probability, comment, reference, pair)
+        if verdict is not None and self.rules.base_rate is not None and self.rules.weighs_place:
+            weighed = self._lines.weigh(verdict.probability, self.rules.base_rate, comment, reference, pair)
         return pair.model_copy(update={"verdict": verdict, "weighed": weighed})
 
     def _weigh(self, pair: Pair) -> tuple[float, bool]:
@@ -132,6 +132,8 @@ class Evidence:
         """Whether a comment and a finding that it raises with this chance may be the same or not."""
         if self.rules.variant or self.rules.location == "only":
             return False
+        if any(pair.weighed is not None and pair.located for pair in (self.pairs[c][r] for r in columns)):
+            return 0 < chance < self.rules.sure  # on the right lines it may mean the finding, whatever it says
         if self.rules.sure > self.rules.threshold:
             return self.rules.in_band(chance)
         return self.unsure(c, max(columns, key=lambda r: float(self.probability[c, r])))

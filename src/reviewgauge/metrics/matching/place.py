@@ -20,6 +20,9 @@ ON_THE_LINES = 0.85
 """P(on the lines | the same finding). Of 30 experts' comments on labelled defects 27 were."""
 ELSEWHERE = 0.05
 """P(in another file | the same finding)."""
+ALL_PAIRS = 0.08
+"""The share of the pairs of a comment and a finding of one change that are the same, where the random chance is usual;
+it grows with the root of that chance, as a small change has less to speak of. Chosen on the experts' comments above."""
 BY_CHANCE = (0.004, 0.722, 0.221)
 """logit P(on the lines | another finding): a constant, by the log of the random chance, by the logit of the words."""
 LEAST_RANDOM, USUAL_RANDOM = 0.002, 0.035
@@ -35,10 +38,13 @@ class ChangedLines:
         self._of = {file.path: count_changed([file]) for file in files}
         self._all = sum(self._of.values())
 
-    def weigh(self, probability: float, comment: Comment, reference: Comment, place: Pair) -> float | None:
+    def weigh(
+        self, probability: float, base_rate: float, comment: Comment, reference: Comment, place: Pair
+    ) -> float | None:
         """A probability by words alone, with the place weighed in; None where there is nothing to weigh.
 
-        Its odds times P(this place | the same finding) / P(this place | another one).
+        Its odds times P(this place | the same finding) / P(this place | another one), at the rate of all pairs:
+        `base_rate` is that of the pairs behind the probability.
         """
         if place.located is None or comment.span is None or reference.span is None or not 0 < probability < 1:
             return None
@@ -53,7 +59,9 @@ class ChangedLines:
             factor = (1 - ON_THE_LINES - ELSEWHERE) / max(ELSEWHERE, share - chance)
         else:
             factor = ELSEWHERE / max(ELSEWHERE, 1 - share)
-        return words * factor / (1 + words * factor)
+        rate = ALL_PAIRS * math.sqrt(random / USUAL_RANDOM)
+        odds = words * factor * (rate / (1 - rate)) / (base_rate / (1 - base_rate))
+        return odds / (1 + odds)
 
     def _random(self, here: Span, there: Span) -> float:
         """The chance that two spans of these lengths meet on the changed lines, or lie one apart."""
