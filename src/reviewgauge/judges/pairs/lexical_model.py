@@ -42,7 +42,7 @@ _PAGES = frozenset({"-", "blob", "commit", "commits", "issues", "merge_requests"
 FIX = (6.00, 1.07, 0.64)
 """Constant, and weights of the two logits of `of_fix`: 30 comments of an expert on defects of requests, flask and
 scrapy against the same on other defects, and against empty words around the labelled line (`benchmarks/experts.py`)."""
-ONE_WORD = 0.2  # the most that a comment gets which shares one content word with a fix: "check this line" often does
+ONE_WORD = 0.3  # the most that a comment gets which shares one content word with a fix: "check this line" often does
 _LIMIT = 0.005  # probabilities nearer to 0 or 1 than this are taken as this, as the few comments tell no finer
 PULL = 0.5  # how many unlike comments the support of the second stage is averaged with
 
