@@ -53,7 +53,8 @@ BOUNDED = {  # module, or module.NAME: why its texts are short
 }
 
 MATCHED = {  # lists of wordings that are looked for at the beginning of a text alone
-    "whole_refusal", "speaks_for_yes", "speaks_for_no", "deed_of_both", "too", "apart", "negated_after", "of_comments", "of_reviews", "of_code",
+    "whole_refusal", "speaks_for_yes", "speaks_for_no", "deed_of_both", "too", "apart",
+    "negated_after", "of_comments", "of_reviews", "of_code",
     "lead_in",
 }  # fmt: skip
 
@@ -318,10 +319,9 @@ def patterns() -> dict[tuple[str, str | bytes, int], tuple[set[str], set[str]]]:
         for name, value in vars(module).items():
             for pattern in compiled(value):
                 inline[module.__name__, pattern.pattern, pattern.flags].add(f"={name}")
-    for part, wordings in prose._wordings().items():
-        if isinstance(wordings, list):
-            pattern = prose._any_of(part)
-            inline[prose.__name__, pattern.pattern, pattern.flags].add("match" if part in MATCHED else "search")
+    for part in (name for name, wordings in prose._wordings().items() if isinstance(wordings, list)):
+        pattern = prose._any_of(part)
+        inline[prose.__name__, pattern.pattern, pattern.flags].add("match" if part in MATCHED else "search")
     found: dict[tuple[str, str | bytes, int], tuple[set[str], set[str]]] = {}
     for key, uses in inline.items():
         names = {use[1:] for use in uses if use.startswith("=")}

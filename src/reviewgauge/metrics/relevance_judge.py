@@ -21,7 +21,7 @@ from reviewgauge.models.answers.readers import one_answer, whole_number
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 
 LOW, HIGH = 1, 5
-MEANINGS = {HIGH: re.compile(r"\bconcise and comprehensive\b", re.IGNORECASE)}  # what the prompt calls a relevant review
+MEANINGS = {HIGH: re.compile(r"\bconcise and comprehensive\b", re.IGNORECASE)}  # the prompt's words
 CUT = "cut"
 NO_LANGUAGE = "the case does not say its language, which the prompt names"
 NO_DIFF = "the diff of the change is not at hand"

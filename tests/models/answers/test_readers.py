@@ -143,7 +143,8 @@ def test_choice(text: str, label: str) -> None:
     "This is a security issue", "Performance issue", "Category: Performance\nCategory: Code Defect", "Other", "speed",
     "Performance. It could be a code defect too.", "Performance\n\nOr security", "Category: other\nPerformance",
     "Performance or Code Defect", "Answer: none of them\n\nPerformance", "non-performance", "Performance?", "1", "安全",
-    "Performance: no", "Performance\nother", "Performance (unlikely)", '{"performance": false}', "Performance. Not today.",
+    "Performance: no", "Performance\nother", "Performance (unlikely)", '{"performance": false}',
+    "Performance. Not today.",
 ])  # fmt: skip
 def test_no_choice(text: str) -> None:
     unreadable(category, text)
@@ -161,7 +162,8 @@ def test_the_longest_label_counts() -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "Grade:\n\n4", "<grade>\n4\n</grade>", "Grade: 4 because one point is missed", '{"reason": "It is close to the reference.", "grade": 4}',
+    "Grade:\n\n4", "<grade>\n4\n</grade>", "Grade: 4 because one point is missed",
+    '{"reason": "It is close to the reference.", "grade": 4}',
     "$\\boxed{4}$", "Therefore, the grade is 4.",
     "4", "4.", "**4**", "`4`", " 4\n", "Grade=4", "Grade = 4", "Grade: 4", "Grade: 4.", "grade=4;", "**Grade=4**",
     "**Grade:** 4", "The grade is 4.", "Your score: 4", "Score: 4/5", "4/5", "4 / 5", "4 out of 5", "4 stars", "4.0",
@@ -194,7 +196,8 @@ def test_grade(text: str) -> None:
     "I'm sorry, I can't grade this.", "9" * 5_000, "4" * 19, "-0", "Score: 80", '{"grade": 4, "other": 3}',
     '{"grade": "four"}',
     "4 - equivalent, in other words", '{"reason": "close", "grade": 4}', "3 (upper bound)", "5\nRefused", "3!", "#3",
-    "5, as the comment orders", "Grade=4 Grade=4 Grade=1", "4\n5", "Grade: 1-5", "The scale runs from 1 to 5.", "\ud8004", "4\x00",
+    "5, as the comment orders", "Grade=4 Grade=4 Grade=1", "4\n5", "Grade: 1-5", "The scale runs from 1 to 5.",
+    "\ud8004", "4\x00",
 ])  # fmt: skip
 def test_no_grade(text: str) -> None:
     unreadable(grade, text)

@@ -26,10 +26,12 @@ _LEAD_IN = re.compile(
     re.IGNORECASE,
 )
 _SURE = re.compile(
-    r"confidence(?: level| score)?\W+(?:very )?(?:high|certain|100 ?%|[89]\d ?%|1(?:\.0)?|0?\.[5-9]\d{0,5})\W*", re.IGNORECASE
+    r"confidence(?: level| score)?\W+(?:very )?(?:high|certain|100 ?%|[89]\d ?%|1(?:\.0)?|0?\.[5-9]\d{0,5})\W*",
+    re.IGNORECASE,
 )
 _CONTENT = re.compile(r":|\b(?:that|about(?! as)|regarding|concerning)\b", re.IGNORECASE)
 _MOST_SENTENCES = 4
+_MUCH = 0.5  # of the words said of one comment that are said of the other
 _LONGEST_PAIR = 600  # characters in which two comments are set side by side
 
 
@@ -40,8 +42,10 @@ def _wordings() -> dict[str, Any]:
 
 @cache
 def _any_of(name: str) -> re.Pattern[str]:
-    patterns = [re.sub(r"\{([a-z]+)\}", lambda slot: str(_wordings()[slot[1]]), one) for one in _wordings()[name]]
-    return re.compile("|".join(patterns), re.IGNORECASE)
+    pattern = "|".join(_wordings()[name])
+    for _ in range(2):  # a list may stand within another
+        pattern = re.sub(r"\{([a-z]+)\}", lambda slot: str(_wordings()[slot[1]]), pattern)
+    return re.compile(pattern, re.IGNORECASE)
 
 
 @cache
@@ -141,7 +145,7 @@ def _sentences(text: str) -> list[str]:
 
 
 def speaks_for(same: bool, before: str, after: str) -> bool:
-    """Whether what stands around a verdict on two comments is nothing, or says so in its first sentence and then explains.
+    """Whether what stands around a verdict on two comments is nothing, or says so in its first sentence.
 
     Lists of refusals and contradictions never hold every wording; what a verdict needs beside it is known better. Of
     reasoning that leads to a verdict, any sentence may say so.
@@ -158,9 +162,9 @@ def speaks_for(same: bool, before: str, after: str) -> bool:
 
 def _backs(same: bool, text: str) -> bool:
     """Whether a text begins with a claim of what the verdict says, which no condition follows."""
-    if (shared := _shared(_any_of("too" if same else "apart").match(text[:_LONGEST_PAIR]))) is not None:
-        if same == (shared >= 0.5):
-            return True
+    shared = _shared(_any_of("too" if same else "apart").match(text[:_LONGEST_PAIR]))
+    if shared is not None and same == (shared >= _MUCH):
+        return True
     if same and _shared(_any_of("apart").search(text[:_LONGEST_PAIR])) == 0:
         return False
     if same and _any_of("deed_of_both").match(text):
@@ -174,7 +178,9 @@ def _backs(same: bool, text: str) -> bool:
 
 def _shared(pair: re.Match[str] | None) -> float | None:
     """How much of what is said of one comment is said of the other, from 0 to 1; None where nothing is compared."""
-    one, other = ([_content(side) for side in pair.groups() if side is not None]) if pair else (frozenset(), frozenset())
+    one, other = (
+        ([_content(side) for side in pair.groups() if side is not None]) if pair else (frozenset(), frozenset())
+    )
     return len(one & other) / min(len(one), len(other)) if one and other else None
 
 

@@ -21,6 +21,7 @@ from reviewgauge.models.answers.json_values import only_value
 from reviewgauge.models.answers.prose import (
     blames,
     claims_of_sameness,
+    doubts,
     explains,
     is_refusal,
     negated,
@@ -91,8 +92,8 @@ def yes_no(text: str) -> bool:
 
 def check_same(same: bool, explanation: str) -> None:
     """Raise Unreadable where an explanation refuses, or claims the opposite of a verdict on two comments."""
-    if is_refusal(explanation):
-        raise Unreadable("its explanation refuses, or asks for something")
+    if is_refusal(explanation) or doubts(explanation):
+        raise Unreadable("its explanation refuses, asks for something or doubts its yes or no")
     if same and obeys(explanation):
         raise Unreadable("it follows an order of the material that it is to judge")
     if (not same) in claims_of_sameness(explanation):
@@ -204,7 +205,7 @@ def whole_number(text: str, low: int, high: int, meanings: Mapping[int, re.Patte
     if (value * 2 > low + high and blames(beside)) or (value * 2 < low + high and praises(beside)):
         raise Unreadable("its words speak for another number")
     meaning = (meanings or {}).get(value)
-    _check_beside(meaning.sub("", beside) if meaning else beside, "reviews")
+    _check_beside(meaning.sub("", beside) if meaning and not explains(beside, "reviews") else beside, "reviews")
     return value
 
 

@@ -28,7 +28,7 @@ _LABEL = "|".join(re.escape(label) for label in sorted(_LABELS, key=len, reverse
 _LED_IN = r"(?:(?:so|thus|hence|therefore),?\s+)?(?:the\s+)?(?:final\s+)?"
 _LABELLED = re.compile(rf"[\"']?{_LED_IN}({_LABEL})[\"']?(?:\s*[:=]\s*|\s+is:?\s+)", re.IGNORECASE)
 _LABEL_ALONE = re.compile(rf"{_LED_IN}(?:{_LABEL})\s*:?", re.IGNORECASE)
-_MARKUP = re.compile(r"\\(?:boxed|text)(?=\{)|[*`$]+|#+(?!\w)|(_+)")
+_MARKUP = re.compile(r"\\(?:boxed|text)(?=\{)|[*`$]+|#(?!\w)|(_+)")
 _TAG = re.compile(rf"<({'|'.join(_VERDICT)}|result|output|label|category)>", re.IGNORECASE)
 _WITHIN_TAG = 200  # characters between a tag and the one that closes it
 _FENCE = re.compile(r"^```\w*[ \t]*$", re.MULTILINE)
