@@ -114,14 +114,9 @@ def negated(before: str) -> bool:
     return _any_of("negation").search(_SENTENCE_END.split(before[-_LOOK_BACK:])[-1]) is not None
 
 
-def praises(text: str) -> bool:
-    """Whether the text praises what is graded beyond doubt."""
-    return _any_of("praise").search(text) is not None
-
-
-def blames(text: str) -> bool:
-    """Whether the text calls what is graded worth nothing."""
-    return _any_of("blame").search(text) is not None
+def belies(high: bool, text: str) -> bool:
+    """Whether the text calls worth nothing what a high grade is given, or praises beyond doubt what has a low one."""
+    return _any_of("blame" if high else "praise").search(text) is not None
 
 
 def explains(text: str, subject: str) -> bool:

@@ -19,14 +19,13 @@ from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.trust import texts_in
 from reviewgauge.models.answers.json_values import only_value
 from reviewgauge.models.answers.prose import (
-    blames,
+    belies,
     claims_of_sameness,
     doubts,
     explains,
     is_refusal,
     negated,
     obeys,
-    praises,
     speaks_for,
 )
 from reviewgauge.models.answers.text import Unreadable, one_of, plain, verdict, without_reasoning
@@ -202,7 +201,7 @@ def whole_number(text: str, low: int, high: int, meanings: Mapping[int, re.Patte
     if any(low <= float(other[1]) <= high for other in _NUMBER.finditer(beside)) or _IN_WORDS.search(beside):
         raise Unreadable("it holds two numbers")
     value = int(found.value)
-    if (value * 2 > low + high and blames(beside)) or (value * 2 < low + high and praises(beside)):
+    if value * 2 != low + high and belies(value * 2 > low + high, beside):
         raise Unreadable("its words speak for another number")
     meaning = (meanings or {}).get(value)
     _check_beside(meaning.sub("", beside) if meaning and not explains(beside, "reviews") else beside, "reviews")
