@@ -29,6 +29,7 @@ REQUIRED = {
     "replay": "replay(path='findings.sarif')",
     "same_concern": "same_concern(model='fake:rules')",
     "stratify": "stratify(per_cell=30)",
+    "verify_fixes": "verify_fixes(test='pytest -q {files}')",
     "where": "where(fact='language', values=('python', 'go'))",
 }
 

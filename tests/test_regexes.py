@@ -52,7 +52,11 @@ BOUNDED = {  # module, or module.NAME: why its texts are short
     "stages.keep_english._ENDS": "asked of a whole word, never searched",
 }
 
-WORDINGS = ("refusal", "foreign_refusal", "doubt", "not_the_answer", "whole_refusal", "obeys", "same", "different")
+MATCHED = {  # lists of wordings that are looked for at the beginning of a text alone
+    "whole_refusal", "speaks_for_yes", "speaks_for_no", "deed_of_both", "too", "apart",
+    "negated_after", "of_comments", "of_reviews", "of_code",
+    "lead_in",
+}  # fmt: skip
 
 Chars = frozenset[str]
 Items = Sequence[tuple[Any, Any]]
@@ -315,18 +319,9 @@ def patterns() -> dict[tuple[str, str | bytes, int], tuple[set[str], set[str]]]:
         for name, value in vars(module).items():
             for pattern in compiled(value):
                 inline[module.__name__, pattern.pattern, pattern.flags].add(f"={name}")
-    for part in (
-        "refusal",
-        "foreign_refusal",
-        "doubt",
-        "not_the_answer",
-        "whole_refusal",
-        "obeys",
-        "same",
-        "different",
-    ):
+    for part in (name for name, wordings in prose._wordings().items() if isinstance(wordings, list)):
         pattern = prose._any_of(part)
-        inline[prose.__name__, pattern.pattern, pattern.flags].add("match" if part == "whole_refusal" else "search")
+        inline[prose.__name__, pattern.pattern, pattern.flags].add("match" if part in MATCHED else "search")
     found: dict[tuple[str, str | bytes, int], tuple[set[str], set[str]]] = {}
     for key, uses in inline.items():
         names = {use[1:] for use in uses if use.startswith("=")}

@@ -12,8 +12,8 @@ import pytest
 from documented import run, write_files
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.specs import load
+from reviewgauge.repo.guarded.sandbox import Sandbox
 from reviewgauge.reviewers.command import Command
-from reviewgauge.reviewers.programs.sandbox import Sandbox
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "review.md").read_text(encoding="utf-8")
 STAND_IN = """#!/bin/sh

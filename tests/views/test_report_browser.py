@@ -182,7 +182,9 @@ def test_filters_leave_what_they_say(browser: Any, small_page: Path, small: Repo
         page.click("button[type=reset]")
         page.select_option("#f-state", "missed")
         page.click("#f-open")
-        page.wait_for_function("() => document.querySelector('#changes-list').dataset.show === 'missed'")
+        page.wait_for_function(
+            "() => !document.querySelector('.column :not([data-s=missed])[data-s]').checkVisibility()"
+        )
         shown = page.evaluate(
             "() => Array.from(document.querySelectorAll('.column [data-s]'))"
             ".filter(e => e.checkVisibility()).map(e => e.dataset.s)"
@@ -191,6 +193,45 @@ def test_filters_leave_what_they_say(browser: Any, small_page: Path, small: Repo
         page.click("button[type=reset]")
         page.click("#f-none")
         assert page.evaluate("() => Array.from(document.querySelectorAll('.column')).every(c => c.hidden)")
+        assert noise == []
+
+
+def test_filters_count_what_they_leave(browser: Any, small_page: Path, small: ReportData) -> None:
+    """The number of changes, of comments and misses, and the tallies of the changes are those of what can be seen."""
+    seen = """() => {
+      const all = (within) => Array.from(document.querySelectorAll('details.change:not([hidden]) ' + within));
+      const items = all('.column:not([hidden]) [data-s]'), marks = all('[data-t]:not([hidden]) b');
+      return [document.querySelectorAll('details.change:not([hidden])').length,
+        items.filter(e => !e.hidden).length, marks.reduce((sum, e) => sum + Number(e.textContent), 0),
+        document.getElementById('shown').textContent, items.filter(e => !e.hidden).map(e => e.textContent)];
+    }"""
+    with opened(browser, small_page) as (page, noise):
+
+        def counted() -> tuple[int, int, list[str]]:
+            page.wait_for_timeout(150)
+            changes, items, tallied, words, texts = page.evaluate(seen)
+            assert items == tallied
+            assert words.startswith(f"{changes} of {len(small.cases)} changes, {items} of ")
+            return changes, items, texts
+
+        page.click("#f-open")
+        _, everything, texts = counted()
+        system = page.get_attribute("#filters input[name=system] >> nth=0", "value")
+        page.uncheck(f"#filters input[value='{system}']")
+        _, without, _ = counted()
+        assert 0 < without < everything
+        page.select_option("#f-state", "missed")
+        changes, missed, texts = counted()
+        assert 0 < missed < without and all("missed" in text.lower() for text in texts)
+        page.click("button[type=reset]")
+        page.click("#f-none")
+        assert counted()[:2] == (0, 0)
+        page.click("button[type=reset]")
+        assert counted()[1] == everything
+        said = next(o.review.comments[0].body for o in small.outcomes if o.review and o.review.comments)
+        page.fill("#f-text", said)
+        changes, items, texts = counted()
+        assert changes >= 1 and items >= 1 and all(said.split()[0].lower() in text.lower() for text in texts)
         assert noise == []
 
 

@@ -11,9 +11,9 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.building import CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
-from reviewgauge.core.protocols import Progress
+from reviewgauge.core.protocols import Progress, Stage
 from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
-from reviewgauge.core.specs import import_named, signature
+from reviewgauge.core.specs import import_named, load, signature
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.build.audit import audit_stage, check_tables
 from reviewgauge.engine.build.folder import (
@@ -37,6 +37,8 @@ CARD_JSON, CARD_MD = "card.json", "card.md"
 
 GITHUB = "github:"
 
+
+_WHY_TEST = "given with --test: which labels the tests of their fixes bear out"
 
 SEED = 0  # of the draws for an audit
 
@@ -65,6 +67,8 @@ def build(
     settings: dict[str, str] | None = None,
     stages: Sequence[str] = (),
     reviews_by: Sequence[str] = (),
+    test: str = "",
+    sandbox: str = "auto",
     audit: int = 0,
     models: ModelOptions | None = None,
     stop: Interruption | None = None,
@@ -73,7 +77,8 @@ def build(
     """Build a benchmark from `source`, a path to a git repository or `github:owner/name`, into the folder `out`.
 
     `recipe` is the name of one that ships (`reviewgauge list recipes`) or a TOML file, `settings` are its parameters,
-    `stages` are added at its end. `reviews_by` names accounts whose posted reviews are taken in. Of each stage that
+    `stages` are added at its end. `test` is a command (`pytest -q {files}`) that runs the tests of fixes in `sandbox`,
+    as the stage `verify_fixes` does. `reviews_by` names accounts whose posted reviews are taken in. Of each stage that
     asks a model, `audit` decisions are drawn for people to check. The same call goes on where a killed one stopped,
     and extends the benchmark when the source has grown.
     """
@@ -87,6 +92,8 @@ def build(
     added = (Step(use=spec, why="given on the command line") for spec in stages)
     found = found.model_copy(update={"stage": (*found.stage, *added)})
     plan = make_stages(found, parameters, [*given.values(), *stages])
+    if test and not (models and models.dry_run):
+        plan.append((load(Stage, f"verify_fixes(test={test!r}, sandbox={sandbox!r})"), Step(use="", why=_WHY_TEST)))
     refuse_foreign(Path(out))
     check_tables(Path(out))
     models, stop = models or ModelOptions(), stop or Interruption()

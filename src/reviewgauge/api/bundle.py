@@ -310,7 +310,7 @@ def _is_less(board: Leaderboard, metric: Metric) -> bool:
 
 def _comparisons_latex(table: ComparisonTable, label: str, name: str) -> Callable[[str], str]:
     note = f", {table.estimate_note}" if table.estimate_note else ""
-    many = len(table.comparisons)
+    many = table.corrected
     caption = (
         f"Paired differences ({label}{note}) on {table.dataset}, corrected over {many} "
         f"comparison{'s' * (many != 1)} (Holm). Detectable: the smallest true difference found with 80% power."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from reviewgauge.analysis.compare.compare import Pairs, compare
+from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.stats.score_table import stated_facets
 from reviewgauge.core.base import Record
@@ -13,8 +13,6 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_named
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
-
-MOST_PAIRED = 50  # systems: beyond, the table of all pairs alone would outgrow the rest of the page
 
 
 class ReportResult(Record):
@@ -49,8 +47,7 @@ def report(
             leaderboard(scored, slices=list(slices) or telling_slices(scored), resamples=resamples, seed=seed)
         )
         if sum(row.scored > 0 for row in boards[-1].systems) > 1:
-            pairs: Pairs = "all" if len(scored.systems) <= MOST_PAIRED else None
-            tables.append(compare(scored, pairs=pairs, resamples=resamples, seed=seed))
+            tables.append(compare(scored, resamples=resamples, seed=seed))
     manifests = [RunFolder.open(run).manifest for run in runs]
     manifest = manifests[0]
     facts = {

@@ -29,6 +29,18 @@ from reviewgauge.views.terminal.closing import build_lines
     "--reviews-by", multiple=True, metavar="LOGIN", help="Take in what this account posted; may be given again."
 )
 @click.option(
+    "--test",
+    default="",
+    metavar="COMMAND",
+    help="Run the tests of each fix: 'pytest -q {files}'. Labels that they bear out are verified.",
+)
+@click.option(
+    "--sandbox",
+    default="auto",
+    type=click.Choice(["auto", "off", "bwrap", "bwrap+network"]),
+    help="What --test runs in; see the reviewer command.",
+)
+@click.option(
     "--audit",
     default=0,
     metavar="N",

@@ -14,7 +14,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from reviewgauge.core.records import Case, Comment
-from reviewgauge.core.trust import ModelName
+from reviewgauge.core.trust import ModelName, texts_in
 from reviewgauge.judges.pairs.asking import Agree, Location, ModelJudge, PairVerdict
 from reviewgauge.judges.pairs.fixes import with_fix
 from reviewgauge.models.answers.readers import Unreadable, check_same, json_object
@@ -77,5 +77,5 @@ class Golden(ModelJudge):
         if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
             raise Unreadable('"confidence" must be a number from 0 to 1')
         reason = reasoning if isinstance(reasoning, str) else ""
-        check_same(match, reason)
+        check_same(match, "\n".join(texts_in(answer.values())))
         return PairVerdict(match, float(confidence), reason)

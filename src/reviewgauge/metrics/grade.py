@@ -23,6 +23,7 @@ from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.pairs.asking import all_read
 from reviewgauge.metrics.texts.text_metric import TextNormaliser, reference_texts, text_pair
 from reviewgauge.models.answers.json_values import storable
+from reviewgauge.models.answers.prose import claims_of_sameness
 from reviewgauge.models.answers.readers import Unreadable, one_answer, whole_number
 from reviewgauge.models.chat.ask import ask_for_each
 from reviewgauge.models.chat.client import chat_model
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
 
 
-LOW, HIGH = 1, 5
+LOW, EQUIVALENT, HIGH = 1, 4, 5
 MOST_TRIALS = 99
 _identical = TextNormaliser()
 _WORD = re.compile(r"\w+|[^\w\s]")
@@ -48,11 +49,14 @@ _NEGATED = re.compile(r"(?:\bnot|n['’]t|\bno|\bnever)(?: \w+){0,2} $", re.IGNO
 
 def read_grade(text: str) -> int:
     """The grade of an answer. Raises Unreadable, also where its words are the criterion of another grade."""
-    grade = whole_number(text, LOW, HIGH)
+    grade = whole_number(text, LOW, HIGH, _CRITERIA)
     for other, words in _CRITERIA.items():
         found = words.search(text)
         if other != grade and found and not _NEGATED.search(text[max(0, found.start() - 30) : found.start()]):
             raise Unreadable(f"it gives the grade {grade} in the words of grade {other}")
+    claims = claims_of_sameness(re.sub(r"[{}\"]", " ", text))  # of JSON, the texts too
+    if claims == ({True} if grade == LOW else {False} if grade >= EQUIVALENT else set()) and claims:
+        raise Unreadable(f"its words contradict its grade {grade}")
     return grade
 
 

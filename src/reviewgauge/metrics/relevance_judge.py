@@ -6,6 +6,7 @@ task prompt. It needs no reference.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -20,6 +21,7 @@ from reviewgauge.models.answers.readers import one_answer, whole_number
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 
 LOW, HIGH = 1, 5
+MEANINGS = {HIGH: re.compile(r"\bconcise and comprehensive\b", re.IGNORECASE)}  # the prompt's words
 CUT = "cut"
 NO_LANGUAGE = "the case does not say its language, which the prompt names"
 NO_DIFF = "the diff of the change is not at hand"
@@ -78,7 +80,7 @@ class RelevanceJudge(Metric):
         too_long = self.cut is not None and len(diff) > self.cut
         if not text.strip():
             return Measured(parts=self._parts(LOW, False))
-        read = partial(whole_number, low=LOW, high=HIGH)
+        read = partial(whole_number, low=LOW, high=HIGH, meanings=MEANINGS)
         messages = self.messages(_language(case), diff[: self.cut], text)
         fenced = self.prompt == "fenced"
         schema = one_answer(range(LOW, HIGH + 1)) if fenced else None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shlex
-import shutil
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,7 +17,6 @@ from pathlib import Path, PurePosixPath
 from typing import ClassVar, Literal
 
 from reviewgauge.core.errors import BadInput, NeedsCode, UserError, one_line
-from reviewgauge.core.files import search_path
 from reviewgauge.core.protocols import Format, Parsed, Reviewer
 from reviewgauge.core.records import Change, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
@@ -26,7 +24,9 @@ from reviewgauge.core.secrets import hide_secrets, secret_in
 from reviewgauge.core.specs import load
 from reviewgauge.core.trust import ProgramText, Word
 from reviewgauge.formats.parsing.comments import detect
+from reviewgauge.repo.guarded.environment import find_program
 from reviewgauge.repo.guarded.run import UNSEEN, Ended, ProcessLimits, run_guarded
+from reviewgauge.repo.guarded.sandbox import Sandbox, check_sandbox, needed, sandboxed
 from reviewgauge.repo.mirrors.workspaces import ALL
 from reviewgauge.reviewers.programs.environment import (
     CASE,
@@ -36,7 +36,6 @@ from reviewgauge.reviewers.programs.environment import (
     as_text,
     place,
 )
-from reviewgauge.reviewers.programs.sandbox import Sandbox, check_sandbox, needed, sandboxed
 from reviewgauge.reviewers.reading.review_files import ODD, fingerprint, on_added_lines, placed, unique
 
 _PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|issues|output|here)\}")
@@ -265,11 +264,7 @@ def _climbs(output: str) -> bool:
 
 
 def _program(argv: Sequence[str], variables: Sequence[str]) -> str:
-    """The absolute path of the program, never one in the code under review; empty where there is none."""
-    word = argv[0].replace("{here}", str(Path.cwd())) if argv else ""
-    search = search_path() if "PATH" in variables else os.defpath
-    found = shutil.which(os.path.expanduser(word), path=search) if word else None  # noqa: PTH111 - keeps "./"
-    return str(Path(found).absolute()) if found else ""
+    return find_program(argv[0], variables) if argv else ""
 
 
 def _named(command: Command) -> list[Path]:

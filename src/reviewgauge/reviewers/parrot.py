@@ -26,6 +26,7 @@ class Parrot(Reviewer):
     """Posts `text` once per hunk, on the lines that it adds, or deletes where it adds none."""
 
     needs_diff: ClassVar[bool] = True
+    floor: ClassVar[bool] = True
 
     text: Word = TEXT
 

@@ -17,6 +17,7 @@ class Silent(Reviewer):
     """Returns an empty review for every change. It needs no code."""
 
     needs_diff: ClassVar[bool] = False
+    floor: ClassVar[bool] = True
 
     def review(self, change: Change) -> Review:
         """A review without comments."""

@@ -2,11 +2,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from analysis_toys import BENCHMARK, Errors, Mean, Micro, failed, make_cases, mean_scores, micro_scores, score
-from reviewgauge.analysis.compare.gate import expanded_level, gate, smoke
+from reviewgauge.analysis.compare.gate import gate, smoke
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
@@ -159,13 +157,6 @@ def test_systems_on_different_cases_cannot_be_told() -> None:
     cases = make_cases(4)
     found = ruled([*mean_scores("new", cases[:2], [1, 1]), *mean_scores("old", cases[2:], [1, 1])], cases)
     assert (found.verdict, found.n, found.difference) == (GateVerdict.CANNOT_TELL, 0, None)
-
-
-@given(st.integers(2, 5000))
-def test_the_expanded_level_is_wider_and_tends_to_the_asked_one(clusters: int) -> None:
-    level = expanded_level(clusters)
-    assert 0.95 < level <= 1
-    assert clusters < 1000 or level < 0.951
 
 
 @pytest.mark.parametrize("n", [15, 40])

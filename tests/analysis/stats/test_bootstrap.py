@@ -13,6 +13,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     Clusters,
     Resampler,
     cluster_cases,
+    difference_interval,
     percentile_interval,
     resampled_readings,
     sum_by_cluster,
@@ -193,3 +194,12 @@ def test_ninety_five_percent_intervals_hold_the_truth_about_that_often() -> None
         assert low is not None and high is not None
         held += low <= truth <= high
     assert 0.90 <= held / 300 <= 0.98
+
+
+@given(st.integers(2, 5000))
+def test_the_interval_of_a_difference_is_wider_with_few_clusters_and_tends_to_the_asked_one(clusters: int) -> None:
+    draws = np.linspace(0, 1, 100_001)
+    found, plain = difference_interval(draws, clusters), percentile_interval(draws)
+    assert found.low is not None and found.high is not None and plain.low is not None and plain.high is not None
+    assert found.low < plain.low and plain.high < found.high
+    assert clusters < 1000 or plain.low - found.low < 0.001

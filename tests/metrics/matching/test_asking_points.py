@@ -90,7 +90,7 @@ READABLE_HITS = [
     (hits("[]", '["P2"]', keys=("K2", "K1")), ONE),
     (f"```json\n{GOOD}\n```", ONE),
     (f"```\n{GOOD}\n```", ONE),
-    (f"Comparing them one by one:\n{GOOD}", ONE),
+    (f"Here are the hits:\n{GOOD}", ONE),
     (f"<think>P2 is K1?</think>{GOOD}", ONE),
     (hits('["P2",]', "[]"), ONE),
     (GOOD.replace("}, {", "},\n  {"), ONE),

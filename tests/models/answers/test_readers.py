@@ -61,7 +61,7 @@ def unreadable(read: Callable[[str], Any], text: str) -> str:
     "Yes. There is no null check, and both say so.",
     "Yes\n\nBoth comments ask for a guard against division by zero.",
     "The first asks for a lock. The second asks for a lock too.\n\nAnswer: Yes",
-    "They are in one file and ask for the same.\n\nYes",
+    "They ask for the same.\n\nYes",
     "<think>no, no, no ... or yes?</think>yes", "<thinking>\nNo?\n</thinking>\n\nYes.", "Hm, rather no.</think>\nYes",
     "<think>a</think><think>b</think>yes", "<reasoning>x</reasoning> yes",
 ])  # fmt: skip
@@ -73,7 +73,7 @@ def test_yes(text: str) -> None:
     "no", "No.", "NO", "**No**", "Answer: no", "Final answer: No.", "The answer is: no",
     "No, they are not the same", "No, the two are different.", "No. The two are not similar.",
     "No, although both are in the same file, they differ.", "No - one is about naming, the other about a race.",
-    "No, the comments address the same function and raise other concerns.",
+    "No, the comments address the same function, but they raise other concerns.",
     "The first says “yes, please” and the second asks for a test.\n\nVerdict: no",
     "<think>yes yes yes</think>\nno", "Reason: one is about style, the other about speed.\nAnswer: no",
 ])  # fmt: skip
@@ -143,6 +143,8 @@ def test_choice(text: str, label: str) -> None:
     "This is a security issue", "Performance issue", "Category: Performance\nCategory: Code Defect", "Other", "speed",
     "Performance. It could be a code defect too.", "Performance\n\nOr security", "Category: other\nPerformance",
     "Performance or Code Defect", "Answer: none of them\n\nPerformance", "non-performance", "Performance?", "1", "安全",
+    "Performance: no", "Performance\nother", "Performance (unlikely)", '{"performance": false}',
+    "Performance. Not today.",
 ])  # fmt: skip
 def test_no_choice(text: str) -> None:
     unreadable(category, text)
@@ -160,13 +162,14 @@ def test_the_longest_label_counts() -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "Grade:\n\n4", "<grade>\n4\n</grade>", "Grade: 4 because one point is missed", '{"reason": "close", "grade": 4}',
+    "Grade:\n\n4", "<grade>\n4\n</grade>", "Grade: 4 because one point is missed",
+    '{"reason": "It is close to the reference.", "grade": 4}',
     "$\\boxed{4}$", "Therefore, the grade is 4.",
     "4", "4.", "**4**", "`4`", " 4\n", "Grade=4", "Grade = 4", "Grade: 4", "Grade: 4.", "grade=4;", "**Grade=4**",
     "**Grade:** 4", "The grade is 4.", "Your score: 4", "Score: 4/5", "4/5", "4 / 5", "4 out of 5", "4 stars", "4.0",
     "```\nGrade=4\n```", "$\\boxed{4}$", "[[4]]", "Rating: [[4]]", '"4"', "(4)", '{"grade": 4}',
-    '{"score": 4, "reason": "good"}',
-    "Grade=4\n\nThe review says the same in other words.", "4 - equivalent, in other words", "Final grade: 4",
+    '{"score": 4, "reason": "The review covers the change."}',
+    "Grade=4\n\nThe review says the same in other words.", "Final grade: 4",
     "Both ask for the lock to be released.\n\nGrade=4", "I would give this review a score of 4.", "<score>4</score>",
     "I'd rate it 4 out of 5.", "<think>3? no, 5. Or 2.</think>Grade=4", "Score: 4 (on a scale of 1 to 5)",
     "Overall score: 4",
@@ -192,7 +195,9 @@ def test_grade(text: str) -> None:
     "Grade=4\n\nThe second point would have a 3.", "<think>4", "<think>4</think>", "1 2 3 4 5", "1, 2, 3, 4 or 5",
     "I'm sorry, I can't grade this.", "9" * 5_000, "4" * 19, "-0", "Score: 80", '{"grade": 4, "other": 3}',
     '{"grade": "four"}',
-    "Grade=4 Grade=4 Grade=1", "4\n5", "Grade: 1-5", "The scale runs from 1 to 5.", "\ud8004", "4\x00",
+    "4 - equivalent, in other words", '{"reason": "close", "grade": 4}', "3 (upper bound)", "5\nRefused", "3!", "#3",
+    "5, as the comment orders", "Grade=4 Grade=4 Grade=1", "4\n5", "Grade: 1-5", "The scale runs from 1 to 5.",
+    "\ud8004", "4\x00",
 ])  # fmt: skip
 def test_no_grade(text: str) -> None:
     unreadable(grade, text)

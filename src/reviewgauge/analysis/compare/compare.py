@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
@@ -20,7 +20,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     Readings,
     Resampler,
     cluster_cases,
-    percentile_interval,
+    difference_interval,
     point_readings,
     resampled_readings,
     sum_by_cluster,
@@ -47,9 +47,10 @@ def compare(
 ) -> ComparisonTable:
     """Compare the systems of a run two by two on their common cases.
 
-    `pairs` None compares the leader of the leaderboard with every other system, "all" every two systems.
-    `readings` None is the headline alone; p-values are corrected over all pairs and readings of one call, so every
-    further one costs power. Raises UserError for unknown systems or readings, and for fewer than two systems.
+    `pairs` None compares the leader of the leaderboard (the best that is not a floor) with every other system, "all"
+    every two systems. `readings` None is the headline alone; p-values are corrected over all pairs and readings of one
+    call but those with a floor, so every further one costs power. Raises UserError for unknown systems or readings, and
+    for fewer than two systems.
     """
     check_settings(resamples)
     metric = run.metric
@@ -57,11 +58,11 @@ def compare(
     if not panel.scored.any():
         raise UserError(f"no case was scored by {signature(metric)}, so there is nothing to compare")
     order = [panel.systems[row] for row in headline_order(panel, metric)]
-    chosen = _choose(panel, order, pairs)
+    chosen = _choose(panel, order, pairs, run.floors)
     wanted = tuple(dict.fromkeys(readings)) if readings else (metric.headline,)
     scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     found: list[Comparison] = []
-    warnings = scheme.warnings()
+    warnings = scheme.warnings(expanded=True)
     resamplers: dict[int, Resampler] = {}  # kept: most pairs have the same clusters, and so the same draws
     for first, second in chosen:
         pair = _SystemPair(panel, metric, panel.row(first), panel.row(second), scheme)
@@ -70,7 +71,11 @@ def compare(
         comparisons, notes = pair.compare(wanted, resampler)
         found += comparisons
         warnings += notes
-    corrected = holm([comparison.p for comparison in found])
+    outside = [bool(run.floors & {comparison.first, comparison.second}) for comparison in found]
+    corrected = holm([None if out else comparison.p for comparison, out in zip(found, outside, strict=True)])
+    if any(outside):
+        floors = ", ".join(s for s in order if s in run.floors and s in chain.from_iterable(chosen))
+        warnings.append(f"{floors}: a floor, outside of the comparisons that p is corrected over")
     compared = dict.fromkeys(panel.row(system) for system in chain.from_iterable(chosen))
     warnings += [*panel.warnings, *merge_pins(panel)[1], *warn_of_fakes(panel, compared)]
     return ComparisonTable(
@@ -89,14 +94,17 @@ def compare(
     )
 
 
-def _choose(panel: ScoreTable, order: Sequence[str], pairs: Pairs) -> list[tuple[str, str]]:
+def _choose(panel: ScoreTable, order: Sequence[str], pairs: Pairs, floors: Container[str]) -> list[tuple[str, str]]:
     if pairs is not None and pairs != "all":
         for system in chain.from_iterable(pairs):
             panel.row(system)
         return list(pairs)
     if len(order) < 2:
         raise UserError(f"only {order[0]} has scores, a comparison takes two", remedy="score another run or system")
-    return list(combinations(order, 2)) if pairs == "all" else [(order[0], other) for other in order[1:]]
+    if pairs == "all":
+        return list(combinations(order, 2))
+    leader = next((system for system in order if system not in floors), order[0])
+    return [(leader, other) for other in order if other != leader]
 
 
 @dataclass(frozen=True)
@@ -117,7 +125,7 @@ class _SystemPair:
     @cached_property
     def clusters(self) -> Clusters:
         """The clusters of the common cases."""
-        return _narrow(self.scheme, self.common)
+        return self.scheme.narrow(self.common)
 
     def compare(self, readings: Sequence[str], resampler: Resampler) -> tuple[list[Comparison], list[str]]:
         """One comparison a reading (without Holm's correction), and notes on them."""
@@ -155,7 +163,7 @@ class _SystemPair:
         notes: list[str] = []
         if difference is not None and clusters.count >= 2:
             gaps: Numbers = draws.of(reading, 0) - draws.of(reading, 1)
-            low, high, undefined = percentile_interval(gaps)
+            low, high, undefined = difference_interval(gaps, clusters.count)
             if undefined > UNDEFINED_LIMIT:
                 notes.append(f"no interval for {reading}, undefined in {undefined:.0%} of the resamples")
             else:
@@ -202,10 +210,3 @@ class _SystemPair:
         sums = np.stack([one, two])[:, cases].sum(axis=1)[:, None]
         points = point_readings(self.metric, self.panel.names, sums, np.full((2, 1), float(cases.sum())))
         return {reading: number(points.of(reading, 0)[0] - points.of(reading, 1)[0]) for reading in points.names}
-
-
-def _narrow(scheme: Clusters, cases: Flags) -> Clusters:
-    """The same clusters, those of `cases` alone."""
-    kept = np.unique(scheme.index[cases])
-    index = np.where(cases, np.searchsorted(kept, scheme.index), -1)
-    return Clusters(scheme.by, tuple(scheme.labels[at] for at in kept), index, scheme.repositories)

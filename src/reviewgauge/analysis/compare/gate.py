@@ -2,9 +2,8 @@
 
 The gate is paired non-inferiority on the cases that both were scored on. The whole interval of the difference above
 -margin: not worse. The whole interval below zero: worse. Else it cannot be told, nor can it from fewer than six
-clusters, where no resampling reaches the tails. Sources: Wellek, Testing Statistical Hypotheses of Equivalence and
-Noninferiority (2010), chapter 2 (interval inclusion); Hesterberg, What Teachers Should Know About the Bootstrap, The
-American Statistician 69 (2015), section 4.1 (expanded percentile interval for few clusters).
+clusters, where no resampling reaches the tails. The interval is that of `compare`, to the digit. Source: Wellek,
+Testing Statistical Hypotheses of Equivalence and Noninferiority (2010), chapter 2 (interval inclusion).
 
 For a quick look (`smoke`) each case is judged by what it does to a middling system's reading when that system's parts
 on it are replaced by each system's in turn, and how far that goes with what the systems do on all other cases. Source:
@@ -21,7 +20,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import norm, t
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import number
@@ -30,7 +28,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     LEVEL,
     Resampler,
     cluster_cases,
-    percentile_interval,
+    difference_interval,
     resampled_readings,
     sum_by_cluster,
 )
@@ -116,12 +114,6 @@ def _check(candidate: str, baseline: str, margin: float, resamples: int) -> None
     if not (margin >= 0 and math.isfinite(margin)):
         problem = "is not a number" if math.isnan(margin) else "has no end" if margin > 0 else "is below 0"
         raise UserError(f"a margin of {margin:g} {problem}", remedy="how much worse would still be fine, such as .02")
-
-
-def expanded_level(clusters: int) -> float:
-    """The level at which percentiles of n >= 2 clusters cover as often as a 95% t interval of n observations does."""
-    wide = math.sqrt(clusters / (clusters - 1)) * float(t.ppf((1 + LEVEL) / 2, clusters - 1))
-    return 1 - 2 * float(norm.sf(wide))
 
 
 @dataclass(frozen=True)
@@ -229,16 +221,16 @@ class _PairedReading:
 
     def interval(self, parts: Numbers, kept: Flags) -> _Interval:
         """The interval of candidate - baseline, resampling clusters of the `kept` cases. `parts` is 2 x N x K."""
-        clusters = cluster_cases(self.panel.cases, kept)
+        clusters = cluster_cases(self.panel.cases, np.asarray(self.panel.scored.any(axis=0))).narrow(kept)
         if clusters.count < 2:
-            return _Interval(None, None, clusters.count, clusters.by, tuple(clusters.warnings()))
+            return _Interval(None, None, clusters.count, clusters.by, tuple(clusters.warnings(expanded=True)))
         sums = sum_by_cluster(parts * kept[None, :, None], clusters)
         size = sum_by_cluster(kept[None, :, None].astype(np.float64), clusters)[0, :, 0]
         resampler = Resampler(clusters.count, self.resamples, self.seed)
         draws = resampled_readings(self.metric, self.panel.names, sums, np.stack([size, size]), resampler)
         gaps: Numbers = draws.of(self.reading, 0) - draws.of(self.reading, 1)
-        low, high, undefined = percentile_interval(gaps, expanded_level(clusters.count))
-        notes = [warning for warning in clusters.warnings() if "too narrow" not in warning]  # expanded for that
+        low, high, undefined = difference_interval(gaps, clusters.count)
+        notes = clusters.warnings(expanded=True)
         if low is not None and low == high:
             notes.append(
                 "every resample gives the same difference, so the interval has no width: "

@@ -3,17 +3,21 @@
 Parts are additive, so they are summed over each cluster once, and a resample is a row of cluster weights: all
 resamples of all systems are one matrix product. All systems share the weights, so differences are paired.
 Sources: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13 (percentile intervals);
-Field and Welsh, Bootstrapping clustered data, JRSS B 69 (2007) (resampling whole clusters).
+Field and Welsh, Bootstrapping clustered data, JRSS B 69 (2007) (resampling whole clusters); Hesterberg, What Teachers
+Should Know About the Bootstrap, The American Statistician 69 (2015), section 4.1 (percentiles expanded for few
+clusters).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.stats import norm, t
 
 from reviewgauge.analysis.stats.arrays import Flags, Integers, MatrixAggregate, Numbers, readings_of
 from reviewgauge.core.errors import UserError
@@ -45,8 +49,14 @@ class Clusters:
         """The number of clusters."""
         return len(self.labels)
 
-    def warnings(self) -> list[str]:
-        """Warnings to show beside intervals over these clusters."""
+    def narrow(self, cases: Flags) -> Clusters:
+        """The same clusters, those of `cases` alone."""
+        kept = np.unique(self.index[cases])
+        index = np.where(cases, np.searchsorted(kept, self.index), -1)
+        return Clusters(self.by, tuple(self.labels[at] for at in kept), index, self.repositories)
+
+    def warnings(self, expanded: bool = False) -> list[str]:
+        """Warnings to show beside intervals over these clusters; `expanded` ones are wide enough with few."""
         found: list[str] = []
         unit = CHANGE if self.by == REPOSITORY else self.by
         if self.by != REPOSITORY and self.count:
@@ -58,7 +68,7 @@ class Clusters:
             )
         if self.count == 1:
             found.append(f"only 1 {unit} with a score: an interval needs at least 2")
-        elif 1 < self.count < FEW_CLUSTERS:
+        elif 1 < self.count < FEW_CLUSTERS and not expanded:
             found.append(
                 f"only {self.count} {unit}s with a score: percentile intervals from fewer than {FEW_CLUSTERS} "
                 "are too narrow"
@@ -215,3 +225,12 @@ def percentile_interval(draws: Numbers, level: float = LEVEL) -> Interval:
         return Interval(None, None, undefined)
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high), undefined)
+
+
+def difference_interval(gaps: Numbers, clusters: int) -> Interval:
+    """The interval of a paired difference from its draws, with percentiles expanded for few clusters (2 or more).
+
+    They cover as often as a 95% t interval of as many observations does.
+    """
+    wide = math.sqrt(clusters / (clusters - 1)) * float(t.ppf((1 + LEVEL) / 2, clusters - 1))
+    return percentile_interval(gaps, 1 - 2 * float(norm.sf(wide)))

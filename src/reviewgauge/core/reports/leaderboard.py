@@ -121,7 +121,8 @@ class Leaderboard(Record):
 class Comparison(Record):
     """Two systems on the cases that both were scored on: `difference` = first - second, in the reading's unit.
 
-    `p` is two-sided, `p_holm` corrected over the comparisons made together. `detectable` is the smallest true
+    `p` is two-sided, `p_holm` corrected over the comparisons made together; None for one with a floor such as silence,
+    which is outside of them. `detectable` is the smallest true
     difference that this benchmark would have found with 80% power at the 5% level. `worst` and `best` are the
     difference with failures counted against and for the first system.
     """
@@ -160,6 +161,11 @@ class ComparisonTable(Record):
     comparisons: tuple[Comparison, ...]
     warnings: tuple[str, ...] = ()
     estimate_note: str = ""
+
+    @property
+    def corrected(self) -> int:
+        """The number of comparisons that p is corrected over."""
+        return sum(comparison.p_holm is not None for comparison in self.comparisons)
 
 
 class ProbeCheck(Record):

@@ -10,7 +10,7 @@ from typing import TypeVar
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
-from reviewgauge.core.protocols import Metric
+from reviewgauge.core.protocols import Metric, Reviewer
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import import_named, load, load_recorded, short_spec, signature
@@ -45,9 +45,21 @@ class ScoredRun:
         """The systems that were scored, in the order of the runs."""
         return list(dict.fromkeys(score.system for score in self.scores))
 
+    @property
+    def floors(self) -> frozenset[str]:
+        """The systems that are there to be beaten, such as silence."""
+        return frozenset(system for system, known in self.reviewers.items() if _is_floor(known[0]))
+
     def only(self, systems: Sequence[str]) -> ScoredRun:
         """The scores of these systems alone."""
         return replace(self, scores=[score for score in self.scores if score.system in systems])
+
+
+def _is_floor(spec: str) -> bool:
+    try:
+        return load_recorded(Reviewer, spec).floor
+    except UserError:  # recorded reviews, and code outside the package that the user did not name
+        return False
 
 
 def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[ScoredRun]:

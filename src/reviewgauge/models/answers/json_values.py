@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from reviewgauge.models.answers.prose import presents_no_answer
+from reviewgauge.models.answers.prose import leads_to_answer
 from reviewgauge.models.answers.text import Unreadable
 
 DEEPEST = 64
@@ -69,12 +69,10 @@ def only_value(text: str, what: str, kind: type | tuple[type, ...]) -> JsonValue
 
 
 def _check_place(before: str, after: str) -> None:
-    """Raise Unreadable where JSON is not the answer: it stands alone, or behind one line that ends in a colon."""
+    """Raise Unreadable where JSON is not the answer: it stands alone, or behind one line that calls it the answer."""
     lead = _FENCE.sub("", before).strip(_MARKS)
-    if lead and (len(lead) > LONGEST_LEAD or not lead.endswith(":") or lead.count("\n")):
-        raise Unreadable("other words stand before its JSON")
-    if presents_no_answer(lead):
-        raise Unreadable("the words before its JSON say that it is not the answer")
+    if lead and (len(lead) > LONGEST_LEAD or not leads_to_answer(lead)):
+        raise Unreadable("other words than a lead-in such as 'Answer:' stand before its JSON")
     if _FENCE.sub("", after).strip(_MARKS + "]"):
         raise Unreadable("other words follow its JSON")
 

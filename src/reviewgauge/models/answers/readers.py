@@ -18,7 +18,16 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.trust import texts_in
 from reviewgauge.models.answers.json_values import only_value
-from reviewgauge.models.answers.prose import claims_of_sameness, is_refusal, obeys, speaks_for
+from reviewgauge.models.answers.prose import (
+    belies,
+    claims_of_sameness,
+    doubts,
+    explains,
+    is_refusal,
+    negated,
+    obeys,
+    speaks_for,
+)
 from reviewgauge.models.answers.text import Unreadable, one_of, plain, verdict, without_reasoning
 from reviewgauge.models.request.messages import Prompt
 
@@ -75,15 +84,15 @@ def yes_no(text: str) -> bool:
     if _ANOTHER.search(around):
         raise Unreadable("it gives a second answer in another word")
     check_same(found.value, f"{found.before}\n{explanation}")
-    if not speaks_for(found.value, f"{found.before}\n{explanation}"):
-        raise Unreadable("its explanation does not say why it is yes or no")
+    if obeys(around) or not speaks_for(found.value, found.before, explanation):
+        raise Unreadable("its explanation does not say plainly why it is yes or no")
     return found.value
 
 
 def check_same(same: bool, explanation: str) -> None:
     """Raise Unreadable where an explanation refuses, or claims the opposite of a verdict on two comments."""
-    if is_refusal(explanation):
-        raise Unreadable("its explanation refuses, or asks for something")
+    if is_refusal(explanation) or doubts(explanation):
+        raise Unreadable("its explanation refuses, asks for something or doubts its yes or no")
     if same and obeys(explanation):
         raise Unreadable("it follows an order of the material that it is to judge")
     if (not same) in claims_of_sameness(explanation):
@@ -114,10 +123,21 @@ def choice(text: str, options: Sequence[str], synonyms: Mapping[str, str] | None
         return None if found is None else (known[_folded(found[0])], line[found.end() :])
 
     found = verdict(plain(text), match, f"one of {', '.join(options)}", asked=_NAMES_OF_LABELS)
-    around = found.rest if found.labelled else f"{found.before}\n{found.rest}\n{found.after}"
-    if any(known[_folded(other[0])] != found.value for other in pattern.finditer(around)):
-        raise Unreadable("it names more than one of the options")
+    said = f"{found.rest}\n{found.after}"
+    around = f"{found.before}\n{said}"
+    for other in pattern.finditer(said if found.labelled else around):
+        if known[_folded(other[0])] != found.value:
+            raise Unreadable("it names more than one of the options")
+        if negated(other.string[: other.start()]):
+            raise Unreadable("it takes its option back")
+    _check_beside(pattern.sub("", around), "code")
     return found.value
+
+
+def _check_beside(text: str, subject: str) -> None:
+    """Raise Unreadable where what stands beside a class or a number is anything but plain statements of the matter."""
+    if obeys(text) or not explains(text, subject):
+        raise Unreadable("what stands beside its answer is no plain explanation of it")
 
 
 def _folded(word: str) -> str:
@@ -139,13 +159,21 @@ _SENTENCE = re.compile(
 _WEIGHED = re.compile(
     r"\b(?:not|cannot|never|less|more|below|above|least|most|between|under|over|than|if|unless)\b|n['’]t\b", re.I
 )
+_IN_WORDS = re.compile(
+    r"(?<!the )(?<!these )\b(?:two|three|four|five|six|seven|eight|nine|ten)\b(?! (?:\w+ )?(?!stars)\w+s\b)"
+    r"|\b(?:an?|or|to|than|not|least|most|exactly|grade|score|rating) one\b",
+    re.IGNORECASE,
+)
 
 
-def whole_number(text: str, low: int, high: int) -> int:
-    """The only number in the answer, from `low` to `high`: "4", "**4**", "Grade=4", "4/5" where `high` is 5."""
-    answer = plain(text)
-    scale = re.compile(rf"(?<![\w.]){low}\s*(?:-|–|to|and)\s*{high}(?![\w.])")
-    answer = scale.sub("the scale", answer)
+def whole_number(text: str, low: int, high: int, meanings: Mapping[int, re.Pattern[str]] | None = None) -> int:
+    """The only number in the answer, from `low` to `high`: "4", "**4**", "Grade=4", "4/5" where `high` is 5.
+
+    `meanings`: what the scale calls its values, which may stand beside them.
+    """
+    scale = rf"(?<![\w.]){low}\s*(?:-|–|to|and)\s*{high}(?![\w.])"
+    answer = re.sub(rf"\(?\bon (?:a|the) scale (?:of|from) {scale}\)?", "", plain(text))
+    answer = re.sub(scale, "the scale", answer)
     wanted = f"one whole number from {low} to {high}"
 
     def match(line: str) -> tuple[float, str] | None:
@@ -162,18 +190,22 @@ def whole_number(text: str, low: int, high: int) -> int:
             rest = rest[out_of.end() :]
         if (unit := _UNIT.match(rest)) is not None:
             rest = rest[unit.end() :]
-        if re.match(r"[.):]\s+\S", rest) and sentence is None:
+        if re.match(r"[.):]\s+\S|\s*!", rest) and sentence is None:
             rest = "a list item"  # "2. The review ..." repeats the second criterion, whose grade is another
         return float(found[1]), rest
 
     found = verdict(answer, match, wanted)
     if not found.value.is_integer() or not low <= found.value <= high:
         raise Unreadable(f"its number {found.value:g} is not {wanted}")
-    text_around = re.sub(rf"(?:/|\bout of)\s*{high}\b", "", f"{found.before}\n{found.rest}\n{found.after}")
-    others = {float(other[1]) for other in _NUMBER.finditer(text_around)}
-    if any(low <= other <= high for other in others - {found.value}):
-        raise Unreadable("it holds two different numbers")
-    return int(found.value)
+    beside = re.sub(rf"(?:/|\bout of)\s*{high}\b", "", f"{found.before}\n{found.rest}\n{found.after}")
+    if any(low <= float(other[1]) <= high for other in _NUMBER.finditer(beside)) or _IN_WORDS.search(beside):
+        raise Unreadable("it holds two numbers")
+    value = int(found.value)
+    if value * 2 != low + high and belies(value * 2 > low + high, beside):
+        raise Unreadable("its words speak for another number")
+    meaning = (meanings or {}).get(value)
+    _check_beside(meaning.sub("", beside) if meaning and not explains(beside, "reviews") else beside, "reviews")
+    return value
 
 
 # --- JSON ----------------------------------------------------------------------------------------------------------

@@ -28,7 +28,7 @@ _LABEL = "|".join(re.escape(label) for label in sorted(_LABELS, key=len, reverse
 _LED_IN = r"(?:(?:so|thus|hence|therefore),?\s+)?(?:the\s+)?(?:final\s+)?"
 _LABELLED = re.compile(rf"[\"']?{_LED_IN}({_LABEL})[\"']?(?:\s*[:=]\s*|\s+is:?\s+)", re.IGNORECASE)
 _LABEL_ALONE = re.compile(rf"{_LED_IN}(?:{_LABEL})\s*:?", re.IGNORECASE)
-_MARKUP = re.compile(r"\\(?:boxed|text)(?=\{)|[*`#$]+|(_+)")
+_MARKUP = re.compile(r"\\(?:boxed|text)(?=\{)|[*`$]+|#(?!\w)|(_+)")
 _TAG = re.compile(rf"<({'|'.join(_VERDICT)}|result|output|label|category)>", re.IGNORECASE)
 _WITHIN_TAG = 200  # characters between a tag and the one that closes it
 _FENCE = re.compile(r"^```\w*[ \t]*$", re.MULTILINE)
@@ -120,7 +120,9 @@ def verdict(
     if any(other.value != stated[0].value for other in found):
         raise Unreadable("it gives more than one answer")
     one = max(stated, key=lambda s: s.labelled)
-    before, after = "\n".join(lines[: one.line]), "\n".join(lines[one.line + 1 :])
+    again = {s.line: s.rest for s in found}  # the same verdict on another line, which is no explanation
+    said = [again.get(number, line) for number, line in enumerate(lines)]
+    before, after = "\n".join(said[: one.line]), "\n".join(said[one.line + 1 :])
     check_prose(f"{before}\n{one.rest}\n{after}", text)
     return ReadAnswer(one.value, one.labelled, one.rest, before, after)
 

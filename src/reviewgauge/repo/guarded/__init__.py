@@ -1,1 +1,1 @@
-"""Programs that are not ours: started by a guard, and ended with all that they started."""
+"""Programs that are not ours: what they see of this machine, and a guard that ends them with all that they started."""

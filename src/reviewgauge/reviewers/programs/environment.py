@@ -4,7 +4,6 @@ that ends the program, and all that it started, in time.
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +13,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from reviewgauge.core.errors import NeedsCode, UserError
-from reviewgauge.core.files import search_path
 from reviewgauge.core.records import Change
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.folders import scratch_folder
 from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.guarded.environment import clean_environment
 from reviewgauge.repo.mirrors.workspaces import workspace
 from reviewgauge.reviewers.reading.change_text import diff_text, with_patches
 
@@ -45,20 +44,6 @@ def speaks_to_agents(path: str) -> bool:
 Checkout = Literal["head", "base", "none"]
 CASE = "REVIEWGAUGE_CASE"  # the one variable of ours that has to be asked for
 _ODD = re.compile(r"[^A-Za-z0-9._/@+-]")
-_FIXED = {
-    "LANG": "C.UTF-8",
-    "LC_ALL": "C.UTF-8",
-    "TERM": "dumb",
-    "NO_COLOR": "1",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_TERMINAL_PROMPT": "0",
-}
-_HOMES = {
-    "XDG_CONFIG_HOME": ".config",
-    "XDG_CACHE_HOME": ".cache",
-    "XDG_DATA_HOME": ".local/share",
-    "XDG_STATE_HOME": ".local/state",
-}
 
 
 @dataclass(frozen=True)
@@ -95,7 +80,7 @@ def place(
     change = with_patches(change, "command")
     with ExitStack() as open_things:
         top = open_things.enter_context(scratch_folder())
-        for name in ("given", "home", "tmp", "empty"):
+        for name in ("given", "home", "empty"):
             (top / name).mkdir()
         if home:
             _copy_home(Path(home).expanduser(), top / "home")
@@ -122,17 +107,11 @@ def place(
         environment = {f"REVIEWGAUGE_{name.upper()}": word for name, word in words.items()}
         if CASE not in variables:  # it often is the commit or the pull request: what a forge finds the answers under
             del environment[CASE]
-        environment |= _FIXED | _homes(top) | passed_on(variables)
+        environment |= clean_environment(top, variables)
         words |= {"case": _plain(words["case"]), "here": here}
         yield ReviewEnvironment(
             folder, Path(given["output"]), Path(given["diff"]), words, environment, left_out, tuple(scratch)
         )
-
-
-def passed_on(variables: Sequence[str]) -> dict[str, str]:
-    """The named variables that are set. Of PATH, only absolute folders: others would lie in the code under review."""
-    found = {name: os.environ[name] for name in variables if name in os.environ}
-    return found | ({"PATH": search_path()} if "PATH" in found else {})
 
 
 def _hand_over(change: Change, folder: Path) -> dict[str, str]:
@@ -147,12 +126,6 @@ def _hand_over(change: Change, folder: Path) -> dict[str, str]:
     for name, text in texts.values():
         (folder / name).write_text(text, encoding="utf-8", errors="surrogateescape")
     return {**{key: str(folder / name) for key, (name, _) in texts.items()}, "output": str(folder / "review")}
-
-
-def _homes(top: Path) -> dict[str, str]:
-    home, temporary = top / "home", str(top / "tmp")
-    homes = {"HOME": str(home)} | {name: str(home / part) for name, part in _HOMES.items()}
-    return homes | dict.fromkeys(("TMPDIR", "TMP", "TEMP", "XDG_RUNTIME_DIR"), temporary)
 
 
 def _copy_home(source: Path, target: Path) -> None:

@@ -15,7 +15,7 @@ from markupsafe import Markup
 
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.judge_check import JudgeReport
-from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable, Leaderboard, SliceSummary
+from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, SliceSummary
 from reviewgauge.core.results import FailureKind, Outcome, Score
 from reviewgauge.views.report import plots
 from reviewgauge.views.report.change_views import ChangeView, anchoring_words, view_changes
@@ -159,7 +159,6 @@ class BoardView:
     table: ComparisonTable | None
     drawings: dict[str, Markup]
     slices: list[SliceGroup]
-    matrix: dict[tuple[str, str], Comparison]
     answer: str
 
 
@@ -214,10 +213,8 @@ def _board_view(data: ReportData, board: Leaderboard, name: str) -> BoardView:
     columns = [r for r in first if r in known] or known
     if "precision" not in columns:
         columns = known[:6]
-    comparisons = table.comparisons if table else ()
-    matrix = {(c.first, c.second): c for c in comparisons if c.reading == board.headline}
     sentence = answer(board, table).replace("p < ", "p\u00a0<\u00a0").replace("p = ", "p\u00a0=\u00a0")
-    return BoardView(board, name, columns, table, _drawings(board, name), _slices(board, name), matrix, sentence)
+    return BoardView(board, name, columns, table, _drawings(board, name), _slices(board, name), sentence)
 
 
 def _drawings(board: Leaderboard, name: str) -> dict[str, Markup]:

@@ -34,37 +34,64 @@
   const form = one("filters");
   if (!form) return;
   form.hidden = false;
-  const changes = all("details.change");
-  const texts = new Map();
-  const text = (change) => {
-    if (!texts.has(change)) texts.set(change, change.textContent.toLowerCase());
-    return texts.get(change);
+  // A change is searched by the words outside of its reviews; a review also by its own, a comment or miss also by its own.
+  const words = (node, apart) => {
+    const copy = node.cloneNode(true);
+    for (const part of all(apart, copy)) part.remove();
+    return copy.textContent.toLowerCase();
   };
-  const list = one("changes-list");
+  const changes = all("details.change").map((node) => {
+    const columns = all(".column", node).map((own) => ({ own, frame: "", items: all("[data-s]", own).map((li) => ({ li, text: "" })) }));
+    return { node, columns, text: null, tally: all("[data-t]", node) };
+  });
+  const read = (change) => {
+    if (change.text !== null) return;
+    change.text = words(change.node, ".column");
+    for (const column of change.columns) {
+      column.frame = words(column.own, "[data-s]");
+      for (const item of column.items) item.text = item.li.textContent.toLowerCase();
+    }
+  };
   const shown = one("shown");
   const apply = () => {
-    const words = one("f-text").value.toLowerCase().split(/\s+/).filter(Boolean);
+    const wanted = one("f-text").value.toLowerCase().split(/\s+/).filter(Boolean);
     const repo = one("f-repo").value;
     const state = one("f-state").value;
     const off = new Set(all("input[name=system]", form).filter((box) => !box.checked).map((box) => box.value));
-    for (const column of all(".column", list)) column.hidden = off.has(column.dataset.system);
-    if (state) list.dataset.show = state; else delete list.dataset.show;
-    let count = 0;
+    let count = 0, said = 0, total = 0;
     for (const change of changes) {
-      const fits = (!repo || change.dataset.repo === repo)
-        && (!words.length || words.every((word) => text(change).includes(word)))
-        && (!state || change.querySelector(`.column:not([hidden]) [data-s="${state}"]`) !== null);
-      change.hidden = !fits;
-      count += fits;
+      if (wanted.length) read(change);
+      const holds = (...texts) => wanted.every((word) => texts.some((text) => text.includes(word)));
+      const here = !repo || change.node.dataset.repo === repo;
+      const counts = {};
+      let fits = here && !state && !off.size && holds(change.text);
+      for (const { own, frame, items } of change.columns) {
+        own.hidden = off.has(own.dataset.system);
+        fits = fits || (here && !state && !own.hidden && holds(change.text, frame));
+        for (const { li, text } of items) {
+          const found = (!state || li.dataset.s === state) && holds(change.text, frame, text);
+          li.hidden = !found;
+          if (found && here && !own.hidden) counts[li.dataset.s] = (counts[li.dataset.s] || 0) + 1;
+        }
+        total += items.length;
+      }
+      const own = Object.values(counts).reduce((sum, n) => sum + n, 0);
+      change.node.hidden = !(fits || own);
+      for (const mark of change.tally) {
+        mark.hidden = !counts[mark.dataset.t];
+        mark.querySelector("b").textContent = counts[mark.dataset.t] || 0;
+      }
+      count += !change.node.hidden;
+      said += own;
     }
-    shown.textContent = `${count} of ${changes.length} changes`;
+    shown.textContent = `${count} of ${changes.length} changes, ${said} of ${total} comments and misses`;
   };
   let waiting = 0;
   form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, 80); });
   form.addEventListener("submit", (event) => event.preventDefault());
   form.addEventListener("reset", () => setTimeout(apply, 0));
-  one("f-open").addEventListener("click", () => { for (const change of changes) if (!change.hidden) change.open = true; });
-  one("f-close").addEventListener("click", () => { for (const change of changes) change.open = false; });
+  one("f-open").addEventListener("click", () => { for (const { node } of changes) if (!node.hidden) node.open = true; });
+  one("f-close").addEventListener("click", () => { for (const { node } of changes) node.open = false; });
   one("f-none").addEventListener("click", () => { for (const box of all("input[name=system]", form)) box.checked = false; apply(); });
   apply();
 })();

@@ -189,7 +189,7 @@ def _comparison(table: ComparisonTable, width: int) -> RenderableType:
             "n": Text(str(c.n)),
         }
         grid.add_row(pair, *(cells[name] for name in shown))
-    many = len(table.comparisons)
+    many = table.corrected
     corrected = f", corrected over {many} comparisons (Holm)," if many > 1 else ""
     tests = "; ".join(dict.fromkeys(c.test for c in table.comparisons))
     level = figures.percent(table.comparisons[0].level) if table.comparisons else "95%"
@@ -244,8 +244,8 @@ def answer(board: Leaderboard, table: ComparisonTable | None = None) -> str:
     sentences = []
     if beaten and beaten[0][0] is ranked[1]:
         sentences.append(_leads(lead, *beaten[0]))
-        if rest := [lead, *tied] if tied else _tied_behind(ranked, table, board.headline):
-            sentences.append(_cannot_tell(known[0][1].n, rest))
+        if tied:
+            sentences.append(_cannot_tell(known[0][1].n, [lead, *tied]))
     else:
         top = figures.estimate(lead, board.headline)
         level = [s for s in ranked if figures.estimate(s, board.headline).value == top.value]
@@ -293,15 +293,6 @@ def _leads(lead: SystemSummary, other: SystemSummary, c: Comparison) -> str:
 
 def _cannot_tell(n: int, systems: Sequence[SystemSummary]) -> str:
     return f"{_changes(n)} cannot tell {_text_name(systems[0])} from {_joined(systems[1:], 'or')}"
-
-
-def _tied_behind(ranked: Sequence[SystemSummary], table: ComparisonTable | None, reading: str) -> list[SystemSummary]:
-    """The first system behind the leader that ties with others, and those; empty without a tie."""
-    for at, one in enumerate(ranked[1:], 2):
-        tested = [(other, _difference(table, reading, one.system, other.system)) for other in ranked[at:]]
-        if tied := [other for other, c in tested if c is not None and _p(c) is not None and not found(c)]:
-            return [one, *tied]
-    return []
 
 
 def _difference(table: ComparisonTable | None, reading: str, first: str, second: str) -> Comparison | None:

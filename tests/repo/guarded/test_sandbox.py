@@ -9,8 +9,8 @@ from git_project import make_change
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Change
 from reviewgauge.core.results import Failed
+from reviewgauge.repo.guarded.sandbox import check_sandbox, needed
 from reviewgauge.reviewers.command import Command
-from reviewgauge.reviewers.programs.sandbox import check_sandbox, needed
 
 pytestmark = pytest.mark.processes
 

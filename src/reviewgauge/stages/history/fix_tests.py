@@ -1,0 +1,168 @@
+"""The tests of a fix, run on three commits: after the fix, before it, and on the change that it is said to mend."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import ChangedFile, FileStatus
+from reviewgauge.core.secrets import hide_secrets
+from reviewgauge.repo.git.folders import remove_tree, scratch_folder, write_files
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.guarded.environment import clean_environment, find_program
+from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
+from reviewgauge.repo.guarded.sandbox import Sandbox, needed, sandboxed
+from reviewgauge.repo.mirrors.workspaces import workspace
+from reviewgauge.repo.syntax.languages import is_test, language
+
+FILES = "{files}"
+_LAST_WORDS = 2_000  # characters of the output that are kept
+_OUTPUT = 20_000_000  # bytes that a run may print
+_MOST_FAILING = 200  # tests that are named
+_SUPPORT = re.compile(r"conftest|__init__|setup|helpers?|utils?|fixtures?", re.IGNORECASE)
+_TEST = re.compile(r"test|spec", re.IGNORECASE)
+_FAILING = re.compile(  # pytest; unittest; Go; TAP; Jest; RSpec; cargo; Maven; Gradle; .NET; PHPUnit; Mocha
+    r"(?:FAILED|ERROR) (?P<pytest>\S++(?: - [\w.]++)?)|(?P<unittest>(?:FAIL|ERROR): .++)|--- FAIL: (?P<go>\S++)"
+    r"|not ok \d++ ?-? ?(?P<tap>.++)|● (?P<jest>.++)|rspec (?P<rspec>\S++)|test (?P<cargo>\S++) \.\.\. FAILED"
+    r"|\[ERROR\] ++(?P<maven>\w[\w.]*+)(?=:\d)|(?P<gradle>\S++ > \S++) FAILED|Failed (?P<dotnet>\S++) \["
+    r"|\d++\) (?P<numbered>.++)"
+)
+_LONGEST_LINE = 1_000
+
+
+class FixTests(NamedTuple):
+    """The tests that a fix changes: all of their `paths`, of which some are `gone` after it, and those to `run`."""
+
+    paths: tuple[str, ...]
+    gone: tuple[str, ...]
+    run: tuple[str, ...]
+
+
+def changed_tests(files: Sequence[ChangedFile]) -> FixTests:
+    """The tests among the files of a fix. Those to run are code, and named like tests where any of them is."""
+    tests = [file for file in files if is_test(file.path) or _name(file.path) == "conftest.py"]
+    here = [file.path for file in tests if file.status is not FileStatus.DELETED]
+    gone = [file.path for file in tests if file.status is FileStatus.DELETED]
+    gone += [file.old_path for file in tests if file.old_path and file.status is FileStatus.RENAMED]
+    code = [path for path in here if language(path) and not _SUPPORT.fullmatch(_name(path).rpartition(".")[0])]
+    named = [path for path in code if _TEST.search(_name(path))]
+    return FixTests(tuple(here), tuple(gone), tuple(named or code))
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+class SuiteRun(Record):
+    """One run of tests. `result` is `pass`, `fail`, or why there is none; `failing` names tests as the output does."""
+
+    commit: str
+    result: str
+    failing: tuple[str, ...] = ()
+    seconds: float = 0.0
+    output: str = ""
+
+    @property
+    def ran(self) -> bool:
+        """Whether it says anything about the code."""
+        return self.result in ("pass", "fail")
+
+
+@dataclass(frozen=True)
+class SuiteRunner:
+    """Runs a command in a scrubbed checkout, with the tests of a fix laid over it.
+
+    `fails` are the exit codes that mean failing tests: with any other one nothing is known.
+    """
+
+    argv: tuple[str, ...]
+    fails: tuple[int, ...]
+    seconds: float
+    processes: int
+    variables: tuple[str, ...]
+    sandbox: Sandbox
+    visible: tuple[str, ...]
+
+    def run(self, repository: Repository, commit: str, fix: str, tests: FixTests) -> SuiteRun:
+        """The run on `commit`, with the tests as they are in `fix`. Raises UserError where no process starts."""
+        try:
+            with workspace(repository, commit, whole=False) as made, scratch_folder() as top:
+                _lay_over(repository, fix, made.folder, tests)
+                ended = self._run(made.folder, top, tests.run)
+                output = (ended.out + b"\n" + ended.err).decode("utf-8", "replace").replace(str(made.folder), ".")
+        except UserError as error:
+            if error.problem.startswith("cannot start a process"):
+                raise
+            return SuiteRun(commit=commit, result=f"no checkout of it can be made: {error.problem}")
+        return SuiteRun(
+            commit=commit,
+            result=self._result(ended),
+            failing=failing_tests(output),
+            seconds=round(ended.seconds, 2),
+            output=hide_secrets(output.replace("\x00", "")).strip()[-_LAST_WORDS:],
+        )
+
+    def _run(self, folder: Path, top: Path, files: Iterable[str]) -> Ended:
+        program = find_program(self.argv[0], self.variables)
+        argv = [program, *_words(self.argv[1:], files)]
+        environment = {**clean_environment(top, self.variables), "COLUMNS": "1000", "PYTHONDONTWRITEBYTECODE": "1"}
+        if self.sandbox.startswith("bwrap"):
+            readable = [*needed([Path(program)]), *(Path(word).expanduser().absolute() for word in self.visible)]
+            network = "network" in self.sandbox
+            argv = sandboxed(argv, readable, [folder.parent, top], folder, network=network)
+        limits = ProcessLimits(self.seconds, _OUTPUT, self.processes, namespace=self.sandbox != "off")
+        return run_guarded(argv, folder, environment, limits, scratch=(folder.parent, top))
+
+    def _result(self, ended: Ended) -> str:
+        if ended.ending == "exit":
+            if ended.code == 0:
+                return "pass"
+            return "fail" if ended.code in self.fails else f"the command ended with exit code {ended.code}"
+        why = {
+            "timeout": f"the command took longer than {self.seconds:g} seconds",
+            "output": "the command printed too much",
+            "processes": f"the command had more than {self.processes} processes at a time",
+            "not started": "the command could not be started",
+        }
+        return why[ended.ending]
+
+
+def _words(argv: Iterable[str], files: Iterable[str]) -> list[str]:
+    """The arguments with the files in place of `{files}`: one by one, or quoted for a shell inside of a longer one."""
+    paths = [f"./{path}" if path.startswith("-") else path for path in files]
+    words: list[str] = []
+    for word in argv:
+        if word == FILES:
+            words += paths
+        else:
+            words.append(word.replace(FILES, shlex.join(paths)).replace("{here}", str(Path.cwd())))
+    return words
+
+
+def _lay_over(repository: Repository, fix: str, folder: Path, tests: FixTests) -> None:
+    """Put the tests of the fix in place of those in the folder."""
+    for path in (*tests.paths, *tests.gone):
+        target = folder / path
+        if target.is_dir():
+            remove_tree(target)
+        else:
+            target.unlink(missing_ok=True)
+    wanted = set(tests.paths)
+    try:
+        for drop in write_files(repository, folder, [e for e in repository.entries(fix) if e.path in wanted]):
+            raise UserError(f"{drop.item} of the fix {drop.reason}")
+    except OSError as error:
+        raise UserError(f"cannot write the tests of the fix: {error.strerror}") from None
+
+
+def failing_tests(output: str) -> tuple[str, ...]:
+    """The failing tests that an output names in one of the usual ways, with the kind of error where it tells."""
+    matches = (_FAILING.match(line.strip()[:_LONGEST_LINE]) for line in output.splitlines())
+    found = dict.fromkeys(match[match.lastgroup or 0] for match in matches if match)
+    return tuple(found)[:_MOST_FAILING]

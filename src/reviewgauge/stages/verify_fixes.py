@@ -1,0 +1,208 @@
+"""Run the tests of each fix on the change that it mends: a label is verified when they fail there and pass at the fix.
+
+Source: SWE-bench (arXiv:2310.06770) takes a fix for real when tests fail before it and pass after it; that they have to
+fail on the change under review, too, is ours (docs/guides/build.md).
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from typing_extensions import override
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import write_whole
+from reviewgauge.core.protocols import Stage, StageOutput
+from reviewgauge.core.records import Change, Comment, Origin, Tier
+from reviewgauge.core.trust import ProgramText
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.guarded.environment import find_program
+from reviewgauge.repo.guarded.sandbox import Sandbox, check_sandbox
+from reviewgauge.repo.history.landed_changes import LARGEST_FILE
+from reviewgauge.stages.history.fix_tests import FixTests, SuiteRun, SuiteRunner, changed_tests
+
+LEDGER = "tests.jsonl"
+VERIFIED = "verified"
+_KEY = ("verify_fixes", "1")  # of what is remembered; the number changes with what a run is
+
+
+@dataclass(frozen=True)
+class VerifyFixes(Stage):
+    """Runs `test` (a program and its arguments, without a shell) for each fix that changes tests.
+
+    `{files}` stands for the tests that the fix changes, `{here}` for the folder that you are in. They are laid over
+    three checkouts, without later commits: of the fix, where they must pass, of the commit before it and of the
+    change, where they must fail, and the output must name the same test with the same kind of error. A label of such a
+    fix becomes *verified*, any other one stays as it was, and the card and `tests.jsonl` say why.
+
+    `fails` are the exit codes that mean failing tests. After `seconds`, or with more than `processes`, a run is ended.
+    `env` are the variables that are passed on; `sandbox` and `visible` are those of the reviewer `command`.
+    """
+
+    test: ProgramText
+    seconds: float = 300.0
+    fails: tuple[int, ...] = (1,)
+    env: tuple[ProgramText, ...] = ("PATH",)
+    sandbox: Sandbox = "auto"
+    visible: tuple[ProgramText, ...] = ()
+    processes: int = 256
+
+    def __post_init__(self) -> None:
+        try:
+            words = shlex.split(self.test)
+        except ValueError as error:
+            raise ValueError(f"test={self.test!r} cannot be read: {error}") from None
+        if not words:
+            raise ValueError("test must name a program, such as 'pytest -q {files}'")
+        if min(self.seconds, self.processes) <= 0 or not self.fails or 0 in self.fails:
+            raise ValueError("seconds and processes must be above 0, and fails must name exit codes other than 0")
+
+    @override
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
+        """The candidates, their labels verified where the tests say so. Raises UserError before anything is run."""
+        words = tuple(shlex.split(self.test))
+        if not find_program(words[0], self.env):
+            raise UserError(f"the program {words[0]} of test= does not exist or cannot be run", remedy="give its path")
+        if self.sandbox.startswith("bwrap"):
+            check_sandbox()
+        runner = SuiteRunner(words, self.fails, self.seconds, self.processes, self.env, self.sandbox, self.visible)
+        verifier = _Verifier(runner, (*_KEY, self.test, repr((self.fails, self.seconds, self.sandbox))), context)
+        total = sum(bool(_fixes(item)) for item in items)
+        for item in items:
+            fixes = _fixes(item)
+            verifier.changes += bool(fixes)
+            context.progress("running the tests of fixes", verifier.changes, total)
+            verdicts = {fix: verifier.verdict(item.id, item.case.change, fix) for fix in fixes}
+            references = [_marked(one, verdicts) for one in item.case.references]
+            yield item.with_case(references=tuple(references)) if fixes else item
+        context.report(verifier.section())
+        with suppress(UserError):  # outside of a build there is no folder
+            write_whole(context.folder / LEDGER, b"".join(entry.to_line() for entry in verifier.ledger))
+
+
+def _fixes(item: Candidate) -> list[str]:
+    """The commits of the fixes that the labels of a case come from."""
+    return list(dict.fromkeys(fix for one in item.case.references if (fix := _fix_of(one))))
+
+
+def _fix_of(reference: Comment) -> str | None:
+    return reference.resolution.commit if reference.origin is Origin.FIX and reference.resolution else None
+
+
+def _marked(reference: Comment, verdicts: Mapping[str, Verdict]) -> Comment:
+    found = verdicts.get(_fix_of(reference) or "")
+    if found is None:
+        return reference
+    update: dict[str, object] = {"extra": {**reference.extra, "tests": found.detail or found.outcome}}
+    if found.outcome == VERIFIED:
+        update["tier"] = Tier.VERIFIED
+    return reference.model_copy(update=update)
+
+
+class Verdict(Record):
+    """What the tests say of one label: `verified`, or why not, and the runs behind it. A line of the ledger."""
+
+    case: str
+    fix: str
+    outcome: str
+    detail: str = ""
+    runs: Mapping[str, SuiteRun] = {}
+
+
+@dataclass
+class _Verifier:
+    """Runs what no earlier build has run. `key` is everything but the commits that a result depends on."""
+
+    runner: SuiteRunner
+    key: tuple[str, ...]
+    context: BuildContext
+    ledger: list[Verdict] = field(default_factory=list)
+    changes: int = 0
+
+    def verdict(self, case: str, change: Change, fix: str) -> Verdict:
+        """The verdict on the label of `change` that comes from `fix`."""
+        runs: dict[str, SuiteRun] = {}
+        outcome = self._outcome(change, fix, runs)
+        detail = ""
+        if outcome == VERIFIED:
+            same = _same_way(runs["change"], runs["before the fix"])
+            detail = f"{_DETAIL}: {', '.join(same[:3])}"
+        self.ledger.append(Verdict(case=case, fix=fix, outcome=outcome, detail=detail, runs=runs))
+        return self.ledger[-1]
+
+    def _outcome(self, change: Change, fix: str, runs: dict[str, SuiteRun]) -> str:
+        if change.git is None or change.head is None:
+            return "the code is not at hand"
+        git = Path(change.git)
+        repository = Repository(git if git.is_absolute() else self.context.folder / git)
+        try:
+            tests = changed_tests(repository.changed_files(f"{fix}^", fix, LARGEST_FILE))
+            before = repository.run("rev-parse", "--verify", "--end-of-options", f"{fix}^").decode("ascii").strip()
+        except UserError:
+            return "the fix cannot be read"
+        if not tests.run:
+            return "the fix changes no tests"
+        for name, commit, wanted in (
+            ("the fix", fix, "pass"),
+            ("before the fix", before, "fail"),
+            ("change", change.head, "fail"),
+        ):
+            runs[name] = found = self._run(repository, commit, fix, tests)
+            if not found.ran:
+                place = {"the fix": "after the fix", "change": "on the change"}.get(name, name)
+                return f"could not be tested {place}: {found.result.partition(':')[0]}"
+            if found.result != wanted:
+                return _UNWANTED[name]
+        if not runs["before the fix"].failing:
+            return "the output names no failing test"
+        return VERIFIED if _same_way(runs["change"], runs["before the fix"]) else _OTHERWISE
+
+    def _run(self, repository: Repository, commit: str, fix: str, tests: FixTests) -> SuiteRun:
+        key = (*self.key, fix, commit)
+        if (known := self.context.recall(key)) is not None:
+            return SuiteRun.model_validate_json(known)
+        found = self.runner.run(repository, commit, fix, tests)
+        if (
+            found.ran or commit != fix or "longer" in found.result
+        ):  # else the machine may lack something until next time
+            self.context.remember(key, found.to_line())
+        return found
+
+    def section(self) -> CardSection:
+        """How many labels the tests speak for, and why not for the others."""
+        outcomes = Counter(verdict.outcome for verdict in self.ledger)
+        spoke = outcomes[VERIFIED] + sum(outcomes[reason] for reason in _SPEAKING)
+        warnings = () if outcomes else ("no label comes from a fix: verify_fixes ran no tests",)
+        return CardSection(
+            by="verify_fixes",
+            title="Tests of the fixes",
+            text=(
+                "A label is verified when the tests that its fix changes pass after the fix, and fail before it and on "
+                f"the change. What could not be tested stays as it was; {LEDGER} has every run and what it printed."
+            ),
+            columns=("outcome", "fixes of changes"),
+            rows=tuple(outcomes.most_common()),
+            figures={"tested": spoke, "verified": outcomes[VERIFIED]},
+            warnings=warnings,
+        )
+
+
+_DETAIL = "fail on the change and before the fix, pass after it"
+_UNWANTED = {
+    "the fix": "the tests fail after the fix, too",
+    "before the fix": "the tests pass without the fix",
+    "change": "the tests pass on the change",
+}
+_OTHERWISE = "the tests fail on the change in another way than before the fix"
+_SPEAKING = (*_UNWANTED.values(), _OTHERWISE)
+
+
+def _same_way(one: SuiteRun, other: SuiteRun) -> list[str]:
+    return [name for name in one.failing if name in other.failing]

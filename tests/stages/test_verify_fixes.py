@@ -1,0 +1,216 @@
+"""Labels that the tests of their fixes bear out: real histories, real runs of pytest."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from history_builder import Told
+from reviewgauge.api.build import build
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.parsing import parse_record
+from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Case, Comment, Tier
+from reviewgauge.core.reports.build_card import BuildCard
+from reviewgauge.core.specs import load_from
+from reviewgauge.core.trust import FromFile
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.stages.history.fix_tests import changed_tests, failing_tests
+
+pytestmark = pytest.mark.processes
+
+COMMAND = f"{sys.executable} -m pytest -q -p no:cacheprovider {{files}}"
+TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item\n    return amount\n"
+RATE = "RATE = {}\n\n\ndef tax(amount):\n    return amount * RATE\n"
+ROUND = "def cents(amount):\n    return int(amount * {})\n"
+SHIP = "def shipping(weight):\n    if weight {} 10:\n        return 5\n    return 2\n"
+STOCK = "def stock(shelves):\n    return {}(shelves)\n"
+
+
+def asserting(module: str, words: str) -> str:
+    return f"from shop import {module}\n\n\ndef test_it():\n    assert {module}.{words}\n"
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """Six defects: with a test that shows it, without one, and with tests that tell nothing."""
+    told = Told(tmp_path_factory.mktemp("shops") / "shop")
+    told.commit("begin", {"README.md": "shop\n", "shop/__init__.py": ""})
+    told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]")})
+    told.commit("Add tax", {"shop/tax.py": RATE.format("1.19")})
+    told.commit("Add cents", {"shop/cents.py": ROUND.format("1000")})
+    told.commit("Add shipping", {"shop/shipping.py": SHIP.format(">")})
+    told.commit("Add stock", {"shop/stock.py": STOCK.format("max")})
+    told.commit("Add label", {"shop/label.py": "def label(name):\n    return name.lower()\n"})
+    told.commit("Add helper", {"shop/helper.py": "def close(a, b):\n    return abs(a - b) < 1\n"})
+    told.commit(
+        "Fix total forgetting the first item",
+        {"shop/total.py": TOTAL.format(""), "tests/test_total.py": asserting("total", "total([1, 2]) == 3")},
+        days=20,
+    )
+    told.commit("Fix tax that adds the amount", {"shop/tax.py": RATE.format("0.19")})
+    told.commit(
+        "Fix wrong cents",
+        {"shop/cents.py": ROUND.format("100"), "tests/test_cents.py": asserting("cents", "cents(0) == 0")},
+    )
+    told.commit(
+        "Fix shipping of ten kilos, which was too cheap",
+        {
+            "shop/shipping.py": SHIP.format(">="),
+            "tests/test_shipping.py": "from shop import helper, shipping\n\n\ndef test_it():\n"
+            "    assert helper.close(shipping.shipping(10), 5)\n",
+        },
+    )
+    told.commit(
+        "Fix wrong number of items in stock",
+        {"shop/stock.py": STOCK.format("sum"), "tests/test_stock.py": asserting("stock", "no_such_function() == 3")},
+    )
+    later = "def label(name):\n    return name.lower()\n\n\ndef of(name):\n    return label(name)\n"
+    told.commit("Add of", {"shop/label.py": later})
+    told.commit(
+        "Fix wrong case of labels",
+        {"shop/label.py": later.replace("lower", "upper"), "tests/test_label.py": asserting("label", "of('a') == 'A'")},
+    )
+    told.quiet(500)
+    return told
+
+
+def built(shop: Told, out: Path, **options: str) -> tuple[BuildCard, dict[str, Comment]]:
+    """The card, and the labels by the titles of their changes."""
+    card = build(shop.folder, out=out, **options).card  # type: ignore[arg-type]
+    assert card is not None
+    lines = (out / "cases.jsonl").read_bytes().splitlines()
+    cases = [parse_record(Case, line, "cases.jsonl", number) for number, line in enumerate(lines, 1)]
+    return card, {case.change.title: case.references[0] for case in cases if case.references}
+
+
+@pytest.mark.slow
+def test_a_label_is_verified_when_its_fix_s_tests_fail_on_the_change_and_pass_after_it(
+    shop: Told, tmp_path: Path
+) -> None:
+    card, labels = built(shop, tmp_path / "bench", test=COMMAND)
+    tiers = {title: label.tier for title, label in labels.items()}
+    assert tiers == {
+        "Add total": Tier.VERIFIED,
+        "Add tax": Tier.TRACED,
+        "Add cents": Tier.TRACED,
+        "Add shipping": Tier.TRACED,
+        "Add stock": Tier.TRACED,
+        "Add label": Tier.TRACED,
+    }
+    (section,) = [one for one in card.sections if one.by == "verify_fixes"]
+    assert {str(row[0]): row[1] for row in section.rows} == {
+        "verified": 1,
+        "the fix changes no tests": 1,
+        "the tests pass without the fix": 1,
+        # the helper that the test imports came after the change: that is no failing test
+        "could not be tested on the change: the command ended with exit code 2": 1,
+        "the tests fail after the fix, too": 1,
+        # they call what came after the change
+        "the tests fail on the change in another way than before the fix": 1,
+    }
+    assert labels["Add total"].extra["tests"] == (
+        "fail on the change and before the fix, pass after it: tests/test_total.py::test_it - assert"
+    )
+    ledger = [json.loads(line) for line in (tmp_path / "bench" / "tests.jsonl").read_text().splitlines()]
+    assert len(ledger) == 6
+    (entry,) = [one for one in ledger if one["outcome"] == "verified"]
+    assert [run["result"] for run in entry["runs"].values()] == ["pass", "fail", "fail"]
+    assert card.funnel[-1].dropped == 0
+
+
+@pytest.mark.slow
+def test_nothing_is_run_unasked_and_nothing_twice(shop: Told, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    script = tmp_path / "run.sh"
+    script.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {sys.executable} -m pytest -q "$@"\n')
+    script.chmod(0o755)
+    _, labels = built(shop, tmp_path / "bench")
+    assert {label.tier for label in labels.values()} == {Tier.TRACED} and not log.exists()
+    first, labels = built(shop, tmp_path / "bench", test=f"{script} {{files}}")
+    assert labels["Add total"].tier is Tier.VERIFIED
+    runs = log.read_text().splitlines()
+    assert len(runs) == 12  # 3 of total, 2 of cents, 3 of shipping, 1 of stock, 3 of label
+    again, _ = built(shop, tmp_path / "bench", test=f"{script} {{files}}")
+    assert log.read_text().splitlines() == runs and again.benchmark == first.benchmark
+
+
+@pytest.mark.slow
+def test_a_command_that_tells_nothing_verifies_nothing(shop: Told, tmp_path: Path) -> None:
+    card, labels = built(shop, tmp_path / "a", test="false")
+    assert {label.tier for label in labels.values()} == {Tier.TRACED}
+    card, labels = built(shop, tmp_path / "b", test="true")
+    assert {label.tier for label in labels.values()} == {Tier.TRACED}
+    (section,) = [one for one in card.sections if one.by == "verify_fixes"]
+    assert ("the tests pass without the fix", 5) in section.rows
+    card, labels = built(shop, tmp_path / "c", test=f"{sys.executable} -c 'raise SystemExit(9)'")
+    (section,) = [one for one in card.sections if one.by == "verify_fixes"]
+    assert ("could not be tested after the fix: the command ended with exit code 9", 5) in section.rows
+
+
+@pytest.mark.slow
+def test_a_failure_that_names_no_test_is_none(shop: Told, tmp_path: Path) -> None:
+    """A configuration that the runner refuses ends with 1, too: old commits have such ones."""
+    script = "import pathlib; raise SystemExit('item in items:' not in pathlib.Path('shop/total.py').read_text())"
+    card, labels = built(shop, tmp_path / "a", test=f'{sys.executable} -c "{script}"')
+    assert {label.tier for label in labels.values()} == {Tier.TRACED}
+    (section,) = [one for one in card.sections if one.by == "verify_fixes"]
+    assert ("the output names no failing test", 1) in section.rows
+
+
+def test_what_cannot_work_is_said_before_the_build(shop: Told, tmp_path: Path) -> None:
+    for test, problem in (("no-such-program {files}", "does not exist"), ("'", "cannot be read"), (" ", "must name")):
+        with pytest.raises(UserError, match=problem):
+            build(shop.folder, out=tmp_path / "bench", test=test)
+
+
+def test_only_the_user_names_the_command() -> None:
+    with pytest.raises(UserError, match="which a file may not decide"):
+        load_from(Stage, "verify_fixes(test='make test')", FromFile("theirs.toml"))
+    said = FromFile("theirs.toml", said=frozenset({"make test"}))
+    assert load_from(Stage, "verify_fixes(test='make test')", said)
+
+
+def test_the_tests_of_a_fix(tmp_path: Path) -> None:
+    told = Told(tmp_path / "shop")
+    told.commit("a", {"tests/test_old.py": "x = 1\n" * 9, "tests/test_gone.py": "y\n", "shop.py": "a\n"})
+    told.commit(
+        "b",
+        {
+            "tests/test_old.py": None,
+            "tests/test_new.py": "x = 1\n" * 9,
+            "tests/test_gone.py": None,
+            "tests/conftest.py": "z\n",
+            "tests/data/a.txt": "b\n",
+            "shop.py": "b\n",
+        },
+    )
+    found = changed_tests(Repository(told.folder).changed_files("HEAD^", "HEAD"))
+    assert set(found.paths) == {"tests/test_new.py", "tests/conftest.py", "tests/data/a.txt"}
+    assert set(found.gone) == {"tests/test_gone.py", "tests/test_old.py"} and found.run == ("tests/test_new.py",)
+
+
+@pytest.mark.parametrize(
+    ("output", "named"),
+    [
+        ("FAILED tests/t.py::test_a - ValueError: no\n1 failed", ("tests/t.py::test_a - ValueError",)),
+        ("FAILED tests/t.py::test_a[x-1] - assert 3 == 4", ("tests/t.py::test_a[x-1] - assert",)),
+        ("FAIL: test_a (tests.T)\n-----", ("FAIL: test_a (tests.T)",)),
+        ("    --- FAIL: TestSum/empty (0.00s)", ("TestSum/empty",)),
+        ("not ok 3 - adds up", ("adds up",)),
+        ("  ● shop › adds up", ("shop › adds up",)),
+        ("rspec ./spec/shop_spec.rb:3 # Shop adds", ("./spec/shop_spec.rb:3",)),
+        ("test shop::adds ... FAILED", ("shop::adds",)),
+        ("[ERROR]   CartTest.adds:12 expected: <3> but was: <2>", ("CartTest.adds",)),
+        ("CartTest > adds() FAILED\n", ("CartTest > adds()",)),
+        ("  Failed Shop.CartTest.Adds [3 ms]", ("Shop.CartTest.Adds",)),
+        ("1) CartTest::testAdds\n", ("CartTest::testAdds",)),
+        ("    1) adds up", ("adds up",)),
+        ("all is well", ()),
+    ],
+)
+def test_failing_tests_are_named_as_the_usual_programs_do(output: str, named: tuple[str, ...]) -> None:
+    assert failing_tests(output) == named
