@@ -22,6 +22,7 @@ from reviewgauge.analysis.stats.agreement import COHEN, Resampling, agree
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Origin
 from reviewgauge.core.reports.validity import Figure
 from reviewgauge.core.results import Score
 from reviewgauge.core.specs import load_recorded, short_spec, signature
@@ -153,6 +154,8 @@ def caveats(run: ScoredRun) -> list[str]:
         more = f" and {len(run.unscored) - 8} more" if len(run.unscored) > 8 else ""
         shown = ", ".join(run.unscored[:8]) + more
         found = [f"reviewed but not measured with {short_spec(run.metric)}, so not shown: {shown} (reviewgauge score)"]
+    if any(one.origin is Origin.FIX for case in run.cases for one in case.references):
+        found.append("the references are messages of later fixes, which seldom say what was wrong: much may stay unsure")
     found += judged_by_own_family(run.metric.models, {name: run.reviewers.get(name, ()) for name in run.systems})
     return found + cascade_notes(run.metric, run.scores, run.by_metric)
 

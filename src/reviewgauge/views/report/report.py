@@ -188,6 +188,8 @@ def _words() -> dict[str, object]:
     return {
         "estimate": figures.estimate,
         "readings": figures.readings,
+        "explained": figures.EXPLAINED,
+        "unsure_range": figures.unsure_range,
         "glyph": lambda state: figures.STATES[state][0],
         "column_label": lambda reading: figures.label(reading).replace(" per ", " / "),
         "found": found,
@@ -209,7 +211,7 @@ def _n_range(table: ComparisonTable) -> str:
 def _board_view(data: ReportData, board: Leaderboard, name: str) -> BoardView:
     table = next((t for t in data.comparisons if (t.metric, t.benchmark) == (board.metric, board.benchmark)), None)
     known = figures.readings(board)
-    first = [board.headline, "precision", "recall", "comments_per_change", "noise", "clean_left_alone", "unsure"]
+    first = [board.headline, "precision", "recall", *figures.EXPLAINED]
     columns = [r for r in first if r in known] or known
     if "precision" not in columns:
         columns = known[:6]

@@ -18,11 +18,20 @@ LABELS = {
     "comments_per_change": "comments per change",
     "comments_per_hunk": "comments per hunk",
     "clean_left_alone": "clean left alone",
-    "soft_f1": "soft F1",
     "line_f1": "line F1",
+    "line_recall": "on the line",
 }
+EXPLAINED = {
+    "unsure": "if all that is unsure is wrong, and if it is right; the figures count it as its probability",
+    "line_recall": "share of the findings with a comment on their very lines, whatever it says",
+    "comments_per_change": "comments per change",
+    "clean_left_alone": "share of the clean changes left alone",
+    "noise": "share of the comments that surely match no finding",
+}
+"""What the columns of a leaderboard beside precision, recall and F say."""
 STATES: dict[str, tuple[str, str]] = {
     CommentState.MATCHED: ("●", "the comment raises a reference finding and is credited for it"),
+    CommentState.UNSURE: ("◌", "may raise a finding: right words elsewhere, or the right lines in other words"),
     CommentState.DUPLICATE: ("◐", "raises a finding that another comment was already credited for"),
     CommentState.NEUTRAL: ("○", "neither right nor wrong: it is not counted"),
     CommentState.FALSE: ("✕", "matches no reference: it counts against precision"),
@@ -51,6 +60,14 @@ def number(value: float | None, unit: str = "share", digits: int = 2) -> str:
     if float(text.replace(",", "")) == 0:
         text = text.removeprefix("-")
     return re.sub(r"^(-?)0\.", r"\1.", text) if unit == "share" else text
+
+
+def unsure_range(system: SystemSummary, reading: str) -> str:
+    """The reading if all that is unsure is wrong, and if it is right; a dash where nothing is known to be unsure."""
+    least, most = (estimate(system, f"{reading}_{end}") for end in ("least", "most"))
+    if not (defined(least.value) and defined(most.value)):
+        return UNDEFINED
+    return f"{number(least.value, least.unit)} to {number(most.value, most.unit)}"
 
 
 def count(n: float | None) -> str:

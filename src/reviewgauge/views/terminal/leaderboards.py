@@ -24,8 +24,7 @@ from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.tables import NARROW, SLIM, TINY, Fitted, bare_table, notes_below, number_column, plain
 
 WIDE = 96  # columns for all intervals
-SHORT = {"comments_per_change": "c/chg", "clean_left_alone": "clean", "precision": "precision", "f1": "F1"}
-EXTRAS = ("comments_per_change", "noise", "clean_left_alone", "unsure")
+SHORT = {"comments_per_change": "c/chg", "clean_left_alone": "clean", "line_recall": "on line"}
 BOUNDS_SHOWN = 6  # bounded differences
 NAMED = 4  # more systems than this are counted, not named
 ALPHA = 0.05
@@ -42,6 +41,12 @@ def _figure(system: SystemSummary, reading: str, with_interval: bool, gap: str =
     e = figures.estimate(system, reading)
     bounds = figures.interval(e.low, e.high, e.unit, gap) if with_interval else ""
     return Text(f"{figures.number(e.value, e.unit)} {bounds}".rstrip())
+
+
+def _extra(board: Leaderboard, system: SystemSummary, reading: str) -> Text:
+    if reading == "unsure":
+        return Text(figures.unsure_range(system, board.headline))
+    return _figure(system, reading, False)
 
 
 def _coverage(system: SystemSummary) -> Text:
@@ -63,7 +68,7 @@ def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width:
     table = bare_table()
     known = figures.readings(board)
     main = known[:3] if {"precision", "recall"} & set(known) else [board.headline]
-    extras = [r for r in known if r in EXTRAS] if len(main) > 1 else [r for r in known if r not in main][:4]
+    extras = [r for r in figures.EXPLAINED if r in known] or [r for r in known if r not in main][:4]
     if width < NARROW:
         extras = []
     if width < SLIM:
@@ -74,7 +79,7 @@ def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width:
     number_column(table, "scored")
     for system in board.systems:
         shown = [_figure(system, r, width >= (TINY if r == board.headline else WIDE)) for r in main]
-        table.add_row(_name(system), *shown, *(_figure(system, r, False) for r in extras), _coverage(system))
+        table.add_row(_name(system), *shown, *(_extra(board, system, r) for r in extras), _coverage(system))
     if not board.systems:
         return Group(Text("no system was scored"), *_footer(board))
     return Group(table, Text(""), plain(answer(board, comparisons), 1000, "bold"), *_footer(board))
@@ -88,8 +93,10 @@ def _footer(board: Leaderboard) -> list[RenderableType]:
         f"{board.label or board.metric} on {board.dataset}, benchmark {figures.short_hash(board.benchmark)}; "
         f"all systems were scored on {board.common} changes",
     ]
-    if any(e.reading in EXTRAS for s in board.systems for e in s.estimates):
-        lines.append("c/chg: comments per change; clean: share of clean changes left alone; –: undefined; 2!: 2 failed")
+    known = figures.readings(board)
+    told = [f"{SHORT.get(r, r)}: {words}" for r, words in figures.EXPLAINED.items() if r in known]
+    if told:
+        lines.append("; ".join([*told, "–: undefined; 2!: 2 failed"]))
     lines += [f"{one_line(s.system, 60)}: {text}" for s in board.systems if (text := figures.spread_words(s))]
     failing: dict[str, list[str]] = {}
     for s in board.systems:
