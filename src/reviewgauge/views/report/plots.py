@@ -1,18 +1,21 @@
-"""Plots of both reports as SVG by Altair: page colours and fonts, nothing active, with a text description.
+"""Plots of both reports as SVG: page colours and fonts, nothing active, with a text description.
 
-They need the extra `plots`; without it the reports say so and show the same numbers as tables.
+Those of runs are written here, which takes no time. Those of `validate` are drawn by Altair and need the extra `plots`;
+without it the report says so and shows the same numbers as tables.
 """
 
 from __future__ import annotations
 
+import html
 import importlib.util
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as Xml
 
 from reviewgauge.core.errors import MissingExtra
-from reviewgauge.core.reports.leaderboard import Leaderboard, SliceSummary, SystemSummary
+from reviewgauge.core.reports.leaderboard import Estimate, Leaderboard, SliceSummary, SystemSummary
 from reviewgauge.views.terminal import figures
 
 SVG = "http://www.w3.org/2000/svg"
@@ -150,7 +153,7 @@ def available() -> bool:
 
 
 def forest(board: Leaderboard, reading: str, name: str, width: int) -> str:
-    """Every system's reading with its interval, best first. Raises MissingExtra."""
+    """Every system's reading with its interval, best first."""
     title = f"{figures.label(reading)} with {figures.percent(board.level)} intervals"
     return _forest(board.systems, reading, name, width, title)
 
@@ -180,37 +183,76 @@ def highest(systems: Sequence[SystemSummary], reading: str) -> float:
 def _forest(
     systems: Sequence[SystemSummary], reading: str, name: str, width: int, title: str, *, top: float = 0, row: int = ROW
 ) -> str:
-    alt = load_altair()
     top = top or highest(systems, reading)
     names = [cut(system.system, NAME_WIDTH if width > WIDE_ENOUGH else NAME_WIDTH * 0.7) for system in systems]
-    rows = []
-    for rank, system in enumerate(systems, 1):
-        e = figures.estimate(system, reading)
-        shown = f"{figures.number(e.value, e.unit)}{' fake' if system.fake else ''}"
-        low, high = (e.low, e.high) if figures.defined(e.low) and figures.defined(e.high) else (None, None)
-        value = e.value if figures.defined(e.value) else None
-        rows.append({"rank": rank, "name": names[rank - 1], "v": value, "low": low, "high": high, "shown": shown})
+    side = int(max((len(name) for name in names), default=1) * LETTER)
+    left, inner, bottom = side + 12, max(80, width - side - 72), 4 + max(1, len(systems)) * row
     share = all(figures.estimate(s, reading).unit == "share" for s in systems)
-    side = max((len(name) for name in names), default=1) * LETTER
-    y = alt.Y("rank:O", scale=alt.Scale(domain=list(range(1, len(rows) + 1))), title=None, axis=None)
-    x_axis = ticks_axis(alt, share, 3 if row < ROW else 5, grid=True)
-    x = alt.X("v:Q", title=None, scale=alt.Scale(domain=[0, top], nice=False), axis=x_axis)
-    base = alt.Chart(alt.InlineData(values=rows))
-    inner = max(80, int(width - side - 72))
-    layers = [
-        base.mark_rule(color=ACCENT, strokeWidth=2.5, opacity=0.55).encode(y=y, x=alt.X("low:Q"), x2="high:Q"),
-        base.mark_point(filled=True, color=ACCENT, size=58, opacity=1).encode(y=y, x=x),
-        base.mark_text(align="right", baseline="middle", color=INK, fontSize=11).encode(
-            y=y, x=alt.value(-8), text="name:N"
-        ),
-        base.mark_text(align="left", baseline="middle", color=INK, fontSize=11).encode(
-            y=y, x=alt.value(inner + 8), text="shown:N"
-        ),
-    ]
-    padding = {"left": int(side) + 12, "right": 58, "top": 4, "bottom": 24}
-    chart = alt.layer(*layers).properties(width=inner, height=max(1, len(rows)) * row, padding=padding, autosize="none")
+    x = _Scale(top, left, left + inner)
+    marks = [_grid(at, x(value), 4, bottom) for value, at in _ticks(top, 3 if row < ROW else 5, share)]
+    for rank, system in enumerate(systems):
+        e, y = figures.estimate(system, reading), 4 + (rank + 0.5) * row
+        if e.low is not None and e.high is not None and figures.defined(e.low) and figures.defined(e.high):
+            marks.append(_line(x(e.low), y, x(e.high), y, look='stroke-width="2.5" stroke-opacity="0.55"'))
+        if e.value is not None and figures.defined(e.value):
+            marks.append(_point(x(e.value), y, 4.3))
+        shown = f"{figures.number(e.value, e.unit)}{' fake' if system.fake else ''}"
+        marks += [_text(left - 8, y, names[rank], "end"), _text(left + inner + 8, y, shown)]
     description = "; ".join(f"{s.system} {_describe(s, reading)}" for s in systems)
-    return draw(chart, name, title, description)
+    return _svg(name, title, description, (left + inner + 58, bottom + 24), marks)
+
+
+class _Scale(NamedTuple):
+    """Pixels of values from 0 to `top`."""
+
+    top: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        return self.start + (self.end - self.start) * min(max(value / self.top, 0.0), 1.0)
+
+
+def _ticks(top: float, most: int, share: bool) -> list[tuple[float, str]]:
+    """(value, label) of at most so many steps of 1, 2 or 5 from 0 to `top`."""
+    size = 10.0 ** math.floor(math.log10(top / most))
+    step = next(size * k for k in (1, 2, 5, 10) if top / (size * k) <= most)
+    values = [round(n * step, 12) for n in range(int(top / step + 1e-9) + 1)]
+    return [(v, f"{v:g}".removeprefix("0") or "0" if share else f"{v:,g}") for v in values]
+
+
+def _svg(name: str, title: str, description: str, size: tuple[float, float], marks: Sequence[str]) -> str:
+    width, height = size
+    texts = {"title": title, "desc": description}
+    said = (f'<{tag} id="{name}-{tag}">{_plain(text)}</{tag}>' for tag, text in texts.items())
+    return (
+        f'<svg xmlns="{SVG}" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" role="img" '
+        f'aria-labelledby="{name}-title {name}-desc" id="{name}">{"".join(said)}{"".join(marks)}</svg>'
+    )
+
+
+def _plain(text: str) -> str:
+    return html.escape(figures.visible(text))
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, *, look: str = "", colour: str = "accent") -> str:
+    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="var(--{colour})" {look}/>'
+
+
+def _point(x: float, y: float, radius: float) -> str:
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="var(--accent)"/>'
+
+
+def _text(x: float, y: float, text: str, anchor: str = "start", *, colour: str = "ink", look: str = "") -> str:
+    """A text whose middle is at `y`."""
+    where = f'x="{x:.1f}" y="{y + 4:.1f}" text-anchor="{anchor}" font-size="11"'
+    return f'<text {where} fill="var(--{colour})"{look}>{_plain(text)}</text>'
+
+
+def _grid(label: str, x: float, top: float, bottom: float) -> str:
+    """A vertical line with its label below."""
+    line = _line(x, top, x, bottom + 4, look='stroke-opacity="0.5"', colour="grid")
+    return line + _text(x, bottom + 13, label, "middle", colour="muted")
 
 
 _SHARE_LABEL = "datum.value == 0 ? '0' : replace(datum.label, /^([-\u2212]?)0\\./, '$1.')"
@@ -221,78 +263,74 @@ def _describe(system: SystemSummary, reading: str) -> str:
     return f"{figures.number(e.value, e.unit)} {figures.interval(e.low, e.high, e.unit)}".strip()
 
 
-def precision_recall(board: Leaderboard, name: str, width: int, numbered: bool) -> str:
-    """Precision against recall with lines of equal F1; points carry names, or ranks where `numbered`."""
-    alt = load_altair()
-    points: list[dict[str, Any]] = []
+class _Dot(NamedTuple):
+    """A system in the plane: its precision and recall, with their intervals (empty where there is none)."""
+
+    system: str
+    shown: str
+    p: float
+    r: float
+    p_ends: tuple[float, ...]
+    r_ends: tuple[float, ...]
+
+
+def _dots(board: Leaderboard, numbered: bool) -> Iterator[_Dot]:
     for rank, system in enumerate(board.systems, 1):
         p, r = figures.estimate(system, "precision"), figures.estimate(system, "recall")
-        if p.value is None or r.value is None or not (figures.defined(p.value) and figures.defined(r.value)):
-            continue
-        shown = str(rank) if numbered else cut(system.system) + (" (fake)" if system.fake else "")
-        cross = {"p_low": p.low, "p_high": p.high, "r_low": r.low, "r_high": r.high}
-        points.append({"r": r.value, "p": p.value, "shown": shown, "system": system.system} | cross)
-    size = width - 60
+        if p.value is not None and r.value is not None and figures.defined(p.value) and figures.defined(r.value):
+            shown = str(rank) if numbered else cut(system.system) + (" (fake)" if system.fake else "")
+            yield _Dot(system.system, shown, p.value, r.value, _ends(p), _ends(r))
+
+
+def _ends(e: Estimate) -> tuple[float, ...]:
+    return tuple(v for v in (e.low, e.high) if v is not None and figures.defined(v))
+
+
+def precision_recall(board: Leaderboard, name: str, width: int, numbered: bool) -> str:
+    """Precision against recall with lines of equal F1; points carry names, or ranks where `numbered`."""
+    dots = list(_dots(board, numbered))
+    size, left = width - 60, 46
     height = min(size, 360)
-    x_top, y_top = (_top(points, axis) for axis in ("r", "p"))
-    _place(points, size, height, x_top, y_top)
-    x = alt.X("r:Q", title="recall", scale=alt.Scale(domain=[0, x_top], nice=False), axis=ticks_axis(alt, True))
-    y = alt.Y("p:Q", title="precision", scale=alt.Scale(domain=[0, y_top], nice=False), axis=ticks_axis(alt, True))
-    base = alt.Chart(alt.InlineData(values=points))
-    faint = {"color": ACCENT, "opacity": 0.3, "strokeWidth": 1.5}
-    layers = [
-        *_iso_lines(alt, x_top, y_top),
-        base.mark_rule(**faint).encode(y=y, x=alt.X("r_low:Q"), x2="r_high:Q"),
-        base.mark_rule(**faint).encode(x=x, y=alt.Y("p_low:Q"), y2="p_high:Q"),
-        base.mark_point(filled=True, color=ACCENT, size=62, opacity=1).encode(x=x, y=y),
-        *(
-            base.mark_text(align="left", baseline="middle", fontSize=11, **look).encode(
-                x=alt.X("lx:Q"), y=alt.Y("ly:Q"), text="shown:N"
-            )
-            for look in ({"stroke": PAPER, "strokeWidth": 3, "color": PAPER}, {"color": INK})
-        ),
-    ]
-    chart = alt.layer(*layers).properties(width=size, height=height, padding=3)
-    description = "; ".join(
-        f"{d['system']} precision {figures.number(d['p'])}, recall {figures.number(d['r'])}" for d in points
-    )
-    missing = len(board.systems) - len(points)
+    x = _Scale(_top([v for d in dots for v in (d.r, *d.r_ends)]), left, left + size)
+    y = _Scale(_top([v for d in dots for v in (d.p, *d.p_ends)]), height + 6, 6)
+    marks = [_line(left, 6, left, height + 6, colour="grid")]
+    marks += [_line(left, height + 6, left + size, height + 6, colour="grid"), *_iso_lines(x, y)]
+    marks += [_text(x(v), height + 19, at, "middle", colour="muted") for v, at in _ticks(x.top, 5, True)]
+    marks += [_text(left - 6, y(v), at, "end", colour="muted") for v, at in _ticks(y.top, 5, True)]
+    turned = f' transform="rotate(-90 10 {height / 2:g})"'
+    marks.append(_text(left + size / 2, height + 36, "recall", "middle", colour="muted"))
+    marks.append(_text(10, height / 2, "precision", "middle", colour="muted", look=turned))
+    marks += [_line(x(d.r_ends[0]), y(d.p), x(d.r_ends[-1]), y(d.p), look=FAINT) for d in dots if d.r_ends]
+    marks += [_line(x(d.r), y(d.p_ends[0]), x(d.r), y(d.p_ends[-1]), look=FAINT) for d in dots if d.p_ends]
+    marks += [_point(x(d.r), y(d.p), 4.4) for d in dots]
+    spots = [(x(d.r) - left, y(d.p) - 6) for d in dots]
+    sizes = [Box(0, 0, len(d.shown) * LETTER, 13) for d in dots]
+    for dot, (at, middle) in zip(dots, place_labels(spots, sizes, size, height), strict=True):
+        marks.append(_text(at + left, middle + 6, dot.shown, look=HALO))
+    description = "; ".join(f"{d.system} precision {figures.number(d.p)}, recall {figures.number(d.r)}" for d in dots)
+    missing = len(board.systems) - len(dots)
     description += f"; {missing} without a defined precision are not shown" if missing else ""
-    return draw(chart, name, "Precision against recall, with lines of equal F1", description)
+    title = "Precision against recall, with lines of equal F1"
+    return _svg(name, title, description, (left + size + 14, height + 48), marks)
 
 
-def _top(points: Sequence[dict[str, Any]], axis: str) -> float:
-    values = [v for d in points for v in (d[axis], d[f"{axis}_high"]) if v is not None]
+FAINT = 'stroke-width="1.5" stroke-opacity="0.3"'
+HALO = ' stroke="var(--paper)" stroke-width="3" paint-order="stroke"'
+
+
+def _top(values: Sequence[float]) -> float:
     return min(1.0, max(0.3, (int(max(values, default=0.9) * 10) + 1) / 10))
 
 
-def _place(points: list[dict[str, Any]], width: int, height: int, x_top: float, y_top: float) -> None:
-    """Add `lx` and `ly`, the start of each label in data units."""
-    spots = [(d["r"] / x_top * width, height - d["p"] / y_top * height) for d in points]
-    sizes = [Box(0, 0, len(d["shown"]) * LETTER, 13) for d in points]
-    for point, (left, middle) in zip(points, place_labels(spots, sizes, width, height), strict=True):
-        point |= {"lx": left / width * x_top, "ly": (height - middle) / height * y_top}
-
-
-def _iso_lines(alt: Any, x_top: float, y_top: float) -> list[Any]:
-    lines, labels = [], []
+def _iso_lines(x: _Scale, y: _Scale) -> Iterator[str]:
     for f in F_LINES:
         start = f / 2 + 0.0005
-        steps = [start + (x_top - start) * at / 60 for at in range(61)] if start < x_top else []
-        curve = [{"f": f, "x": r, "y": f * r / (2 * r - f)} for r in steps if f * r / (2 * r - f) <= y_top]
-        if not curve or curve[-1]["y"] > y_top:
-            continue
-        lines += curve
-        labels.append({"x": curve[-1]["x"], "y": curve[-1]["y"], "shown": figures.number(f, digits=1)})
-    scale_x, scale_y = alt.Scale(domain=[0, x_top], nice=False), alt.Scale(domain=[0, y_top], nice=False)
-    return [
-        alt.Chart(alt.InlineData(values=lines))
-        .mark_line(color=GRID, strokeDash=[3, 3], strokeWidth=1)
-        .encode(x=alt.X("x:Q", scale=scale_x, title="recall"), y=alt.Y("y:Q", scale=scale_y), detail="f:N"),
-        alt.Chart(alt.InlineData(values=labels))
-        .mark_text(align="left", dx=3, color=MUTED, fontSize=10)
-        .encode(x=alt.X("x:Q", scale=scale_x), y=alt.Y("y:Q", scale=scale_y), text="shown:N"),
-    ]
+        steps = [start + (x.top - start) * at / 60 for at in range(61)] if start < x.top else []
+        curve = [(r, f * r / (2 * r - f)) for r in steps if f * r / (2 * r - f) <= y.top]
+        if curve:
+            path = "L".join(f"{x(r):.1f},{y(p):.1f}" for r, p in curve)
+            yield f'<path d="M{path}" fill="none" stroke="var(--grid)" stroke-dasharray="3,3"/>'
+            yield _text(x(curve[-1][0]) + 3, y(curve[-1][1]), figures.number(f, digits=1), colour="muted")
 
 
 def ticks_axis(alt: Any, share: bool, ticks: int = 5, grid: bool = False) -> Any:

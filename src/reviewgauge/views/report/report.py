@@ -179,7 +179,6 @@ def render(data: ReportData) -> str:
         changes=changes,
         repos=sorted({case.change.repo for case in data.cases}),
         troubles=list(_troubles(data, changes)),
-        plots_missing=not plots.available(),
         states=figures.STATES,
     )
 
@@ -220,7 +219,7 @@ def _board_view(data: ReportData, board: Leaderboard, name: str) -> BoardView:
 
 
 def _drawings(board: Leaderboard, name: str) -> dict[str, Markup]:
-    if not plots.available() or not board.systems:
+    if not board.systems:
         return {}
     drawn = {
         "forest_wide": plots.forest(board, board.headline, f"{name}fw", WIDE),
@@ -243,8 +242,6 @@ def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
 
 
 def _panels(board: Leaderboard, reading: str, pieces: Sequence[SliceSummary], name: str) -> list[ReportPanel]:
-    if not plots.available():
-        return []
     top = max(plots.highest(piece.systems, reading) for piece in pieces)
     largest = sorted(pieces, key=lambda piece: -piece.n)[:MOST_PANELS]
     return [
