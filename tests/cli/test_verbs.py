@@ -92,7 +92,8 @@ def test_recorded_reviews_become_a_leaderboard(run: Path, capsys: pytest.Capture
     good = {e["reading"]: e["value"] for e in board["systems"][0]["estimates"]}
     noisy = {e["reading"]: e["value"] for e in board["systems"][1]["estimates"]}
     assert (good["precision"], good["recall"], good["clean_left_alone"]) == (1, 1, 1)
-    assert (noisy["precision"], noisy["recall"], noisy["clean_left_alone"]) == (0.25, 0.5, 0)
+    assert (noisy["precision_least"], noisy["recall_least"], noisy["clean_left_alone"]) == (0.25, 0.5, 0)
+    assert noisy["precision_least"] < noisy["precision"] < noisy["precision_most"]
     assert board["estimate_note"]
     assert result["totals"][0]["skipped"] == 6, "what was measured before is not measured again"
 
@@ -110,7 +111,7 @@ def test_the_terminal_fits_100_columns(run: Path, capsys: pytest.CaptureFixture[
 def test_compare_pairs_systems_of_one_run_and_of_two(
     run: Path, bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = as_json(capsys, "compare", run, "--reading", "recall")
+    one = as_json(capsys, "compare", run, "--reading", "recall_least")
     assert isinstance(one, list)
     assert [(c["first"], c["second"], c["difference"]) for c in one[0]["comparisons"]] == [("good", "noisy", 0.5)]
     other = tmp_path / "other"

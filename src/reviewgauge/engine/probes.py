@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from itertools import chain
 
-from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Side, Span, findings
+from reviewgauge.core.records import Anchoring, Case, Change, Comment, Origin, Review, Side, Span, findings
 from reviewgauge.repo.diff.diffs import parse_patch
 
 Probe = Callable[[Case], Review]
@@ -99,6 +99,23 @@ def shuffled_in_place(cases: Sequence[Case]) -> Probe:
         return review_of(case, "shuffled_in_place", comments)
 
     return probe
+
+
+def wordless(case: Case) -> Review:
+    """The same empty words on the lines of each finding: only the place is right."""
+    placed = [one.span for one in _first(case) if one.span is not None and one.span.start is not None]
+    return review_of(case, "wordless", [_place_comment(f"e{n}", PARROT, span) for n, span in enumerate(placed)])
+
+
+def suggesting(case: Case) -> Review:
+    """What the fix behind each finding put in, as a reviewer would propose it there, and nothing of its message."""
+    comments = []
+    for n, finding in enumerate(_first(case)):
+        diff = (finding.resolution.diff if finding.resolution else None) or ""
+        lines = [line[1:].strip() for line in diff.split("\n") if line[:1] == "+"]
+        if lines and finding.origin is Origin.FIX:
+            comments.append(_place_comment(f"g{n}", f"This should rather be: {' '.join(lines)}", finding.span))
+    return review_of(case, "suggesting", comments)
 
 
 def mixed(cases: Sequence[Case]) -> Probe:

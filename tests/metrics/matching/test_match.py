@@ -273,8 +273,8 @@ def test_the_place_is_weighed_into_what_a_judge_knows_by_words_alone() -> None:
     weighed = [run([c], [said("r1", 10)], [[p]], base_rate=0.3634) for c in (on, off) for p in (0.43, wordless)]
     chances = [matching.groups[0].probability for matching in weighed]
     assert chances == pytest.approx([0.558, 0.04, 0.062, 0.001], abs=0.005)
-    assert [matching.comments[0].state for matching in weighed] == ["matched", "false", "unsure", "false"]
-    assert [matching.groups[0].unsure for matching in weighed] == [True, False, True, False]
+    assert [matching.comments[0].state for matching in weighed] == ["matched", "unsure", "false", "false"]
+    assert [matching.groups[0].unsure for matching in weighed] == [True, True, False, False]
     by_words = run([on], [said("r1", 10)], [[0.43]], base_rate=0.3634, location="ignore")
     assert by_words.groups[0].probability == 0.43
     assert "0.43 by its words" in weighed[0].groups[0].reason

@@ -155,7 +155,7 @@ def caveats(run: ScoredRun) -> list[str]:
         shown = ", ".join(run.unscored[:8]) + more
         found = [f"reviewed but not measured with {short_spec(run.metric)}, so not shown: {shown} (reviewgauge score)"]
     if any(one.origin is Origin.FIX for case in run.cases for one in case.references):
-        found.append("the references are messages of later fixes, which seldom say what was wrong: much may stay unsure")
+        found.append("the references are messages of later fixes, which seldom say what was wrong: much stays unsure")
     found += judged_by_own_family(run.metric.models, {name: run.reviewers.get(name, ()) for name in run.systems})
     return found + cascade_notes(run.metric, run.scores, run.by_metric)
 

@@ -300,7 +300,7 @@ def broken_identity(answer: TrialResult) -> str:
 
 
 def _broken_part(answer: TrialResult, matching: Matching) -> str:
-    hits = sum(group.hit for group in matching.groups)
+    hits = sum(group.credit for group in matching.groups)
     states = Counter(outcome.state for outcome in matching.comments)
     truth = {
         "comments": len(answer.review.comments),
@@ -314,7 +314,7 @@ def _broken_part(answer: TrialResult, matching: Matching) -> str:
     for name, right in truth.items():
         found = answer.measured.parts.get(name)
         if found is not None and abs(found - right) > EPSILON:
-            return f"the part {name} is {found:g}, the matching says {right}"
+            return f"the part {name} is {found:g}, the matching says {right:g}"
     return ""
 
 

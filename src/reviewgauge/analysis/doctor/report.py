@@ -103,6 +103,7 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> list[ProbeCheck]:
         checks.never_above("repeating the oracle", spam, oracle, checks.READINGS),
         _lines(wrong_line, oracle, cases),
         *_others(shuffled, in_place, oracle, cases),
+        *_placed_words(trial(probes.wordless), trial(probes.suggesting), oracle),
         checks.below("parrot", parrot, oracle, ("recall", "precision", "f1")),
         _reworded(metric, cases, shuffled),
     ]
@@ -132,8 +133,29 @@ def _others(shuffled: Trial, in_place: Trial, oracle: Trial, cases: Sequence[Cas
         return [checks.untried("another change's findings", "well below oracle", why)]
     return [
         checks.below("another change's findings", shuffled, oracle, ("recall",), checks.WELL_BELOW),
-        checks.below("... on the right lines", in_place, oracle, ("recall",), checks.WELL_BELOW),
+        checks.below("... on the right lines", in_place, oracle, (_sure(oracle),), checks.WELL_BELOW),
     ]
+
+
+def _sure(trial: Trial) -> str:
+    """The recall of what the metric is sure of, where it tells."""
+    return "recall_least" if "recall_least" in trial.readings else "recall"
+
+
+def _placed_words(wordless: Trial, suggesting: Trial, oracle: Trial) -> list[ProbeCheck]:
+    """Empty words on the right lines are not surely right, and the fix itself is not surely wrong there."""
+    sure = _sure(oracle)
+    found = checks.below("empty words on the right lines", wordless, oracle, (sure,), checks.WELL_BELOW)
+    name, expected = "the fix, proposed on its lines", f"at least {checks.WELL_BELOW:g} of the findings may be raised"
+    reading = sure.replace("_least", "_most")
+    told = [item for item in suggesting.items if item[1].comments]
+    if not told:
+        return [found, checks.untried(name, expected, "no finding comes with the lines of its fix")]
+    recall = Trial(suggesting.metric, told).value(reading)
+    if recall is None:
+        return [found, checks.untried(name, expected, f"the metric has no {reading} on this data")]
+    shown = f"{reading} {checks.shown(recall)} in {len(told)} changes"
+    return [found, ProbeCheck(name=name, expected=expected, found=shown, ok=recall >= checks.WELL_BELOW)]
 
 
 def _reworded(metric: Metric, cases: Sequence[Case], shuffled: Trial) -> ProbeCheck:
