@@ -127,6 +127,9 @@ def test_raters_agree_or_are_split(shop: Told, tmp_path: Path) -> None:
     assert found["agreement of the raters: Cohen's kappa"] == 0.4  # (2/3 - 4/9) / (1 - 4/9)
     assert found["labels checked"] == 2 and found["labels on which raters are split"] == 1
     assert cases["Add cents"].references[0].tier is Tier.TRACED and "Add tax" not in cases
+    review(str(out), "analyser", run=tmp_path / "run")
+    (board,) = score(tmp_path / "run").leaderboards
+    assert {piece.value: piece.n for piece in board.slices} == {"confirmed or verified": 1, "traced": 1}
 
 
 @pytest.mark.slow
