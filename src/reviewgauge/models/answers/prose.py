@@ -147,12 +147,12 @@ def speaks_for(same: bool, before: str, after: str) -> bool:
     """
     first, then = _sentences(before), _sentences(after)
     told = [*first, *then]
-    if not told:
-        return True
+    if not told or len(told) > _MOST_SENTENCES:
+        return not told
     backing = [at for at in ([len(first)] if then else range(len(first))) if _backs(same, " ".join(told[at:]))]
     plain = all(_any_of("stance").search(one) is None for one in told)
     rest = [one for at, one in enumerate(told) if at not in backing]
-    return bool(backing) and plain and len(told) <= _MOST_SENTENCES and explains("\n".join(rest), "comments")
+    return bool(backing) and plain and explains("\n".join(rest), "comments")
 
 
 def _backs(same: bool, text: str) -> bool:
