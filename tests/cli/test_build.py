@@ -222,7 +222,7 @@ def test_a_mark_that_cannot_be_read_is_told_before_anything_is_built(
     words = ["build", str(shop.folder), "-o", str(out), "--stage", "classify_domain(model='fake:rules')"]
     assert main([*words, "--audit", "2"]) == 0
     before = (out / "cases.jsonl").read_bytes()
-    (table,) = (out / "audit").glob("*.csv")
+    (table,) = (out / "audit").glob("classify*.csv")
     table.write_text(table.read_text("utf-8").replace(",,\n", ",maybe,\n", 1), "utf-8")
     shop.commit("Add tax", {"shop/tax.py": "def tax(amount):\n    return amount * 1.19\n"})
     shop.quiet(500)

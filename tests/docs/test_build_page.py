@@ -14,11 +14,11 @@ from documented import run, steady
 from fake_forge.project import main_project
 from fake_forge.server import TOKEN, serve
 from reviewgauge.core.building import Decision
-from reviewgauge.engine.build.audit import COLUMNS, audit_stage, margin, wilson
 from reviewgauge.engine.build.recipes import read_recipe
 from reviewgauge.repo.forge.archive import Archive
 from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.from_github import FromGithub
+from reviewgauge.stages.sampling.audit import COLUMNS, audit_stage, margin, wilson
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "build.md").read_text(encoding="utf-8")
 

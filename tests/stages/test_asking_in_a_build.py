@@ -11,7 +11,6 @@ import pytest
 from reviewed_pulls import AUTHOR, FAKE, commit, of_threads, said, thread
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.protocols import Stage
-from reviewgauge.engine.build.audit import audit_stage
 from reviewgauge.engine.build.folder import BuildFolder, Stopped
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Step
@@ -26,6 +25,7 @@ from reviewgauge.stages.drop_low_value import DropLowValue
 from reviewgauge.stages.extract_points import ANSWERED, ExtractPoints
 from reviewgauge.stages.generate import Generate
 from reviewgauge.stages.merge_same import MergeSame
+from reviewgauge.stages.sampling.audit import audit_stage
 from scripted_models import Messages, scripted
 
 WORDS = ("The cache is never invalidated for user {}", "thanks!", "Every caller of {} must close the file")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from reviewgauge.api.label_audit import finish_label_audit
 from reviewgauge.core.base import Record
 from reviewgauge.core.building import CardSection
 from reviewgauge.core.errors import UserError
@@ -15,7 +16,6 @@ from reviewgauge.core.protocols import Progress, Stage
 from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
 from reviewgauge.core.specs import import_named, load, signature
 from reviewgauge.core.version import __version__
-from reviewgauge.engine.build.audit import audit_stage, check_tables
 from reviewgauge.engine.build.folder import (
     BuildFolder,
     Stopped,
@@ -30,6 +30,9 @@ from reviewgauge.engine.run.executors import Interruption, executor_for
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import with_cost
 from reviewgauge.models.chat.client import ChatClient
+from reviewgauge.stages.from_git import FromGit
+from reviewgauge.stages.sampling.audit import audit_stage, check_tables
+from reviewgauge.stages.sampling.label_checks import SHEET
 from reviewgauge.views.markdown import markdown
 
 CARD_JSON, CARD_MD = "card.json", "card.md"
@@ -37,8 +40,6 @@ CARD_JSON, CARD_MD = "card.json", "card.md"
 
 GITHUB = "github:"
 
-
-_WHY_TEST = "given with --test: which labels the tests of their fixes bear out"
 
 SEED = 0  # of the draws for an audit
 
@@ -78,9 +79,9 @@ def build(
 
     `recipe` is the name of one that ships (`reviewgauge list recipes`) or a TOML file, `settings` are its parameters,
     `stages` are added at its end. `test` is a command (`pytest -q {files}`) that runs the tests of fixes in `sandbox`,
-    as the stage `verify_fixes` does. `reviews_by` names accounts whose posted reviews are taken in. Of each stage that
-    asks a model, `audit` decisions are drawn for people to check. The same call goes on where a killed one stopped,
-    and extends the benchmark when the source has grown.
+    as the stage `verify_fixes` does. `reviews_by` names accounts whose posted reviews are taken in. Of the labels of a
+    history, and of the decisions of each stage that asks a model, `audit` are drawn for people to check. The same call
+    goes on where a killed one stopped, and extends the benchmark when the source has grown.
     """
     found = read_recipe(recipe or _usual_recipe(str(source), reviews_by))
     given = dict(settings or {})
@@ -92,8 +93,8 @@ def build(
     added = (Step(use=spec, why="given on the command line") for spec in stages)
     found = found.model_copy(update={"stage": (*found.stage, *added)})
     plan = make_stages(found, parameters, [*given.values(), *stages])
-    if test and not (models and models.dry_run):
-        plan.append((load(Stage, f"verify_fixes(test={test!r}, sandbox={sandbox!r})"), Step(use="", why=_WHY_TEST)))
+    if not (models and models.dry_run):
+        plan += _about_labels(plan, Path(out), test, sandbox, audit)
     refuse_foreign(Path(out))
     check_tables(Path(out))
     models, stop = models or ModelOptions(), stop or Interruption()
@@ -107,6 +108,7 @@ def build(
                 if models.dry_run:
                     return _forecast(str(out), pipeline, client)
                 written = write_benchmark(context.folder, pipeline.run())
+                finish_label_audit(context)
             except Stopped:
                 return BuildResult(folder=str(out), stopped=stop.why, spending=spending(client))
             finally:
@@ -120,6 +122,17 @@ def build(
     finally:
         Pipeline.clear(context)
         context.close()
+
+
+def _about_labels(
+    plan: Sequence[tuple[Stage, Step]], out: Path, test: str, sandbox: str, audit: int
+) -> Iterator[tuple[Stage, Step]]:
+    """The stages behind a recipe's that run the tests of fixes and take in what people say of labels."""
+    if test:
+        why = "given with --test: which labels the tests of their fixes bear out"
+        yield load(Stage, f"verify_fixes(test={test!r}, sandbox={sandbox!r})"), Step(use="", why=why)
+    if any(isinstance(stage, FromGit) for stage, _ in plan) and (audit or (out / SHEET).exists()):
+        yield load(Stage, f"check_labels(n={audit})"), Step(use="", why="what people who checked labels say of them")
 
 
 def _forecast(out: str, pipeline: Pipeline, client: ChatClient) -> BuildResult:

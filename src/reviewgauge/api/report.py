@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.analysis.compare.slices import tier_slice
 from reviewgauge.analysis.stats.score_table import stated_facets
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
@@ -89,4 +90,5 @@ def telling_slices(run: ScoredRun) -> list[str]:
     for facet, stated in stated_facets(run.scores).items():
         values.setdefault(facet, set()).update(stated)
     most = max(2, min(12, len(run.cases) // 2))
-    return [name for name, found in values.items() if 2 <= len(found) <= most]
+    telling = [name for name, found in values.items() if 2 <= len(found) <= most]
+    return list(dict.fromkeys([*tier_slice(run.cases), *telling]))

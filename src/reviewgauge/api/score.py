@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.analysis.compare.slices import tier_slice
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
 from reviewgauge.core.protocols import Metric, Progress
@@ -49,7 +50,8 @@ def score(
 ) -> ScoreResult:
     """Measure every review of a run that the metrics have not measured yet; `hits` when none is named.
 
-    `slices` are case facts (`language`) or facets (`category`) to break the leaderboard down by. `only` does a part:
+    `slices` are case facts (`language`) or facets (`category`) to break the leaderboard down by, `tier` always
+    where findings are founded in several ways. `only` does a part:
     `failed`, `case=ID`. The totals and `stop` say what stopped it early.
     """
     wanted, part = find_metrics(metrics), parse_only(only)
@@ -72,7 +74,8 @@ def score(
     scored = [metric for metric in wanted if signature(metric) in has_scores]
     for metric in scored or ([] if has_scores or stop.error else wanted):
         (found,) = read_scored_runs([run], signature(metric))
-        boards.append(leaderboard(found, slices=slices, resamples=resamples, seed=seed))
+        wanted_slices = list(dict.fromkeys([*slices, *tier_slice(found.cases)]))
+        boards.append(leaderboard(found, slices=wanted_slices, resamples=resamples, seed=seed))
         if sum(row.scored > 0 for row in boards[-1].systems) > 1:
             comparisons.append(compare(found, resamples=resamples, seed=seed))
     return ScoreResult(

@@ -45,7 +45,7 @@ from reviewgauge.views.terminal.closing import build_lines
     default=0,
     metavar="N",
     type=click.IntRange(min=0),
-    help="Draw N decisions of each model for people to check.",
+    help="Draw N labels, and N decisions of each model, for people to check.",
 )
 @model_options
 @json_option

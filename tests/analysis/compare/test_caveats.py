@@ -9,6 +9,7 @@ import pytest
 from reviewgauge.analysis.compare.caveats import (
     cascade_loss,
     cascade_notes,
+    checked_by_people,
     families_in,
     judged_by_own_family,
     share_asked,
@@ -217,3 +218,13 @@ def test_on_martian_the_stored_verdicts_are_asked_for_a_sixth_of_the_pairs_and_h
     assert found.kappa.value > 0.95
     assert found.kappa.low is not None
     assert found.kappa.low > (alone.kappa.high or 1)
+
+
+def test_checked_labels_are_one_line_with_their_interval() -> None:
+    case = Case(id="a", change=Change(repo="acme/shop"), facts={"labels_that_hold": "17 of 20"})
+    other = case.model_copy(update={"facts": {"labels_that_hold": "17 of 20", "clean_that_hold": "10 of 10"}})
+    assert checked_by_people([]) == [] == checked_by_people([case.model_copy(update={"facts": {}})])
+    assert checked_by_people([case]) == ["labels: 17 of 20 checked hold, 64-95%"]
+    both = "labels: 17 of 20 checked hold, 64-95%; clean changes: 10 of 10 checked hold, 72-100%"
+    assert checked_by_people([other]) == [both]
+    assert checked_by_people([case.model_copy(update={"facts": {"labels_that_hold": "most"}})]) == []

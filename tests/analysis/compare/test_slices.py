@@ -9,8 +9,9 @@ import pytest
 import reviewgauge
 from analysis_toys import BENCHMARK, Mean, make_cases, mean_scores
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.analysis.compare.slices import Cut, expand_cutoffs, parse_cut, stated_cutoffs
+from reviewgauge.analysis.compare.slices import Cut, expand_cutoffs, parse_cut, stated_cutoffs, tier_slice
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case, Comment, Tier
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 
@@ -94,3 +95,26 @@ def test_the_leaderboard_is_cut_where_the_model_of_the_run_was(tmp_path: Path) -
     board = result.leaderboards[0]
     assert {piece.value: piece.n for piece in board.slices} == {"before 2024-06-02": 2, "2024-06-02 and later": 2}
     assert any("fake:rules was trained on data up to 2024-06-01" in warning for warning in board.warnings)
+
+
+def founded(case: Case, *tiers: Tier | None) -> Case:
+    references = tuple(Comment(id=f"r{at}", body="x", tier=tier) for at, tier in enumerate(tiers))
+    return case.model_copy(update={"references": references})
+
+
+def test_the_upper_tiers_are_one_slice_and_changes_without_a_tier_are_in_none() -> None:
+    tiers: list[tuple[Tier | None, ...]] = [
+        (Tier.VERIFIED,),
+        (Tier.CONFIRMED, Tier.VERIFIED),
+        (Tier.TRACED,),
+        (Tier.TRACED, Tier.VERIFIED),  # as well founded as its worst finding
+        (),
+        (None,),
+    ]
+    cases = [founded(case, *own) for case, own in zip(make_cases(6), tiers, strict=True)]
+    run = ScoredRun(Mean(), cases, mean_scores("a", cases, [1, 0, 0, 0, 1, 1]), benchmark=BENCHMARK)
+    assert tier_slice(cases) == ["tier"]
+    found = {piece.value: piece for piece in leaderboard(run, slices=["tier"], resamples=50).slices}
+    assert {value: piece.n for value, piece in found.items()} == {"confirmed or verified": 2, "traced": 2}
+    assert found["confirmed or verified"].systems[0].estimates[0].value == 0.5
+    assert tier_slice(cases[:2]) == tier_slice(cases[2:4]) == tier_slice(cases[4:]) == []

@@ -3,7 +3,15 @@ from __future__ import annotations
 import pytest
 
 import validity_toys as toys
-from reviewgauge.core.reports.validity import Calibrated, Correlations, Figure, MetricValidity, RowSet, ValidityReport
+from reviewgauge.core.reports.validity import (
+    Calibrated,
+    Correlations,
+    Figure,
+    MetricDifference,
+    MetricValidity,
+    RowSet,
+    ValidityReport,
+)
 from reviewgauge.views.validity import words
 
 ROWS = RowSet(name="all rows", rows=100, clusters=25, clustered_by="reference")
@@ -25,28 +33,57 @@ def metric(
     )  # fmt: skip
 
 
-def report(*metrics: MetricValidity) -> ValidityReport:
+def report(*metrics: MetricValidity, gaps: dict[str, Figure] | None = None) -> ValidityReport:
+    """`gaps`: what the best is better by than the metric of that label, on the rows of both."""
+    pairs = tuple(
+        MetricDifference(
+            dimension="grade", metric="best()", reading="mean", other=f"{label}()", other_reading="mean",
+            value=0.5, other_value=0.4, difference=gap,
+        )
+        for label, gap in (gaps or {}).items()
+    )  # fmt: skip
     return ValidityReport(
-        dataset="d", benchmark="b" * 64, cases=25, reviews=100, labels=(), metrics=metrics, resamples=1000, seed=0
-    )
+        dataset="d", benchmark="b" * 64, cases=25, reviews=100, labels=(), metrics=metrics, differences=pairs,
+        resamples=1000, seed=0,
+    )  # fmt: skip
+
+
+def gap(value: float, low: float) -> Figure:
+    return Figure(value=value, low=low, high=2 * value - low, n=80)
 
 
 def test_the_best_is_named_with_its_interval_and_the_next_beside_it() -> None:
-    said = words.trust(report(metric("bleu", 0.22), metric("combined", 0.51), metric("rouge", 0.28)), "grade")
+    gaps = {"bleu": gap(0.29, 0.2), "rouge": gap(0.23, 0.2)}
+    said = words.trust(report(metric("bleu", 0.22), metric("best", 0.51), metric("rouge", 0.28), gaps=gaps), "grade")
     assert said == (
-        "combined agrees best with people on grade: Spearman .510 [.460, .560] over 100 rows; "
-        "rouge comes next with .280 [.230, .330]. The intervals do not overlap."
+        "best agrees best with people on grade: Spearman .510 [.460, .560] over 100 rows; "
+        "rouge comes next with .280 [.230, .330]. On the rows of both it is better by .230 [.200, .260], and it is "
+        "better than all others."
     )
 
 
-def test_overlapping_intervals_leave_the_order_open() -> None:
-    said = words.trust(report(metric("bleu", 0.22), metric("rouge", 0.28), metric("chrf", 0.25)), "grade")
-    assert said.startswith("rouge agrees best")
-    assert said.endswith("Its interval overlaps with that of chrf and bleu, so the order is uncertain.")
+def test_intervals_that_overlap_do_not_leave_the_order_open_where_the_difference_is_sure() -> None:
+    both = metric("best", 0.3), metric("rouge", 0.28)
+    assert "better by .020 [.010, .030]" in words.trust(report(*both, gaps={"rouge": gap(0.02, 0.01)}), "grade")
 
 
-def test_intervals_that_touch_overlap() -> None:
-    assert "uncertain" in words.trust(report(metric("a", 0.5, 0.125), metric("b", 0.25, 0.125)), "grade")
+def test_intervals_apart_leave_it_open_where_the_difference_is_not() -> None:
+    three = metric("bleu", 0.1), metric("best", 0.5), metric("chrf", 0.2)
+    said = words.trust(report(*three, gaps={"bleu": gap(0.4, 0.1), "chrf": gap(0.3, -0.01)}), "grade")
+    assert said.endswith("On the rows of both it cannot be told from chrf.")
+    assert words.trust(report(*three), "grade").endswith("it cannot be told from chrf and bleu.")
+
+
+def test_the_baseline_is_compared_too() -> None:
+    length = metric("length", 0.25).model_copy(update={"baseline": True})
+    three = metric("best", 0.5), metric("chrf", 0.2), length
+    said = words.trust(report(*three, gaps={"chrf": gap(0.3, 0.1), "length": gap(0.25, -0.1)}), "grade")
+    assert said.endswith("it cannot be told from length.")
+
+
+def test_each_pair_has_a_line() -> None:
+    shown = words.paired(report(metric("best", 0.5), metric("chrf", 0.2), gaps={"chrf": gap(0.1, 0.05)}), "grade")
+    assert shown == ["best less chrf: .100 [.050, .150] (.500 and .400 on 80 rows)"]
 
 
 def test_other_rows_are_said() -> None:
@@ -89,7 +126,7 @@ def test_without_intervals_nothing_is_sure() -> None:
 
 def test_many_rivals_are_counted() -> None:
     metrics = [metric(name, 0.3) for name in "abcdefg"]
-    assert "overlaps with that of b, c and 4 more" in words.trust(report(*metrics), "grade")
+    assert "cannot be told from b, c and 4 more" in words.trust(report(*metrics), "grade")
 
 
 def test_each_dimension_has_its_own_answer() -> None:

@@ -22,7 +22,7 @@ from reviewgauge.analysis.stats.agreement import COHEN, Resampling, agree
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Origin
+from reviewgauge.core.records import Case, Origin
 from reviewgauge.core.reports.validity import Figure
 from reviewgauge.core.results import Score
 from reviewgauge.core.specs import load_recorded, short_spec, signature
@@ -31,6 +31,8 @@ from reviewgauge.judges.cascade import Cascade
 from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.request.model_spec import PROVIDERS, family
+from reviewgauge.stages.sampling.audit import wilson
+from reviewgauge.stages.sampling.label_checks import CLEAN_FACT, LABELS_FACT
 
 Key = tuple[str, str, int]
 RESAMPLES = 1_000
@@ -157,7 +159,21 @@ def caveats(run: ScoredRun) -> list[str]:
     if any(one.origin is Origin.FIX for case in run.cases for one in case.references):
         found.append("the references are messages of later fixes, which seldom say what was wrong: much stays unsure")
     found += judged_by_own_family(run.metric.models, {name: run.reviewers.get(name, ()) for name in run.systems})
-    return found + cascade_notes(run.metric, run.scores, run.by_metric)
+    return found + cascade_notes(run.metric, run.scores, run.by_metric) + checked_by_people(run.cases)
+
+
+_CHECKED = re.compile(r"(\d{1,9}) of (\d{1,9})")
+
+
+def checked_by_people(cases: Sequence[Case]) -> list[str]:
+    """One line on how many of the drawn labels and clean changes hold, where people checked them in the build."""
+    parts = []
+    for fact, name in ((LABELS_FACT, "labels"), (CLEAN_FACT, "clean changes")):
+        stated = next((str(case.facts[fact]) for case in cases if fact in case.facts), "")
+        if (found := _CHECKED.fullmatch(stated)) and (interval := wilson(int(found[1]), int(found[2]))):
+            low, high = (round(100 * end) for end in interval)
+            parts.append(f"{name}: {stated} checked hold, {low}-{high}%")
+    return ["; ".join(parts)] if parts else []
 
 
 def judged_by_own_family(judges: Sequence[str], systems: Mapping[str, Sequence[str]]) -> list[str]:

@@ -8,7 +8,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from reviewgauge.analysis.compare.caveats import caveats
-from reviewgauge.analysis.compare.slices import add_class_slices, expand_cutoffs, fact_order, fact_values, show_fact
+from reviewgauge.analysis.compare.slices import (
+    TIER,
+    add_class_slices,
+    expand_cutoffs,
+    fact_order,
+    fact_values,
+    show_fact,
+)
 from reviewgauge.analysis.compare.summary import Summariser, View, rank
 from reviewgauge.analysis.stats.bootstrap import Resampler, cluster_cases
 from reviewgauge.analysis.stats.power import Spread, case_means, influences
@@ -56,7 +63,7 @@ def leaderboard(
     """Summarise the scores of a run, best system first.
 
     `slices` are facts of the cases, cuts of one (`created<2025-03-31`), `repo`, facets of the scores, `cutoff` (the
-    training cut-offs of the models) or classes (`classified:category`). Each system is
+    training cut-offs of the models), `tier` or classes (`classified:category`). Each system is
     measured on its own scored cases; where coverage differs, `on_common` repeats the rows on the cases that all were
     scored on. Intervals are 95% percentile bootstrap intervals, the same draws for all systems. Raises UserError
     for scores of several metrics or benchmarks, and for an unknown slice.
@@ -128,7 +135,8 @@ def _slices(work: Summariser, name: str, order: Sequence[int]) -> Iterator[Slice
     values = fact_values(panel.cases, name)
     found = values is not None
     shown = [show_fact(value) for value in values or ()]
-    for word in dict.fromkeys(show_fact(value) for value in sorted(values or (), key=fact_order)):
+    stated = (value for value in sorted(values or (), key=fact_order) if value is not None or name != TIER)
+    for word in dict.fromkeys(map(show_fact, stated)):
         yield one(word, View(np.array([own == word for own in shown], dtype=np.bool_), panel.parts))
     for word, parts, mask in panel.facet(name):
         found = True

@@ -19,7 +19,7 @@ from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, SubjectKind
 from reviewgauge.core.protocols import Reviewer
-from reviewgauge.core.records import Case
+from reviewgauge.core.records import Case, Tier
 from reviewgauge.core.results import NOT_STATED, Matching, Score
 from reviewgauge.core.specs import load_recorded, plugin_name, short_spec
 from reviewgauge.engine.classify import FAKE
@@ -32,6 +32,8 @@ from reviewgauge.models.request.prices import open_prices
 
 CUTOFF = "cutoff"  # the slice before and after the training cut-offs of the models that the reviewers ask
 CREATED = "created"  # the fact that says on which day a change was made, as an ISO date
+TIER = "tier"  # the slice by how well the findings of a case are founded
+UPPER_TIERS = f"{Tier.CONFIRMED} or {Tier.VERIFIED}"
 _CUT = re.compile(r"([A-Za-z_][A-Za-z0-9_ ]*)<(\S+)")
 
 
@@ -140,8 +142,23 @@ def fact_values(cases: Sequence[Case], name: str) -> list[Fact | None] | None:
         return [case.change.repo for case in cases]
     if (cut := parse_cut(name)) is not None:
         return sides(cases, cut)
-    values = [case.facts.get(name) for case in cases]
+    values: list[Fact | None] = [case.facts.get(name) for case in cases]
+    if name == TIER and not any(values):
+        values = [tier_of(case) for case in cases]
     return values if any(value is not None for value in values) else None
+
+
+def tier_of(case: Case) -> str | None:
+    """The tier of the worst founded finding of a case, the upper two as one; None where its findings have none."""
+    tiers = {one.tier for one in case.references}
+    if not tiers or None in tiers:
+        return None
+    return str(Tier.TRACED) if Tier.TRACED in tiers else UPPER_TIERS
+
+
+def tier_slice(cases: Sequence[Case]) -> list[str]:
+    """The slice by tier, where the cases have several: what a figure is worth shows beside it."""
+    return [TIER] if len({tier_of(case) for case in cases} - {None}) > 1 else []
 
 
 def fact_order(value: Fact | None) -> tuple[bool, bool, float, str]:

@@ -26,6 +26,7 @@ from reviewgauge.analysis.stats.correlation import figure_of
 from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
 from reviewgauge.analysis.validity.calibration import out_of_fold, own_heat_map
 from reviewgauge.analysis.validity.human_values import MOST_GRADES, HumanValues, Key, on_steps
+from reviewgauge.analysis.validity.pairs import PairedMetrics
 from reviewgauge.analysis.validity.review_table import LabelledScores, ReviewTable, join, row_scores
 from reviewgauge.analysis.validity.sample import RowSample, ranking, sweeps
 from reviewgauge.core.protocols import Metric, Progress
@@ -245,6 +246,7 @@ class Evidence:
                 found.append(result)
                 if progress is not None:
                     progress(len(found), len(jobs), f"{one.label} {human.dimension}")
+        differences = [pair for human in self.humans for pair in self._paired(human, found).differences()]
         found = [one for human in self.humans for one in self._with_row_warnings(human, found)]
         left_out = [(human.dimension, n, why) for human in self.humans for why, n in human.left_out.items()]
         return ValidityReport(
@@ -254,11 +256,18 @@ class Evidence:
             reviews=self.bench.places.size,
             labels=tuple(human.summary for human in self.humans),
             metrics=tuple(found),
+            differences=tuple(differences),
             resamples=self.settings.resamples,
             seed=self.settings.seed,
             folds=self.settings.folds,
             warnings=(*self.warnings, *(f"{dimension}: {n:,} {why} left out" for dimension, n, why in left_out)),
         )
+
+    def _paired(self, human: HumanValues, found: Sequence[MetricValidity]) -> PairedMetrics:
+        own = [one for one in found if one.dimension == human.dimension]
+        signs = [-1.0 if one.less_is_better else 1.0 for one in self.scored]
+        resampler = Resampler(self.bench.clusters, self.settings.resamples, self.settings.seed)
+        return PairedMetrics(self.bench, human, own, [one.values for one in self.scored], signs, resampler)
 
     def _with_row_warnings(self, human: HumanValues, found: Sequence[MetricValidity]) -> Iterator[MetricValidity]:
         """The metrics of a dimension, with a warning on each that lacks rows of the others."""

@@ -263,6 +263,23 @@ class MetricValidity(Record):
     warnings: tuple[str, ...] = ()
 
 
+class MetricDifference(Record):
+    """How much better `metric`, the best of a dimension, agrees with people than `other`, on the rows that both scored.
+
+    `value` and `other_value` are Spearman's rho on these rows (less is better turned); the interval of their
+    `difference` is that of paired resamples.
+    """
+
+    dimension: str
+    metric: str
+    reading: str
+    other: str
+    other_reading: str
+    value: float | None
+    other_value: float | None
+    difference: Figure
+
+
 class LabelSummary(Record):
     """The human labels of one dimension: the counts by rater, the scale and the distribution."""
 
@@ -284,6 +301,7 @@ class ValidityReport(Record):
     reviews: int
     labels: tuple[LabelSummary, ...]
     metrics: tuple[MetricValidity, ...]
+    differences: tuple[MetricDifference, ...] = ()
     resamples: int
     seed: int
     folds: int = 10

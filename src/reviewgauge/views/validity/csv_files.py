@@ -27,7 +27,16 @@ def csv_tables(report: ValidityReport) -> dict[str, str]:
         table = [[*_metric_columns(metric), *row] for metric in report.metrics for row in rows(metric)]
         if table:
             found[f"{name}.csv"] = _text([*METRIC, *columns.split(", ")], table)
+    if report.differences:
+        head = f"dimension, metric, reading, other, other reading, rho, other rho, {FIGURE}".split(", ")
+        found["differences.csv"] = _text(head, list(_differences(report)))
     return found
+
+
+def _differences(report: ValidityReport) -> Iterator[Row]:
+    for d in report.differences:
+        pair = (d.dimension, d.metric, d.reading, d.other, d.other_reading, d.value, d.other_value)
+        yield *pair, *_figure(d.difference)
 
 
 def _metric_columns(metric: MetricValidity) -> Row:

@@ -80,6 +80,7 @@ class DimensionView:
     anchor: str
     answer: str
     remarks: list[str]
+    paired: list[str]
     labels: LabelSummary | None
     metrics: list[MetricView]
     drawings: dict[str, Markup]
@@ -162,6 +163,7 @@ def _dimension(
         anchor=anchor,
         answer=words.trust(report, dimension),
         remarks=words.remarks(report, dimension),
+        paired=words.paired(report, dimension),
         labels=words.labels_of(report, dimension),
         metrics=views,
         drawings=_drawings(metrics, called, anchor),

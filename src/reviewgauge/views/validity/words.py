@@ -126,7 +126,7 @@ def trust(report: ValidityReport, dimension: str) -> str:
     real = _compared(metrics)
     if not real:
         return f"No metric has a defined correlation with {dimension} here{_reasons(metrics)}."
-    answer = _answer(real, _baseline(metrics), names(report), dimension)
+    answer = _answer(real, _baseline(metrics), names(report), _differences(report, dimension))
     fakes = sum(m.fake for m in metrics)
     return answer if not fakes else f"{answer} {fakes} with fake scores {'is' if fakes == 1 else 'are'} not compared."
 
@@ -144,14 +144,20 @@ def _beats(baseline: MetricValidity, metric: MetricValidity) -> bool:
     return _defined(spearman(baseline).value, -2.0) >= _defined(spearman(metric).value, -2.0)
 
 
+def _differences(report: ValidityReport, dimension: str) -> dict[tuple[str, str, str], Figure]:
+    """What the best metric is better by than each other one, on the rows of both, by the key of the other."""
+    own = (pair for pair in report.differences if pair.dimension == dimension)
+    return {(pair.other, pair.other_reading, dimension): pair.difference for pair in own}
+
+
 def _answer(
     real: Sequence[MetricValidity],
     baseline: MetricValidity | None,
     called: Mapping[tuple[str, str, str], str],
-    dimension: str,
+    differences: Mapping[tuple[str, str, str], Figure],
 ) -> str:
     best, *others = real
-    figure = spearman(best)
+    figure, dimension = spearman(best), best.dimension
     name, figures_text = called[key(best)], f"Spearman {with_bounds(figure)} over {figures.count(figure.n)} rows"
     if _defined(figure.low, figure.value or 0.0) <= 0:
         why = "an interval that includes 0" if figures.defined(figure.low) else "which is not above 0"
@@ -162,17 +168,30 @@ def _answer(
     first = f"{name} agrees best with people on {dimension}: {figures_text}"
     if not others:
         return f"{first}. It is the only metric here with a defined correlation."
-    low = _defined(figure.low, -2.0)
-    rivals = [m for m in others if low <= _defined(spearman(m).high, 2.0)]
     follower = spearman(others[0])
     rows = "" if follower.n == figure.n else f" over {figures.count(follower.n)} rows"
     follows = f"{called[key(others[0])]} comes next with {with_bounds(follower)}{rows}"
     if not (figures.defined(figure.low) and figures.defined(follower.high)):
         return f"{first}; {follows}. Without intervals the order is uncertain."
+    gaps = {key(m): differences.get(key(m)) for m in (*others, *([baseline] if baseline else []))}
+    rivals = [called[other] for other, gap in gaps.items() if gap is None or _defined(gap.low, -2.0) <= 0]
     if rivals:
-        overlapping = _joined([called[key(m)] for m in rivals])
-        return f"{first}; {follows}. Its interval overlaps with that of {overlapping}, so the order is uncertain."
-    return f"{first}; {follows}. The intervals do not overlap."
+        return f"{first}; {follows}. On the rows of both it cannot be told from {_joined(rivals)}."
+    lead = with_bounds(gaps[key(others[0])] or figure)
+    return f"{first}; {follows}. On the rows of both it is better by {lead}, and it is better than all others."
+
+
+def paired(report: ValidityReport, dimension: str) -> list[str]:
+    """What the best metric is better by than each other one, a line each."""
+    called = names(report)
+    lines = []
+    for pair in report.differences:
+        if pair.dimension == dimension:
+            one, two = called[pair.metric, pair.reading, dimension], called[pair.other, pair.other_reading, dimension]
+            rho = f"{coefficient(pair.value)} and {coefficient(pair.other_value)}"
+            of = f"{rho} on {figures.count(pair.difference.n)} rows"
+            lines.append(f"{one} less {two}: {with_bounds(pair.difference)} ({pair.difference.reason or of})")
+    return lines
 
 
 def _joined(called: Sequence[str]) -> str:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reviewgauge.analysis.judge_check.agreement import wilson as endless_wilson
 from reviewgauge.core.building import CardSection, Decision
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.engine.build.audit import (
+from reviewgauge.stages.sampling.audit import (
     COLUMNS,
     LONGEST,
     audit_stage,

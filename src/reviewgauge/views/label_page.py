@@ -1,0 +1,108 @@
+"""The page beside the sheet of labels to check: the change, the labelled lines and the fix, side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from reviewgauge.core.records import Case, ChangedFile, Comment, Side
+from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.views.report.change_views import LONGEST, place_of
+from reviewgauge.views.report.report import render_page
+
+_MOST = 600  # lines of one side of a row
+_ABOVE = 40  # lines of a long hunk that are shown above the first labelled one
+
+
+@dataclass(frozen=True)
+class LabelToCheck:
+    """One row of the sheet. A clean change has neither a finding nor a fix."""
+
+    id: str
+    case: Case
+    finding: Sequence[Comment] = ()
+    fix: str = ""
+    fix_message: str = ""
+    fix_files: Sequence[ChangedFile] = ()
+
+    @property
+    def places(self) -> list[str]:
+        """The labelled places, in words."""
+        return [place_of(one.span) for one in self.finding if one.span is not None]
+
+
+class ShownLine(NamedTuple):
+    """A line of a diff, or (kind `head` or `gap`) the words between them."""
+
+    kind: str
+    old: int | None
+    new: int | None
+    text: str
+    labelled: bool = False
+
+
+class ShownFile(NamedTuple):
+    """A file of a diff."""
+
+    path: str
+    lines: list[ShownLine]
+    labelled: bool
+
+
+def label_page(rows: Sequence[LabelToCheck], sheet: str) -> str:
+    """The page for the rows of `sheet`, in their order."""
+    shown = [
+        {
+            "row": row,
+            "change": _files(row.case.change.files, row.finding, Side.NEW),
+            "fix": _files(row.fix_files, (), Side.OLD),
+        }
+        for row in rows
+    ]
+    return render_page("label_page.html.j2", ["report.css", "label_page.css"], {}, rows=shown, sheet=sheet)
+
+
+def _files(files: Sequence[ChangedFile], finding: Sequence[Comment], side: Side) -> list[ShownFile]:
+    """The files, those with labelled lines first, as far as they fit."""
+    views: list[ShownFile] = []
+    for file in files:
+        wanted = {
+            line
+            for one in finding
+            if one.span is not None and one.span.path == file.path and one.span.side == side
+            for line in range(one.span.start or 0, (one.span.end or 0) + 1)
+        }
+        lines = list(_lines(file, wanted)) or [ShownLine("head", None, None, "binary, or not shown in the diff")]
+        views.append(ShownFile(file.path, lines, any(line.labelled for line in lines)))
+    views.sort(key=lambda view: not view.labelled)
+    return list(_fitting(views))
+
+
+def _lines(file: ChangedFile, wanted: set[int]) -> Iterator[ShownLine]:
+    for hunk in parse_patch(file.patch or ""):
+        lines = [
+            ShownLine(one.kind, one.old, one.new, _cut(one.text), one.new in wanted and one.kind != "-")
+            for one in hunk.lines
+        ]
+        yield ShownLine("head", None, None, f"@@ -{hunk.old_start} +{hunk.new_start} @@ {hunk.heading}".rstrip())
+        first = next((at for at, line in enumerate(lines) if line.labelled), 0)
+        if first > _ABOVE:
+            yield ShownLine("gap", None, None, f"{first - _ABOVE} lines")
+            lines = lines[first - _ABOVE :]
+        yield from lines
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= LONGEST else text[:LONGEST] + "…"
+
+
+def _fitting(views: Sequence[ShownFile]) -> Iterator[ShownFile]:
+    left = _MOST
+    for view in views:
+        if left <= 0:
+            yield view._replace(lines=[ShownLine("gap", None, None, f"{len(view.lines)} lines")])
+            continue
+        kept, rest = view.lines[:left], len(view.lines) - left
+        left -= len(kept)
+        yield view._replace(lines=[*kept, *([ShownLine("gap", None, None, f"{rest} lines")] if rest > 0 else [])])
