@@ -53,9 +53,9 @@ def test_the_example_is_what_the_analysers_say_of_the_sample(tmp_path: Path) -> 
     rows = {
         row.split("|")[1].split()[1]: row.replace("\\|", "|")
         for row in README.splitlines()
-        if row.startswith("| ") and row.split("|")[1].strip()[:1] in "●✕◇" and row.split("|")[1].strip()
+        if row.startswith("| ") and row.split("|")[1].strip()[:1] in "●◌◇" and row.split("|")[1].strip()
     }
-    for word, state in (("right", "matched"), ("wrong", "false")):
+    for word, state in (("right", "matched"), ("unsure", "unsure")):
         (body,) = [body for body in bodies.values() if body in rows[word]]
         assert states[body]["state"] == state
     assert f"{states[next(b for b in bodies.values() if b in rows['right'])]['probability']:.2f}"[1:] in rows["right"]

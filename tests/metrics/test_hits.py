@@ -15,7 +15,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Severity, Span
-from reviewgauge.core.results import NOT_STATED, CommentState, Score
+from reviewgauge.core.results import NOT_STATED, Score
 from reviewgauge.core.specs import signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.metrics.hits import Hits

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
+from difflib import get_close_matches
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,9 @@ def commands(page: str) -> list[str]:
 def follow(page: str, folder: Path, request: pytest.FixtureRequest) -> int:
     """Do what a page says: write its files, run its commands in order, and find each shown line in what they print.
 
+    With REMAKE=1 in the environment a line that is not printed any more is replaced in the page by the printed line
+    that is nearest to it: read the difference before you commit it.
+
     A command ends with 0, with 2 where the page shows an error, or as a comment behind it says: `# exit code 1`. A
     line `...` stands for what is left out. `../shared/data` holds the public data sets; port 8011 is any free port.
     The demo is run once for all pages. Returns how many commands were run.
@@ -48,6 +52,7 @@ def follow(page: str, folder: Path, request: pytest.FixtureRequest) -> int:
     write_files(page, folder)
     port, count = str(free_port()), 0
     wrong: list[str] = []
+    nearest: dict[str, str] = {}
     with ExitStack() as servers:
         for written, shown in _shown(page):
             command, _, note = written.replace("8011", port).partition("  # exit code ")
@@ -66,16 +71,29 @@ def follow(page: str, folder: Path, request: pytest.FixtureRequest) -> int:
             if done.returncode != wanted:
                 wrong.append(f"{command}\nended with {done.returncode}\n{printed}")
             place, flat = 0, steady(printed)
-            for line in filter(None, map(steady, shown.replace("8011", port).splitlines())):
-                if line == "...":
+            for raw in shown.replace("8011", port).splitlines():
+                line = steady(raw)
+                if line in ("", "..."):
                     continue
                 if line in flat[place:]:
                     place = flat.index(line, place) + len(line)
                 else:
                     wrong.append(f"{command}\ndoes not print (here)\n{line}\nbut\n{printed}")
+                    nearest[raw] = next(iter(get_close_matches(raw, printed.splitlines(), 1, 0.4)), raw)
             count += 1
+    if nearest and os.environ.get("REMAKE"):
+        _remake(page, nearest)
     assert not wrong, "\n\n".join(wrong)
     return count
+
+
+def _remake(page: str, nearest: dict[str, str]) -> None:
+    """Write the page with these lines exchanged."""
+    root = Path(__file__).parents[2]
+    for file in (root / "README.md", *(root / "docs").rglob("*.md")):
+        if file.read_text(encoding="utf-8") == page:
+            lines = [nearest.get(line, line).rstrip() for line in page.split("\n")]
+            file.write_text("\n".join(lines), encoding="utf-8")
 
 
 def _shown(page: str) -> Iterator[tuple[str, str]]:
