@@ -31,11 +31,11 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import inspect
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, read_changes
 from reviewgauge.repo.mirrors.mirrors import mirror_local
+from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.repo.szz.trace import SzzSettings
 from reviewgauge.stages.history import card
 from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Traced, read_signs
 from reviewgauge.stages.history.labels import DiffedChange, Labeller
-from reviewgauge.stages.history.lines import not_product, trivial
 from reviewgauge.stages.sampling.draws import change_facts
 
 _AHEAD = 16  # changes whose diff is read ahead

@@ -38,10 +38,10 @@ def test_a_message_that_mends_says_why(message: str, reason: str) -> None:
         ("fix a misspelled name", "spelling"),
         ("docs: fix the crash course", "documentation"),
         ("Fixed broken links", "documentation"),
-        ("Fix docstring of get", "documentation"),
+        ("Fix README of get", "documentation"),
         ("fix flake8", "style or lint"),
         ("Fix E251", "style or lint"),
-        ("Fix formatting", "style or lint"),
+        ("Fix pep8", "style or lint"),
         ("Fix failing tests", "tests or CI"),
         ("Fix travis", "tests or CI"),
         ("ci: fix the matrix", "tests or CI"),
@@ -79,6 +79,11 @@ def test_what_is_no_bug_fix_is_none_with_its_reason(message: str, about: str) ->
         ("Fehler bei leeren Namen behoben", "word that may mean a defect"),
         ("修复空指针", "word that may mean a defect"),
         ("Revert caching of contexts", "revert"),
+        ("Fix docstring of get", "documentation, with a word of fixing"),
+        ("Fix formatting", "style or lint, with a word of fixing"),
+        ("Strip comments from the query\n\nCloses #12", "documentation, with a word of fixing"),
+        ("A flag for the pager\n\nFixes #12", "feature that closes or mentions a defect"),
+        ("Configurable time limit\n\nFixes #12", "feature that closes or mentions a defect"),
     ],
 )
 def test_a_doubt_is_no_label(message: str, reason: str) -> None:
@@ -96,6 +101,10 @@ def test_what_says_nothing() -> None:
 def test_a_revert_names_its_commit_and_a_revert_of_one_mends_nothing() -> None:
     found = read_message(f'Revert "Add a pool"\n\nThis reverts commit {ID}.\nIt deadlocks.')
     assert found.reverts == (ID,) and found.is_revert
+    both = read_message(f"Revert two commits\n\nThis reverts commits {ID[:9]}, {ID[:8]} and {ID[:7]}.")
+    assert both.reverts == (ID[:9], ID[:8], ID[:7])
+    merged = read_message(f"Revert it\n\nThis reverts commit {ID[:9]}, reversing\nchanges made to {ID[:8]}.")
+    assert merged.reverts == (ID[:9],)
     again = read_message(f'Revert "Revert "Add a pool""\n\nThis reverts commit {ID}.')
     assert again.kind is FixKind.NO and not again.is_revert
     aside = read_message(f"Fix the pool\n\nThis reverts commit {ID[:8]} in part.")

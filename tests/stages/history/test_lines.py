@@ -6,17 +6,16 @@ import pytest
 
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import line_runs
+from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.stages.history.lines import (
     TouchedLine,
     as_edit_of_deleted,
     forward,
     new_text,
-    not_product,
     origin_problem,
     texts,
     touched_at,
     touched_lines,
-    trivial,
 )
 
 

@@ -46,7 +46,10 @@ _CLOSES = re.compile(rf"\b{_CLOSING}:?\s++(?:(?:issue|bug|ticket)s?\s*+:?\s*+)?{
 _NAMED = re.compile(r"\b(?:issue|bug|ticket|defect)s?\s*+(?:no\.?\s*+)?[:#]?\s*+#?(\d{1,9})\b", re.IGNORECASE)
 _ANY = re.compile(rf"(?<![\w/#]){_NUMBER}", re.IGNORECASE)
 
-_REVERT = re.compile(r"\bth(?:is|ese) reverts? (?:commits? )?([0-9a-f]{7,40})", re.IGNORECASE)
+_REVERT = re.compile(
+    r"\bth(?:is|ese) reverts? (?:commits?:? ?)?([0-9a-f]{7,40}\b(?:[\s,]{1,5}(?:and\s)?[0-9a-f]{7,40}\b)*)",
+    re.IGNORECASE,
+)
 _REVERT_TITLE = re.compile(r"(?:revert(?:s|ed|ing)?\b[:\s]|back(?:ed)?[ -]?out\b|undo\b)", re.IGNORECASE)
 _CONVENTIONAL = re.compile(r"([a-z]{2,12})(?:\(([^()]{0,60})\))?!?:\s+\S", re.IGNORECASE)
 _NO_FIX_TYPES = {
@@ -143,6 +146,13 @@ _FEATURES = re.compile(
     r"|convert(?:s|ed|ing)?|switch(?:e[sd])?|rewrit\w+|extend(?:s|ed)?|expos(?:e[sd]?|ing)|provid(?:e[sd]?|ing)|port(?:s|ed)?)\b",
     re.IGNORECASE,
 )
+_OPTIONS = _words(
+    r"options? flags? settings? param(?:eter)?s? arg(?:ument)?s? kwargs? enum(?:s|erations?)? (?:sub)?commands?",
+    r"hooks? callbacks? signals? optional configurable customi[sz]able",
+)
+_BESIDE_CODE = _words(r"docstrings? comments? format(?:s|ted|ting)? indent(?:ation)? white-?spaces?")
+_WISH = "feature that closes or mentions a defect"
+CLOSES_AN_ISSUE = "closes an issue"  # the only sign: a feature may close one as well
 _ASIDE = re.compile(
     r"(?:\s*[,;+&]|\s+(?:and|with|w/|plus|incl\w*|\+))\s+(?:\w+\s+){0,3}?(?:unit-?)?(?:tests?|testcases?|unittests|docs?"
     r"|documentation|docstrings?|changelog|comments?|examples?)\b.*$",
@@ -173,7 +183,8 @@ def read_message(message: str) -> FixSigns:
     message = message[:LONGEST_READ]
     title, _, body = _pull_title(message).strip().partition("\n")
     title = title.strip()[:_LONGEST_TITLE]
-    reverted = tuple(dict.fromkeys(found.lower() for found in _REVERT.findall(message)))
+    named = (commit for found in _REVERT.findall(message) for commit in re.findall(r"[0-9a-f]{7,40}", found.lower()))
+    reverted = tuple(dict.fromkeys(named))
     issues = issue_numbers(message, closed=True)
 
     def signs(kind: FixKind, reason: str, is_revert: bool = False) -> FixSigns:
@@ -187,28 +198,41 @@ def read_message(message: str) -> FixSigns:
     if prefix in _NO_FIX_TYPES:
         return signs(FixKind.NO, f"no bug fix: {_NO_FIX_TYPES[prefix]}")
     about = _ASIDE.sub("", title)  # "fix the parser and add tests" is about the parser
-    other = next((reason for reason, words in _NO_FIX.items() if words.search(about)), "")
-    if other:
-        return signs(FixKind.NO, f"no bug fix: {other}")
+    if other := _other_work(about, closes=bool(issues)):
+        return signs(*other)
     plain = _NOT_A_FIX_OF_CODE.sub(" ", _CLOSES.sub(" ", about))  # "Add a pool, fixes #12" ends a wish
-    if (prefix in _FIX_TYPES or _WORDS.search(about)) and not says_what(message):
+    named = prefix in _FIX_TYPES or _WORDS.search(plain) is not None
+    if (named or _WORDS.search(about)) and not says_what(message):
         return signs(FixKind.PERHAPS, "does not say what it fixes")
-    if (prefix in _FIX_TYPES or _WORDS.search(plain)) and _SEVERAL.search(plain):
-        return signs(FixKind.PERHAPS, "several fixes at once")
-    if (prefix in _FIX_TYPES or _WORDS.search(plain)) and _TANGLED.search(f"{about}\n{_BULLET.sub('', body)}"):
-        return signs(FixKind.PERHAPS, "fixes one thing and changes others")
-    if prefix in _FIX_TYPES:
-        return signs(FixKind.YES, "conventional commit")
-    if _WORDS.search(plain):
-        return signs(FixKind.YES, "word in the title")
+    if named:
+        return signs(*_named_fix(plain, f"{about}\n{_BULLET.sub('', body)}", conventional=prefix in _FIX_TYPES))
     if _FEATURES.match(plain.strip(" :;-.,()")):
         hinted = bool(issues) or _WORDS.search(body) or _HINTS.search(title)
-        return signs(FixKind.PERHAPS, "feature that closes or mentions a defect") if hinted else _none(issues)
+        return signs(FixKind.PERHAPS, _WISH) if hinted else _none(issues)
     if _closes_a_bug(message):
-        return signs(FixKind.YES, "closes an issue")
+        if _OPTIONS.search(about) and not _HINTS.search(about):
+            return signs(FixKind.PERHAPS, _WISH)
+        return signs(FixKind.YES, CLOSES_AN_ISSUE)
     if _WORDS.search(_NOT_A_FIX_OF_CODE.sub(" ", body)) or _HINTS.search(plain) or _EASTERN_HINTS.search(plain):
         return signs(FixKind.PERHAPS, "word that may mean a defect")
     return _none(issues)
+
+
+def _other_work(about: str, *, closes: bool) -> tuple[FixKind, str] | None:
+    """What a title is about that is not the behaviour of code, and whether it may be a fix even so."""
+    reason = next((reason for reason, words in _NO_FIX.items() if words.search(about)), "")
+    if reason and _BESIDE_CODE.search(about) and (closes or _WORDS.search(about)):
+        return FixKind.PERHAPS, f"{reason}, with a word of fixing"
+    return (FixKind.NO, f"no bug fix: {reason}") if reason else None
+
+
+def _named_fix(plain: str, text: str, *, conventional: bool) -> tuple[FixKind, str]:
+    """What a title that calls itself a fix is."""
+    if _SEVERAL.search(plain):
+        return FixKind.PERHAPS, "several fixes at once"
+    if _TANGLED.search(text):
+        return FixKind.PERHAPS, "fixes one thing and changes others"
+    return FixKind.YES, "conventional commit" if conventional else "word in the title"
 
 
 def says_what(message: str) -> bool:

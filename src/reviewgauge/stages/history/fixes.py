@@ -20,8 +20,8 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit
 from reviewgauge.repo.history.fix_messages import LONGEST_READ, FixKind, FixSigns, read_message
 from reviewgauge.repo.history.landed_changes import LandedChange, MergeKind
+from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.repo.szz.trace import Inducing, SzzSettings, Trace, index_history, trace_many
-from reviewgauge.stages.history.lines import not_product, trivial
 
 _REVERT_TEMPLATE = re.compile(
     r"this reverts (?:commit|merge)s? [0-9a-f]+[^\n]*|^revert\w*[^\n]*", re.IGNORECASE | re.MULTILINE

@@ -13,6 +13,7 @@ from reviewgauge.core.records import ChangedFile, Comment, Origin, Resolution, S
 from reviewgauge.repo.diff.diffs import Hunk, line_runs, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, own_text, without_ids
+from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.repo.szz.trace import Inducing
 from reviewgauge.stages.history.fixes import FixTracer, FoundFix, fix_text
 from reviewgauge.stages.history.lines import (
@@ -20,11 +21,9 @@ from reviewgauge.stages.history.lines import (
     forward,
     new_text,
     normal,
-    not_product,
     origin_problem,
     texts,
     touched_at,
-    trivial,
     words_changed,
 )
 
