@@ -47,7 +47,8 @@ class FromGit(Stage):
 
     `horizon`: days within which a fix counts, and for which a clean change must have been observed. `since` and `until`
     are ISO dates: no case is older than `since`, and nothing later than `until` is looked at, not even fixes. `variant`
-    is that of SZZ. A fix that comes less than `min_days` after the change does not count, and one of more than
+    is that of SZZ. A fix that comes less than `min_days` after the change does not count: what is mended within a day
+    was unfinished work, and nobody had a chance to review it. Nor does one of more than
     `max_fix_files` files of product code or `max_fix_lines` blamed lines, or that touches more than `max_places` places
     of a change, says too little about each line. `strict` leaves out fixes that do most of their work elsewhere than in
     the change's lines. Changes of more than `max_lines` lines or `max_files` files are not cases. `limit` keeps the
@@ -59,7 +60,7 @@ class FromGit(Stage):
     until: Word = ""
     horizon: int = 365
     variant: Literal["basic", "ag", "ma"] = "ma"
-    min_days: float = 0.0
+    min_days: float = 1.0
     max_fix_files: int = 3
     max_fix_lines: int = 30
     max_places: int = 4

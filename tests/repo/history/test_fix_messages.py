@@ -19,7 +19,7 @@ ID = "c0ffee1234567890c0ffee1234567890c0ffee12"
         ("fix(parser): read past the end", "conventional commit"),
         ("Bugfix: options were not processed", "conventional commit"),
         ("Off-by-one in the pager", "word in the title"),
-        ("Encode the body once\n\nFixes #12", "closes an issue"),
+        ("Encode the body once instead of twice\n\nFixes #12", "closes an issue"),
         ("Merge pull request #7 from someone/patch-1\n\nFix a race condition in the pool", "word in the title"),
         ("Fix the parser and add tests", "word in the title"),
         ("Fix parsing of dates, with unit tests", "word in the title"),
@@ -74,6 +74,7 @@ def test_what_is_no_bug_fix_is_none_with_its_reason(message: str, about: str) ->
         ("fix #4: add batches", "feature that closes or mentions a defect"),
         ("Fix the previous commit", "does not say what it fixes"),
         ("Small parser fixes and improvements", "several fixes at once"),
+        ("Fixed a bug in the sum of items. Added an option", "fixes one thing and changes others"),
         ("Fix the pool and remove prints", "fixes one thing and changes others"),
         ("Handle expanduser failure", "word that may mean a defect"),
         ("Fehler bei leeren Namen behoben", "word that may mean a defect"),
@@ -82,6 +83,8 @@ def test_what_is_no_bug_fix_is_none_with_its_reason(message: str, about: str) ->
         ("Fix docstring of get", "documentation, with a word of fixing"),
         ("Fix formatting", "style or lint, with a word of fixing"),
         ("Strip comments from the query\n\nCloses #12", "documentation, with a word of fixing"),
+        ("Encode the body\n\nFixes #12", "feature that closes or mentions a defect"),
+        ("Fixed a template loading bug", "does not say what it fixes"),
         ("A flag for the pager\n\nFixes #12", "feature that closes or mentions a defect"),
         ("Configurable time limit\n\nFixes #12", "feature that closes or mentions a defect"),
     ],
@@ -114,7 +117,10 @@ def test_a_revert_names_its_commit_and_a_revert_of_one_mends_nothing() -> None:
 def test_says_what_looks_below_the_title_too() -> None:
     assert not says_what("Fix #12\n\nSigned-off-by: A <a@example.invalid>")
     assert says_what("Fix #12\n\nThe pool was never emptied.")
-    assert says_what("Merge pull request #3 from a/b\n\nFix the pool")
+    assert says_what("Merge pull request #3 from a/b\n\nFix the pool losing calls")
+    assert not says_what("Fix the pool") and not says_what("bugfix in the pager tool") and not says_what("pager fix")
+    assert not says_what("fixed minor bug in the pool") and not says_what("Fix #12\n\n@ada wrote the fix in #12")
+    assert says_what("Fix bug in the pool\n\nIt lost calls.") and says_what("Fix crash at start")
     assert not says_what("bugfix")
 
 

@@ -161,8 +161,15 @@ _ASIDE = re.compile(
 _VAGUE = re.compile(
     r"(?:\W|\b(?:some|several|various|misc\w*|minor|small|tiny|quick|little|more|a|few|couple|of|other|the|many|lots?|dirty|last"
     r"|final|another|stupid|silly|important|general|assorted|trivial|simple|code|bugs?|fix(?:e[sd]|ing|up|ups)?|bugfix(?:es)?"
-    r"|hotfix(?:es)?|improvements?|enhancements?|changes?|tweaks?|updates?|stuff|things?|and|issues?|problems?|errors?|it|this"
+    r"|hotfix(?:es)?|improvements?|enhancements?|changes?|tweaks?|updates?|stuff|things?|and|issues?|problems?|errors?|it|this|wrote"
     r"|again|now|for|in|to|wip|oops|previous|prev|changesets?|revisions?|patch(?:es)?|commit(?:ed|s)?|r\d+|merge|pull|request|#?\d+|gh-?\d+|close[sd]?|resolve[sd]?)\b)*+",
+    re.IGNORECASE,
+)
+_ONLY_WHERE = re.compile(  # where something was wrong, not what
+    r"(?:fix(?:e[sd]|ing)?:?\s+)?(?:(?:an?|the|some|minor|small|stupid|silly|another|nasty|annoying)\s+){0,3}"
+    r"(?:bug(?:s|[ -]?fix(?:es)?)?|hotfix|error|issue|problem|fix(?:e[sd])?)\s+(?:in|with|on|of|for|at)"
+    r"(?:\s+\S+){1,4}|fix(?:e[sd]|ing)?:?\s+(?:\S+\s+){1,4}(?:bug|issue|problem)s?\.?"
+    r"|fix(?:e[sd]|ing)?\s+(?:the\s+)?[\w.-]{1,40}\.?|[\w.-]{1,40}(?:\s+[\w.-]{1,40})?\s+(?:bug[ -]?)?fix(?:e[sd])?\.?",
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(r"\bfixes(?:\s+(?:and|to|for|in|of|on|from|with|&)\b|\s*$|\s*[.:;,(])", re.IGNORECASE)
@@ -171,6 +178,9 @@ _TANGLED = _words(
     r"also refactor\w* factor(?:ed|ing)?_out clean(?:ed|ing|s)?_?up\w* simplif\w+ renam(?:e[sd]?|ing) mov(?:ed|es|ing)",
     r"reorgani[sz]\w+ restructur\w+ rewr(?:ite|ote|itten|iting)s? improve(?:s|d|ments?)? redesign\w* new_features?",
     r"and_(?:add|remov|chang|updat|replac|us|mov|renam|improv|support|implement|introduc)(?:e[sd]?|s|ed|ing)?",
+)
+_SECOND = re.compile(
+    r"[.;,]\s(?:also\s)?(?:add|remov|chang|updat|replac|mov|renam|improv|implement|introduc)(?:e[sd]?|s|ed)\b", re.I
 )
 _PULL_TITLE = re.compile(r"Merge pull request #\d+ from \S+\s*", re.IGNORECASE)
 _NOT_A_FIX_OF_CODE = re.compile(
@@ -183,8 +193,8 @@ def read_message(message: str) -> FixSigns:
     message = message[:LONGEST_READ]
     title, _, body = _pull_title(message).strip().partition("\n")
     title = title.strip()[:_LONGEST_TITLE]
-    named = (commit for found in _REVERT.findall(message) for commit in re.findall(r"[0-9a-f]{7,40}", found.lower()))
-    reverted = tuple(dict.fromkeys(named))
+    ids = (commit for found in _REVERT.findall(message) for commit in re.findall(r"[0-9a-f]{7,40}", found.lower()))
+    reverted = tuple(dict.fromkeys(ids))
     issues = issue_numbers(message, closed=True)
 
     def signs(kind: FixKind, reason: str, is_revert: bool = False) -> FixSigns:
@@ -210,7 +220,9 @@ def read_message(message: str) -> FixSigns:
         hinted = bool(issues) or _WORDS.search(body) or _HINTS.search(title)
         return signs(FixKind.PERHAPS, _WISH) if hinted else _none(issues)
     if _closes_a_bug(message):
-        if _OPTIONS.search(about) and not _HINTS.search(about):
+        if not _HINTS.search(_CLOSES.sub(" ", f"{about}\n{body}")) or (
+            _OPTIONS.search(about) and not _HINTS.search(about)
+        ):
             return signs(FixKind.PERHAPS, _WISH)
         return signs(FixKind.YES, CLOSES_AN_ISSUE)
     if _WORDS.search(_NOT_A_FIX_OF_CODE.sub(" ", body)) or _HINTS.search(plain) or _EASTERN_HINTS.search(plain):
@@ -230,7 +242,7 @@ def _named_fix(plain: str, text: str, *, conventional: bool) -> tuple[FixKind, s
     """What a title that calls itself a fix is."""
     if _SEVERAL.search(plain):
         return FixKind.PERHAPS, "several fixes at once"
-    if _TANGLED.search(text):
+    if _TANGLED.search(text) or _SECOND.search(plain):
         return FixKind.PERHAPS, "fixes one thing and changes others"
     return FixKind.YES, "conventional commit" if conventional else "word in the title"
 
@@ -240,7 +252,13 @@ def says_what(message: str) -> bool:
     title, _, body = _pull_title(message[:LONGEST_READ]).strip().partition("\n")
     title = title.strip()[:_LONGEST_TITLE]
     body = re.sub(r"(?m)^[^\S\n]*[\w-]+-by:.*$", "", body)
-    return _VAGUE.fullmatch(_ASIDE.sub("", title)) is None or _VAGUE.fullmatch(body) is None
+    if not _is_vague(body):
+        return True
+    return not _is_vague(title) and _ONLY_WHERE.fullmatch(title) is None
+
+
+def _is_vague(text: str) -> bool:
+    return _VAGUE.fullmatch(re.sub(r"@\w+", "", _ASIDE.sub("", text))) is not None
 
 
 def _none(issues: tuple[int, ...]) -> FixSigns:

@@ -65,6 +65,9 @@ _PULL = re.compile(
     r"merge pull request #\d+|merge (?:pr|mr) ?[#!]\d+|merged in \S+ \(pull request #\d+\)", re.IGNORECASE
 )
 _NUMBER = re.compile(r"(?<!\s)\s*\((?:#\d+|!\d+|pr[ #]*\d+)(?:,\s*#\d+)*\)\s*$", re.IGNORECASE)
+_PULL_NUMBER = re.compile(
+    r"\Amerge(?:d in \S{1,200} \(pull request| pull request| pr) #(\d{1,9})\b|\((?:pr )?#(\d{1,9})\)$", re.IGNORECASE
+)
 _APPROVAL = re.compile(r"\[\s*(?:mrg|merge|wip|lgtm|r?f?c)\b[^\]]{0,20}\]:?\s*", re.IGNORECASE)
 _TRAILER = re.compile(
     r"^\s*(?:[A-Z][\w-]{0,40}(?:[ -][\w-]{1,40})?[ -]by|cc|change-id|git-svn-id|bug-url|reviewed-on"
@@ -217,6 +220,12 @@ def _list_messages(commits: Sequence[Commit]) -> str:
     if len(commits) > _SHOWN:
         listed.append(f"- and {len(commits) - _SHOWN} more commits")
     return "\n".join(listed)
+
+
+def pull_number(subject: str) -> int | None:
+    """The number of the pull request that a commit landed, by what merging wrote into its subject."""
+    found = _PULL_NUMBER.search(subject)
+    return int(found[1] or found[2]) if found else None
 
 
 def is_of_tools(line: str) -> bool:

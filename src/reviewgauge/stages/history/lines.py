@@ -7,7 +7,7 @@ word: the words that the change brought into the line with the words that the fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -54,8 +54,17 @@ def _diff_lines(file: ChangedFile) -> Iterator[DiffLine]:
     return (line for hunk in parse_patch(file.patch or "") for line in hunk.lines)
 
 
-_TOKEN = re.compile(r"\w+|==|!=|<=|>=|&&|\|\||[^\w\s]")
-_SIGNS = frozenset("()[]{},;:.'\"`\\")  # say nothing by themselves
+_QUOTES = frozenset("'\"`")
+_OPTION = re.compile(
+    r"\b(?:add_argument|add_option|option)\(\s*+[\"'](?P<flag>-[\w-]{1,60})"
+    r"|^\s*+(?P<member>[A-Z][A-Z0-9_]{1,60})\s*+=\s*+(?:auto\(\)|\d++|[\"'][^\"']{0,60}[\"'])\s*+,?$"
+    r"|[(,\s](?P<parameter>[a-z_]\w{1,60})\s*+:[^=,()]{1,80}=\s*+(?:None|False|True)\b"
+)
+_DEFAULT = re.compile(r"[(,]\s*+([a-z_]\w{1,60})=")
+_TOKEN = re.compile(r"\\\S|\w+|==|!=|<=|>=|&&|\|\||[^\w\s]")
+_SIGNS = frozenset("()[]{},;:.'\"`\\")  # say nothing by themselves, outside of string literals
+_LOGIC = frozenset(("and", "or", "not", "&&", "||", "!"))  # where brackets say which operand belongs where
+_RUN = 4  # words in a row from which on a line is known again inside of deleted ones
 _ALIKE = 0.75  # from which on a line is an edit of another one (share of tokens that both have, in order)
 _ENOUGH = 3  # different words from which on a line can be recognised
 _OWN = 0.5  # of a line's words from which on it is the change's own
@@ -97,8 +106,11 @@ def origin_problem(change: TouchedLine, fix: TouchedLine) -> str:
         return ""
     if fix.share == 1.0:
         return "an old line that the change only edited, replaced as a whole"
-    own = fix.changed & change.changed
-    return "" if 2 * len(own) > len(fix.changed) else "the fix changed what had stood in the line before"
+    theirs = fix.changed or fix.beside  # a fix that only inserts words is about those beside them
+    own = theirs & change.changed
+    return (
+        "" if 2 * len(own) >= len(theirs) + bool(fix.changed) else "the fix changed what had stood in the line before"
+    )
 
 
 def words_changed(files: Sequence[ChangedFile], counts: Callable[[str, str], bool]) -> tuple[int, int]:
@@ -129,7 +141,10 @@ def as_edit_of_deleted(line: TouchedLine, files: Sequence[ChangedFile]) -> Touch
     mine = set(line.tokens) - _SIGNS
     if len(mine) < _ENOUGH or line.share < _OWN:  # too little to know it again, or an edit of what stood there
         return line
-    for other in _deleted(tuple(file.patch for file in files if file.patch)):
+    patches = tuple(file.patch for file in files if file.patch)
+    if len(mine) >= _RUN and any(_joined(line.tokens) in run for run in _deleted_runs(patches)):
+        return TouchedLine(line.tokens)  # the same condition, broken into lines in another way
+    for other in _deleted(patches):
         common = len(mine & set(other))
         if 2 * common < best * (len(mine) + len(set(other) - _SIGNS)):
             continue
@@ -148,6 +163,34 @@ def _deleted(patches: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """The tokens of each deleted line."""
     lines = (line for patch in patches for hunk in parse_patch(patch) for line in hunk.lines if line.kind == "-")
     return tuple(_tokens(line.text) for line in lines)
+
+
+@lru_cache(maxsize=16)
+def _deleted_runs(patches: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of each run of deleted lines, joined as by `_joined`."""
+    blocks = (block for patch in patches for hunk in parse_patch(patch) for block in hunk.blocks())
+    return tuple(
+        _joined(token for line in block if line.kind == "-" for token in _tokens(line.text)) for block in blocks
+    )
+
+
+def _joined(tokens: Iterable[str]) -> str:
+    return f" {' '.join(token for token in tokens if token not in _SIGNS)} "
+
+
+def adds_option(files: Sequence[ChangedFile]) -> bool:
+    """Whether a diff adds an option, a flag or a member of an enumeration: what a wish asks for."""
+    names: dict[str, set[str]] = {"+": set(), "-": set(), " ": set()}
+    for file in files:
+        for line in _diff_lines(file):
+            names[line.kind].update(_options(line.text))
+    return bool(names["+"] - names["-"])
+
+
+def _options(text: str) -> Iterator[str]:
+    yield from (found[found.lastgroup or 0] for found in _OPTION.finditer(text))
+    if text.lstrip().startswith(("def ", "async def ")):
+        yield from _DEFAULT.findall(text)
 
 
 @lru_cache(maxsize=512)
@@ -200,7 +243,32 @@ def _touched(block: Sequence[DiffLine], side: Side) -> dict[int, TouchedLine]:
             for count, token in enumerate(_neighbours(mine, first)):
                 lines[token.line].beside.add(token.at)
                 lines[token.line].inserted += 0 if count else words
+    for token in _regrouped(mine, others):
+        lines[token.line].changed.add(token.at)
     return lines
+
+
+def _regrouped(mine: Sequence[_Token], others: Sequence[_Token]) -> list[_Token]:
+    """The words of a condition that brackets alone put together in another way."""
+    one, other = _depths(mine), _depths(others)
+    same = [token.text for token, _ in one] == [token.text for token, _ in other]
+    if not same or _LOGIC.isdisjoint(token.text for token in mine):
+        return []
+    moved = [at for at, ((_, depth), (_, there)) in enumerate(zip(one, other, strict=True)) if depth != there]
+    whole = (
+        moved and moved == [*range(moved[0], len(one))] and (not moved[0] or one[moved[0] - 1][0].text not in _LOGIC)
+    )
+    return [] if whole else [one[at][0] for at in moved]  # brackets around the whole condition group nothing
+
+
+def _depths(tokens: Sequence[_Token]) -> list[tuple[_Token, int]]:
+    """Each word and how many brackets are open around it."""
+    depth, found = 0, list[tuple[_Token, int]]()
+    for token in tokens:
+        depth += (token.text in "([{") - (token.text in ")]}")
+        if not token.is_sign:
+            found.append((token, depth))
+    return found
 
 
 def _whole_lines(tokens: Sequence[_Token], first: int, last: int) -> bool:
@@ -221,4 +289,16 @@ def _neighbours(tokens: Sequence[_Token], at: int) -> Iterator[_Token]:
 
 
 def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(_TOKEN.findall(text))
+    """The words and signs of a line; a sign inside of a string literal has a quote before it, and counts as a word."""
+    found: list[str] = []
+    quote = ""
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if quote and token == quote:
+            quote = ""
+        elif quote:
+            token = f"'{token}" if token in _SIGNS else token
+        elif token in _QUOTES and token in text[match.end() :]:
+            quote = token
+        found.append(token)
+    return tuple(found)
