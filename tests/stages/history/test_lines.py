@@ -45,6 +45,13 @@ EDITED = "the fix changed what had stood in the line before"
         ("x = read(path)", "x = read(path) or '/'", "x = load(path) or '/'", EDITED),
         ("if a.x is b.y:", "if a.x is b.y and c != 'GET':", "if a.x == b.y and c != 'GET':", EDITED),
         ("f(a, b, c, d)", "f(a, b, c, e)", "f(a, b, c, g)", ""),
+        ("f(a)", "f(a, strict=True, b, c, d, e)", "f(a, strict=True, b, c, d, e, near=False)", ""),
+        (
+            "parser = Parser(recover=True)",
+            "parser = Parser(recover=True, comments=False)",
+            "parser = Parser(recover=True, comments=False, entities=False)",
+            "the fix adds an argument to what had stood in the line before",
+        ),
         ("if a.ready and b.x:", "if a.ready and b.done:", "if a.ready and b.done and c:", ""),
         ("if a.x is b.y:", "if a.x is b.y and c != 'GET':", "if a.x is not b.y and c != 'GET':", EDITED),
         ("f(a, b, c, d)", "f(a, b, c, e)", "", "an old line that the change only edited, replaced as a whole"),

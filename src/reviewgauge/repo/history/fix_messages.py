@@ -146,6 +146,11 @@ _FEATURES = re.compile(
     r"|convert(?:s|ed|ing)?|switch(?:e[sd])?|rewrit\w+|extend(?:s|ed)?|expos(?:e[sd]?|ing)|provid(?:e[sd]?|ing)|port(?:s|ed)?)\b",
     re.IGNORECASE,
 )
+_COMPLAINTS = _words(
+    r"fail(?:s|ed|ing|ures?)? wrong(?:ly)? incorrect(?:ly)? broken broke break(?:s|ing|age)? leak(?:s|ed|ing)? missing",
+    r"forg[eo]t(?:s|ten|ting)? exceptions? invalid(?:ly)? problems? mistakes? unexpected(?:ly)? do(?:es)?_?n[o']t never lost",
+    r"no_longer los(?:e|es|ing) hangs? hanging infinite twice duplicated ignor(?:es|ed|ing) can_?not",
+)
 _OPTIONS = _words(
     r"options? flags? settings? param(?:eter)?s? arg(?:ument)?s? kwargs? enum(?:s|erations?)? (?:sub)?commands?",
     r"hooks? callbacks? signals? optional configurable customi[sz]able",
@@ -161,7 +166,7 @@ _ASIDE = re.compile(
 _VAGUE = re.compile(
     r"(?:\W|\b(?:some|several|various|misc\w*|minor|small|tiny|quick|little|more|a|few|couple|of|other|the|many|lots?|dirty|last"
     r"|final|another|stupid|silly|important|general|assorted|trivial|simple|code|bugs?|fix(?:e[sd]|ing|up|ups)?|bugfix(?:es)?"
-    r"|hotfix(?:es)?|improvements?|enhancements?|changes?|tweaks?|updates?|stuff|things?|and|issues?|problems?|errors?|it|this|wrote"
+    r"|hotfix(?:es)?|improvements?|enhancements?|changes?|tweaks?|updates?|stuff|things?|and|issues?|problems?|errors?|it|this|wrote|from|by|oversights?|mistakes?|review|comments?"
     r"|again|now|for|in|to|wip|oops|previous|prev|changesets?|revisions?|patch(?:es)?|commit(?:ed|s)?|r\d+|merge|pull|request|#?\d+|gh-?\d+|close[sd]?|resolve[sd]?)\b)*+",
     re.IGNORECASE,
 )
@@ -220,9 +225,7 @@ def read_message(message: str) -> FixSigns:
         hinted = bool(issues) or _WORDS.search(body) or _HINTS.search(title)
         return signs(FixKind.PERHAPS, _WISH) if hinted else _none(issues)
     if _closes_a_bug(message):
-        if not _HINTS.search(_CLOSES.sub(" ", f"{about}\n{body}")) or (
-            _OPTIONS.search(about) and not _HINTS.search(about)
-        ):
+        if _OPTIONS.search(about) or not _COMPLAINTS.search(plain):
             return signs(FixKind.PERHAPS, _WISH)
         return signs(FixKind.YES, CLOSES_AN_ISSUE)
     if _WORDS.search(_NOT_A_FIX_OF_CODE.sub(" ", body)) or _HINTS.search(plain) or _EASTERN_HINTS.search(plain):
@@ -258,7 +261,7 @@ def says_what(message: str) -> bool:
 
 
 def _is_vague(text: str) -> bool:
-    return _VAGUE.fullmatch(re.sub(r"@\w+", "", _ASIDE.sub("", text))) is not None
+    return _VAGUE.fullmatch(re.sub(r"@\w+|https?://\S+", "", _ASIDE.sub("", text))) is not None
 
 
 def _none(issues: tuple[int, ...]) -> FixSigns:

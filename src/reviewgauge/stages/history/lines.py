@@ -76,13 +76,14 @@ class TouchedLine:
     """One line of a block of a diff: its tokens, which of them the diff changed, and which are beside something new.
 
     All are indexes into `tokens`. Signs such as brackets are in `tokens` and never in the sets. `inserted` is how many
-    words were put between those of the line.
+    words were put between those of the line; `listed`: as a further argument or entry.
     """
 
     tokens: tuple[str, ...]
     changed: set[int] = field(default_factory=set)
     beside: set[int] = field(default_factory=set)
     inserted: int = 0
+    listed: bool = False
 
     @property
     def words(self) -> int:
@@ -106,6 +107,8 @@ def origin_problem(change: TouchedLine, fix: TouchedLine) -> str:
         return ""
     if fix.share == 1.0:
         return "an old line that the change only edited, replaced as a whole"
+    if fix.listed and not fix.changed:
+        return "the fix adds an argument to what had stood in the line before"
     theirs = fix.changed or fix.beside  # a fix that only inserts words is about those beside them
     own = theirs & change.changed
     return (
@@ -243,6 +246,7 @@ def _touched(block: Sequence[DiffLine], side: Side) -> dict[int, TouchedLine]:
             for count, token in enumerate(_neighbours(mine, first)):
                 lines[token.line].beside.add(token.at)
                 lines[token.line].inserted += 0 if count else words
+                lines[token.line].listed |= others[begin].text == ","
     for token in _regrouped(mine, others):
         lines[token.line].changed.add(token.at)
     return lines
