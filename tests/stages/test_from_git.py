@@ -105,7 +105,7 @@ def test_defects_are_placed_where_they_stood_under_review(told: Told, tmp_path: 
 
     assert cases[ids["shipping"]].clean
     assert drops[ids["greet"][:12]] == "first fixed after the horizon"
-    assert drops[ids["young"][:12]] == "not observed for 365 days yet, and no fix so far"
+    assert drops[ids["young"][:12]] == "not observed for 180 days yet, and no fix so far"
     assert drops[ids["docs"][:12]] == "adds no line of the product's code"
     assert set(cases) == {ids["total"], ids["tax-head"], ids["shipping"], ids["total-fix"], ids["tax-fix-head"]}
 
@@ -549,7 +549,7 @@ def test_the_recipe_makes_a_benchmark_that_can_be_used(told: Told, tmp_path: Pat
     ]
     assert (result.card.counts["changed"], result.card.counts["clean"]) == (2, 2)
     assert result.card.counts["findings"] == 2
-    again = cli_build(told.folder, out=tmp_path / "again", settings={"clean_per_changed": "0.5", "horizon": "365"})
+    again = cli_build(told.folder, out=tmp_path / "again", settings={"clean_per_changed": "0.5", "horizon": "180"})
     assert again.card is not None and again.card.counts["clean"] == 1
     shutil.rmtree(told.folder)
     cases = [Case.model_validate_json(line) for line in (tmp_path / "bench" / "cases.jsonl").open("rb")]

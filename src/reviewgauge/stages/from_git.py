@@ -45,7 +45,8 @@ _AHEAD = 16  # changes whose diff is read ahead
 class FromGit(Stage):
     """The changes of `branch`, oldest first, as cases that are known to be flawed or taken to be clean.
 
-    `horizon`: days within which a fix counts, and for which a clean change must have been observed. `since` and `until`
+    `horizon`: days within which a fix counts, and for which a clean change must have been observed; half a year, since
+    most fixes come within a month and recent changes are those that no model was trained on. `since` and `until`
     are ISO dates: no case is older than `since`, and nothing later than `until` is looked at, not even fixes. `variant`
     is that of SZZ. A fix that comes less than `min_days` after the change does not count: what is mended within a day
     was unfinished work, and nobody had a chance to review it. Nor does one of more than
@@ -58,7 +59,7 @@ class FromGit(Stage):
     branch: Word = "HEAD"
     since: Word = ""
     until: Word = ""
-    horizon: int = 365
+    horizon: int = 180
     variant: Literal["basic", "ag", "ma"] = "ma"
     min_days: float = 1.0
     max_fix_files: int = 3

@@ -148,8 +148,8 @@ _FEATURES = re.compile(
 )
 _COMPLAINTS = _words(
     r"fail(?:s|ed|ing|ures?)? wrong(?:ly)? incorrect(?:ly)? broken broke break(?:s|ing|age)? leak(?:s|ed|ing)? missing",
-    r"forg[eo]t(?:s|ten|ting)? exceptions? invalid(?:ly)? problems? mistakes? unexpected(?:ly)? do(?:es)?_?n[o']t never lost",
-    r"no_longer los(?:e|es|ing) hangs? hanging infinite twice duplicated ignor(?:es|ed|ing) can_?not",
+    r"forg[eo]t(?:s|ten|ting)? exceptions? invalid(?:ly)? problems? mistakes? unexpected(?:ly)? do(?:es)?_?n[o']t",
+    r"never lost no_longer los(?:e|es|ing) hangs? hanging infinite twice duplicated ignor(?:es|ed|ing) can_?not",
 )
 _OPTIONS = _words(
     r"options? flags? settings? param(?:eter)?s? arg(?:ument)?s? kwargs? enum(?:s|erations?)? (?:sub)?commands?",
