@@ -18,7 +18,10 @@ from scripted_models import scripted
 
 MESSAGE = "Fix total forgetting the first item.\n\nIt began to count at one."
 DIFF = "shop/total.py\n@@ -1,3 +1,3 @@\n def total(items):\n-    for item in items[1:]:\n+    for item in items:\n"
-TEMPLATE = "Fix total forgetting the first item: `for item in items[1:]:` became `for item in items:`."
+TEMPLATE = (
+    "Fix total forgetting the first item. It began to count at one. "
+    "`for item in items[1:]:` became `for item in items:`."
+)
 GOOD = "When `items` holds anything, `items[1:]` skips its first element, so the total is too small."
 
 
@@ -59,14 +62,39 @@ def test_the_template_quotes_and_adds_nothing(context: BuildFolder) -> None:
     assert one.body == TEMPLATE and not decided
     assert one.resolution is not None and one.resolution.explanation == MESSAGE and one.resolution.diff == DIFF
     assert one.extra["told_by"] == "template" and one.origin is Origin.FIX and one.tier is Tier.TRACED
-    for diff, end in (
-        (None, "."),
-        ("@@ -1 +1 @@\n-    x = 1\n", ": `x = 1` was removed."),
-        ("@@ -1 +1 @@\n+    check(x)\n", ": `check(x)` was added."),
-        ("@@ -1 +1 @@\n-    }\n-    # why\n+}\n", "."),
-    ):
-        (one,), _ = told(TellDefect(), context, reference(resolution=Resolution(commit="a", diff=diff)))
-        assert one.body == f"Fix total forgetting the first item{end}"
+
+
+@pytest.mark.parametrize(
+    ("diff", "end"),
+    [
+        (None, ""),
+        ("@@ -1 +0,0 @@\n-    x = 1\n", " `x = 1` was taken out."),
+        ("@@ -0,0 +1 @@\n+    check(x)\n", " `check(x)` was added."),
+        ("@@ -1,2 +1 @@\n-    }\n-    # why\n+}\n", ""),
+        # what stands in its place is no other form of it
+        ("@@ -1,2 +1,2 @@\n-_lockers = {}\n+    return Locker.from_row(row)\n x\n", " `_lockers = {}` was taken out."),
+        # what is only indented anew was not replaced
+        ("@@ -1 +1,2 @@\n-total += 1\n+if open:\n+    total += 1\n", " `if open:` was added."),
+        # of several, the pair that is most alike, in one hunk
+        (
+            "a.py\n@@ -1,3 +1,3 @@\n-import os\n-if open:\n-    total += 1\n+if closed:\n+    total += 2\n x\n",
+            " `total += 1` became `total += 2`.",
+        ),
+    ],
+)
+def test_the_template_names_a_pair_of_lines_only_where_there_is_no_doubt(
+    context: BuildFolder, diff: str | None, end: str
+) -> None:
+    one = reference(body="Fix total.", resolution=Resolution(commit="a", diff=diff))
+    assert told(TellDefect(), context, one)[0][0].body == f"Fix total.{end}"
+
+
+def test_the_template_leaves_out_what_gives_no_reason(context: BuildFolder) -> None:
+    lines = ("Revert 'Compress answers'", "", "This reverts commit (a commit).", "", "Old ones", "fail. Many do.")
+    body = "\n".join(lines)
+    (one,), _ = told(TellDefect(), context, reference(body=body, resolution=None))
+    assert one.body == "Revert 'Compress answers'. Old ones fail."
+    assert one.resolution is not None and one.resolution.explanation == body
 
 
 def test_what_is_no_message_of_a_fix_stays(context: BuildFolder) -> None:

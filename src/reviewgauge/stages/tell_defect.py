@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import groupby, pairwise
 
 from typing_extensions import override
 
@@ -20,11 +23,16 @@ from reviewgauge.core.trust import ModelName
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import FENCE_NOTE, fence
+from reviewgauge.repo.diff.diffs import DiffLine, parse_patch
 from reviewgauge.stages.asking.stage import AskingStage, decision, own_prompt, prompt_pins
-from reviewgauge.stages.history.lines import trivial
+from reviewgauge.stages.history.lines import normal, trivial
 
 LONGEST = 500  # characters of a sentence
 _LONGEST_LINE = 120  # characters of a code line in a sentence
+_MOST_LINES = 12  # of a run, which are compared with each other
+_ALIKE = 0.6  # from which on one line is another form of the other
+_SENTENCE_END = re.compile(r"(?<=[.!?]) (?=[A-Z`\"'(])")
+_NO_REASON = re.compile(r"this reverts|(?:fix|clos|resolv)(?:e[sd]?|ing)? \S+$", re.IGNORECASE)
 _NOTHING = "(nothing)"
 _QUOTED = re.compile(r"`([^`]++)`")
 _INSIDE = re.compile(r"[a-z0-9][A-Z]")  # of a name in camel case
@@ -37,7 +45,7 @@ class TellDefect(AskingStage):
 
     A `model` writes the sentence from the message, what an issue says, and the fix's hunks. It may only use names and
     numbers that stand there; where it uses others, or cannot tell what was wrong, and where no model is named, a
-    template quotes the message's title and the lines that the fix replaced. `extra["told_by"]` says which of the two.
+    template quotes the message and a line that the fix replaced. `extra["told_by"]` says which of the two.
     """
 
     model: ModelName = ""
@@ -53,7 +61,7 @@ class TellDefect(AskingStage):
 
     @override
     def pins(self) -> Mapping[str, str]:
-        return prompt_pins(own_prompt("tell_defect")) if self.model else {}
+        return {"template": "1", **(prompt_pins(own_prompt("tell_defect")) if self.model else {})}
 
     @override
     def each(self, item: Candidate, context: BuildContext) -> StageOutput:
@@ -134,21 +142,59 @@ def _is_code(word: str) -> bool:
 
 
 def template(material: _Material) -> str:
-    """The title of the fix's message, and what it replaced: nothing that is not in the record."""
-    title = material.message.partition("\n")[0].strip().rstrip(".") or "A later fix"
-    gone, come = (_first(material.diff, sign) for sign in "-+")
-    if gone and come:
-        return f"{title}: `{gone}` became `{come}`."
-    if gone or come:
-        return f"{title}: `{gone or come}` was {'removed' if gone else 'added'}."
-    return f"{title}."
+    """Quotes: the title of the fix's message, the first sentence below, a line that the fix replaced or took out."""
+    title, _, rest = material.message.partition("\n")
+    paragraphs = [" ".join(text.split()) for text in rest.split("\n\n")]
+    said = next((_first_sentence(text) for text in paragraphs if text and not _NO_REASON.match(text)), "")
+    pieces = [_stopped(title.strip() or "A later fix"), _stopped(said), _evidence(material.diff)]
+    return " ".join(filter(None, pieces))
 
 
-def _first(diff: str, sign: str) -> str:
-    """The first line of a diff with this sign that says something, cut to a length."""
-    lines = (line[1:].strip().replace("`", "'") for line in diff.splitlines() if line.startswith(sign))
-    found = next((line for line in lines if line and not trivial(line)), "")
-    return found if len(found) <= _LONGEST_LINE else found[: _LONGEST_LINE - 1] + "…"
+def _first_sentence(text: str) -> str:
+    return _SENTENCE_END.split(text, maxsplit=1)[0][:LONGEST]
+
+
+def _stopped(text: str) -> str:
+    return text if not text or text.endswith((".", "!", "?", ":")) else f"{text}."
+
+
+def _evidence(diff: str) -> str:
+    """What became of a line, where the diff leaves no doubt; else the first line that it takes out, or adds."""
+    hunks = parse_patch(_only_hunks(diff))
+    gone, come = ({normal(one.text) for hunk in hunks for one in hunk.lines if one.kind == sign} for sign in "-+")
+    pairs = [pair for hunk in hunks for pair in _replaced(hunk.lines, gone & come)]
+    ratios = [SequenceMatcher(None, old, new, autojunk=False).ratio() for old, new in pairs]
+    if ratios and max(ratios) >= _ALIKE:
+        old, new = pairs[ratios.index(max(ratios))]
+        return f"`{old}` became `{new}`."
+    for sign, words in (("-", "was taken out"), ("+", "was added")):
+        other = come if sign == "-" else gone
+        lines = (one.text.strip() for hunk in hunks for one in hunk.lines if one.kind == sign)
+        lines = (line for line in lines if normal(line) not in other)
+        if found := next((line for line in map(_quoted, lines) if line), ""):
+            return f"`{found}` {words}."
+    return ""
+
+
+def _only_hunks(diff: str) -> str:
+    """The hunks, without the paths between them."""
+    return "\n".join(line for line in diff.splitlines() if line[:1] in "@+- \\" and line)
+
+
+def _replaced(lines: Sequence[DiffLine], moved: AbstractSet[str]) -> Iterator[tuple[str, str]]:
+    """(a line that is taken out, one that comes in its place) for each pair of neighbouring runs, but for `moved`."""
+    runs = [
+        (kind, [_quoted(one.text.strip()) for one in run if normal(one.text) not in moved])
+        for kind, run in groupby(lines, key=lambda one: one.kind)
+    ]
+    for (kind, out), (following, into) in pairwise(runs):
+        if (kind, following) == ("-", "+"):
+            yield from ((old, new) for old in out[:_MOST_LINES] for new in into[:_MOST_LINES] if old and new)
+
+
+def _quoted(line: str) -> str:
+    """A line of code as it is quoted; empty where it says nothing, or is too long to be quoted whole."""
+    return "" if trivial(line) or len(line) > _LONGEST_LINE else line.replace("`", "'")
 
 
 def _reworded(reference: Comment, sentence: str, by: str) -> Comment:
