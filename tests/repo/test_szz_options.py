@@ -241,3 +241,77 @@ def test_a_history_is_indexed_only_below_our_own_folder(story: Story, tmp_path: 
     assert index_history(story.repository, tmp_path)
     assert graph.exists()
     assert trace(story.repository, fix) == before
+
+
+# --- what a fix is about ---
+
+
+TALK = """class Call:
+    def send(self):
+        target = self.host.resolve(self.url, strict=True)
+        return self.session.open(target, timeout=self.limit * 1000)
+"""
+EXTRACTED = """class Call:
+    def send(self):
+        return talk(self)
+"""
+HELPED = """def talk(call):
+    target = call.host.resolve(call.url, strict=True)
+    return call.session.open(target, timeout=call.limit * 1000)
+"""
+
+
+def test_a_helper_that_was_extracted_leads_to_where_it_was_written(story: Story) -> None:
+    bug = story.commit({"a.py": TALK})
+    helper = story.commit({"a.py": EXTRACTED, "b.py": HELPED})
+    fix = story.commit({"b.py": HELPED.replace("* 1000", "/ 1000")})
+    assert story.blames(fix) == {helper}
+    (line,) = story.trace(fix, refactoring=True).inducing
+    assert (line.commit, line.path, line.line) == (bug, "a.py", 4)
+    assert line.through == (f"{helper[:12]} moves the line, with other names of variables",)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("def f(a, b=None):\n    return a\n", "def f(a: int, b: str | None = None) -> int:\n    return a\n"),
+        ("def f(a):\n    x = a[0]\n    return x\n", "def f(a):\n    x: int = cast(int, a[0])\n    return x\n"),
+        (
+            "def f(a):\n    if a:\n        return 1\n    if not a:\n        return 2\n",
+            "def f(a):\n    if a:\n        return 1\n    elif not a:\n        return 2\n",
+        ),
+    ],
+    ids=["annotations", "a cast", "elif"],
+)
+def test_types_and_an_elif_are_no_defect_with_refactoring(story: Story, before: str, after: str) -> None:
+    wrote = story.commit({"a.py": before})
+    typed = story.commit({"a.py": after})
+    assert story.blames(typed) == {wrote}
+    found = story.trace(typed, refactoring=True)
+    assert found.inducing == () and "the fix changes type annotations only" in reasons(found)
+
+
+def test_blanks_in_a_string_are_no_types(story: Story) -> None:
+    wrote = story.commit({"a.py": "def f(a):\n    return a + 'one two'\n"})
+    fix = story.commit({"a.py": "def f(a):\n    return a + 'one  two'\n"})
+    assert story.blames(fix, refactoring=True) == {wrote}
+
+
+CONDITION = "def f(a, b):\n    if (\n        a.ready\n        and b.ready\n    ):\n        return a\n"
+QUERY = "def f(db):\n    return db.run('''\n        select name\n        from people\n    ''')\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "line"),
+    [
+        (CONDITION, CONDITION.replace("b.ready\n", "b.ready\n        and not a.closed\n"), 4),
+        (QUERY, QUERY.replace("people\n", "people\n        where alive\n"), 4),
+    ],
+    ids=["condition", "string"],
+)
+def test_a_line_put_into_a_condition_or_a_string_is_about_it(story: Story, before: str, after: str, line: int) -> None:
+    wrote = story.commit({"a.py": before})
+    found = story.trace(story.commit({"a.py": after}), refactoring=True).inducing
+    assert {one.commit for one in found} == {wrote}
+    assert {one.reason for one in found} == {"in a condition or text that the fix adds to"}
+    assert line in {one.line for one in found}

@@ -155,6 +155,11 @@ def test_what_cannot_be_read_keeps_its_words(change: Change) -> None:
         shell("true", format="nope").prepare([change])
 
 
+def test_foreign_paths_are_named_in_the_trace(change: Change) -> None:
+    trace = shell("echo '- /opt/other/x.py:2 is loud'; echo '- m.py:2 is loud'").review(change).trace or ""
+    assert "1 comments on absolute paths outside of the checkout, such as /opt/other/x.py" in trace
+
+
 def test_json_that_is_cut_off_is_a_failure(change: Change) -> None:
     for printed in (
         '{"version": "2.1.0", "runs": [',

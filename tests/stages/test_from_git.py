@@ -105,7 +105,7 @@ def test_defects_are_placed_where_they_stood_under_review(told: Told, tmp_path: 
 
     assert cases[ids["shipping"]].clean
     assert drops[ids["greet"][:12]] == "first fixed after the horizon"
-    assert drops[ids["young"][:12]] == "not observed for 365 days yet, and no fix so far"
+    assert drops[ids["young"][:12]] == "not observed for 180 days yet, and no fix so far"
     assert drops[ids["docs"][:12]] == "adds no line of the product's code"
     assert set(cases) == {ids["total"], ids["tax-head"], ids["shipping"], ids["total-fix"], ids["tax-fix-head"]}
 
@@ -270,6 +270,89 @@ def test_a_change_that_was_taken_back(told: Told, tmp_path: Path) -> None:
     assert one[:7] not in reference.body
     assert drops[two[:12]] == "reverted without a reason"
     assert sum(reason.startswith("reverts") for reason in drops.values()) == 2
+
+
+def test_a_revert_of_several_changes_blames_the_oldest(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    one = told.commit("Add a pool", {"shop/pool.py": "POOL = [1, 2]\n"})
+    two = told.commit("Grow the pool", {"shop/pool.py": "POOL = [1, 2, 3]\n"})
+    reason = "It deadlocks under load."
+    message = f"Revert the pool\n\nThis reverts commit {two}.\nThis reverts commit {one}.\n\n{reason}"
+    told.commit(message, {"shop/pool.py": None})
+    told.quiet(400)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    assert cases[one].references and two not in cases
+    assert drops[two[:12]] == "reverted together with an older change"
+
+
+@pytest.mark.parametrize(
+    ("title", "message", "test", "labelled"),
+    [
+        ("Add total (#30)", "Fix total forgetting one (#41)\n\nFixes #12.", "", False),
+        ("Add total (#30)", "Fix total forgetting one (#41)\n\nFixes #31.", "", True),
+        ("Add total (#30)", "Fix total forgetting one (#41)\n\nFixes acme/other#12.", "", True),
+        ("Add total", "Fix total forgetting one (#41)\n\nFixes #12.", "", True),
+        ("Add total\n\nCloses #30", "Fix total forgetting one\n\nFixes #12.", "", False),
+        ("Add total (#30)", "Fix total forgetting one (#41)", "def test_issue_12():\n    assert True\n", False),
+        ("Add total (#30)", "Fix total forgetting one\n\nFixes #12.", "# also #38\n", True),
+    ],
+    ids=["older", "newer", "foreign", "no number", "than what it closed", "older, in a test", "newer, in a test"],
+)
+def test_an_issue_older_than_the_pull_request_is_not_its_defect(
+    told: Told, tmp_path: Path, title: str, message: str, test: str, labelled: bool
+) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    change = told.commit(title, {"shop/total.py": TOTAL.format("[1:]")})
+    told.commit(message, {"shop/total.py": TOTAL.format(""), "tests/test_total.py": test or "pass\n"}, days=3)
+    told.quiet(400)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    assert (change in cases) is labelled
+    assert labelled or drops[change[:12]] == "a later change may have fixed it"
+
+
+def test_pull_requests_that_landed_before_tell_how_old_an_issue_is(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    told.commit("Quote (#9000)", {"shop/a.py": "A = 1\n"})
+    told.commit("Say more (#20)", {"shop/a.py": "A = 2\n"})
+    change = told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]")})
+    other = told.commit("Add tax", {"shop/tax.py": TAX.format("1.19")})
+    told.commit("Fix total forgetting one\n\nFixes #12.", {"shop/total.py": TOTAL.format("")}, days=3)
+    told.commit("Fix tax that adds the amount\n\nFixes #21.", {"shop/tax.py": TAX.format("0.19")}, days=3)
+    told.quiet(400)
+    cases, _, _ = build(told.folder, tmp_path / "bench")
+    assert change not in cases and cases[other].references
+
+
+def test_an_option_behind_a_bare_closing_word_is_a_wish(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    change = told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]")})
+    wish = TOTAL.format("[first:]").replace("(items)", "(items, first=1)")
+    told.commit("Totals do not take some\n\nFixes #12.", {"shop/total.py": wish}, days=3)
+    told.quiet(400)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    assert change not in cases and drops[change[:12]] == "a fix speaks about it, but not about lines that count"
+
+
+def test_a_label_that_lost_its_core_line_is_dropped(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    code = "def fee(a, b):\n    x = {}\n    y = b * 2\n    z = y {} x\n    return z\n"
+    told.commit("Add fee", {"shop/fee.py": code.format("a + b + 1", "-")})
+    change = told.commit("Subtract less", {"shop/fee.py": code.format("a + b + 1", "*")})
+    told.commit("Fix fee that counts twice", {"shop/fee.py": code.format("max(0, min(9, c))", "+")}, days=3)
+    told.quiet(400)
+    cases, _, _ = build(told.folder, tmp_path / "bench")
+    assert change not in cases, "the fix is about another line, which others wrote"
+
+
+def test_what_is_mended_within_a_day_was_unfinished(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    change = told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]")})
+    told.commit("Fix total forgetting the first", {"shop/total.py": TOTAL.format("")}, days=0.4)
+    told.quiet(400)
+    _, drops, _ = build(told.folder, tmp_path / "bench")
+    assert drops[change[:12]] == "fixed sooner than min_days"
+    cases, _, _ = build(told.folder, tmp_path / "any", FromGit(min_days=0))
+    assert cases[change].references
 
 
 def test_several_places_of_one_fix_are_one_finding(told: Told, tmp_path: Path) -> None:
@@ -466,7 +549,7 @@ def test_the_recipe_makes_a_benchmark_that_can_be_used(told: Told, tmp_path: Pat
     ]
     assert (result.card.counts["changed"], result.card.counts["clean"]) == (2, 2)
     assert result.card.counts["findings"] == 2
-    again = cli_build(told.folder, out=tmp_path / "again", settings={"clean_per_changed": "0.5", "horizon": "365"})
+    again = cli_build(told.folder, out=tmp_path / "again", settings={"clean_per_changed": "0.5", "horizon": "180"})
     assert again.card is not None and again.card.counts["clean"] == 1
     shutil.rmtree(told.folder)
     cases = [Case.model_validate_json(line) for line in (tmp_path / "bench" / "cases.jsonl").open("rb")]

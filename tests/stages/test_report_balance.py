@@ -69,6 +69,6 @@ def test_a_balanced_one_is_called_so(context: BuildFolder) -> None:
 
 def test_without_cases_there_is_nothing_to_compare(context: BuildFolder) -> None:
     assert Drawn(ReportBalance(), [], context).ids == []
-    assert told(context).rows[0][:3] == ("changed_lines", 0, 0)
+    assert told(context).rows[0][:3] == ("product_lines", 0, 0)
     with pytest.raises(ValueError, match="needs features"):
         ReportBalance(features=())

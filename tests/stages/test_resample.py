@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment
 from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.resample import Resample
 from reviewgauge.stages.sampling.balance import Unit, balance, match, scaled
+from reviewgauge.stages.sampling.draws import change_facts
 from sampled import Drawn, candidate, section
 
 LINES = Resample(features=("changed_lines",))
@@ -121,7 +123,7 @@ def test_who_stays_unlike_is_warned_of_with_what_helps(context: BuildFolder) -> 
     items = sizes(False, *range(200, 240)) + sizes(True, *range(1, 61))
     Drawn(LINES, items, context)
     (warning,) = section(context.sections, "Balance").warnings
-    assert "could not be made alike in changed_lines (mean 219.5 against 40.5)" in warning
+    assert "could not be made alike in changed_lines (AUC 1.00, mean 219.5 against 40.5)" in warning
     assert "caliper=0.25 and pairs=True" in warning
     items = sizes(False, *range(40, 90)) + sizes(True, *range(1, 100))
     Drawn(LINES, items, context)
@@ -230,3 +232,29 @@ def test_no_changed_cases_means_no_clean_ones(context: BuildFolder) -> None:
 def test_its_spec_comes_back() -> None:
     stage = Resample(ratio=2.0, exact=("language",), pairs=True)
     assert load(Stage, signature(stage)) == stage
+
+
+def test_lock_files_tests_and_documents_do_not_make_a_change_like_another(context: BuildFolder) -> None:
+    def made(name: str, clean: bool, product: int, lock: int) -> Candidate:
+        files = tuple(
+            ChangedFile(path=path, patch=f"@@ -0,0 +1,{n} @@\n" + "".join(f"+a{k} = {k}\n" for k in range(n)))
+            for path, n in (("src/a.py", product), ("uv.lock", lock), ("tests/test_a.py", lock))
+        )
+        change = Change(repo="o/r", files=files)
+        references = () if clean else (Comment(id="r", body="wrong"),)
+        facts = change_facts(change, None, 1)
+        return Candidate(case=Case(id=name, change=change, references=references, verdict=clean, facts=facts))
+
+    items = [made("flawed", False, 40, 5), made("same product", True, 38, 400), made("same lines", True, 5, 22)]
+    assert set(Drawn(Resample(), items, context).ids) == {"flawed", "same product"}
+    names = [row[0] for row in section(context.sections, "Balance").rows if row[1] == "after"]
+    assert names == [
+        "product_lines",
+        "product_files",
+        "product_functions",
+        "commits",
+        "changed_lines",
+        "changed_files",
+        "hunks",
+    ]
+    assert "AUC that is left (0.5 tells nothing): product_lines" in section(context.sections, "Balance").text

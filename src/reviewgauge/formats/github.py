@@ -29,6 +29,7 @@ from reviewgauge.repo.forge.pulls import SIDES, commented_line
 
 _KEPT = ("id", "node_id", "html_url", "author_association", "state", "diff_hunk", "pull_request_review_id")
 _OWN = "reviewgauge"
+_CHECKS = {"annotation_level", "check_suite", "check_run_id"}
 _NOT_BLANK = re.compile(r"\S")
 
 
@@ -42,8 +43,10 @@ class Github(Format):
     def read(self, data: bytes, source: str) -> list[Parsed]:
         """Keyed by the pull request's URL, else by the original commit. Raises BadInput."""
         collectors: dict[tuple[str | None, str | None], Collector] = {}
-        for number, value in enumerate(_items(data, source)):
-            node = object_node(value, source, f"comment [{number}]")
+        nodes = [object_node(value, source, f"comment [{number}]") for number, value in enumerate(_items(data, source))]
+        if nodes and not any(node.as_object().keys() & {"body", *_CHECKS} for node in nodes):
+            raise nodes[0].error("is missing", "body")
+        for node in nodes:
             key, author = _key(node), node.node("user").text("login") or None
             if (key, author) not in collectors:
                 collectors[key, author] = Collector(source, "github", key=key, system=author)
@@ -120,11 +123,9 @@ def _key(node: Node) -> str | None:
 
 def _add(found: Collector, node: Node) -> None:
     item = str(node.as_object().get("id") or node.record)
-    if node.as_object().keys() & {"annotation_level", "check_suite", "check_run_id"}:
+    if node.as_object().keys() & _CHECKS:
         found.skip(item, "check run")
         return
-    if "body" not in node.as_object():  # a comment without words has an empty one
-        raise node.error("is missing", "body")
     body = node.text("body") or ""
     if node.integer("in_reply_to_id") is not None:
         found.skip(item, "reply")

@@ -36,7 +36,7 @@ from reviewgauge.reviewers.programs.environment import (
     as_text,
     place,
 )
-from reviewgauge.reviewers.reading.review_files import ODD, fingerprint, on_added_lines, placed, unique
+from reviewgauge.reviewers.reading.review_files import ODD, fingerprint, foreign_paths, on_added_lines, placed, unique
 
 _PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|issues|output|here)\}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -142,7 +142,9 @@ class Command(Reviewer):
                 raise _with_unproved(error, ended.unproved) from None
         comments = list(placed(parsed, change))
         kept = comments if self.lines == "all" else [c for c in comments if on_added_lines(c, change)]
+        foreign, example = foreign_paths(parsed, [change])
         remarks = {
+            f"comments on absolute paths outside of the checkout, such as {example}": foreign,
             "comments on lines that the change does not add were left out": len(comments) - len(kept),
             "bytes that are not UTF-8 were replaced": output.replaced,
         }

@@ -31,11 +31,11 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import inspect
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, read_changes
 from reviewgauge.repo.mirrors.mirrors import mirror_local
+from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.repo.szz.trace import SzzSettings
 from reviewgauge.stages.history import card
 from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Traced, read_signs
 from reviewgauge.stages.history.labels import DiffedChange, Labeller
-from reviewgauge.stages.history.lines import not_product, trivial
 from reviewgauge.stages.sampling.draws import change_facts
 
 _AHEAD = 16  # changes whose diff is read ahead
@@ -45,9 +45,11 @@ _AHEAD = 16  # changes whose diff is read ahead
 class FromGit(Stage):
     """The changes of `branch`, oldest first, as cases that are known to be flawed or taken to be clean.
 
-    `horizon`: days within which a fix counts, and for which a clean change must have been observed. `since` and `until`
+    `horizon`: days within which a fix counts, and for which a clean change must have been observed; half a year, since
+    most fixes come within a month and recent changes are those that no model was trained on. `since` and `until`
     are ISO dates: no case is older than `since`, and nothing later than `until` is looked at, not even fixes. `variant`
-    is that of SZZ. A fix that comes less than `min_days` after the change does not count, and one of more than
+    is that of SZZ. A fix that comes less than `min_days` after the change does not count: what is mended within a day
+    was unfinished work, and nobody had a chance to review it. Nor does one of more than
     `max_fix_files` files of product code or `max_fix_lines` blamed lines, or that touches more than `max_places` places
     of a change, says too little about each line. `strict` leaves out fixes that do most of their work elsewhere than in
     the change's lines. Changes of more than `max_lines` lines or `max_files` files are not cases. `limit` keeps the
@@ -57,9 +59,9 @@ class FromGit(Stage):
     branch: Word = "HEAD"
     since: Word = ""
     until: Word = ""
-    horizon: int = 365
+    horizon: int = 180
     variant: Literal["basic", "ag", "ma"] = "ma"
-    min_days: float = 0.0
+    min_days: float = 1.0
     max_fix_files: int = 3
     max_fix_lines: int = 30
     max_places: int = 4

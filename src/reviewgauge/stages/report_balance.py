@@ -14,14 +14,26 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.trust import Word
-from reviewgauge.stages.sampling.balance import COLUMNS, FAR, MEANING, UNKNOWN, Unit, balance, changed_and_clean, worst
+from reviewgauge.stages.sampling.balance import (
+    COLUMNS,
+    FAR,
+    MEANING,
+    TRAITS,
+    UNKNOWN,
+    Unit,
+    balance,
+    changed_and_clean,
+    left,
+    telling,
+    worst,
+)
 
 
 @dataclass(frozen=True)
 class ReportBalance(Stage):
     """Compare `features` of the two kinds. Put it last. A case that does not state one of them is only counted."""
 
-    features: tuple[Word, ...] = ("changed_lines", "changed_files", "commits")
+    features: tuple[Word, ...] = TRAITS
 
     def __post_init__(self) -> None:
         if not self.features:
@@ -46,10 +58,12 @@ class ReportBalance(Stage):
         if unknown or unstated:
             text += f"Not counted: {unknown} of which nobody knows, {unstated} that do not state all of these facts. "
         warnings: tuple[str, ...] = ()
-        if left := worst(found):
-            text += f"The largest difference is {left}. "
-            if any(one.smd is None or abs(one.smd) > FAR for one in found):
-                warnings = (f"the benchmark's changed and clean cases differ by {left}: a reviewer gains by counting",)
+        if largest := worst(found):
+            text += f"The largest difference is {largest}. {left(found)}"
+            if any(one.smd is None or abs(one.smd) > FAR for one in found) or telling(found):
+                warnings = (
+                    f"the benchmark's changed and clean cases differ by {largest}: a reviewer gains by counting",
+                )
         figures = {"changed": len(changed), "clean": len(clean), "unmatched": unmatched}
         rows = tuple(one.row() for one in found)
         return CardSection(

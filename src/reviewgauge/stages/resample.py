@@ -20,31 +20,35 @@ from reviewgauge.core.trust import Word
 from reviewgauge.stages.sampling.balance import (
     CELLS,
     COLUMNS,
-    FAR,
     MEANING,
+    MORE_TRAITS,
+    TRAITS,
     Balance,
     Unit,
     balance,
     changed_and_clean,
+    left,
     match,
+    stated_by_all,
+    telling,
     worst,
 )
 from reviewgauge.stages.sampling.draws import draw_key
-
-_ENOUGH = 10  # cases of each kind from which on a difference is told
 
 
 @dataclass(frozen=True)
 class Resample(Stage):
     """Keep `ratio` clean changes for each changed one: those whose facts `features` come closest.
 
+    By default these are the lines, files and functions of product code and the commits: lock files, tests and
+    documentation make a change large without giving it more to find.
     A change is clean when its verdict says so and it has no reference, changed when it has references or a verdict
     against it. `exact` are facts that a match must share. `caliper` is the largest distance of a match in standard
     deviations (0: any). `pairs` also drops changed cases that found fewer than `ratio` matches. `optimal` minimises
     the sum of distances; `nearest` goes through the changed ones by the seed. Over 25 million pairs it is `nearest`.
     """
 
-    features: tuple[Word, ...] = ("changed_lines", "changed_files", "commits")
+    features: tuple[Word, ...] = TRAITS
     ratio: float = 1.0
     exact: tuple[Word, ...] = ()
     caliper: float = 0.0
@@ -60,7 +64,8 @@ class Resample(Stage):
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
-        changed, clean, reasons = changed_and_clean((item.case for item in items), self.features, self.exact)
+        cases = [item.case for item in items]
+        changed, clean, reasons = changed_and_clean(cases, self.features, self.exact)
         matches, unmatched, method = self._match_all(changed, clean)
         for unit in clean:
             if unit.position not in matches:
@@ -72,7 +77,10 @@ class Resample(Stage):
             else:
                 yield item
         kept = [[unit for unit in units if unit.position not in reasons] for units in (changed, clean)]
-        context.report(self._section(((changed, clean), (kept[0], kept[1])), len(unmatched), method))
+        more = [cases[unit.position] for units in kept for unit in units]
+        others = [name for name in stated_by_all(more, MORE_TRAITS) if name not in self.features]
+        beside = balance(others, *changed_and_clean(more, others)[:2]) if others else []
+        context.report(self._section(((changed, clean), (kept[0], kept[1])), beside, len(unmatched), method))
 
     def _match_all(self, changed: Sequence[Unit], clean: Sequence[Unit]) -> tuple[dict[int, int], set[int], str]:
         """(position of a clean case -> that of its changed case, changed cases left out of the pairs, the method)."""
@@ -98,10 +106,14 @@ class Resample(Stage):
         return {pool[b].position: wanted[a].position for a, b in found}, "optimal" if optimal else "nearest"
 
     def _section(
-        self, groups: Sequence[tuple[Sequence[Unit], Sequence[Unit]]], unmatched: int, method: str
+        self,
+        groups: Sequence[tuple[Sequence[Unit], Sequence[Unit]]],
+        beside: Sequence[Balance],
+        unmatched: int,
+        method: str,
     ) -> CardSection:
         before, after = (balance(self.features, changed, clean) for changed, clean in groups)
-        rows = [found.row("before") for found in before] + [found.row("after") for found in after]
+        rows = [found.row("before") for found in before] + [found.row("after") for found in (*after, *beside)]
         changed, clean = groups[1]
         short = max(round(self.ratio * len(changed)) - len(clean), 0)
         text = f"{len(clean)} clean for {len(changed)} changed cases, by {method} matching. "
@@ -111,8 +123,9 @@ class Resample(Stage):
             )
         if short:
             text += f"{short} fewer than the ratio {self.ratio:g} asks for: there are no more that match. "
-        if left := worst(after):
-            text += f"The largest difference that is left is {left}. "
+        if largest := worst(after):
+            text += f"The largest difference that is left is {largest}. "
+        text += left([*after, *beside])
         figures = {"changed": len(changed), "clean": len(clean), "unmatched": unmatched or short}
         columns = ("fact", "when", *COLUMNS)
         return CardSection(
@@ -122,16 +135,15 @@ class Resample(Stage):
             columns=columns,
             rows=tuple(rows),
             figures=figures,
-            warnings=_apart(after),
+            warnings=_apart([*after, *beside]),
         )
 
 
 def _apart(found: Sequence[Balance]) -> tuple[str, ...]:
     """Which facts still tell changed cases from clean ones, and what helps; of a handful of cases nothing is said."""
     unlike = [
-        f"{one.name} (mean {one.mean_changed:,.4g} against {one.mean_clean:,.4g})"
-        for one in found
-        if min(one.changed, one.clean) >= _ENOUGH and (one.smd is None or abs(one.smd) > FAR)
+        f"{one.name} (AUC {one.auc:.2f}, mean {one.mean_changed:,.4g} against {one.mean_clean:,.4g})"
+        for one in telling(found)
     ]
     if not unlike:
         return ()

@@ -356,6 +356,21 @@ def test_ids_and_facts() -> None:
     assert rules(sound(), number) == [("warning", "mixed_fact", "language")]
 
 
+def test_lines_of_product_code_that_tell_changed_from_clean_are_named() -> None:
+    def sized(n: int, lines: int, *, lock: int, changed: bool) -> Case:
+        files = tuple(
+            ChangedFile(path=path, patch=f"@@ -0,0 +1,{count} @@\n" + "".join(f"+a{k} = {k}\n" for k in range(count)))
+            for path, count in (("src/a.py", lines), ("uv.lock", lock))
+        )
+        found = sound(f"{changed}{n}").model_copy(update={"change": Change(repo="o/r", files=files)})
+        return found if changed else found.model_copy(update={"references": (), "verdict": True})
+
+    cases = [sized(n, 30 + n, lock=10, changed=True) for n in range(10)]
+    cases += [sized(n, 5 + n, lock=35, changed=False) for n in range(10)]
+    assert [f.item for f in lint(cases) if f.rule == "size_tells"] == ["product_lines"]
+    assert [f for f in lint(cases[:9] + cases[10:]) if f.rule == "size_tells"] == []
+
+
 def test_words_that_come_again_in_many_cases() -> None:
     said = Comment(id="abc", body="Please add a test for this.")
     cases = [sound(f"c{n}").model_copy(update={"references": (said,)}) for n in range(3)]

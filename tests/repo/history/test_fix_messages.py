@@ -19,7 +19,7 @@ ID = "c0ffee1234567890c0ffee1234567890c0ffee12"
         ("fix(parser): read past the end", "conventional commit"),
         ("Bugfix: options were not processed", "conventional commit"),
         ("Off-by-one in the pager", "word in the title"),
-        ("Encode the body once\n\nFixes #12", "closes an issue"),
+        ("Encode the body once instead of twice\n\nFixes #12", "closes an issue"),
         ("Merge pull request #7 from someone/patch-1\n\nFix a race condition in the pool", "word in the title"),
         ("Fix the parser and add tests", "word in the title"),
         ("Fix parsing of dates, with unit tests", "word in the title"),
@@ -38,10 +38,10 @@ def test_a_message_that_mends_says_why(message: str, reason: str) -> None:
         ("fix a misspelled name", "spelling"),
         ("docs: fix the crash course", "documentation"),
         ("Fixed broken links", "documentation"),
-        ("Fix docstring of get", "documentation"),
+        ("Fix README of get", "documentation"),
         ("fix flake8", "style or lint"),
         ("Fix E251", "style or lint"),
-        ("Fix formatting", "style or lint"),
+        ("Fix pep8", "style or lint"),
         ("Fix failing tests", "tests or CI"),
         ("Fix travis", "tests or CI"),
         ("ci: fix the matrix", "tests or CI"),
@@ -74,11 +74,19 @@ def test_what_is_no_bug_fix_is_none_with_its_reason(message: str, about: str) ->
         ("fix #4: add batches", "feature that closes or mentions a defect"),
         ("Fix the previous commit", "does not say what it fixes"),
         ("Small parser fixes and improvements", "several fixes at once"),
+        ("Fixed a bug in the sum of items. Added an option", "fixes one thing and changes others"),
         ("Fix the pool and remove prints", "fixes one thing and changes others"),
         ("Handle expanduser failure", "word that may mean a defect"),
         ("Fehler bei leeren Namen behoben", "word that may mean a defect"),
         ("修复空指针", "word that may mean a defect"),
         ("Revert caching of contexts", "revert"),
+        ("Fix docstring of get", "documentation, with a word of fixing"),
+        ("Fix formatting", "style or lint, with a word of fixing"),
+        ("Strip comments from the query\n\nCloses #12", "documentation, with a word of fixing"),
+        ("Encode the body\n\nFixes #12", "feature that closes or mentions a defect"),
+        ("Fixed a template loading bug", "does not say what it fixes"),
+        ("A flag for the pager\n\nFixes #12", "feature that closes or mentions a defect"),
+        ("Configurable time limit\n\nFixes #12", "feature that closes or mentions a defect"),
     ],
 )
 def test_a_doubt_is_no_label(message: str, reason: str) -> None:
@@ -96,6 +104,10 @@ def test_what_says_nothing() -> None:
 def test_a_revert_names_its_commit_and_a_revert_of_one_mends_nothing() -> None:
     found = read_message(f'Revert "Add a pool"\n\nThis reverts commit {ID}.\nIt deadlocks.')
     assert found.reverts == (ID,) and found.is_revert
+    both = read_message(f"Revert two commits\n\nThis reverts commits {ID[:9]}, {ID[:8]} and {ID[:7]}.")
+    assert both.reverts == (ID[:9], ID[:8], ID[:7])
+    merged = read_message(f"Revert it\n\nThis reverts commit {ID[:9]}, reversing\nchanges made to {ID[:8]}.")
+    assert merged.reverts == (ID[:9],)
     again = read_message(f'Revert "Revert "Add a pool""\n\nThis reverts commit {ID}.')
     assert again.kind is FixKind.NO and not again.is_revert
     aside = read_message(f"Fix the pool\n\nThis reverts commit {ID[:8]} in part.")
@@ -105,7 +117,10 @@ def test_a_revert_names_its_commit_and_a_revert_of_one_mends_nothing() -> None:
 def test_says_what_looks_below_the_title_too() -> None:
     assert not says_what("Fix #12\n\nSigned-off-by: A <a@example.invalid>")
     assert says_what("Fix #12\n\nThe pool was never emptied.")
-    assert says_what("Merge pull request #3 from a/b\n\nFix the pool")
+    assert says_what("Merge pull request #3 from a/b\n\nFix the pool losing calls")
+    assert not says_what("Fix the pool") and not says_what("bugfix in the pager tool") and not says_what("pager fix")
+    assert not says_what("fixed minor bug in the pool") and not says_what("Fix #12\n\n@ada wrote the fix in #12")
+    assert says_what("Fix bug in the pool\n\nIt lost calls.") and says_what("Fix crash at start")
     assert not says_what("bugfix")
 
 

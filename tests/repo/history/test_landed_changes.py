@@ -170,6 +170,24 @@ def test_ids_that_lead_elsewhere_are_not_shown(told: Told) -> None:
     assert without_ids(f"broken by {fix[:9]} in 20240101") == "broken by (a commit) in 20240101"
 
 
+def test_commits_of_bots_leave_the_texts(told: Told) -> None:
+    told.commit("begin", {"a.py": "a\n"})
+    told.branch("work")
+    told.commit("Update CHANGELOG.md", {"CHANGELOG.md": "w\n"})
+    told.commit("Work", {"w.py": "w\n"})
+    told.commit("[pre-commit.ci] auto fixes from pre-commit.com hooks", {"w.py": "w \n"})
+    told.commit("Auto fixes", {"w.py": "w\n"})
+    told.commit("Fix the lint of names", {"w.py": "v\n"})
+    told.merge("work", message="Merge pull request #3 from me/work\n\nWork")
+    change = landed(told)[0][-1]
+    assert (change.title, change.description) == ("Work", "- Work\n- Fix the lint of names")
+    squashed = (
+        "* Add a pool\n\n* Update CHANGELOG.md\n\n* auto fixes\n\n* Apply suggestions from code review\n\n* Drain it"
+    )
+    assert own_text(squashed) == "* Add a pool\n\n* Drain it"
+    assert own_text("Updates the changelog of a pool") == "Updates the changelog of a pool"
+
+
 def test_own_text_leaves_out_trailers_and_addresses() -> None:
     body = (
         "Why it is so, asked bob@example.invalid.\r\n\n\n\nCo-authored-by: Bob <bob@example.invalid>\n"

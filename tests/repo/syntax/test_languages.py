@@ -92,13 +92,22 @@ def test_what_is_no_documentation(path: str) -> None:
         "src/FooTests.cs",
         "spec/a_spec.rb",
         "test/data.json",
+        "flask/testsuite/basic.py",
+        "pkg/test_suite/a.py",
+        "pkg/fixtures/models.py",
+        "pkg/unit_tests/a.py",
+        "pkg/testcases/a.py",
+        "pkg/utils/testsite.py",
+        "pkg/utils/test.py",
     ],
 )
 def test_tests(path: str) -> None:
     assert is_test(path)
 
 
-@pytest.mark.parametrize("path", ["src/latest.py", "contest.py", "src/Testament.java", "attest.go", "src/a.py", "test"])
+@pytest.mark.parametrize(
+    "path", ["src/latest.py", "contest.py", "src/Testament.java", "attest.go", "src/a.py", "test", "flask/testing.py"]
+)
 def test_what_is_no_test(path: str) -> None:
     assert not is_test(path)
 

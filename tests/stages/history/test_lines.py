@@ -6,17 +6,17 @@ import pytest
 
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import line_runs
+from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.stages.history.lines import (
     TouchedLine,
+    adds_option,
     as_edit_of_deleted,
     forward,
     new_text,
-    not_product,
     origin_problem,
     texts,
     touched_at,
     touched_lines,
-    trivial,
 )
 
 
@@ -45,6 +45,15 @@ EDITED = "the fix changed what had stood in the line before"
         ("x = read(path)", "x = read(path) or '/'", "x = load(path) or '/'", EDITED),
         ("if a.x is b.y:", "if a.x is b.y and c != 'GET':", "if a.x == b.y and c != 'GET':", EDITED),
         ("f(a, b, c, d)", "f(a, b, c, e)", "f(a, b, c, g)", ""),
+        ("f(a)", "f(a, strict=True, b, c, d, e)", "f(a, strict=True, b, c, d, e, near=False)", ""),
+        (
+            "parser = Parser(recover=True)",
+            "parser = Parser(recover=True, comments=False)",
+            "parser = Parser(recover=True, comments=False, entities=False)",
+            "the fix adds an argument to what had stood in the line before",
+        ),
+        ("if a.ready and b.x:", "if a.ready and b.done:", "if a.ready and b.done and c:", ""),
+        ("if a.x is b.y:", "if a.x is b.y and c != 'GET':", "if a.x is not b.y and c != 'GET':", EDITED),
         ("f(a, b, c, d)", "f(a, b, c, e)", "", "an old line that the change only edited, replaced as a whole"),
         ("", "raise Error('no')", 'raise Error("no")', "only moved or wrapped by the fix"),
     ],
@@ -137,3 +146,45 @@ def test_lines_go_forward_through_edits_renames_and_end_at_deletions() -> None:
     assert new_text([edit], "a.py", 3) == "TWO" and new_text([edit], "a.py", 2) is None
     assert texts([edit], "-") == {"two"} and texts([edit], "+") == {"new", "TWO"}
     assert line_runs([9, 1, 2, 4, 8], gap=2) == [(1, 4), (8, 9)]
+
+
+def test_brackets_that_group_a_condition_anew_count_and_those_around_it_do_not() -> None:
+    plain = "if a or b and c:"
+    regrouped: list[tuple[str, set[str]]] = [("if (a or b) and c:", {"a", "b", "or"}), ("if (a or b and c):", set())]
+    for after, changed in regrouped:
+        line = touched_at([ChangedFile(path="a.py", patch=_patch(plain, after))], "a.py", 2, Side.OLD)
+        assert line is not None and {line.tokens[at] for at in line.changed} == changed
+
+
+def test_signs_within_strings_count() -> None:
+    line = touched_at([ChangedFile(path="a.py", patch=_patch("f('a.b')", "f('a,b')"))], "a.py", 2, Side.OLD)
+    assert line is not None and [line.tokens[at] for at in line.changed] == ["'."]
+    quotes = touched_at([ChangedFile(path="a.py", patch=_patch("f('a.b')", 'f("a.b")'))], "a.py", 2, Side.OLD)
+    assert quotes is not None and not quotes.changed
+
+
+def test_a_condition_that_was_broken_into_lines_is_no_new_code() -> None:
+    deleted = "-    if request.ready and request.host.alive(now) and not closed:\n"
+    added = "+    fits = (\n+        request.host.alive(now) and not closed\n+    )\n"
+    change = [
+        ChangedFile(path="old.py", patch=f"@@ -5 +4,0 @@\n{deleted}"),
+        ChangedFile(path="new.py", patch=f"@@ -0,0 +1,3 @@\n{added}"),
+    ]
+    line = touched_at(change, "new.py", 2, Side.NEW)
+    assert line is not None and line.share == 1.0
+    assert not as_edit_of_deleted(line, change).changed
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wish"),
+    [
+        ("", "parser.add_argument('--quiet', action='store_true')", True),
+        ("", "    QUIET = 'quiet'", True),
+        ("def f(a):", "def f(a, strict=False):", True),
+        ("", "    strict: bool = False,", True),
+        ("parser.add_argument('--quiet')", "parser.add_argument('--quiet', default=1)", False),
+        ("f(a)", "f(a, strict=False)", False),
+    ],
+)
+def test_a_new_option_is_a_wish(old: str, new: str, wish: bool) -> None:
+    assert adds_option([ChangedFile(path="a.py", patch=_patch(old, new))]) is wish

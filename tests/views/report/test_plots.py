@@ -120,3 +120,14 @@ def test_it_can_be_read_aloud() -> None:
 def test_what_is_no_svg_is_refused() -> None:
     with pytest.raises(ValueError, match="not an SVG"):
         plots.adapt("<svg", "n", "t", "d")
+
+
+@pytest.mark.parametrize("value", [-3.0, 0.0, 1e-9, 41.0, 1e12])
+def test_any_value_has_a_scale(small: ReportData, value: float) -> None:
+    board = small.leaderboards[0]
+    e = next(e for e in board.systems[0].estimates if e.value is not None)
+    odd = e.model_copy(update={"reading": "odd", "unit": "points", "value": value, "low": value, "high": value})
+    system = board.systems[0].model_copy(update={"estimates": (odd,)})
+    drawn = plots.forest(board.model_copy(update={"systems": (system,)}), "odd", "p", 520)
+    ticks = re.findall(r'fill="var\(--muted\)">([^<]+)<', drawn)
+    assert ticks[0] == "0" and 2 <= len(ticks) == len(set(ticks)) <= 6

@@ -20,6 +20,14 @@ from reviewgauge.core.specs import short_spec
 from reviewgauge.engine import probes
 from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.stages.sampling.balance import (
+    MORE_TRAITS,
+    TRAITS,
+    balance,
+    changed_and_clean,
+    stated_by_all,
+    telling,
+)
 
 Level = Literal["error", "warning", "note"]
 LONG_BODY = 5_000  # characters
@@ -183,6 +191,7 @@ def lint(cases: Sequence[Case]) -> list[LintFinding]:
         found += [(case.id, remark) for rule in _CASE_RULES for remark in rule(case)]
         found += [(case.id, Remark(*text, comment.id)) for comment in _known(case) for text in _texts(comment)]
     found += _across(cases)
+    found += _sizes(cases)
     findings = [
         LintFinding(level=r.level, rule=r.rule, case=one_line(name), item=one_line(r.item), message=one_line(r.message))
         for name, r in found
@@ -239,6 +248,15 @@ def _across(cases: Sequence[Case]) -> Iterator[tuple[str, Remark]]:
         if len(kinds) > 1:
             message = f"is of several types: {', '.join(sorted(kinds))}"
             yield next(iter(kinds.values())), Remark("warning", "mixed_fact", message, fact)
+
+
+def _sizes(cases: Sequence[Case]) -> Iterator[tuple[str, Remark]]:
+    """A remark on each number by which changed cases can be told from clean ones without reading them."""
+    known = [case for case in cases if case.clean or case.references]
+    names = stated_by_all(known, (*TRAITS, *MORE_TRAITS))
+    for one in telling(balance(names, *changed_and_clean(known, names)[:2])):
+        message = f"tells changed from clean cases with an AUC of {one.auc:.2f}: commenting on large changes pays"
+        yield known[0].id, Remark("warning", "size_tells", message, one.name)
 
 
 def _texts(comment: Comment) -> Iterator[tuple[Level, str, str]]:

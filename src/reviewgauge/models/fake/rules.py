@@ -212,6 +212,13 @@ def augment(request: Request) -> str:
     return "\n".join(f"- {item}" for item in items) if len(items) > 1 else " ".join(first.split())
 
 
+def tell_defect(request: Request) -> str:
+    """What was wrong before a fix: "When this code runs", and the first line of the message; null without one."""
+    message = last_slot(request, "Message of the fix:\n", "\n\nWhat was written about it elsewhere:")
+    title = message.strip().partition("\n")[0].rstrip(".")
+    return json.dumps({"sentence": f"When this code runs: {title}." if title else None})
+
+
 def low_value(request: Request) -> str:
     """Is a comment of value to its code? Low below three content words, or where it begins with praise; else high.
 
@@ -410,5 +417,6 @@ RULES: tuple[Rule, ...] = (
     Rule("class_type", "You sort code review comments by the type of change", change_type),
     Rule("low_value", "Is the review comment below of high or of low relevance to its code?", low_value),
     Rule("augment", "You are a senior code reviewer tasked with summarizing code review discussions.", augment),
+    Rule("tell_defect", "You say in one sentence what was wrong in code that a later fix mended.", tell_defect),
     Rule("change_points", "You read the history of a pull request and list its change-points.", change_points),
 )

@@ -46,7 +46,10 @@ _CLOSES = re.compile(rf"\b{_CLOSING}:?\s++(?:(?:issue|bug|ticket)s?\s*+:?\s*+)?{
 _NAMED = re.compile(r"\b(?:issue|bug|ticket|defect)s?\s*+(?:no\.?\s*+)?[:#]?\s*+#?(\d{1,9})\b", re.IGNORECASE)
 _ANY = re.compile(rf"(?<![\w/#]){_NUMBER}", re.IGNORECASE)
 
-_REVERT = re.compile(r"\bth(?:is|ese) reverts? (?:commits? )?([0-9a-f]{7,40})", re.IGNORECASE)
+_REVERT = re.compile(
+    r"\bth(?:is|ese) reverts? (?:commits?:? ?)?([0-9a-f]{7,40}\b(?:[\s,]{1,5}(?:and\s)?[0-9a-f]{7,40}\b)*)",
+    re.IGNORECASE,
+)
 _REVERT_TITLE = re.compile(r"(?:revert(?:s|ed|ing)?\b[:\s]|back(?:ed)?[ -]?out\b|undo\b)", re.IGNORECASE)
 _CONVENTIONAL = re.compile(r"([a-z]{2,12})(?:\(([^()]{0,60})\))?!?:\s+\S", re.IGNORECASE)
 _NO_FIX_TYPES = {
@@ -143,6 +146,18 @@ _FEATURES = re.compile(
     r"|convert(?:s|ed|ing)?|switch(?:e[sd])?|rewrit\w+|extend(?:s|ed)?|expos(?:e[sd]?|ing)|provid(?:e[sd]?|ing)|port(?:s|ed)?)\b",
     re.IGNORECASE,
 )
+_COMPLAINTS = _words(
+    r"fail(?:s|ed|ing|ures?)? wrong(?:ly)? incorrect(?:ly)? broken broke break(?:s|ing|age)? leak(?:s|ed|ing)? missing",
+    r"forg[eo]t(?:s|ten|ting)? exceptions? invalid(?:ly)? problems? mistakes? unexpected(?:ly)? do(?:es)?_?n[o']t",
+    r"never lost no_longer los(?:e|es|ing) hangs? hanging infinite twice duplicated ignor(?:es|ed|ing) can_?not",
+)
+_OPTIONS = _words(
+    r"options? flags? settings? param(?:eter)?s? arg(?:ument)?s? kwargs? enum(?:s|erations?)? (?:sub)?commands?",
+    r"hooks? callbacks? signals? optional configurable customi[sz]able",
+)
+_BESIDE_CODE = _words(r"docstrings? comments? format(?:s|ted|ting)? indent(?:ation)? white-?spaces?")
+_WISH = "feature that closes or mentions a defect"
+CLOSES_AN_ISSUE = "closes an issue"  # the only sign: a feature may close one as well
 _ASIDE = re.compile(
     r"(?:\s*[,;+&]|\s+(?:and|with|w/|plus|incl\w*|\+))\s+(?:\w+\s+){0,3}?(?:unit-?)?(?:tests?|testcases?|unittests|docs?"
     r"|documentation|docstrings?|changelog|comments?|examples?)\b.*$",
@@ -151,8 +166,15 @@ _ASIDE = re.compile(
 _VAGUE = re.compile(
     r"(?:\W|\b(?:some|several|various|misc\w*|minor|small|tiny|quick|little|more|a|few|couple|of|other|the|many|lots?|dirty|last"
     r"|final|another|stupid|silly|important|general|assorted|trivial|simple|code|bugs?|fix(?:e[sd]|ing|up|ups)?|bugfix(?:es)?"
-    r"|hotfix(?:es)?|improvements?|enhancements?|changes?|tweaks?|updates?|stuff|things?|and|issues?|problems?|errors?|it|this"
+    r"|hotfix(?:es)?|improvements?|enhancements?|changes?|tweaks?|updates?|stuff|things?|and|issues?|problems?|errors?|it|this|wrote|from|by|oversights?|mistakes?|review|comments?"
     r"|again|now|for|in|to|wip|oops|previous|prev|changesets?|revisions?|patch(?:es)?|commit(?:ed|s)?|r\d+|merge|pull|request|#?\d+|gh-?\d+|close[sd]?|resolve[sd]?)\b)*+",
+    re.IGNORECASE,
+)
+_ONLY_WHERE = re.compile(  # where something was wrong, not what
+    r"(?:fix(?:e[sd]|ing)?:?\s+)?(?:(?:an?|the|some|minor|small|stupid|silly|another|nasty|annoying)\s+){0,3}"
+    r"(?:bug(?:s|[ -]?fix(?:es)?)?|hotfix|error|issue|problem|fix(?:e[sd])?)\s+(?:in|with|on|of|for|at)"
+    r"(?:\s+\S+){1,4}|fix(?:e[sd]|ing)?:?\s+(?:\S+\s+){1,4}(?:bug|issue|problem)s?\.?"
+    r"|fix(?:e[sd]|ing)?\s+(?:the\s+)?[\w.-]{1,40}\.?|[\w.-]{1,40}(?:\s+[\w.-]{1,40})?\s+(?:bug[ -]?)?fix(?:e[sd])?\.?",
     re.IGNORECASE,
 )
 _SEVERAL = re.compile(r"\bfixes(?:\s+(?:and|to|for|in|of|on|from|with|&)\b|\s*$|\s*[.:;,(])", re.IGNORECASE)
@@ -161,6 +183,9 @@ _TANGLED = _words(
     r"also refactor\w* factor(?:ed|ing)?_out clean(?:ed|ing|s)?_?up\w* simplif\w+ renam(?:e[sd]?|ing) mov(?:ed|es|ing)",
     r"reorgani[sz]\w+ restructur\w+ rewr(?:ite|ote|itten|iting)s? improve(?:s|d|ments?)? redesign\w* new_features?",
     r"and_(?:add|remov|chang|updat|replac|us|mov|renam|improv|support|implement|introduc)(?:e[sd]?|s|ed|ing)?",
+)
+_SECOND = re.compile(
+    r"[.;,]\s(?:also\s)?(?:add|remov|chang|updat|replac|mov|renam|improv|implement|introduc)(?:e[sd]?|s|ed)\b", re.I
 )
 _PULL_TITLE = re.compile(r"Merge pull request #\d+ from \S+\s*", re.IGNORECASE)
 _NOT_A_FIX_OF_CODE = re.compile(
@@ -173,7 +198,8 @@ def read_message(message: str) -> FixSigns:
     message = message[:LONGEST_READ]
     title, _, body = _pull_title(message).strip().partition("\n")
     title = title.strip()[:_LONGEST_TITLE]
-    reverted = tuple(dict.fromkeys(found.lower() for found in _REVERT.findall(message)))
+    ids = (commit for found in _REVERT.findall(message) for commit in re.findall(r"[0-9a-f]{7,40}", found.lower()))
+    reverted = tuple(dict.fromkeys(ids))
     issues = issue_numbers(message, closed=True)
 
     def signs(kind: FixKind, reason: str, is_revert: bool = False) -> FixSigns:
@@ -187,28 +213,41 @@ def read_message(message: str) -> FixSigns:
     if prefix in _NO_FIX_TYPES:
         return signs(FixKind.NO, f"no bug fix: {_NO_FIX_TYPES[prefix]}")
     about = _ASIDE.sub("", title)  # "fix the parser and add tests" is about the parser
-    other = next((reason for reason, words in _NO_FIX.items() if words.search(about)), "")
-    if other:
-        return signs(FixKind.NO, f"no bug fix: {other}")
+    if other := _other_work(about, closes=bool(issues)):
+        return signs(*other)
     plain = _NOT_A_FIX_OF_CODE.sub(" ", _CLOSES.sub(" ", about))  # "Add a pool, fixes #12" ends a wish
-    if (prefix in _FIX_TYPES or _WORDS.search(about)) and not says_what(message):
+    named = prefix in _FIX_TYPES or _WORDS.search(plain) is not None
+    if (named or _WORDS.search(about)) and not says_what(message):
         return signs(FixKind.PERHAPS, "does not say what it fixes")
-    if (prefix in _FIX_TYPES or _WORDS.search(plain)) and _SEVERAL.search(plain):
-        return signs(FixKind.PERHAPS, "several fixes at once")
-    if (prefix in _FIX_TYPES or _WORDS.search(plain)) and _TANGLED.search(f"{about}\n{_BULLET.sub('', body)}"):
-        return signs(FixKind.PERHAPS, "fixes one thing and changes others")
-    if prefix in _FIX_TYPES:
-        return signs(FixKind.YES, "conventional commit")
-    if _WORDS.search(plain):
-        return signs(FixKind.YES, "word in the title")
+    if named:
+        return signs(*_named_fix(plain, f"{about}\n{_BULLET.sub('', body)}", conventional=prefix in _FIX_TYPES))
     if _FEATURES.match(plain.strip(" :;-.,()")):
         hinted = bool(issues) or _WORDS.search(body) or _HINTS.search(title)
-        return signs(FixKind.PERHAPS, "feature that closes or mentions a defect") if hinted else _none(issues)
+        return signs(FixKind.PERHAPS, _WISH) if hinted else _none(issues)
     if _closes_a_bug(message):
-        return signs(FixKind.YES, "closes an issue")
+        if _OPTIONS.search(about) or not _COMPLAINTS.search(plain):
+            return signs(FixKind.PERHAPS, _WISH)
+        return signs(FixKind.YES, CLOSES_AN_ISSUE)
     if _WORDS.search(_NOT_A_FIX_OF_CODE.sub(" ", body)) or _HINTS.search(plain) or _EASTERN_HINTS.search(plain):
         return signs(FixKind.PERHAPS, "word that may mean a defect")
     return _none(issues)
+
+
+def _other_work(about: str, *, closes: bool) -> tuple[FixKind, str] | None:
+    """What a title is about that is not the behaviour of code, and whether it may be a fix even so."""
+    reason = next((reason for reason, words in _NO_FIX.items() if words.search(about)), "")
+    if reason and _BESIDE_CODE.search(about) and (closes or _WORDS.search(about)):
+        return FixKind.PERHAPS, f"{reason}, with a word of fixing"
+    return (FixKind.NO, f"no bug fix: {reason}") if reason else None
+
+
+def _named_fix(plain: str, text: str, *, conventional: bool) -> tuple[FixKind, str]:
+    """What a title that calls itself a fix is."""
+    if _SEVERAL.search(plain):
+        return FixKind.PERHAPS, "several fixes at once"
+    if _TANGLED.search(text) or _SECOND.search(plain):
+        return FixKind.PERHAPS, "fixes one thing and changes others"
+    return FixKind.YES, "conventional commit" if conventional else "word in the title"
 
 
 def says_what(message: str) -> bool:
@@ -216,7 +255,13 @@ def says_what(message: str) -> bool:
     title, _, body = _pull_title(message[:LONGEST_READ]).strip().partition("\n")
     title = title.strip()[:_LONGEST_TITLE]
     body = re.sub(r"(?m)^[^\S\n]*[\w-]+-by:.*$", "", body)
-    return _VAGUE.fullmatch(_ASIDE.sub("", title)) is None or _VAGUE.fullmatch(body) is None
+    if not _is_vague(body):
+        return True
+    return not _is_vague(title) and _ONLY_WHERE.fullmatch(title) is None
+
+
+def _is_vague(text: str) -> bool:
+    return _VAGUE.fullmatch(re.sub(r"@\w+|https?://\S+", "", _ASIDE.sub("", text))) is not None
 
 
 def _none(issues: tuple[int, ...]) -> FixSigns:

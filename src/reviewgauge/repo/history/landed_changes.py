@@ -65,6 +65,9 @@ _PULL = re.compile(
     r"merge pull request #\d+|merge (?:pr|mr) ?[#!]\d+|merged in \S+ \(pull request #\d+\)", re.IGNORECASE
 )
 _NUMBER = re.compile(r"(?<!\s)\s*\((?:#\d+|!\d+|pr[ #]*\d+)(?:,\s*#\d+)*\)\s*$", re.IGNORECASE)
+_PULL_NUMBER = re.compile(
+    r"\Amerge(?:d in \S{1,200} \(pull request| pull request| pr) #(\d{1,9})\b|\((?:pr )?#(\d{1,9})\)$", re.IGNORECASE
+)
 _APPROVAL = re.compile(r"\[\s*(?:mrg|merge|wip|lgtm|r?f?c)\b[^\]]{0,20}\]:?\s*", re.IGNORECASE)
 _TRAILER = re.compile(
     r"^\s*(?:[A-Z][\w-]{0,40}(?:[ -][\w-]{1,40})?[ -]by|cc|change-id|git-svn-id|bug-url|reviewed-on"
@@ -77,6 +80,15 @@ _TRAILER = re.compile(
 _MAIL = re.compile(r"<?(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?")
 _ID = re.compile(
     r"(?<![\w/-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])|(?<![\w/-])[0-9a-f]{40}(?![\w-])"
+)
+_TOOLS = re.compile(  # the beginning of a line; what makes commits by itself
+    r"\[(?:pre-commit\.ci|autofix\.ci)\]|auto[ -]?fix(?:es|ed)?(?: from |\.?$)|style: auto[ -]?fix"
+    r"|for more information, see"
+    r"|(?:updated?|auto-?update) (?:the )?(?:change-?log|changes|history|news|release[ _-]notes?)(?:\.\w{1,5})?$"
+    r"|apply suggestions? from code review|merge (?:remote-tracking )?branch\b|merge (?:in )?(?:master|main|upstream)\b"
+    r"|(?:run|apply|applied|fix(?:ed)?) (?:black|ruff|isort|prettier|pre-commit|linters?|lint|formatting)$"
+    r"|lint(?:ing|ed)?$|(?:re-?)?trigger(?:ing)? ci$|empty commit$|update (?:snapshots?|lock ?files?)$",
+    re.IGNORECASE,
 )
 _CONTROL = re.compile(r"[\x01-\x08\x0b-\x1f\x7f]")
 _RULE = re.compile(r"^\s*-{3,}\s*$")
@@ -164,7 +176,7 @@ def _branch(repository: Repository, merge: Commit, without: tuple[str, ...]) -> 
         base=base,
         head=head,
         commits=tuple(commit.id for commit in own),
-        title=_for_reviewers(repository, _title(own[0]), head),
+        title=_for_reviewers(repository, _title(_first_by_people(own)), head),
         description=_for_reviewers(repository, own_text(own[0].body) if len(own) == 1 else _list_messages(own), head),
         authored=own[-1].authored,
     )
@@ -195,10 +207,14 @@ def _title(commit: Commit) -> str:
     return title if len(title) <= LONGEST_TITLE else title[: LONGEST_TITLE - 1] + "\u2026"
 
 
+def _first_by_people(commits: Sequence[Commit]) -> Commit:
+    return next((commit for commit in commits if not is_of_tools(commit.subject)), commits[0])
+
+
 def _list_messages(commits: Sequence[Commit]) -> str:
     """The messages of a branch's commits as a list, oldest first."""
     listed = []
-    for commit in commits[:_SHOWN]:
+    for commit in [one for one in commits[:_SHOWN] if not is_of_tools(one.subject)] or commits[:1]:
         body = own_text(commit.body)
         listed.append("- " + _title(commit) + ("\n\n  " + body.replace("\n", "\n  ") if body else ""))
     if len(commits) > _SHOWN:
@@ -206,15 +222,28 @@ def _list_messages(commits: Sequence[Commit]) -> str:
     return "\n".join(listed)
 
 
+def pull_number(subject: str) -> int | None:
+    """The number of the pull request that a commit landed, by what merging wrote into its subject."""
+    found = _PULL_NUMBER.search(subject)
+    return int(found[1] or found[2]) if found else None
+
+
+def is_of_tools(line: str) -> bool:
+    """Whether a line of a message stands for a commit that a tool made, or that only tidies up after one."""
+    return _TOOLS.match(line.strip().removeprefix("* ").removeprefix("- ")) is not None
+
+
 def own_text(body: str) -> str:
-    """A message's body without trailers, notes of other tools, e-mail addresses and control characters.
+    """A message's body without trailers, notes and commits of tools, e-mail addresses and control characters.
 
     Runs of empty lines become one.
     """
     kept: list[str] = []
     for raw in _CONTROL.sub("", body.replace("\x00", "\ufffd")).split("\n"):
         line = _MAIL.sub("", raw).rstrip()
-        if _TRAILER.match(line) or _RULE.match(line) or (not line and (not kept or not kept[-1])):
+        if any(test(line) for test in (_TRAILER.match, _RULE.match, is_of_tools)):
+            continue
+        if not line and (not kept or not kept[-1]):
             continue
         kept.append(line)
     return "\n".join(kept).strip()

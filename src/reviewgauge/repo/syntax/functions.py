@@ -139,7 +139,7 @@ def code_lines(source: bytes, path: str) -> LineKinds:
     def read() -> LineKinds:
         answer = None if reason else PARSERS.ask(key, "text", source)
         if answer is not None:
-            return LineKinds.of(source, answer["comment"], answer["literal"], known=True)
+            return LineKinds.of(source, answer["comment"], answer["literal"], answer["types"], known=True)
         comments = comments_by_prefix(source, language(path))
         return LineKinds.of(source, comments, [], known=False, reason=reason or _GAVE_UP)
 

@@ -19,7 +19,8 @@ class Grammar:
     functions where a wrapper names them. `bodied` are scopes only with a body (a struct's definition, not its use).
     `wrappers` say what belongs to the definition that they hold: `TYPE:FIELD|FIELD` by field, `TYPE>TYPE|TYPE` by the
     type of an only child. `attributes` and `comments` right above belong to what follows. `literals` are kept to
-    the letter when code is compared; `holes` are the code in them. `doc_query` finds strings that count as comments
+    the letter when code is compared; `holes` are the code in them. `types` are annotations.
+    `doc_query` finds strings that count as comments
     unless they hold code. `joint` separates the parts of a name.
     """
 
@@ -36,6 +37,7 @@ class Grammar:
     wrappers: str = ""
     attributes: str = ""
     holes: str = ""
+    types: str = ""
     joint: str = "."
     doc_query: str = ""
 
@@ -76,7 +78,8 @@ class Grammar:
         comments = "[" + " ".join(f"({kind})" for kind in self.comments.split()) + "] @comment"
         literals = "[" + " ".join(f"({kind})" for kind in self.literals.split()) + "] @literal"
         holes = "".join(f"({kind}) @hole\n" for kind in self.holes.split())
-        return f"{comments}\n{literals}\n{holes}{self.doc_query}"
+        types = "".join(f"({kind}) @type\n" for kind in self.types.split())
+        return f"{comments}\n{literals}\n{holes}{types}{self.doc_query}"
 
 
 _JS_FUNCTIONS = "function_declaration generator_function_declaration method_definition"
@@ -101,6 +104,7 @@ _TS = Grammar(
     comments="comment html_comment",
     literals="string template_string regex",
     holes="template_substitution",
+    types="type_annotation",
 )
 _C_TYPES = "struct_specifier union_specifier enum_specifier"
 _C_LITERALS = "string_literal char_literal system_lib_string"
@@ -116,6 +120,7 @@ GRAMMARS: Mapping[str, Grammar] = {
         comments="comment",
         literals="string",
         holes="interpolation",
+        types="type",
         doc_query="(expression_statement . (string) @doc .)",
     ),
     "java": Grammar(

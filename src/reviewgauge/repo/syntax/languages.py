@@ -107,9 +107,14 @@ _FUNCTIONAL_TEXT = re.compile(
     r"(.*requirements.*|constraints.*|cmakelists|robots|.*-deps|packages)\.txt", re.IGNORECASE
 )
 
-_TEST_FOLDERS = frozenset({"test", "tests", "__tests__", "__mocks__", "spec", "specs", "testdata", "e2e", "unittests"})
+_TEST_FOLDER = re.compile(
+    r"tests?|__tests__|__mocks__|__fixtures__|fixtures|specs?|e2e|test[_-]?(?:suites?|cases?|data|files|fixtures|utils|helpers"
+    r"|support|app|apps|project|resources)|tests?_.+|(?:unit|integration|functional|system|regression|acceptance|end[_-]to[_-]end"
+    r"|smoke|doc)[_-]?tests?",
+    re.IGNORECASE,
+)
 _TEST_NAME = re.compile(
-    r"(test_.*|conftest|tests|.*[._-](test|tests|spec|specs|unittest|e2e)|.*[a-z0-9](Test|Tests|TestCase|Spec|IT)"
+    r"(test_.*|conftest|tests?|selftests?|test_?(?:suite|utils?|helpers?|cases?|base|runner|server|site|proc)s?|.*[._-](test|tests|spec|specs|unittest|e2e)|.*[a-z0-9](Test|Tests|TestCase|Spec|IT)"
     r"|Test[A-Z].*)"
 )
 
@@ -180,9 +185,9 @@ def is_documentation(path: str) -> bool:
 
 
 def is_test(path: str) -> bool:
-    """Whether the file belongs to tests: by a folder (`tests/`, `__tests__/`) or a name (`test_x.py`, `XTest.java`)."""
+    """Whether the file belongs to tests: by a folder (`tests/`, `testsuite/`, `fixtures/`) or a name (`test_x.py`)."""
     *folders, name = path.split("/")
-    if any(folder.lower() in _TEST_FOLDERS for folder in folders):
+    if any(_TEST_FOLDER.fullmatch(folder) for folder in folders):
         return True
     stem = name.rpartition(".")[0] or name
     return bool(language(path)) and _TEST_NAME.fullmatch(stem) is not None

@@ -33,7 +33,7 @@ class LineKinds:
     """The lines of one version of a file. `kinds[0]` is line 1's: "blank", "comment" or "code".
 
     `known`: a grammar found the comments; else `reason` says why not. `code` is the source with comments blanked
-    out, `literals` are the byte ranges in it that are kept to the letter.
+    out, `literals` are the byte ranges in it that are kept to the letter, `types` those of type annotations.
     """
 
     kinds: tuple[str, ...]
@@ -42,6 +42,7 @@ class LineKinds:
     code: bytes
     literals: tuple[tuple[int, int], ...]
     starts: tuple[int, ...]
+    types: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def of(
@@ -49,6 +50,7 @@ class LineKinds:
         source: bytes,
         comments: Iterable[Sequence[int]],
         literals: Iterable[Sequence[int]],
+        types: Iterable[Sequence[int]] = (),
         *,
         known: bool,
         reason: str = "",
@@ -63,7 +65,7 @@ class LineKinds:
             for a, b in zip(starts, ends, strict=True)
         )
         strings = tuple(r for r in kept if r not in blanked)
-        return cls(kinds, known, reason, code, strings, starts)
+        return cls(kinds, known, reason, code, strings, starts, tuple(_merged((a, b) for a, b in types)))
 
     def kind(self, line: int) -> str:
         """The kind of line number `line`; "blank" for one that does not exist."""
@@ -73,8 +75,15 @@ class LineKinds:
         """The words and single signs of a line; strings are kept as they are, comments and white space are left out."""
         if not 0 < line <= len(self.starts):
             return ()
-        begin = self.starts[line - 1]
-        end = self.starts[line] if line < len(self.starts) else len(self.code)
+        found = self._tokens(*self._range(line))
+        if found and found[-1] == "\\":  # the statement goes on in the next line
+            found.pop()
+        return tuple(found)
+
+    def _range(self, line: int) -> tuple[int, int]:
+        return self.starts[line - 1], self.starts[line] if line < len(self.starts) else len(self.code)
+
+    def _tokens(self, begin: int, end: int) -> list[str]:
         found: list[str] = []
         at = begin
         for a, b in _between(self.literals, begin, end):
@@ -82,10 +91,26 @@ class LineKinds:
             literal = self.code[max(a, begin) : min(b, end)].decode("utf-8", "replace").strip("\r\n")
             found += [literal] if literal.strip() else []
             at = b
-        found += _words(self.code[at:end])
-        if found and found[-1] == "\\":  # the statement goes on in the next line
-            found.pop()
-        return tuple(found)
+        return [*found, *_words(self.code[at:end])] if at < end else found
+
+    def splits(self, line: int) -> bool:
+        """Whether a string goes on from `line` into the next one."""
+        if not 0 < line < len(self.starts):
+            return False
+        at = self.starts[line]
+        return any(a < at < b for a, b in _between(self.literals, at, at + 1))
+
+    def untyped(self, line: int) -> tuple[str, ...]:
+        """The tokens of a line without type annotations and `cast(T, ...)`; `elif` is `if`."""
+        if not 0 < line <= len(self.starts):
+            return ()
+        at, end = self._range(line)
+        found: list[str] = []
+        for a, b in _between(self.types, at, end):
+            found += self._tokens(at, max(a, at))
+            at = max(b, at)
+        found += self._tokens(at, max(end, at))
+        return tuple("if" if token == "elif" else token for token in _without_casts(found))
 
     def text(self, start: int, end: int) -> str:
         """The code of lines `start` to `end`, the same however it is broken into lines.
@@ -118,6 +143,39 @@ def comments_by_prefix(source: bytes, language: str) -> list[tuple[int, int]]:
         return []
     pattern = re.compile(rb"^[ \t]*(" + re.escape(mark) + rb"[^\n]*)", re.MULTILINE)
     return [match.span(1) for match in pattern.finditer(source)]
+
+
+def _without_casts(tokens: list[str]) -> list[str]:
+    """The tokens with `x` for each `cast(T, x)`."""
+    found: list[str] = []
+    at = 0
+    closing: list[bool] = []  # of each open bracket: whether it is that of a cast
+    while at < len(tokens):
+        token = tokens[at]
+        if token == "cast" and tokens[at + 1 : at + 2] == ["("] and (comma := _first_comma(tokens, at + 2)):
+            while found[-2:-1] and found[-1] == ".":  # typing.cast
+                del found[-2:]
+            closing.append(True)
+            at = comma + 1
+            continue
+        if token in _OPEN:
+            closing.append(False)
+        if not (token in _CLOSED and closing and closing.pop()):
+            found.append(token)
+        at += 1
+    return found
+
+
+def _first_comma(tokens: list[str], at: int) -> int:
+    """The index of the first comma that no bracket holds; 0 where there is none."""
+    depth = 0
+    for index in range(at, len(tokens)):
+        depth += (tokens[index] in _OPEN) - (tokens[index] in _CLOSED)
+        if depth < 0:
+            return 0
+        if not depth and tokens[index] == ",":
+            return index
+    return 0
 
 
 def _between(ranges: Sequence[tuple[int, int]], begin: int, end: int) -> Sequence[tuple[int, int]]:

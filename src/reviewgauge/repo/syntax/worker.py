@@ -63,7 +63,17 @@ def answer(key: str, want: str, source: bytes) -> dict[str, Any]:
     comments, literals, holes, docs = (_ranges(found.get(what, ())) for what in ("comment", "literal", "hole", "doc"))
     at = [hole[0] for hole in holes]
     plain = [doc for doc in docs if bisect_left(at, doc[0]) == bisect_left(at, doc[1])]
-    return {"comment": sorted(comments + plain), "literal": literals}
+    return {"comment": sorted(comments + plain), "literal": literals, "types": _annotations(found.get("type", ()))}
+
+
+def _annotations(nodes: Iterable[Any]) -> list[list[int]]:
+    """The byte ranges of annotations with the sign before each: `: int`, `-> str`."""
+    found = []
+    for node in nodes:
+        sign = node.prev_sibling
+        start = sign.start_byte if sign is not None and sign.type in (":", "->") else node.start_byte
+        found.append([start, node.end_byte])
+    return sorted(found)
 
 
 def _ranges(nodes: Iterable[Any]) -> list[list[int]]:

@@ -22,6 +22,7 @@ from reviewgauge.repo.syntax.lines import LineKinds
 from reviewgauge.repo.szz.blame import FileDiff
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
+_SHAPED = re.compile(r"\"[^\"]*\"|'[^']*'|\w+|[^\w\s]")
 _MARK = "\ufeff"  # the byte order mark that some editors put before the first line
 _CLOSING = frozenset(")]}")
 _QUOTED = re.compile(r"([A-Za-z]{0,2})'([^'\"\\]*)'")
@@ -105,13 +106,14 @@ class _Run:
     path: str
     start: int
     lines: tuple[bytes, ...]
+    hunk: int
 
 
 class _Side:
-    """All that a commit deleted, or all that it added."""
+    """All that a commit deleted, or all that it added, each line in the form by which it is known again."""
 
-    def __init__(self, files: Sequence[FileDiff], *, old: bool) -> None:
-        self.runs = list(_runs(files, old=old))
+    def __init__(self, files: Sequence[FileDiff], form: Callable[[bytes], bytes], *, old: bool) -> None:
+        self.runs = list(_runs(files, form, old=old))
         self._of_path = defaultdict[str, list[_Run]](list)
         for run in self.runs:
             self._of_path[run.path].append(run)
@@ -125,10 +127,16 @@ class _Side:
 
 
 class Moves:
-    """Where the lines of one commit came from, or went to."""
+    """Where the lines of one commit came from, or went to.
 
-    def __init__(self, files: Sequence[FileDiff]) -> None:
-        self._deleted, self._added = _Side(files, old=True), _Side(files, old=False)
+    `shapes`: also lines in which variables got other names on the way, as when a helper is extracted, though never
+    within one hunk: there they are edits.
+    """
+
+    def __init__(self, files: Sequence[FileDiff], *, shapes: bool = False) -> None:
+        form = shape if shapes else _squeezed
+        self._deleted, self._added = _Side(files, form, old=True), _Side(files, form, old=False)
+        self._shapes = shapes
         self._new_path = {file.old: file.new for file in files if file.old is not None}
 
     def came_from(self, path: str, line: int) -> tuple[str, int] | None:
@@ -149,6 +157,8 @@ class Moves:
         found: list[tuple[int, int, str, int]] = []
         for index, other_at in there.places.get(run.lines[at], []):
             other = there.runs[index]
+            if self._shapes and other.hunk == run.hunk:
+                continue
             before, after = pair(other.path)
             weight = _common(run.lines, at, other.lines, other_at)
             if weight >= (_WITHIN if self._new_path.get(before) == after else _BETWEEN):
@@ -157,14 +167,31 @@ class Moves:
         return max(found)[2:] if found else None
 
 
-def _runs(files: Sequence[FileDiff], *, old: bool) -> Iterator[_Run]:
-    for file in files:
+def _runs(files: Sequence[FileDiff], form: Callable[[bytes], bytes], *, old: bool) -> Iterator[_Run]:
+    hunks = enumerate((file, patch) for file in files for patch in file.patches)
+    for hunk, (file, patch) in hunks:
         path = file.old if old else file.new
-        if path is not None:
-            for patch in file.patches:
-                lines, start = (patch.old, patch.old_start) if old else (patch.new, patch.new_start)
-                if lines:
-                    yield _Run(path, start, tuple(b"".join(line.split()) for line in lines))
+        lines, start = (patch.old, patch.old_start) if old else (patch.new, patch.new_start)
+        if path is not None and lines:
+            yield _Run(path, start, tuple(map(form, lines)), hunk)
+
+
+def _squeezed(line: bytes) -> bytes:
+    return b"".join(line.split())
+
+
+def shape(line: bytes) -> bytes:
+    """A line with its variables numbered in their order: the same for `a.url + b` and `request.url + base`.
+
+    Names behind a dot, keywords, numbers and strings stay; a comment is none.
+    """
+    numbers: dict[str, str] = {}
+    found: list[str] = []
+    tokens = _SHAPED.findall(line.decode("utf-8", "replace"))
+    for before, token in pairwise(("", *tokens)):
+        free = (_is_name(token) or token in ("self", "cls", "this")) and before != "."
+        found.append(numbers.setdefault(token, f"${len(numbers)}") if free else token)
+    return "".join(found).encode()
 
 
 def _places(runs: Sequence[_Run]) -> dict[bytes, list[tuple[int, int]]]:

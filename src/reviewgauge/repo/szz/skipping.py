@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reviewgauge.repo.history.commits import Commit
@@ -22,14 +22,17 @@ from reviewgauge.repo.szz.same_code import (
 )
 
 DELETED, MODIFIED, BESIDE = "deleted by the fix", "modified by the fix", "beside what the fix adds"
-BLANK, COMMENT, FORMAT, MOVED, RENAMED = (
+INSIDE = "in a condition or text that the fix adds to"
+BLANK, COMMENT, FORMAT, TYPES, MOVED, RENAMED = (
     "a blank line",
     "a comment",
     "the fix changes its format only",
+    "the fix changes type annotations only",
     "the fix moves it",
     "the fix renames identifiers only",
 )
-LINE_REASONS = frozenset({BLANK, COMMENT, FORMAT, MOVED, RENAMED})
+LINE_REASONS = frozenset({BLANK, COMMENT, FORMAT, TYPES, MOVED, RENAMED})
+_OPERATORS = frozenset({"and", "or", "&", "|"})  # at the end or the beginning of a line: a condition goes on
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class FixLines:
         self._git, self._form = git, form
         self._moves = Moves(files) if moves else None
         self._renames = renames_in(files) if renames else {}
+        self._refactoring = form and renames
 
     def lines(self, file: FileDiff) -> dict[int, Touched]:
         """Every line that the fix deleted or modified in one file, by its number before the fix."""
@@ -60,7 +64,23 @@ class FixLines:
             for at, text in enumerate(patch.old):
                 line = patch.old_start + at
                 found[line] = Touched(text, reason, skipped.get(at, ""))
+            if self._refactoring and not patch.old:
+                found |= {line: text for line, text in self._around(file, patch) if line not in found}
         return found
+
+    def _around(self, file: FileDiff, patch: Patch) -> Iterator[tuple[int, Touched]]:
+        """The lines around new ones that go into a condition or a text of several lines: part of what was wrong."""
+        lines = lines_of(self._git, file.entry.old, file.old) if file.old is not None else None
+        new = lines_of(self._git, file.entry.new, file.path)
+        if lines is None or new is None:
+            return
+        at, content = patch.old_start, self._git.content(file.entry.old) or b""
+        begins, ends = new.tokens(patch.new_start)[:1], lines.tokens(at)[-1:]
+        if lines.splits(at) or not _OPERATORS.isdisjoint((*begins, *ends)):
+            rows = content.split(b"\n")
+            for line in (at, at + 1):
+                if lines.kind(line) == "code":
+                    yield line, Touched(rows[line - 1], INSIDE)
 
     def unknown(self, file: FileDiff) -> str:
         """Why lines were chosen without knowing the syntax of the file; empty where it is known or not needed."""
@@ -78,6 +98,9 @@ class FixLines:
             old, new = plain_tokens(patch)
             why |= dict.fromkeys(renamed_code(new, old, {b: a for a, b in self._renames.items()}), RENAMED)
         if self._form:
+            if self._refactoring:
+                old, new = untyped_tokens(self._git, file, patch)
+                why |= dict.fromkeys(same_code(new, old), TYPES)
             old, new = hunk_tokens(self._git, file, patch)
             why |= dict.fromkeys(same_code(new, old), FORMAT)
             lines = lines_of(self._git, file.entry.old, file.old or file.path)
@@ -104,11 +127,12 @@ class FixLines:
         return {n: line for n, line in found.items() if kinds is None or kinds.kind(n) == "code"}
 
 
-MERGE, FORMAT_ONLY, COPIED, MOVED_LINE, RENAMED_NAMES = (
+MERGE, FORMAT_ONLY, COPIED, MOVED_LINE, EXTRACTED, RENAMED_NAMES = (
     "merges",
     "changes the format only",
     "copies the file as it was",
     "moves the line",
+    "moves the line, with other names of variables",
     "renames identifiers only",
 )
 WRITTEN_IN_MERGE = "written in a merge"
@@ -134,6 +158,7 @@ class CommitSkipper:
     def __init__(self, git: GitReader, *, form: bool, meta: bool, refactoring: bool) -> None:
         self._git, self._form, self._meta, self._refactoring = git, form, meta, refactoring
         self._moves: RecentlyUsed[str, Moves] = RecentlyUsed(_REMEMBERED)
+        self._shapes: RecentlyUsed[str, Moves] = RecentlyUsed(_REMEMBERED)
         self._renames: RecentlyUsed[str, dict[str, str]] = RecentlyUsed(_REMEMBERED)
         self._same: RecentlyUsed[tuple[str, str, int, bool], dict[int, tuple[int, ...]]] = RecentlyUsed(_REMEMBERED)
 
@@ -167,6 +192,8 @@ class CommitSkipper:
                 return (EarlierLines(parent, file.old, lines, RENAMED_NAMES),)
         if self._refactoring and (place := self._moves_of(commit.id, files).came_from(line.path, line.origin)):
             return (EarlierLines(parent, place[0], (place[1],), MOVED_LINE),)
+        if self._refactoring and (place := self._shapes_of(commit.id, files).came_from(line.path, line.origin)):
+            return (EarlierLines(parent, place[0], (place[1],), EXTRACTED),)
         return ()
 
     def _same_lines(
@@ -184,6 +211,10 @@ class CommitSkipper:
     def _moves_of(self, commit: str, files: tuple[FileDiff, ...]) -> Moves:
         weight = sum(len(file.body) for file in files) // _BYTES + 1
         return self._moves.of(commit, lambda: Moves(files), lambda _: weight)
+
+    def _shapes_of(self, commit: str, files: tuple[FileDiff, ...]) -> Moves:
+        weight = sum(len(file.body) for file in files) // _BYTES + 1
+        return self._shapes.of(commit, lambda: Moves(files, shapes=True), lambda _: weight)
 
     def _merged(self, commit: Commit, line: Blamed) -> tuple[EarlierLines, ...] | str:
         """The lines of the parents behind a line of a merge: those most like it, at most one of each parent."""
@@ -225,6 +256,17 @@ def hunk_tokens(git: GitReader, file: FileDiff, patch: Patch) -> tuple[tuple[Tok
     return (
         () if old is None else tokens_of(old, before, patch.old_start, len(patch.old)),
         () if new is None else tokens_of(new, after, patch.new_start, len(patch.new)),
+    )
+
+
+def untyped_tokens(git: GitReader, file: FileDiff, patch: Patch) -> tuple[tuple[Tokens, ...], tuple[Tokens, ...]]:
+    """As `hunk_tokens`, without type annotations, and with `elif` as `if`."""
+    old, new = lines_of(git, file.entry.old, file.old or file.path), lines_of(git, file.entry.new, file.path)
+    if old is None or new is None:
+        return (), ()
+    return (
+        tuple(old.untyped(patch.old_start + at) for at in range(len(patch.old))),
+        tuple(new.untyped(patch.new_start + at) for at in range(len(patch.new))),
     )
 
 

@@ -16,7 +16,8 @@ from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import RepositoryHealth
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange
-from reviewgauge.stages.history.lines import forward, not_product
+from reviewgauge.repo.syntax.product import not_product
+from reviewgauge.stages.history.lines import forward
 
 SAMPLE = 100  # clean changes whose lines are looked up again at the end of their horizon
 BY = "from_git"

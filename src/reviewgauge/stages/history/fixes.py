@@ -16,13 +16,24 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from reviewgauge.core.building import BuildContext
+from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit
-from reviewgauge.repo.history.fix_messages import LONGEST_READ, FixKind, FixSigns, read_message
-from reviewgauge.repo.history.landed_changes import LandedChange, MergeKind
+from reviewgauge.repo.history.fix_messages import (
+    CLOSES_AN_ISSUE,
+    LONGEST_READ,
+    FixKind,
+    FixSigns,
+    issue_numbers,
+    read_message,
+)
+from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, MergeKind, pull_number
+from reviewgauge.repo.syntax.languages import is_test
+from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.repo.szz.trace import Inducing, SzzSettings, Trace, index_history, trace_many
-from reviewgauge.stages.history.lines import not_product, trivial
 
+_FOREIGN_ISSUE = re.compile(r"\b[\w.-]{1,100}/[\w.-]{1,100}#\d+")
+_MERGED = re.compile(r"\s*+merge\b", re.IGNORECASE)
 _REVERT_TEMPLATE = re.compile(
     r"this reverts (?:commit|merge)s? [0-9a-f]+[^\n]*|^revert\w*[^\n]*", re.IGNORECASE | re.MULTILINE
 )
@@ -32,15 +43,18 @@ _REVERT_TEMPLATE = re.compile(
 class FoundFix:
     """A change that fixes, or may fix, something. `commit` brought it in and has no message here.
 
-    `number` is its own number, `reverted` that of the change that it reverts. `explained`: it says why.
+    `number` is its own number, `reverted` those of the changes that it reverts, the oldest first. `explained`: it says
+    why. `issues` are those that its message speaks about; `bare`: a closing word is its only sign.
     """
 
     number: int
     commit: Commit
     kind: FixKind
     is_revert: bool
-    reverted: int | None
+    reverted: tuple[int, ...]
     explained: bool
+    issues: tuple[int, ...] = ()
+    bare: bool = False
 
 
 class ChangeStore:
@@ -53,6 +67,8 @@ class ChangeStore:
         self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - closed by close()
         self._owner: dict[bytes, int] = {}
         self._starts: list[int] = []
+        self._known: list[int] = []
+        self._largest = [0, 0]
 
     def close(self) -> None:
         """Give the disk back."""
@@ -65,11 +81,23 @@ class ChangeStore:
         """Keep `change`; its number, counted from 0."""
         number = len(self._starts)
         self._starts.append(self._file.seek(0, 2))
+        pull = pull_number(change.commit.subject) or 0
+        closed = issue_numbers(_FOREIGN_ISSUE.sub("", f"{change.title}\n{change.description}"), closed=True)
+        self._known.append(max(pull, self._largest[0], *closed))
+        self._largest = sorted({*self._largest, pull})[-2:]
         shortened = change.commit.model_copy(update={"message": change.commit.message[:LONGEST_READ]})
         self._file.write(change.model_copy(update={"commit": shortened}).to_line())
         for commit in (*change.commits, change.commit.id):
             self._owner.setdefault(bytes.fromhex(commit), number)
         return number
+
+    def known_issues(self, number: int) -> int:
+        """The largest number of an issue that surely existed before a change landed; 0 where nothing is known.
+
+        Issues and pull requests are counted together. It is the number of its own pull request, of an issue that it
+        closes, or the second largest among the pull requests that landed before (one number may be a foreign one).
+        """
+        return self._known[number]
 
     def owner(self, commit: str) -> int | None:
         """The number of the change that `commit` belongs to, None when it came in by none."""
@@ -91,14 +119,17 @@ class ChangeStore:
         """The fix that a change is by its `signs`; None where it is not one. Only earlier changes can be reverted."""
         if signs.kind is FixKind.NO:
             return None
+        owners = (self.owner_of_short(commit) for commit in signs.reverts)
         own_words = re.findall(r"\w+", _REVERT_TEMPLATE.sub("", change.description))
         return FoundFix(
             number=number,
             commit=change.commit.model_copy(update={"message": ""}),
             kind=signs.kind,
             is_revert=signs.is_revert,
-            reverted=next((owner for c in signs.reverts if (owner := self.owner_of_short(c)) is not None), None),
+            reverted=tuple(sorted({owner for owner in owners if owner is not None and owner != number})),
             explained=len(own_words) >= 4,
+            issues=_own_issues(change),
+            bare=signs.reason == CLOSES_AN_ISSUE,
         )
 
 
@@ -118,6 +149,16 @@ def read_signs(change: LandedChange) -> FixSigns:
     if len(change.commits) == 1 and not landed.reason.startswith("no bug fix"):
         return max(landed, own, key=lambda signs: rank[signs.kind])
     return landed
+
+
+def _own_issues(change: LandedChange) -> tuple[int, ...]:
+    """The issues that a fix closes, or names in its title."""
+    texts = [
+        _FOREIGN_ISSUE.sub("", text) for text in (change.commit.message, f"{change.title}\n\n{change.description}")
+    ]
+    titles = [text.strip().split("\n")[0] for text in texts if not _MERGED.match(text)]
+    found = [issue_numbers(text, closed=True) for text in texts] + [issue_numbers(title) for title in titles]
+    return tuple(sorted({number for numbers in found for number in numbers}))
 
 
 def _has_title(message: str) -> bool:
@@ -192,6 +233,7 @@ class FixTracer:
     min_days: float
     max_files: int
     max_lines: int
+    cited: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def trace_all(self, fixes: list[FoundFix]) -> Traced:
         """The blame of all fixes. Each new trace is on disk before the next begins."""
@@ -233,7 +275,7 @@ class FixTracer:
                 found.skipped_lines[reason or no_label] += 1
             if owner is not None and owner != fix.number:
                 (owners if reason or no_label else counted).add(owner)
-        for owner in (owners | counted) - {fix.reverted}:
+        for owner in (owners | counted).difference(fix.reverted):
             if owner in counted:
                 self._blame(found, index, fix, owner)
             else:
@@ -260,12 +302,15 @@ class FixTracer:
         """The outcome of a revert; empty for other fixes."""
         if not fix.is_revert:
             return ""
-        if fix.reverted is None or fix.reverted == fix.number:
+        if not fix.reverted:
             return "reverts a change that it does not name"
+        oldest, *others = fix.reverted  # what came later on top of it had to go with it
+        for owner in others:
+            found.blames[owner].doubts.add("reverted together with an older change")
         if not fix.explained:
-            found.blames[fix.reverted].doubts.add("reverted without a reason")
+            found.blames[oldest].doubts.add("reverted without a reason")
             return "reverts a change and does not say why"
-        self._blame(found, index, fix, fix.reverted)
+        self._blame(found, index, fix, oldest)
         return "reverts a change and says why"
 
     def _too_large(self, trace: Trace) -> str:
@@ -293,7 +338,28 @@ class FixTracer:
             return "came with the first commit, or a change that was left out"
         if owner == fix.number:
             return "came with the same change"
-        return ""
+        return "its issue is older than the change" if self._older_issue(owner, fix) else ""
+
+    def _older_issue(self, owner: int, fix: FoundFix) -> bool:
+        """Whether all that a fix speaks about was reported before the change landed: it cannot be its defect."""
+        known = self.store.known_issues(owner)
+        return known > 0 and max((*fix.issues, *self._cited(fix.commit.id)), default=known) < known
+
+    def _cited(self, commit: str) -> tuple[int, ...]:
+        """The issues that the tests of a fix name."""
+        if commit not in self.cited:
+            self.cited[commit] = _issues_in_tests(self.repository, commit)
+        return self.cited[commit]
+
+
+def _issues_in_tests(repository: Repository, commit: str) -> tuple[int, ...]:
+    try:
+        files = repository.changed_files(f"{commit}^", commit, LARGEST_FILE)
+    except UserError:
+        return ()
+    tests = (file.patch or "" for file in files if is_test(file.path))
+    added = "\n".join(line[1:] for patch in tests for line in patch.split("\n") if line.startswith("+"))
+    return issue_numbers("\n" + added.replace("_", " "))
 
 
 def _why_nothing(trace: Trace) -> str:

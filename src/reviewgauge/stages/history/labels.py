@@ -13,18 +13,19 @@ from reviewgauge.core.records import ChangedFile, Comment, Origin, Resolution, S
 from reviewgauge.repo.diff.diffs import Hunk, line_runs, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, own_text, without_ids
+from reviewgauge.repo.syntax.product import not_product, trivial
+from reviewgauge.repo.szz.skipping import INSIDE
 from reviewgauge.repo.szz.trace import Inducing
 from reviewgauge.stages.history.fixes import FixTracer, FoundFix, fix_text
 from reviewgauge.stages.history.lines import (
+    adds_option,
     as_edit_of_deleted,
     forward,
     new_text,
     normal,
-    not_product,
     origin_problem,
     texts,
     touched_at,
-    trivial,
     words_changed,
 )
 
@@ -87,7 +88,7 @@ class Labeller:
         by_path: dict[str, dict[int, Inducing]] = {}
         for path, at, line in placed:
             by_path.setdefault(path, {})[at] = line
-        why = self._aside(fix, [line for lines in by_path.values() for line in lines.values()])
+        why = self._aside(found, fix, [line for lines in by_path.values() for line in lines.values()])
         groups = [
             LabelledLines(
                 Span(path=path, start=first, end=last),
@@ -138,20 +139,43 @@ class Labeller:
         brought = touched_at(files, *at, Side.NEW)
         if fixed is None or brought is None:
             return ""
+        words = {fixed.tokens[at] for at in fixed.changed or fixed.beside}
+        if line.through and words.isdisjoint(brought.tokens):
+            return "what the fix changed came into the line later"
         return origin_problem(as_edit_of_deleted(brought, files), fixed)
 
-    def _aside(self, fix: FoundFix, lines: Sequence[Inducing]) -> str:
+    def _aside(self, found: DiffedChange, fix: FoundFix, lines: Sequence[Inducing]) -> str:
         """Why the lines of one change are too small a part of what a fix does for its text to be about them."""
         files = self._diff(f"{fix.commit.id}^", fix.commit.id)
+        product = [file for file in files if not not_product(file.path)]
+        if fix.bare and adds_option(product):
+            return "of a fix that only closes an issue and adds an option: a wish"
+        if lines and self._core_lost(found, fix, files, lines):
+            return "the line that the fix changes most is not among them"
         out, into = words_changed(files, lambda path, text: not not_product(path) and not trivial(text))
-        found = (touched_at(files, line.fix_path, line.fix_line, Side.OLD) for line in lines)
-        touched = [one for one in found if one is not None]
-        taken, given = sum(len(one.changed) for one in touched), sum(one.inserted for one in touched)
-        if not self.strict or not lines or not out + into:
+        taken, given = (
+            (sum(parts) for parts in zip(*(_weight(files, line) for line in lines), strict=True)) if lines else (0, 0)
+        )
+        if not self.strict or not lines or not out + into or any(line.reason == INSIDE for line in lines):
             return ""
         if taken + given < _CORE * (out + into):
             return "beside what the fix does: nearly all of it is elsewhere, or new lines"
-        return "beside what the fix does: most of what it takes out is elsewhere" if taken < _PART * out else ""
+        return "beside what the fix does: most of what it takes out is elsewhere" if taken + given < _PART * out else ""
+
+    def _core_lost(
+        self, found: DiffedChange, fix: FoundFix, files: Sequence[ChangedFile], lines: Sequence[Inducing]
+    ) -> bool:
+        """Whether the line in which the fix changes most is not in the label: it was refused, or others wrote it.
+
+        What is left then is beside the point: a label on it would be in the wrong place. Of what others wrote, only
+        twice as much counts.
+        """
+        best = max(sum(_weight(files, line)) for line in lines)
+        for line, owner, reason in self.tracer.lines(self.tracer.recall(fix.commit.id), fix):
+            weight = sum(_weight(files, line))
+            if not reason and weight > (best if owner == found.number else 2 * best):
+                return True
+        return False
 
     def _at_head(self, change: LandedChange, line: Inducing) -> tuple[str, int] | None:
         """The place of the line at the head: that in its commit, carried through the later commits of the branch."""
@@ -200,6 +224,12 @@ class Labeller:
         evidence = "\n".join(f"{path}\n{_text(hunk)}" for path, hunk in hunks)
         after = "\n".join(one.text for _, hunk in hunks for one in hunk.lines if one.kind != "-")
         return evidence[:_LONGEST_EVIDENCE], after[:_LONGEST_SNIPPET]
+
+
+def _weight(files: Sequence[ChangedFile], line: Inducing) -> tuple[int, int]:
+    """How many words a fix takes out of a line, and how many it puts between its words."""
+    touched = touched_at(files, line.fix_path, line.fix_line, Side.OLD)
+    return (0, 0) if touched is None else (len(touched.changed), touched.inserted)
 
 
 def _text(hunk: Hunk) -> str:

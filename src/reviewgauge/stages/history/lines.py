@@ -1,4 +1,4 @@
-"""Lines of code: which ones count, where one is later, and whether a fix changed what a change wrote there.
+"""Lines of code: where one is later, and whether a fix changed what a change wrote there.
 
 SZZ blames whoever touched a line last, also who only renamed a variable in it. So the two diffs are compared word by
 word: the words that the change brought into the line with the words that the fix took out of it.
@@ -7,7 +7,7 @@ word: the words that the change brought into the line with the words that the fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -17,69 +17,6 @@ from typing import NamedTuple
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import DiffLine, Kind, parse_patch
 from reviewgauge.repo.diff.positions import map_line
-from reviewgauge.repo.syntax.languages import is_documentation, is_generated_or_vendored, is_test, language
-
-_IMPORT = re.compile(
-    r"(?:from\s+[\w.]+\s+import\b|import\b|#\s*include\b|using\s[\w.:=\s]+;|package\b|require(?:_relative|_once)?\b"
-    r"|include(?:_once)?\b|use\s++[\w\\:{}, ]+;|extern\s+crate\b|mod\s+\w+;|export\s+\*"
-    r"|(?:const|let|var)\s.{1,80}=\s*require\()"
-)
-_BARE = re.compile(
-    r"(?:else|try|finally|do|begin|end|pass|return|break|continue|default|fi|done|then|esac|endif|\W)*+[\W_]*",
-    re.IGNORECASE,
-)
-_COMMENT = re.compile(
-    r"(?::(?:param|type|return|rtype|raise)s?\b|@(?:param|return|throws)\b|>>>|#(?!\s*(?:define|if|ifdef|ifndef|elif|pragma|include)\b)|//|/\*|\*(?:\s|/|$)|<!--|--\s|;;|'''|\"\"\")"
-)
-_VERSION = re.compile(r"[\w.\s\"']*\b_{0,2}(?:version|build|release)(?:_info)?_{0,2}[\"']?\s*[:=]", re.IGNORECASE)
-_OUTSIDE = (
-    "doc docs documentation example examples demo demos sample samples benchmark benchmarks bench .github .circleci"
-    " .gitlab ci debian packaging extras contrib tools scripts artwork website fixtures"
-)
-_OUTSIDE_FOLDERS = frozenset(_OUTSIDE.split())
-_VENDORED_PYTHON = frozenset({"packages", "_packages", "xlib", "extlib", "_ext"})  # below a package of its own
-_OUTSIDE_NAMES = re.compile(
-    r"setup\.py|conf\.py|fabfile\.py|noxfile\.py|tasks\.py|conftest\.py|manage\.py|versioneer\.py|makefile|rakefile|gruntfile\.js"
-    r"|gulpfile\.js|.*\.config\.[cm]?[jt]s|jenkinsfile|dockerfile.*|vagrantfile|gemfile|cmakelists\.txt|build\.gradle(?:\.kts)?"
-    r"|.*\.gemspec|_?version\.\w+|__version__\.py|__about__\.py",
-    re.IGNORECASE,
-)
-_MARKUP = {"HTML", "CSS", "SCSS", "Less", "Dockerfile", "Makefile", "CMake", "Batchfile", "Nix", "HCL", "Starlark"}
-
-
-@lru_cache(maxsize=16384)
-def not_product(path: str) -> str:
-    """Why a file is not part of what the project's users run: "documentation", "tests", ...; empty when it is."""
-    *folders, name = path.split("/")
-    if is_documentation(path):
-        return "documentation"
-    if is_test(path):
-        return "tests"
-    if reason := is_generated_or_vendored(path):
-        return reason
-    if name.endswith(".py") and not _VENDORED_PYTHON.isdisjoint(folders[1:]):
-        return "vendored"
-    if any(folder.lower() in _OUTSIDE_FOLDERS for folder in folders):
-        return "docs, examples, tools or CI"
-    if _OUTSIDE_NAMES.fullmatch(name):
-        return "build or packaging"
-    if language(path) in _MARKUP or not language(path):
-        return "no program code"
-    return ""
-
-
-def trivial(text: str) -> str:
-    """Why a line of code says too little to be where a defect is; empty when it may be."""
-    line = text.strip()
-    if _BARE.fullmatch(line):
-        return "only braces or a bare keyword"
-    if _IMPORT.match(line):
-        return "an import"
-    if _COMMENT.match(line):
-        return "a comment"
-    if _VERSION.match(line):
-        return "a version number"
-    return ""
 
 
 def forward(files: Sequence[ChangedFile], path: str, line: int) -> tuple[str, int] | None:
@@ -117,8 +54,17 @@ def _diff_lines(file: ChangedFile) -> Iterator[DiffLine]:
     return (line for hunk in parse_patch(file.patch or "") for line in hunk.lines)
 
 
-_TOKEN = re.compile(r"\w+|==|!=|<=|>=|&&|\|\||[^\w\s]")
-_SIGNS = frozenset("()[]{},;:.'\"`\\")  # say nothing by themselves
+_QUOTES = frozenset("'\"`")
+_OPTION = re.compile(
+    r"\b(?:add_argument|add_option|option)\(\s*+[\"'](?P<flag>-[\w-]{1,60})"
+    r"|^\s*+(?P<member>[A-Z][A-Z0-9_]{1,60})\s*+=\s*+(?:auto\(\)|\d++|[\"'][^\"']{0,60}[\"'])\s*+,?$"
+    r"|[(,\s](?P<parameter>[a-z_]\w{1,60})\s*+:[^=,()]{1,80}=\s*+(?:None|False|True)\b"
+)
+_DEFAULT = re.compile(r"[(,]\s*+([a-z_]\w{1,60})=")
+_TOKEN = re.compile(r"\\\S|\w+|==|!=|<=|>=|&&|\|\||[^\w\s]")
+_SIGNS = frozenset("()[]{},;:.'\"`\\")  # say nothing by themselves, outside of string literals
+_LOGIC = frozenset(("and", "or", "not", "&&", "||", "!"))  # where brackets say which operand belongs where
+_RUN = 4  # words in a row from which on a line is known again inside of deleted ones
 _ALIKE = 0.75  # from which on a line is an edit of another one (share of tokens that both have, in order)
 _ENOUGH = 3  # different words from which on a line can be recognised
 _OWN = 0.5  # of a line's words from which on it is the change's own
@@ -130,13 +76,14 @@ class TouchedLine:
     """One line of a block of a diff: its tokens, which of them the diff changed, and which are beside something new.
 
     All are indexes into `tokens`. Signs such as brackets are in `tokens` and never in the sets. `inserted` is how many
-    words were put between those of the line.
+    words were put between those of the line; `listed`: as a further argument or entry.
     """
 
     tokens: tuple[str, ...]
     changed: set[int] = field(default_factory=set)
     beside: set[int] = field(default_factory=set)
     inserted: int = 0
+    listed: bool = False
 
     @property
     def words(self) -> int:
@@ -160,8 +107,13 @@ def origin_problem(change: TouchedLine, fix: TouchedLine) -> str:
         return ""
     if fix.share == 1.0:
         return "an old line that the change only edited, replaced as a whole"
-    own = fix.changed & change.changed
-    return "" if 2 * len(own) > len(fix.changed) else "the fix changed what had stood in the line before"
+    if fix.listed and not fix.changed:
+        return "the fix adds an argument to what had stood in the line before"
+    theirs = fix.changed or fix.beside  # a fix that only inserts words is about those beside them
+    own = theirs & change.changed
+    return (
+        "" if 2 * len(own) >= len(theirs) + bool(fix.changed) else "the fix changed what had stood in the line before"
+    )
 
 
 def words_changed(files: Sequence[ChangedFile], counts: Callable[[str, str], bool]) -> tuple[int, int]:
@@ -192,7 +144,10 @@ def as_edit_of_deleted(line: TouchedLine, files: Sequence[ChangedFile]) -> Touch
     mine = set(line.tokens) - _SIGNS
     if len(mine) < _ENOUGH or line.share < _OWN:  # too little to know it again, or an edit of what stood there
         return line
-    for other in _deleted(tuple(file.patch for file in files if file.patch)):
+    patches = tuple(file.patch for file in files if file.patch)
+    if len(mine) >= _RUN and any(_joined(line.tokens) in run for run in _deleted_runs(patches)):
+        return TouchedLine(line.tokens)  # the same condition, broken into lines in another way
+    for other in _deleted(patches):
         common = len(mine & set(other))
         if 2 * common < best * (len(mine) + len(set(other) - _SIGNS)):
             continue
@@ -211,6 +166,34 @@ def _deleted(patches: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """The tokens of each deleted line."""
     lines = (line for patch in patches for hunk in parse_patch(patch) for line in hunk.lines if line.kind == "-")
     return tuple(_tokens(line.text) for line in lines)
+
+
+@lru_cache(maxsize=16)
+def _deleted_runs(patches: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of each run of deleted lines, joined as by `_joined`."""
+    blocks = (block for patch in patches for hunk in parse_patch(patch) for block in hunk.blocks())
+    return tuple(
+        _joined(token for line in block if line.kind == "-" for token in _tokens(line.text)) for block in blocks
+    )
+
+
+def _joined(tokens: Iterable[str]) -> str:
+    return f" {' '.join(token for token in tokens if token not in _SIGNS)} "
+
+
+def adds_option(files: Sequence[ChangedFile]) -> bool:
+    """Whether a diff adds an option, a flag or a member of an enumeration: what a wish asks for."""
+    names: dict[str, set[str]] = {"+": set(), "-": set(), " ": set()}
+    for file in files:
+        for line in _diff_lines(file):
+            names[line.kind].update(_options(line.text))
+    return bool(names["+"] - names["-"])
+
+
+def _options(text: str) -> Iterator[str]:
+    yield from (found[found.lastgroup or 0] for found in _OPTION.finditer(text))
+    if text.lstrip().startswith(("def ", "async def ")):
+        yield from _DEFAULT.findall(text)
 
 
 @lru_cache(maxsize=512)
@@ -263,7 +246,33 @@ def _touched(block: Sequence[DiffLine], side: Side) -> dict[int, TouchedLine]:
             for count, token in enumerate(_neighbours(mine, first)):
                 lines[token.line].beside.add(token.at)
                 lines[token.line].inserted += 0 if count else words
+                lines[token.line].listed |= others[begin].text == ","
+    for token in _regrouped(mine, others):
+        lines[token.line].changed.add(token.at)
     return lines
+
+
+def _regrouped(mine: Sequence[_Token], others: Sequence[_Token]) -> list[_Token]:
+    """The words of a condition that brackets alone put together in another way."""
+    one, other = _depths(mine), _depths(others)
+    same = [token.text for token, _ in one] == [token.text for token, _ in other]
+    if not same or _LOGIC.isdisjoint(token.text for token in mine):
+        return []
+    moved = [at for at, ((_, depth), (_, there)) in enumerate(zip(one, other, strict=True)) if depth != there]
+    whole = (
+        moved and moved == [*range(moved[0], len(one))] and (not moved[0] or one[moved[0] - 1][0].text not in _LOGIC)
+    )
+    return [] if whole else [one[at][0] for at in moved]  # brackets around the whole condition group nothing
+
+
+def _depths(tokens: Sequence[_Token]) -> list[tuple[_Token, int]]:
+    """Each word and how many brackets are open around it."""
+    depth, found = 0, list[tuple[_Token, int]]()
+    for token in tokens:
+        depth += (token.text in "([{") - (token.text in ")]}")
+        if not token.is_sign:
+            found.append((token, depth))
+    return found
 
 
 def _whole_lines(tokens: Sequence[_Token], first: int, last: int) -> bool:
@@ -284,4 +293,16 @@ def _neighbours(tokens: Sequence[_Token], at: int) -> Iterator[_Token]:
 
 
 def _tokens(text: str) -> tuple[str, ...]:
-    return tuple(_TOKEN.findall(text))
+    """The words and signs of a line; a sign inside of a string literal has a quote before it, and counts as a word."""
+    found: list[str] = []
+    quote = ""
+    for match in _TOKEN.finditer(text):
+        token = match[0]
+        if quote and token == quote:
+            quote = ""
+        elif quote:
+            token = f"'{token}" if token in _SIGNS else token
+        elif token in _QUOTES and token in text[match.end() :]:
+            quote = token
+        found.append(token)
+    return tuple(found)

@@ -22,6 +22,10 @@ MEANING = (
     " is the largest gap between both distributions; after matching its p describes, it tests nothing. AUC is how often"
     " a changed case has more than a clean one, ties counted half: at 0.5 the number tells nothing."
 )
+TRAITS = ("product_lines", "product_files", "product_functions", "commits")  # what a reviewer could go by
+MORE_TRAITS = ("changed_lines", "changed_files", "hunks")
+TELLING = 0.6  # AUC from which on a trait alone makes a reviewer look better than chance
+ENOUGH = 10  # cases of each kind from which on a difference is told
 FAR = 0.25  # standard deviations from which on two groups are no longer called alike (Stuart 2010, section 4.1)
 CELLS = 25_000_000  # cells of a cost matrix (200 MB) up to which the matching is optimal
 _NEIGHBOURS = 16  # that a nearest-neighbour search asks for first
@@ -165,6 +169,26 @@ def balance(names: Sequence[str], changed: Iterable[Unit], clean: Iterable[Unit]
     """The balance of each number between two groups."""
     one, other = [u.numbers for u in changed], [u.numbers for u in clean]
     return [_balance(name, [x[at] for x in one], [x[at] for x in other]) for at, name in enumerate(names)]
+
+
+def telling(found: Iterable[Balance]) -> list[Balance]:
+    """Those that tell changed from clean cases better than chance, either way round."""
+    return [
+        one
+        for one in found
+        if min(one.changed, one.clean) >= ENOUGH and one.auc is not None and abs(one.auc - 0.5) > TELLING - 0.5
+    ]
+
+
+def left(found: Iterable[Balance]) -> str:
+    """The AUC of each number, in words."""
+    stated = [f"{one.name} {one.auc:.2f}" for one in found if one.auc is not None]
+    return f"AUC that is left (0.5 tells nothing): {', '.join(stated)}. " if stated else ""
+
+
+def stated_by_all(cases: Sequence[Case], names: Sequence[str]) -> list[str]:
+    """Those of the names that every case has a number for."""
+    return [name for name in names if all(isinstance(value_of(case, name), (int, float)) for case in cases)]
 
 
 def worst(found: Iterable[Balance]) -> str:

@@ -18,9 +18,14 @@ from typing import NamedTuple
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import CardSection
 from reviewgauge.core.records import Case, Change
-from reviewgauge.repo.diff.diffs import count_changed, hunk_count, size_of
+from reviewgauge.repo.diff.diffs import count_changed, hunk_count, parse_patch, size_of
 from reviewgauge.repo.syntax.languages import language
+from reviewgauge.repo.syntax.product import not_product, trivial
 
+_DEFINITION = re.compile(
+    r"\s*+(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub|override|inline|virtual)\s++)*+"
+    r"(?:def|func|function|fn|fun|class|interface|struct|enum|trait|impl|module)\b"
+)
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -75,10 +80,36 @@ def draw(seed: int, stratum: object, members: Iterable[tuple[str, int]], count: 
     return [position for _, position in ordered[:count]]
 
 
+def product_facts(change: Change) -> dict[str, int]:
+    """Counts of the changed lines, files and functions of product code: without tests, docs, data and lock files.
+
+    Lines are those that say something; functions are the definitions among them, and one for each hunk without any.
+    Empty without a diff.
+    """
+    if not change.has_diff:
+        return {}
+    lines = files = functions = 0
+    for file in change.files:
+        if not_product(file.path):
+            continue
+        before = lines
+        for hunk in parse_patch(file.patch or ""):
+            said = [line.text for line in hunk.lines if line.kind != " " and not trivial(line.text)]
+            lines += len(said)
+            functions += max(sum(_DEFINITION.match(text) is not None for text in said), bool(said))
+        files += lines > before
+    return {"product_lines": lines, "product_files": files, "product_functions": functions}
+
+
 def value_of(case: Case, name: str) -> Fact | None:
-    """A fact of a case; `repo` is its repository, `verdict` whether it can be merged. None where it is not stated."""
+    """A fact of a case; `repo` is its repository, `verdict` whether it can be merged. None where it is not stated.
+
+    Those of `product_facts` are counted where no fact states them.
+    """
     if name == "repo":
         return case.change.repo
+    if name.startswith("product_") and name not in case.facts:
+        return product_facts(case.change).get(name)
     return case.verdict if name == "verdict" else case.facts.get(name)
 
 

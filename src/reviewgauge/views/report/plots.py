@@ -177,7 +177,7 @@ def highest(systems: Sequence[SystemSummary], reading: str) -> float:
         return 1.0
     if all(e.unit == "share" for e in found if e.value is not None):
         return min(1.0, max(0.2, (int(max(values) * 10) + 1) / 10))
-    return max(values) * 1.05 or 1.0
+    return max(0.0, *values) * 1.05 or 1.0
 
 
 def _forest(
