@@ -59,11 +59,11 @@ from reviewgauge.repo.forge.replies import read_json as read_forge_json
 from reviewgauge.repo.history.commits import read_object
 from reviewgauge.repo.history.fix_messages import issue_numbers, read_message, says_what
 from reviewgauge.repo.history.landed_changes import _joins_lines, _title, own_text, without_ids
+from reviewgauge.repo.syntax.product import trivial
 from reviewgauge.reviewers.reading.model_answers import read_comment, read_lines, read_notes, read_verdict
 from reviewgauge.stages.asking.change_points import read_change_points
 from reviewgauge.stages.augment import read_summary
 from reviewgauge.stages.drop_low_value import read as read_value
-from reviewgauge.stages.history.lines import trivial
 from reviewgauge.stages.keep_english import judge_text
 from reviewgauge.stages.link_issues import references
 
