@@ -18,6 +18,7 @@ from reviewgauge.core.reports.build_card import BuildCard
 from reviewgauge.core.specs import load_from
 from reviewgauge.core.trust import FromFile
 from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.guarded.sandbox import check_sandbox
 from reviewgauge.stages.history.fix_tests import changed_tests, failing_tests
 
 pytestmark = pytest.mark.processes
@@ -159,6 +160,27 @@ def test_a_failure_that_names_no_test_is_none(shop: Told, tmp_path: Path) -> Non
     assert {label.tier for label in labels.values()} == {Tier.TRACED}
     (section,) = [one for one in card.sections if one.by == "verify_fixes"]
     assert ("the output names no failing test", 1) in section.rows
+
+
+@pytest.mark.slow
+def test_in_a_sandbox_the_tests_see_neither_your_files_nor_the_network(shop: Told, tmp_path: Path) -> None:
+    try:
+        check_sandbox()
+    except UserError as error:
+        pytest.skip(str(error))
+    mine = tmp_path / "mine.txt"
+    mine.write_text("secret")
+    script = tmp_path / "run.sh"
+    script.write_text(
+        f"#!/bin/sh\ncat {mine} && exit 9\ntouch written || exit 8\n"
+        "grep -q 'in items:' shop/total.py && exit 0\necho FAILED t.py::test_total - assert\nexit 1\n"
+    )
+    script.chmod(0o755)
+    stage = f"verify_fixes(test='{script} {{files}}', sandbox='bwrap')"
+    result = build(shop.folder, out=tmp_path / "bench", stages=[stage])
+    assert result.card is not None
+    (section,) = [one for one in result.card.sections if one.by == "verify_fixes"]
+    assert dict(section.figures)["verified"] == 1
 
 
 def test_what_cannot_work_is_said_before_the_build(shop: Told, tmp_path: Path) -> None:

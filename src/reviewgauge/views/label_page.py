@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from reviewgauge.core.records import Case, ChangedFile, Comment, Side
 from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.syntax.product import not_product
 from reviewgauge.views.report.change_views import LONGEST, place_of
 from reviewgauge.views.report.report import render_page
 
@@ -64,7 +65,7 @@ def label_page(rows: Sequence[LabelToCheck], sheet: str) -> str:
 
 
 def _files(files: Sequence[ChangedFile], finding: Sequence[Comment], side: Side) -> list[ShownFile]:
-    """The files, those with labelled lines first, as far as they fit."""
+    """The files, those with labelled lines first and then the product's, as far as they fit."""
     views: list[ShownFile] = []
     for file in files:
         wanted = {
@@ -75,7 +76,7 @@ def _files(files: Sequence[ChangedFile], finding: Sequence[Comment], side: Side)
         }
         lines = list(_lines(file, wanted)) or [ShownLine("head", None, None, "binary, or not shown in the diff")]
         views.append(ShownFile(file.path, lines, any(line.labelled for line in lines)))
-    views.sort(key=lambda view: not view.labelled)
+    views.sort(key=lambda view: (not view.labelled, bool(not_product(view.path))))
     return list(_fitting(views))
 
 

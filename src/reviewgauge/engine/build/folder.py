@@ -190,6 +190,7 @@ class Census:
                 ("category", comment.category),
                 ("needs", comment.needs),
                 ("severity", comment.severity),
+                ("tier", comment.tier),
             ):
                 if label is not None:
                     self.facts[f"reference {name}"][str(label)] += 1
