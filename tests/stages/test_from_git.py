@@ -7,6 +7,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from reviewgauge.core.records import Case, Origin, Side, Tier
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.diff.diffs import changed_lines
+from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.from_git import FromGit
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"
@@ -285,6 +287,28 @@ def test_a_revert_of_several_changes_blames_the_oldest(told: Told, tmp_path: Pat
     assert drops[two[:12]] == "reverted together with an older change"
 
 
+def test_a_fix_that_takes_back_several_pull_requests_does_not_blame_the_later_ones(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    one = told.commit("Add a pool (#3)", {"shop/pool.py": "POOL = [1, 2]\nSIZE = 7 * 3\n"})
+    two = told.commit("Grow the pool (#4)", {"shop/pool.py": "POOL = [1, 2, 3]\nSIZE = 7 * 3\n"})
+    told.commit("Fix pool that deadlocks under load\n\nRevert #3 and #4", {"shop/pool.py": "POOL = []\nSIZE = 0\n"})
+    told.quiet(400)
+    cases, _, _ = build(told.folder, tmp_path / "bench")
+    assert two not in cases and cases[one].references
+
+
+def test_a_revert_that_only_repeats_a_title_says_no_reason(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    one = told.commit("Add a pool", {"shop/pool.py": "POOL = [1, 2]\n"})
+    told.commit(
+        f'Revert "Add a.."[1]\n\nThis reverts commit {one}.\n\n[1] "Add a pool with two or more in it"',
+        {"shop/pool.py": None},
+    )
+    told.quiet(400)
+    _, drops, _ = build(told.folder, tmp_path / "bench")
+    assert drops[one[:12]] == "reverted without a reason"
+
+
 @pytest.mark.parametrize(
     ("title", "message", "test", "labelled"),
     [
@@ -407,6 +431,29 @@ def test_new_commits_extend_a_benchmark(told: Told, tmp_path: Path) -> None:
     after, _, _ = build(told.folder, tmp_path / "bench", told=lambda *step: seen.append(step))
     assert after[ids["young"]].clean
     assert not [step for step in seen if step[2] == "tracing fixes"], "no fix is traced twice"
+
+
+@pytest.mark.slow
+def test_a_build_again_without_news_reads_nothing_again(
+    told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(told)
+    told.branch("more")
+    told.commit("Add more", {"shop/more.py": "MORE = 1\n"})
+    told.merge("more", message="Merge pull request #11 from ada/more\n\nMore")
+    first = cli_build(told.folder, out=tmp_path / "bench")
+    started: list[str] = []
+    start = Repository.start
+
+    def counting(self: Repository, *args: str, **options: Any) -> Any:
+        started.append(args[0])
+        return start(self, *args, **options)
+
+    monkeypatch.setattr(Repository, "start", counting)
+    again = cli_build(told.folder, out=tmp_path / "bench")
+    assert first.card is not None and again.card is not None and again.card.benchmark == first.card.benchmark
+    assert [row.kept for row in again.card.funnel] == [row.kept for row in first.card.funnel]
+    assert "diff-tree" not in started and started.count("cat-file") <= 2 and len(started) <= 15, started
 
 
 # --- odd and broken repositories -----------------------------------------------------------------------------------

@@ -230,7 +230,13 @@ def test_the_tests_of_a_fix(tmp_path: Path) -> None:
         ("CartTest > adds() FAILED\n", ("CartTest > adds()",)),
         ("  Failed Shop.CartTest.Adds [3 ms]", ("Shop.CartTest.Adds",)),
         ("1) CartTest::testAdds\n", ("CartTest::testAdds",)),
-        ("    1) adds up", ("adds up",)),
+        ("FAILED tests/t.py::test_a[x - y 'z'] - KeyError: a - b", ("tests/t.py::test_a[x - y 'z'] - KeyError",)),
+        (
+            "FAILED tests/t.py::test_a\nERROR tests/u.py - ImportError: x",
+            ("tests/t.py::test_a", "tests/u.py - ImportError"),
+        ),
+        # what looks like a test and is none would be in both outputs
+        ("FAILED (failures=1)\nERROR: no database\nERROR no database\n1) Install it\n● Console", ()),
         ("all is well", ()),
     ],
 )

@@ -11,11 +11,13 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Change, FileStatus
 from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.languages import is_generated_or_vendored
+from reviewgauge.stages.history.memory import remembered_verdict
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,17 @@ class DropGenerated(Stage):
     share: float = 1.0
 
     @override
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
+        """The candidate or its drop. A build remembers the verdict on each diff between two commits."""
+        why = remembered_verdict(self, item.case, context, self._problem)
+        yield self.drop(item.id, why) if why else item
+
+    @override
     def keep(self, case: Case) -> Case | str:
+        return self._problem(case) or case
+
+    def _problem(self, case: Case) -> str:
+        """Why a change counts as generated; empty where it does not."""
         change = case.change
         if not change.files:
             return "no changed files at hand"
@@ -38,7 +50,7 @@ class DropGenerated(Stage):
         if not any(sizes.values()):
             sizes = dict.fromkeys(sizes, 1)
         generated = sum(size for path, size in sizes.items() if is_generated_or_vendored(path, heads.get(path)))
-        return "generated or vendored files" if generated >= self.share * sum(sizes.values()) else case
+        return "generated or vendored files" if generated >= self.share * sum(sizes.values()) else ""
 
 
 def _heads(change: Change) -> dict[str, bytes | None]:

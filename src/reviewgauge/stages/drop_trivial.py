@@ -16,13 +16,15 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.functions import code_lines
 from reviewgauge.repo.syntax.languages import is_documentation, language
 from reviewgauge.repo.syntax.lines import LineKinds
+from reviewgauge.stages.history.memory import remembered_verdict
 
 Blob = bytes | None
 
@@ -42,7 +44,17 @@ class DropTrivial(Stage):
     words: bool = True
 
     @override
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
+        """The candidate or its drop. A build remembers the verdict on each diff between two commits."""
+        why = remembered_verdict(self, item.case, context, self._problem)
+        yield self.drop(item.id, why) if why else item
+
+    @override
     def keep(self, case: Case) -> Case | str:
+        return self._problem(case) or case
+
+    def _problem(self, case: Case) -> str:
+        """Why a change is trivial; empty where it is not."""
         change = case.change
         if not change.files:
             return "no changed files at hand"
@@ -52,7 +64,7 @@ class DropTrivial(Stage):
             sides = (old.get(file.old_path or file.path), new.get(file.path)) if new or old else (None, None)
             kind = triviality(file, *sides, words=self.words)
             if not kind or (kind == "documentation" and not self.documentation):
-                return case
+                return ""
             found[kind] += 1
         return f"only {next(iter(found))} change" if len(found) == 1 else "nothing that runs changes"
 

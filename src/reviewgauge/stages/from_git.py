@@ -29,13 +29,14 @@ from reviewgauge.core.trust import Word
 from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import inspect
-from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, read_changes
+from reviewgauge.repo.history.landed_changes import LandedChange
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.repo.szz.trace import SzzSettings
 from reviewgauge.stages.history import card
 from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Traced, read_signs
 from reviewgauge.stages.history.labels import DiffedChange, Labeller
+from reviewgauge.stages.history.memory import HistoryMemory
 from reviewgauge.stages.sampling.draws import change_facts
 
 _AHEAD = 16  # changes whose diff is read ahead
@@ -97,9 +98,9 @@ class FromGit(Stage):
         repository = mirror_local(Path(context.source or "."), context.code / f"{name.replace('/', '-')}.git")
         tip, until = self._tip(repository, name)
         context.report(card.history_section(inspect(repository, tip)))
-        counts, fixes = card.Counts(), list[FoundFix]()
+        counts, fixes, memory = card.Counts(), list[FoundFix](), HistoryMemory(repository, context)
         with closing(ChangeStore(context.folder)) as store:
-            for item in read_changes(repository, tip):
+            for item in memory.changes(tip):
                 if isinstance(item, Drop):
                     yield self.drop(f"{name}/{item.item[:12]}", item.reason)
                 else:
@@ -107,9 +108,9 @@ class FromGit(Stage):
                     context.progress("reading changes", len(store))
             tracer = self._tracer(repository, context, store)
             traced = tracer.trace_all(fixes)
-            labeller = Labeller(repository, tracer, fixes, self.max_places, self.strict)
-            maker = _CaseMaker(self, name, labeller, traced, until, counts)
-            for made in maker.cases(context):
+            labeller = Labeller(memory, tracer, fixes, self.max_places, self.strict)
+            maker = _CaseMaker(self, name, labeller, traced, until, counts, memory)
+            for made in maker.cases():
                 yield Candidate(case=made) if isinstance(made, Case) else made
             context.report(card.fixes_section(counts, traced.outcomes))
             context.report(card.lines_section(traced.lines, labeller.placed, traced.skipped_lines + labeller.skipped))
@@ -150,15 +151,16 @@ class _CaseMaker:
     traced: Traced
     until: datetime
     counts: card.Counts
+    memory: HistoryMemory
 
     def __post_init__(self) -> None:
-        self._repository, self._store = self.labeller.repository, self.labeller.tracer.store
+        self._repository, self._store = self.memory.repository, self.labeller.tracer.store
         self._sample = card.CleanSample(seed=0)
         self._reverts = {fix.number for fix in self.labeller.fixes if fix.is_revert}
         since = _day(self.stage.since)
         self._since = datetime.combine(since, time(), UTC) if since else None
 
-    def cases(self, context: BuildContext) -> Iterator[Case | Drop]:
+    def cases(self) -> Iterator[Case | Drop]:
         """Each change in order as a case, or why it is none. Two threads read diffs ahead."""
         total = len(self._store)
         first = max(0, total - self.stage.limit) if self.stage.limit else 0
@@ -170,7 +172,7 @@ class _CaseMaker:
                 ahead.append(self._drop(change, why) if why else pool.submit(self._read, number, change))
                 if len(ahead) > _AHEAD:
                     yield self._case(ahead.popleft())
-                context.progress("making cases", number - first + 1, total - first)
+                self.memory.context.progress("making cases", number - first + 1, total - first)
             yield from map(self._case, ahead)
 
     def survival(self) -> list[float]:
@@ -180,7 +182,7 @@ class _CaseMaker:
             end = change.commit.committed + timedelta(days=self.stage.horizon)
             landed = bisect_right(range(len(self._store)), end, key=lambda at: self._store.get(at).commit.committed)
             later = self._store.get(landed - 1).commit.id if landed else ""
-            gone = card.share_gone(self._repository, change, files, later) if later else None
+            gone = card.share_gone(self.memory.files, change, files, later) if later else None
             shares += [] if gone is None else [gone]
         return shares
 
@@ -212,7 +214,7 @@ class _CaseMaker:
 
     def _read(self, number: int, change: LandedChange) -> DiffedChange | Drop:
         try:
-            files = self._repository.changed_files(change.base, change.head, LARGEST_FILE)
+            files = self.memory.files(change.base, change.head)
         except UserError as error:
             return self._drop(change, "its diff cannot be read", str(error))
         if reason := self._unfit(files):

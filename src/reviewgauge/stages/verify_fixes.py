@@ -39,8 +39,9 @@ class VerifyFixes(Stage):
 
     `{files}` stands for the tests that the fix changes, `{here}` for the folder that you are in. They are laid over
     three checkouts, without later commits: of the fix, where they must pass, of the commit before it and of the
-    change, where they must fail, and the output must name the same test with the same kind of error. A label of such a
-    fix becomes *verified*, any other one stays as it was, and the card and `tests.jsonl` say why.
+    change, where they must fail, and the output must name the same test with the same kind of error, as pytest,
+    unittest, Go, TAP, Jest, RSpec, cargo, Maven, Gradle, .NET and PHPUnit do. A label of such a fix becomes *verified*,
+    any other one stays as it was, and the card and `tests.jsonl` say why.
 
     `fails` are the exit codes that mean failing tests. After `seconds`, or with more than `processes`, a run is ended.
     `env` are the variables that are passed on; `sandbox` and `visible` are those of the reviewer `command`.

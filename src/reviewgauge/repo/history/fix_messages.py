@@ -29,7 +29,7 @@ class FixSigns:
     """The signs of a fix in a message. `reason` is one of few, so that it can be counted.
 
     `reverts` are commit ids as the text has them. `is_revert`: the title says so; the commit restores code and fixes
-    by undoing. `issues` are those that the message says it closes.
+    by undoing. `issues` are those that the message says it closes, `reverted_pulls` the pull requests it takes back.
     """
 
     kind: FixKind
@@ -37,6 +37,7 @@ class FixSigns:
     reverts: tuple[str, ...] = ()
     is_revert: bool = False
     issues: tuple[int, ...] = ()
+    reverted_pulls: tuple[int, ...] = ()
 
 
 _CLOSING = r"(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
@@ -50,6 +51,7 @@ _REVERT = re.compile(
     r"\bth(?:is|ese) reverts? (?:commits?:? ?)?([0-9a-f]{7,40}\b(?:[\s,]{1,5}(?:and\s)?[0-9a-f]{7,40}\b)*)",
     re.IGNORECASE,
 )
+_REVERTED_PULLS = re.compile(r"\brevert(?:s|ed|ing)? (#\d{1,9}\b(?:[\s,]{1,5}(?:and\s)?#\d{1,9}\b)*)", re.IGNORECASE)
 _REVERT_TITLE = re.compile(r"(?:revert(?:s|ed|ing)?\b[:\s]|back(?:ed)?[ -]?out\b|undo\b)", re.IGNORECASE)
 _CONVENTIONAL = re.compile(r"([a-z]{2,12})(?:\(([^()]{0,60})\))?!?:\s+\S", re.IGNORECASE)
 _NO_FIX_TYPES = {
@@ -201,9 +203,11 @@ def read_message(message: str) -> FixSigns:
     ids = (commit for found in _REVERT.findall(message) for commit in re.findall(r"[0-9a-f]{7,40}", found.lower()))
     reverted = tuple(dict.fromkeys(ids))
     issues = issue_numbers(message, closed=True)
+    numbers = (int(n) for found in _REVERTED_PULLS.findall(message) for n in re.findall(r"\d+", found))
+    pulls = tuple(dict.fromkeys(numbers))
 
     def signs(kind: FixKind, reason: str, is_revert: bool = False) -> FixSigns:
-        return FixSigns(kind, reason, reverted, is_revert, issues)
+        return FixSigns(kind, reason, reverted, is_revert, issues, pulls)
 
     if _REVERT_TITLE.match(title):
         if re.match(r"revert[\s:]+[\"'“]?revert\b", title, re.IGNORECASE):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import mean, median
 
@@ -13,9 +13,8 @@ from reviewgauge.core.building import CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Side
 from reviewgauge.repo.diff.diffs import changed_lines
-from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import RepositoryHealth
-from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange
+from reviewgauge.repo.history.landed_changes import LandedChange
 from reviewgauge.repo.syntax.product import not_product
 from reviewgauge.stages.history.lines import forward
 
@@ -53,12 +52,15 @@ class CleanSample:
 
 
 def share_gone(
-    repository: Repository, change: LandedChange, files: tuple[ChangedFile, ...], later: str
+    read: Callable[[str, str], tuple[ChangedFile, ...]],
+    change: LandedChange,
+    files: tuple[ChangedFile, ...],
+    later: str,
 ) -> float | None:
     """The share of the added lines of product code that are no longer as they were at the commit `later`."""
     added = {file.path: changed_lines(file, Side.NEW) for file in files if not not_product(file.path)}
     try:
-        between = repository.changed_files(change.head, later, LARGEST_FILE)
+        between = read(change.head, later)
     except UserError:
         return None
     gone = [forward(between, path, line) is None for path, lines in added.items() for line in lines]

@@ -27,11 +27,11 @@ _OUTPUT = 20_000_000  # bytes that a run may print
 _MOST_FAILING = 200  # tests that are named
 _SUPPORT = re.compile(r"conftest|__init__|setup|helpers?|utils?|fixtures?", re.IGNORECASE)
 _TEST = re.compile(r"test|spec", re.IGNORECASE)
-_FAILING = re.compile(  # pytest; unittest; Go; TAP; Jest; RSpec; cargo; Maven; Gradle; .NET; PHPUnit; Mocha
-    r"(?:FAILED|ERROR) (?P<pytest>\S++(?: - [\w.]++)?)|(?P<unittest>(?:FAIL|ERROR): .++)|--- FAIL: (?P<go>\S++)"
-    r"|not ok \d++ ?-? ?(?P<tap>.++)|● (?P<jest>.++)|rspec (?P<rspec>\S++)|test (?P<cargo>\S++) \.\.\. FAILED"
-    r"|\[ERROR\] ++(?P<maven>\w[\w.]*+)(?=:\d)|(?P<gradle>\S++ > \S++) FAILED|Failed (?P<dotnet>\S++) \["
-    r"|\d++\) (?P<numbered>.++)"
+_FAILING = re.compile(  # pytest; unittest; Go; TAP; Jest; RSpec; cargo; Maven; Gradle; .NET; PHPUnit
+    r"(?:FAILED|ERROR) (?P<pytest>[^\s:]+\.py(?:(?:::| - ).*)?)|(?P<unittest>(?:FAIL|ERROR): \w++ \([\w.]++\))"
+    r"|--- FAIL: (?P<go>\S++)|not ok \d++ ?-? ?(?P<tap>.++)|● (?!Console)(?P<jest>.++)|rspec (?P<rspec>\S++)"
+    r"|test (?P<cargo>\S++) \.\.\. FAILED|\[ERROR\] ++(?P<maven>\w[\w.]*+)(?=:\d)|(?P<gradle>\S++ > \S++) FAILED"
+    r"|Failed (?P<dotnet>\S++) \[|\d++\) (?P<phpunit>[\w\\\\]++::\w++)"
 )
 _LONGEST_LINE = 1_000
 
@@ -164,5 +164,14 @@ def _lay_over(repository: Repository, fix: str, folder: Path, tests: FixTests) -
 def failing_tests(output: str) -> tuple[str, ...]:
     """The failing tests that an output names in one of the usual ways, with the kind of error where it tells."""
     matches = (_FAILING.match(line.strip()[:_LONGEST_LINE]) for line in output.splitlines())
-    found = dict.fromkeys(match[match.lastgroup or 0] for match in matches if match)
+    names = ((match.lastgroup or "", match[match.lastgroup or 0]) for match in matches if match)
+    found = dict.fromkeys(_pytest_name(name) if program == "pytest" else name for program, name in names)
     return tuple(found)[:_MOST_FAILING]
+
+
+def _pytest_name(line: str) -> str:
+    """`path::test[parameters] - Error` of a line of pytest's summary, without the error's message."""
+    end = line.find("] - ") + 1 if "[" in line.partition(" - ")[0] else 0
+    name, _, message = line[end:].partition(" - ")
+    kind = re.match(r"[\w.]*", message)
+    return " - ".join(filter(None, (line[:end] + name, kind[0] if kind else "")))

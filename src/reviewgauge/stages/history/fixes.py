@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tempfile
 from collections import Counter, defaultdict
@@ -10,9 +9,6 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from reviewgauge.core.building import BuildContext
@@ -27,13 +23,15 @@ from reviewgauge.repo.history.fix_messages import (
     issue_numbers,
     read_message,
 )
-from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, MergeKind, pull_number
+from reviewgauge.repo.history.landed_changes import LandedChange, MergeKind, pull_number
 from reviewgauge.repo.syntax.languages import is_test
 from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.repo.szz.trace import Inducing, SzzSettings, Trace, index_history, trace_many
+from reviewgauge.stages.history.memory import HistoryMemory, tracing_code
 
 _FOREIGN_ISSUE = re.compile(r"\b[\w.-]{1,100}/[\w.-]{1,100}#\d+")
 _MERGED = re.compile(r"\s*+merge\b", re.IGNORECASE)
+_QUOTED = re.compile(r"[\"“][^\"“”]{0,300}[\"”]")
 _REVERT_TEMPLATE = re.compile(
     r"this reverts (?:commit|merge)s? [0-9a-f]+[^\n]*|^revert\w*[^\n]*", re.IGNORECASE | re.MULTILINE
 )
@@ -68,6 +66,7 @@ class ChangeStore:
         self._owner: dict[bytes, int] = {}
         self._starts: list[int] = []
         self._known: list[int] = []
+        self._by_pull: dict[int, int] = {}
         self._largest = [0, 0]
 
     def close(self) -> None:
@@ -85,6 +84,8 @@ class ChangeStore:
         closed = issue_numbers(_FOREIGN_ISSUE.sub("", f"{change.title}\n{change.description}"), closed=True)
         self._known.append(max(pull, self._largest[0], *closed))
         self._largest = sorted({*self._largest, pull})[-2:]
+        if pull:
+            self._by_pull.setdefault(pull, number)
         shortened = change.commit.model_copy(update={"message": change.commit.message[:LONGEST_READ]})
         self._file.write(change.model_copy(update={"commit": shortened}).to_line())
         for commit in (*change.commits, change.commit.id):
@@ -119,8 +120,9 @@ class ChangeStore:
         """The fix that a change is by its `signs`; None where it is not one. Only earlier changes can be reverted."""
         if signs.kind is FixKind.NO:
             return None
-        owners = (self.owner_of_short(commit) for commit in signs.reverts)
-        own_words = re.findall(r"\w+", _REVERT_TEMPLATE.sub("", change.description))
+        owners = [self.owner_of_short(commit) for commit in signs.reverts]
+        owners += [self._by_pull.get(pull) for pull in signs.reverted_pulls]
+        own_words = re.findall(r"\w+", _QUOTED.sub("", _REVERT_TEMPLATE.sub("", change.description)))
         return FoundFix(
             number=number,
             commit=change.commit.model_copy(update={"message": ""}),
@@ -201,26 +203,6 @@ class Traced:
     lines: int = 0
 
 
-@cache
-def tracing_code() -> str:
-    """A fingerprint of all code that traces: a fix that other code traced is traced again.
-
-    Else a folder that was begun with an older version would end as another benchmark than a new one.
-    """
-    return fingerprint(files("reviewgauge.repo"))
-
-
-def fingerprint(folder: Traversable) -> str:
-    """A hash of the names and contents of all Python files below `folder`."""
-    found = hashlib.sha256()
-    for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-        if entry.is_dir() and entry.name != "__pycache__":
-            found.update(entry.name.encode() + b"\0" + fingerprint(entry).encode() + b"\0")
-        elif entry.name.endswith(".py"):
-            found.update(entry.name.encode() + b"\0" + entry.read_bytes() + b"\0")
-    return found.hexdigest()[:16]
-
-
 @dataclass(frozen=True)
 class FixTracer:
     """Traces fixes with what a build remembers."""
@@ -275,8 +257,8 @@ class FixTracer:
                 found.skipped_lines[reason or no_label] += 1
             if owner is not None and owner != fix.number:
                 (owners if reason or no_label else counted).add(owner)
-        for owner in (owners | counted).difference(fix.reverted):
-            if owner in counted:
+        for owner in (owners | counted).difference(fix.reverted if fix.is_revert else ()):
+            if owner in counted and owner not in fix.reverted[1:]:
                 self._blame(found, index, fix, owner)
             else:
                 found.blames[owner].doubts.add("a later change may have fixed it")
@@ -348,13 +330,13 @@ class FixTracer:
     def _cited(self, commit: str) -> tuple[int, ...]:
         """The issues that the tests of a fix name."""
         if commit not in self.cited:
-            self.cited[commit] = _issues_in_tests(self.repository, commit)
+            self.cited[commit] = _issues_in_tests(HistoryMemory(self.repository, self.context), commit)
         return self.cited[commit]
 
 
-def _issues_in_tests(repository: Repository, commit: str) -> tuple[int, ...]:
+def _issues_in_tests(memory: HistoryMemory, commit: str) -> tuple[int, ...]:
     try:
-        files = repository.changed_files(f"{commit}^", commit, LARGEST_FILE)
+        files = memory.files(f"{commit}^", commit)
     except UserError:
         return ()
     tests = (file.patch or "" for file in files if is_test(file.path))

@@ -6,13 +6,12 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import lru_cache, partial
+from functools import lru_cache
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Comment, Origin, Resolution, Side, Span, Tier
 from reviewgauge.repo.diff.diffs import Hunk, line_runs, parse_patch
-from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.landed_changes import LARGEST_FILE, LandedChange, own_text, without_ids
+from reviewgauge.repo.history.landed_changes import LandedChange, own_text, without_ids
 from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.repo.szz.skipping import INSIDE
 from reviewgauge.repo.szz.trace import Inducing
@@ -28,6 +27,7 @@ from reviewgauge.stages.history.lines import (
     touched_at,
     words_changed,
 )
+from reviewgauge.stages.history.memory import HistoryMemory
 
 _LONGEST_EVIDENCE = 4000  # characters of a fix's hunks
 _LONGEST_SNIPPET = 2000
@@ -62,7 +62,7 @@ class Labeller:
     `placed` counts the blamed lines that are in one, `skipped` the others by reason.
     """
 
-    repository: Repository
+    memory: HistoryMemory
     tracer: FixTracer
     fixes: Sequence[FoundFix]
     most_places: int
@@ -72,7 +72,7 @@ class Labeller:
 
     def __post_init__(self) -> None:
         """Remember the diffs that several lines ask for."""
-        self._diff = lru_cache(maxsize=64)(partial(self.repository.changed_files, largest_file=LARGEST_FILE))
+        self._diff = lru_cache(maxsize=64)(self.memory.files)
 
     def references(self, found: DiffedChange) -> tuple[Comment, ...]:
         """The findings of the fixes of a change. Raises UserError where code cannot be read."""
