@@ -53,7 +53,7 @@ BOUNDED = {  # module, or module.NAME: why its texts are short
 }
 
 MATCHED = {  # lists of wordings that are looked for at the beginning of a text alone
-    "whole_refusal", "speaks_for_yes", "speaks_for_no", "deed_of_both", "too", "apart",
+    "whole_refusal", "speaks_for_yes", "speaks_for_no", "deed_of_both", "too", "apart", "apart_within",
     "negated_after", "of_comments", "of_reviews", "of_code",
     "lead_in",
 }  # fmt: skip

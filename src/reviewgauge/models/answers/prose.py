@@ -104,7 +104,7 @@ def claims_of_sameness(text: str) -> frozenset[bool]:
             if not _any_of("about_wording").search(before):
                 turned = negated(before) or _any_of("negated_after").match(text, claim.end()) is not None
                 found.add(same != turned)
-    if not found and _shared(_any_of("apart").search(text[:_LONGEST_PAIR])) == 0:
+    if not found and _shared(_any_of("apart_within").search(text[:_LONGEST_PAIR])) == 0:
         found.add(False)
     return frozenset(found)
 
@@ -160,7 +160,7 @@ def _backs(same: bool, text: str) -> bool:
     shared = _shared(_any_of("too" if same else "apart").match(text[:_LONGEST_PAIR]))
     if shared is not None and same == (shared >= _MUCH):
         return True
-    if same and _shared(_any_of("apart").search(text[:_LONGEST_PAIR])) == 0:
+    if same and _shared(_any_of("apart_within").search(text[:_LONGEST_PAIR])) == 0:
         return False
     if same and _any_of("deed_of_both").match(text):
         return True
