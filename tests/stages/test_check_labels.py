@@ -129,7 +129,7 @@ def test_raters_agree_or_are_split(shop: Told, tmp_path: Path) -> None:
     assert cases["Add cents"].references[0].tier is Tier.TRACED and "Add tax" not in cases
     review(str(out), "analyser", run=tmp_path / "run")
     (board,) = score(tmp_path / "run").leaderboards
-    assert {piece.value: piece.n for piece in board.slices} == {"confirmed or verified": 1, "traced": 1}
+    assert {piece.value: piece.n for piece in board.slices} == {"checked": 1, "traced": 1}
 
 
 @pytest.mark.slow

@@ -22,7 +22,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.stages.from_git import FromGit
+from reviewgauge.stages.from_git import FromGit, pooled_names
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"
 TAX = "RATE = {}\n\n\ndef tax(amount):\n    return amount * RATE\n"
@@ -601,3 +601,32 @@ def test_the_recipe_makes_a_benchmark_that_can_be_used(told: Told, tmp_path: Pat
     shutil.rmtree(told.folder)
     cases = [Case.model_validate_json(line) for line in (tmp_path / "bench" / "cases.jsonl").open("rb")]
     assert {case.change.head for case in cases if case.references} == {ids["total"], ids["tax-head"]}
+
+
+@pytest.mark.slow
+def test_several_repositories_make_one_benchmark(tmp_path: Path) -> None:
+    for name, word in (("one", "item"), ("two", "thing")):
+        told = Told(tmp_path / name)
+        told.commit("begin", {"README.md": "shop\n"})
+        told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]").replace("item", word)})
+        told.commit("Add shipping", {"shop/shipping.py": SHIP.replace("weight", word)})
+        told.commit("Fix total forgetting one", {"shop/total.py": TOTAL.format("").replace("item", word)}, days=3)
+        told.quiet(400)
+    result = cli_build([tmp_path / "one", tmp_path / "two"], out=tmp_path / "bench")
+    assert result.card is not None and result.card.source == f"{tmp_path / 'one'}, {tmp_path / 'two'}"
+    assert (result.card.counts["changed"], result.card.counts["clean"]) == (2, 2)
+    cases = [Case.model_validate_json(line) for line in (tmp_path / "bench" / "cases.jsonl").open("rb")]
+    for kind in (True, False):
+        assert [case.change.repo for case in cases if case.clean is kind] == ["one", "two"]
+    titles = [section.title for section in result.card.sections]
+    assert {"Fixes: one", "Fixes: two", "Balance"} <= set(titles)
+    with pytest.raises(UserError, match="cannot be built together"):
+        cli_build([tmp_path / "one", "github:acme/shop"], out=tmp_path / "both")
+    with pytest.raises(UserError, match="name is for one repository"):
+        cli_build([tmp_path / "one", tmp_path / "two"], out=tmp_path / "named", settings={"name": "shop"})
+
+
+def test_repositories_of_one_name_are_told_apart_by_the_folder_around_them(tmp_path: Path) -> None:
+    assert pooled_names([str(tmp_path / "a" / "shop"), str(tmp_path / "b" / "shop")]) == ("a-shop", "b-shop")
+    with pytest.raises(UserError, match="same name"):
+        pooled_names([str(tmp_path / "x" / "a" / "shop"), str(tmp_path / "y" / "a" / "shop")])

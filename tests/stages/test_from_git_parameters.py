@@ -16,7 +16,7 @@ from reviewgauge.core.specs import load
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.szz import trace
 from reviewgauge.stages.from_git import FromGit
-from reviewgauge.stages.history.fixes import fingerprint, tracing_code
+from reviewgauge.stages.history.memory import fingerprint, tracing_code
 
 
 @pytest.fixture
@@ -99,8 +99,8 @@ def test_a_day_may_be_written_in_each_iso_form(told: Told, tmp_path: Path) -> No
 @pytest.mark.slow
 def test_nothing_was_observed_after_the_last_commit(told: Told, tmp_path: Path) -> None:
     """A clone that nobody fetched since shows no fixes either, so a late `until` makes no change clean."""
-    assert "clean" not in outcome(told.folder, tmp_path / "a", FromGit()).values()
-    assert "clean" not in outcome(told.folder, tmp_path / "b", FromGit(until="2023-01-01")).values()
+    assert "clean" not in outcome(told.folder, tmp_path / "a", FromGit(horizon=365)).values()
+    assert "clean" not in outcome(told.folder, tmp_path / "b", FromGit(until="2023-01-01", horizon=365)).values()
     told.quiet(400)
     assert "clean" in outcome(told.folder, tmp_path / "c", FromGit()).values()
 

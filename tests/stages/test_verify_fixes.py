@@ -17,6 +17,7 @@ from reviewgauge.core.records import Case, Comment, Tier
 from reviewgauge.core.reports.build_card import BuildCard
 from reviewgauge.core.specs import load_from
 from reviewgauge.core.trust import FromFile
+from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.guarded.sandbox import check_sandbox
 from reviewgauge.stages.history.fix_tests import changed_tests, failing_tests
@@ -137,6 +138,29 @@ def test_nothing_is_run_unasked_and_nothing_twice(shop: Told, tmp_path: Path) ->
     assert len(runs) == 12  # 3 of total, 2 of cents, 3 of shipping, 1 of stock, 3 of label
     again, _ = built(shop, tmp_path / "bench", test=f"{script} {{files}}")
     assert log.read_text().splitlines() == runs and again.benchmark == first.benchmark
+
+
+@pytest.mark.slow
+def test_an_interrupted_build_goes_on_where_it_stopped(shop: Told, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    script = tmp_path / "run.sh"
+    script.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {sys.executable} -m pytest -q "$@"\n')
+    script.chmod(0o755)
+    stop = Interruption()
+    shown: list[tuple[int, int]] = []
+
+    def progress(done: int, total: int, label: str) -> None:
+        if label.startswith("running the tests"):
+            shown.append((done, total))
+            if done == 4:
+                stop.ask()
+
+    stopped = build(shop.folder, out=tmp_path / "bench", test=f"{script} {{files}}", stop=stop, progress=progress)
+    assert stopped.card is None and (4, 6) in shown and not (tmp_path / "bench" / "cases.jsonl").exists()
+    before = len(log.read_text().splitlines())
+    assert 0 < before < 12
+    _, labels = built(shop, tmp_path / "bench", test=f"{script} {{files}}")
+    assert len(log.read_text().splitlines()) == 12 and labels["Add total"].tier is Tier.VERIFIED
 
 
 @pytest.mark.slow

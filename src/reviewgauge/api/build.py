@@ -61,7 +61,7 @@ class BuildResult(Record):
 
 
 def build(
-    source: str | Path = ".",
+    source: str | Path | Sequence[str | Path] = ".",
     *,
     out: str | Path,
     recipe: str | None = None,
@@ -77,13 +77,16 @@ def build(
 ) -> BuildResult:
     """Build a benchmark from `source`, a path to a git repository or `github:owner/name`, into the folder `out`.
 
+    Several sources make one benchmark, each case with the name of its repository: intervals can then resample
+    repositories.
     `recipe` is the name of one that ships (`reviewgauge list recipes`) or a TOML file, `settings` are its parameters,
     `stages` are added at its end. `test` is a command (`pytest -q {files}`) that runs the tests of fixes in `sandbox`,
     as the stage `verify_fixes` does. `reviews_by` names accounts whose posted reviews are taken in. Of the labels of a
     history, and of the decisions of each stage that asks a model, `audit` are drawn for people to check. The same call
     goes on where a killed one stopped, and extends the benchmark when the source has grown.
     """
-    found = read_recipe(recipe or _usual_recipe(str(source), reviews_by))
+    sources = _sources([source] if isinstance(source, (str, Path)) else source)
+    found = read_recipe(recipe or _usual_recipe(sources[0], reviews_by))
     given = dict(settings or {})
     if reviews_by:
         given["reviews_by"] = repr(tuple(reviews_by))
@@ -98,7 +101,7 @@ def build(
     refuse_foreign(Path(out))
     check_tables(Path(out))
     models, stop = models or ModelOptions(), stop or Interruption()
-    context = BuildFolder(Path(out), str(source), listener=progress, stop=stop)
+    context = BuildFolder(Path(out), sources, listener=progress, stop=stop)
     try:
         with models.client(context) as client:
             executor = partial(executor_for, workers=None, in_flight=models.in_flight, otherwise=2)
@@ -140,6 +143,15 @@ def _forecast(out: str, pipeline: Pipeline, client: ChatClient) -> BuildResult:
     for _ in pipeline.run():
         pass
     return BuildResult(folder=out, foretold=tuple(tally.row() for tally in pipeline.counts), spending=spending(client))
+
+
+def _sources(given: Sequence[str | Path]) -> tuple[str, ...]:
+    """What to build from: paths one by one, repositories of a forge together."""
+    named = tuple(dict.fromkeys(map(str, given))) or (".",)
+    forge = [source.removeprefix(GITHUB) for source in named if source.startswith(GITHUB)]
+    if forge and len(forge) < len(named):
+        raise UserError("paths and repositories of GitHub cannot be built together", remedy="build them one by one")
+    return (GITHUB + ",".join(forge),) if forge else named
 
 
 def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:

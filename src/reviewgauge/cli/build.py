@@ -17,7 +17,7 @@ from reviewgauge.views.terminal.closing import build_lines
 
 
 @click.command("build")
-@click.argument("source", default=".")
+@click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @click.option("-o", "--out", required=True, type=click.Path(file_okay=False), help="The folder of the benchmark.")
 @click.option(
     "--recipe", help="A recipe's name, or a TOML file. [default: local for a path, pull_requests for github:]"
@@ -49,9 +49,10 @@ from reviewgauge.views.terminal.closing import build_lines
 )
 @model_options
 @json_option
-def command(source: str, settings: Sequence[str], model: str | None, as_json: bool, **options: Any) -> int:
-    """Build a benchmark from SOURCE: a git repository on this machine, or github:OWNER/NAME.
+def command(sources: Sequence[str], settings: Sequence[str], model: str | None, as_json: bool, **options: Any) -> int:
+    """Build a benchmark from SOURCE: a git repository on this machine (by default here), or github:OWNER/NAME.
 
+    Several repositories make one benchmark: only then can scores speak beyond one of them.
     Without --recipe a local history needs no key and no network: changes that later needed a fix, and ones that never
     did. The benchmark's card (card.md) has the funnel and what is uncertain about the labels. Killed or
     interrupted, the same command goes on where it stopped; run again later, it takes in what is new.
@@ -59,7 +60,7 @@ def command(source: str, settings: Sequence[str], model: str | None, as_json: bo
     given = dict(_setting(word) for word in settings)
     if model is not None:
         given["model"] = repr(model)
-    result = run_stoppable("building", partial(build, source, settings=given, **options), as_json, _shown)
+    result = run_stoppable("building", partial(build, sources, settings=given, **options), as_json, _shown)
     return int(result.card is not None and not result.card.cases)
 
 

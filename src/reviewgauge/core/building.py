@@ -89,7 +89,12 @@ class BuildContext(Protocol):
 
     @property
     def source(self) -> str:
-        """What the user asked to build from: a path, or `github:owner/name`; empty when the stages name it."""
+        """What the user asked to build from: paths, or `github:owner/name`; empty when the stages name it."""
+        ...
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The paths of `source`, one by one."""
         ...
 
     @property

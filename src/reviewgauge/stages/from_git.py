@@ -19,7 +19,7 @@ from typing import Literal
 
 from pydantic import ValidationError
 
-from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.protocols import Stage, StageOutput
@@ -92,10 +92,18 @@ class FromGit(Stage):
                 raise ValueError(f"name {first_problem(error)[1]}") from None
 
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
-        """The incoming items, then the cases of the history at `context.source`: read, trace, label, make cases."""
+        """The incoming items, then the cases of the histories at `context.sources`, one after the other."""
         yield from items
-        name = self.name or repository_name(context.source)
-        repository = mirror_local(Path(context.source or "."), context.code / f"{name.replace('/', '-')}.git")
+        if self.name and len(context.sources) > 1:
+            raise UserError("name is for one repository", remedy="leave it out: each is called by its folder")
+        names = pooled_names(context.sources)
+        for source, name in zip(context.sources, names, strict=True):
+            place = context if len(names) == 1 else _OfRepository(context, name)
+            yield from self._history(source, self.name or name, place)
+
+    def _history(self, source: str, name: str, context: BuildContext) -> StageOutput:
+        """The cases of one history: read, trace, label, make cases."""
+        repository = mirror_local(Path(source or "."), context.code / f"{name.replace('/', '-')}.git")
         tip, until = self._tip(repository, name)
         context.report(card.history_section(inspect(repository, tip)))
         counts, fixes, memory = card.Counts(), list[FoundFix](), HistoryMemory(repository, context)
@@ -139,6 +147,42 @@ class FromGit(Stage):
         if not found[0]:
             raise UserError(f"{self.branch} has no commit up to {until}", remedy="name a later date")
         return found[0], min(*ends, datetime.combine(until, time.max, UTC))
+
+
+@dataclass(frozen=True)
+class _OfRepository(BuildContext):
+    """The context of a build for one of several repositories: each has its own sections on the card."""
+
+    context: BuildContext
+    name: str
+
+    @property
+    def source(self) -> str:
+        return self.context.source
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        return self.context.sources
+
+    @property
+    def folder(self) -> Path:
+        return self.context.folder
+
+    @property
+    def code(self) -> Path:
+        return self.context.code
+
+    def recall(self, key: Sequence[str]) -> bytes | None:
+        return self.context.recall(key)
+
+    def remember(self, key: Sequence[str], value: bytes) -> None:
+        self.context.remember(key, value)
+
+    def progress(self, label: str, done: int, total: int | None = None) -> None:
+        self.context.progress(f"{self.name}: {label}", done, total)
+
+    def report(self, section: CardSection) -> None:
+        self.context.report(section.model_copy(update={"title": f"{section.title}: {self.name}"}))
 
 
 @dataclass
@@ -307,6 +351,18 @@ def repository_name(source: str) -> str:
     folder = Path(source or ".").absolute().resolve()
     named = folder.parent if folder.name == ".git" else folder
     return re.sub(r"[^\w.-]+", "-", named.name.removesuffix(".git")).strip("-.") or "repository"
+
+
+def pooled_names(sources: Sequence[str]) -> tuple[str, ...]:
+    """The names of several repositories: that of the folder, with the folder around it where two have the same."""
+    names = [repository_name(source) for source in sources]
+    if len(set(names)) < len(names):
+        names = [
+            f"{repository_name(str(Path(source).absolute().parent))}-{repository_name(source)}" for source in sources
+        ]
+    if len(set(names)) < len(names):
+        raise UserError("two of the repositories have the same name", remedy="rename a folder")
+    return tuple(names)
 
 
 def _keep(store: ChangeStore, change: LandedChange, fixes: list[FoundFix], counts: card.Counts) -> None:

@@ -115,6 +115,6 @@ def test_the_upper_tiers_are_one_slice_and_changes_without_a_tier_are_in_none() 
     run = ScoredRun(Mean(), cases, mean_scores("a", cases, [1, 0, 0, 0, 1, 1]), benchmark=BENCHMARK)
     assert tier_slice(cases) == ["tier"]
     found = {piece.value: piece for piece in leaderboard(run, slices=["tier"], resamples=50).slices}
-    assert {value: piece.n for value, piece in found.items()} == {"confirmed or verified": 2, "traced": 2}
-    assert found["confirmed or verified"].systems[0].estimates[0].value == 0.5
+    assert {value: piece.n for value, piece in found.items()} == {"checked": 2, "traced": 2}
+    assert found["checked"].systems[0].estimates[0].value == 0.5
     assert tier_slice(cases[:2]) == tier_slice(cases[2:4]) == tier_slice(cases[4:]) == []

@@ -33,7 +33,7 @@ from reviewgauge.models.request.prices import open_prices
 CUTOFF = "cutoff"  # the slice before and after the training cut-offs of the models that the reviewers ask
 CREATED = "created"  # the fact that says on which day a change was made, as an ISO date
 TIER = "tier"  # the slice by how well the findings of a case are founded
-UPPER_TIERS = f"{Tier.CONFIRMED} or {Tier.VERIFIED}"
+UPPER_TIERS = "checked"  # confirmed by people, or verified by tests
 _CUT = re.compile(r"([A-Za-z_][A-Za-z0-9_ ]*)<(\S+)")
 
 

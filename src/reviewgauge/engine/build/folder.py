@@ -45,9 +45,14 @@ class BuildFolder:
     """
 
     def __init__(
-        self, folder: Path, source: str = "", listener: Progress | None = None, stop: Interruption | None = None
+        self,
+        folder: Path,
+        source: str | Sequence[str] = "",
+        listener: Progress | None = None,
+        stop: Interruption | None = None,
     ) -> None:
-        self.source, self.folder, self.code = source, folder.absolute(), folder.absolute() / CODE
+        self.sources = (source,) if isinstance(source, str) else tuple(source)
+        self.source, self.folder, self.code = ", ".join(self.sources), folder.absolute(), folder.absolute() / CODE
         self.sections: list[CardSection] = []
         self._listener, self._stop = listener, stop
         self._lock = threading.Lock()

@@ -308,6 +308,7 @@ class WithoutBuild(BuildContext):
     """A `BuildContext` outside of a build: a stage that needs a build's folder cannot be used here."""
 
     source: str = ""
+    sources: tuple[str, ...] = ("",)
 
     @property
     @override
