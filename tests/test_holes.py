@@ -23,6 +23,7 @@ from reviewgauge.cli.main import main
 from reviewgauge.cli.output import emit
 from reviewgauge.core.base import escape_cell, unescape_cell
 from reviewgauge.core.errors import BadInput
+from reviewgauge.core.files import write_named
 from reviewgauge.core.parsing import MOST_VALUES, parse_record
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Change, Issue
@@ -468,3 +469,51 @@ def test_a_dry_run_copies_nothing_that_a_link_leads_to(
     (theirs / "more.jsonl").symlink_to(bashrc)
     assert main(["validate", "jsonl(path='x')", "rouge", "-o", str(theirs), "--dry-run"]) == 2
     assert "is a link" in capsys.readouterr().err
+
+
+def test_a_folder_of_reviews_is_not_read_through_links(
+    tmp_path: Path, bashrc: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "01-locker-listing.md").symlink_to(bashrc)
+    for path in (theirs, theirs / "{case}.md"):
+        assert main(["review", "sample", f"replay(path={str(path)!r})", "-o", str(tmp_path / "r")]) == 2
+        assert "01-locker-listing.md is a link" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["cases.jsonl", "more.jsonl", "labels.csv", "reviews.jsonl"])
+def test_a_folder_of_cases_is_not_read_through_links(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    bench, case = tmp_path / "bench", '{"id": "a", "change": {"repo": "r"}, "verdict": true}\n'
+    bench.mkdir()
+    if name in ("labels.csv", "reviews.jsonl"):
+        (bench / "cases.jsonl").write_text(case)
+        (bench / "reviews.jsonl").write_text("")
+    (tmp_path / "elsewhere").write_text(case)
+    (bench / name).unlink(missing_ok=True)
+    (bench / name).symlink_to(tmp_path / "elsewhere")
+    assert main(["review", str(bench), "recorded", "-o", str(tmp_path / "r")]) == 2
+    assert f"{name} is a link" in capsys.readouterr().err
+
+
+def test_a_folder_that_nobody_named_is_no_link(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "victim").mkdir()
+    for name in ("validity-sample", "runs"):
+        (tmp_path / name).symlink_to("victim")
+    monkeypatch.chdir(tmp_path)
+    for words in (["validate", "sample", "rouge"], ["calibrate", "sample", "rouge"], ["demo"]):
+        assert main(words) == 2
+        assert "is a link, which could lead anywhere" in capsys.readouterr().err
+    assert not list((tmp_path / "victim").iterdir())
+
+
+def test_a_link_to_a_pipe_is_not_written_to(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "out.md").symlink_to("pipe")
+    write_named(tmp_path / "out.md", b"ours")
+    assert (tmp_path / "out.md").read_bytes() == b"ours" and not (tmp_path / "out.md").is_symlink()
+    write_named(Path("/dev/stdout"), b"")

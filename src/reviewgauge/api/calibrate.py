@@ -17,7 +17,7 @@ from reviewgauge.api.judged_runs import NO_LABELS, JudgedData, JudgedRun, folder
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import write_whole
+from reviewgauge.core.files import check_unnamed, write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import Figure, MetricValidity
 from reviewgauge.core.specs import short_spec, signature
@@ -93,6 +93,8 @@ def calibrate(
     wanted = find_metrics(metrics)
     models, stop = models or ModelOptions(), stop or Interruption()
     folder = Path(run or f"validity-{folder_name(labels, stages)}")
+    if run is None:
+        check_unnamed(folder)
     data = JudgedData(labels, source, label_file, stages)
     measuring = measured_run(data, folder, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
     with measuring as (judged, measured):

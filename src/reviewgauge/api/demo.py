@@ -11,7 +11,7 @@ from reviewgauge.api.review import ReviewResult, review
 from reviewgauge.api.score import ScoreResult, score
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import write_whole
+from reviewgauge.core.files import check_unnamed, write_whole
 from reviewgauge.core.protocols import Progress
 from reviewgauge.datasets.jsonl import REVIEWS, Jsonl
 from reviewgauge.datasets.sample import MAINTAINED, Sample
@@ -49,6 +49,7 @@ def demo(out: str | Path = "runs/demo", progress: Progress | None = None) -> Dem
     first one stopped.
     """
     folder = Path(out)
+    check_unnamed(folder)
     _check_out(folder / REPOSITORY)
     bench, run = folder / BENCH, folder / RUN
     built = build(folder / REPOSITORY, out=bench, settings=SETTINGS, progress=progress)

@@ -23,7 +23,7 @@ from reviewgauge.api.judged_runs import NO_LABELS, JudgedData, JudgedRun, folder
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Fact, Record
 from reviewgauge.core.errors import MissingExtra, UserError
-from reviewgauge.core.files import read_within, write_whole
+from reviewgauge.core.files import check_unnamed, read_within, write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import ValidityReport
 from reviewgauge.core.specs import signature
@@ -96,6 +96,8 @@ def validate(
     wanted = find_metrics(metrics)
     models, stop = models or ModelOptions(), stop or Interruption()
     folder = Path(out or f"validity-{folder_name(dataset, stages)}")
+    if out is None:
+        check_unnamed(folder)
     data = JudgedData(dataset, source, labels, stages)
     measuring = measured_run(data, folder, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
     with measuring as (judged, measured):
@@ -104,8 +106,8 @@ def validate(
         asked = _Wanted(dimensions, slices, of_round, part)
         evidence = _evidence(judged, wanted, asked, ValiditySettings(resamples, seed, folds))
     folder = folder if part is None else folder / part.folder
-    if folder.is_symlink() and (out is None or part is not None):
-        raise UserError(f"{folder} is a link, which could lead anywhere", remedy="remove it, or name a folder with -o")
+    if part is not None and folder.is_symlink():
+        raise UserError(f"{folder} is a link, which could lead anywhere", remedy="remove it")
     made_of = digest(evidence.inputs)
     known = unchanged(folder, made_of)
     missing: tuple[str, ...] = ()

@@ -51,6 +51,24 @@ def check_tree(folder: Path) -> None:
         check_plain(Path(place))
 
 
+def plain_file(path: Path) -> Path:
+    """The path of a file in a folder that the user named: no link, which could lead to any file, and no pipe."""
+    if path.is_symlink():
+        raise UserError(f"{path} is a link, which could lead out of the folder", remedy=REMEDY)
+    if not path.is_file():
+        raise UserError(f"{path} is not a plain file", remedy=REMEDY)
+    return path
+
+
+def check_unnamed(folder: Path) -> None:
+    """Raise UserError where a folder that the user did not name is a link, or lies behind one in the current folder."""
+    for place in (folder, *folder.parents):
+        if not place.is_absolute() and place.is_symlink():
+            raise UserError(
+                f"{place} is a link, which could lead anywhere", remedy="remove it, or name a folder with -o"
+            )
+
+
 def open_within(path: Path, flags: int, mode: int = 0o644) -> int:
     """A descriptor of a plain file, relative to its opened folder and without following a link in its place.
 
@@ -133,8 +151,12 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def write_named(path: Path, data: bytes) -> None:
-    """Write a file that the user named: whole or not at all; a pipe or a device is written to directly."""
-    if path.exists() and not path.is_file():
+    """Write a file that the user named: whole or not at all; a pipe or a device is written to directly.
+
+    A link to one in a folder that may be somebody else's is replaced, as a link to a file is.
+    """
+    ours = not path.is_symlink() or path.is_relative_to("/dev")  # /dev/stdout is a link
+    if ours and path.exists() and not path.is_file():
         path.write_bytes(data)
     else:
         write_whole(path, data)

@@ -14,6 +14,7 @@ from typing_extensions import override
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import plain_file
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.protocols import Card, Dataset
@@ -107,7 +108,7 @@ class Jsonl(Dataset):
         file = self._folder() / REVIEWS
         if not file.is_file():
             raise UserError(f"there is no {REVIEWS} next to the cases", remedy="name a reviewer instead")
-        reviews = _reviews(file)
+        reviews = _reviews(plain_file(file))
         labels = find_labels(self._folder())
         if labels is None:
             return reviews, ()
@@ -135,8 +136,8 @@ def case_files(given: Path) -> list[Path]:
     if not given.is_dir():
         return [given]
     if (given / CASES).is_file():
-        return [given / CASES]
-    found = sorted(file for file in given.glob("*.jsonl") if file.name not in (REVIEWS, LABELS))
+        return [plain_file(given / CASES)]
+    found = sorted(plain_file(file) for file in given.glob("*.jsonl") if file.name not in (REVIEWS, LABELS))
     if not found:
         raise UserError(f"{given} holds no *.jsonl", remedy=f"put the cases into {CASES}")
     return found

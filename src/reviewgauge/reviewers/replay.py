@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.files import plain_file
 from reviewgauge.core.protocols import Parsed, Reviewer
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop
@@ -64,7 +65,7 @@ class Replay(Reviewer):
         if not self.path or names_case(self.path):
             return {}
         here = Path(self.path).expanduser()
-        files = [here] if here.is_file() else sorted(file for file in here.rglob("*") if file.is_file())
+        files = [here] if here.is_file() else sorted(plain_file(file) for file in here.rglob("*") if file.is_file())
         return {"sha256": fingerprint(files)}
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:

@@ -23,7 +23,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import read_file
+from reviewgauge.core.files import plain_file, read_file
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
 from reviewgauge.core.parsing import first_problem, lines, parse_record
 from reviewgauge.core.records import Review
@@ -306,7 +306,7 @@ def find_labels(folder: Path) -> Path | None:
     found = [folder / name for name in FILES if (folder / name).is_file()]
     if len(found) > 1:
         raise UserError(f"{folder} holds both {' and '.join(FILES)}", remedy="keep one of them")
-    return found[0] if found else None
+    return plain_file(found[0]) if found else None
 
 
 def on_reviews(read: LabelFile, reviews: Sequence[Review], source: str) -> list[Label]:

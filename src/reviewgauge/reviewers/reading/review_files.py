@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import read_file
+from reviewgauge.core.files import plain_file, read_file
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Anchoring, Change, Comment, Side
 from reviewgauge.core.specs import load
@@ -91,7 +91,8 @@ def _from_template(path: str, change: Change) -> Path | None:
     cases = case_names(change) if "{case}" in path else [""]
     heads = commit_names(change) if "{head}" in path else [""]
     tried = (path.replace("{case}", case).replace("{head}", head) for case in cases for head in heads)
-    return next((file for file in (Path(t).expanduser() for t in tried) if file.is_file()), None)
+    found = next((file for file in (Path(t).expanduser() for t in tried) if file.is_file()), None)
+    return found and plain_file(found)
 
 
 @lru_cache(maxsize=4)
@@ -103,7 +104,7 @@ def _index(path: str) -> dict[str, tuple[Path, ...]]:
         name = file.relative_to(folder).as_posix()
         if any(part.startswith(".") for part in name.split("/")) or not file.is_file():
             continue
-        index[name] = (*index.get(name, ()), file)[:2]  # two are one too many
+        index[name] = (*index.get(name, ()), plain_file(file))[:2]  # two are one too many
         while "." in name.rpartition("/")[2]:
             name = name.rpartition(".")[0]
             index[name] = (*index.get(name, ()), file)[:2]
