@@ -117,6 +117,20 @@ def test_values_of_another_type(document: object, which: int, value: object) -> 
         ),
         ("sarif", {"runs": [{"results": [{}, 5]}]}, "field results[1]: should be an object, not a number"),
         ("sarif", {"runs": [{"tool": {}, "results": [{}]}]}, "runs[0].results[0], field message.text: is missing"),
+        ("sarif", {"runs": []}, "field runs: is empty"),
+        ("sarif", {"runs": None}, "field runs: is empty"),
+        ("sarif", {"runs": [{"tool": {}}]}, "runs[0], field results: is missing: the tool did not look"),
+        ("sarif", {"runs": [{"results": None}]}, "runs[0], field results: is null: the tool did not look"),
+        (
+            "sarif",
+            {"runs": [{"results": [], "invocations": [{"executionSuccessful": False}]}]},
+            "runs[0], field invocations: says that the tool failed, and has no result",
+        ),
+        (
+            "sarif",
+            {"runs": [{"externalPropertyFileReferences": {"results": [{"location": {"uri": "a"}}]}}]},
+            "field externalPropertyFileReferences.results: keeps its results in other files",
+        ),
         ("github", [{"body": "a", "line": 1.5}], "comment [0], field line: should be a whole number"),
         ("github", [{"body": "a", "created_at": "soon"}], "comment [0], field created_at: is not a time"),
         ("codex", {"findings": [{"title": "a", "code_location": []}]}, "field code_location: should be an object"),
@@ -131,6 +145,12 @@ def test_errors_name_record_and_field(name: str, data: object, says: str) -> Non
         load(Format, name).read(json.dumps(data).encode(), "my.file")
     assert str(caught.value).startswith("my.file, ")
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("invocations", [None, [], [{}], [{"executionSuccessful": True}]])
+def test_a_tool_that_found_nothing_wrote_a_silent_review(invocations: object) -> None:
+    log = {"runs": [{"tool": {}, "results": [], "invocations": invocations}]}
+    assert load(Format, "sarif").read(json.dumps(log).encode(), "my.sarif")[0].comments == ()
 
 
 @pytest.mark.parametrize(

@@ -51,9 +51,10 @@ class Node:
     record: int | str | None = None
     at: str = ""
 
-    def error(self, problem: str, key: str = "") -> BadInput:
+    def error(self, problem: str, key: str = "", remedy: str = "") -> BadInput:
         """A BadInput about this value, or about its field `key`."""
-        return BadInput(self.source, problem, record=self.record, field=self._path(key) if key else self.at)
+        field = self._path(key) if key else self.at
+        return BadInput(self.source, problem, record=self.record, field=field, remedy=remedy)
 
     def _path(self, key: str) -> str:
         return f"{self.at}.{key}" if self.at else key

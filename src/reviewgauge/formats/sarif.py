@@ -2,7 +2,9 @@
 
 Source: OASIS, Static Analysis Results Interchange Format Version 2.1.0. Suppressed results, results that passed and
 results gone since the baseline are not comments. URIs are percent-decoded and put together from `uriBaseId`. An end
-column is exclusive: one at column 1 ends on the line before. A quoted snippet finds the place when lines moved.
+column is exclusive: one at column 1 ends on the line before. A quoted snippet finds the place when lines moved. An
+empty list of results is a silent review; a log without one (3.14.23: the scan did not happen), without a run, or of a
+tool that failed is an error.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ _WRITTEN = {
 _CVSS = ((9.0, Severity.CRITICAL), (7.0, Severity.HIGH), (4.0, Severity.MEDIUM))
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _OWN = "reviewgauge"
+_NO_RUN = "a tool that found nothing writes one run with an empty list of results"
 LONGEST = 1_000_000  # characters of a message into which arguments were put
 _KNOWN = ("ruleId", "ruleIndex", "rule", "level", "message", "locations", "fixes", "suppressions", "kind", "properties")
 _SILENT = {"pass": "passed", "notApplicable": "not applicable", "open": "not decided by the tool"}
@@ -49,11 +52,10 @@ class Sarif(Format):
     @override
     def read(self, data: bytes, source: str) -> list[Parsed]:
         document = object_node(parse_json(data, source), source)
-        if not has(document.value, "runs"):
-            raise document.error("is missing", "runs")
-        return [
-            _read_run(Node(run.value, source, f"runs[{i}]"), source) for i, run in enumerate(document.nodes("runs"))
-        ]
+        runs = [Node(run.value, source, f"runs[{i}]") for i, run in enumerate(document.nodes("runs"))]
+        if not runs:
+            raise document.error("is empty" if has(document.value, "runs") else "is missing", "runs", _NO_RUN)
+        return [_read_run(run, source) for run in runs]
 
     def recognises(self, data: bytes) -> bool:
         """An object with runs that have a tool."""
@@ -79,7 +81,7 @@ def _read_run(run: Node, source: str) -> Parsed:
     rules = [driver.nodes("rules"), *(extension.nodes("rules") for extension in run.node("tool").nodes("extensions"))]
     by_id = {rule.text("id"): rule for group in reversed(rules) for rule in group}
     artifacts = run.nodes("artifacts")
-    for i, item in enumerate(run.nodes("results")):
+    for i, item in enumerate(_results(run)):
         result = Node(item.value, source, f"{run.record}.results[{i}]")
         reason = _unwanted(result)
         if reason is not None:
@@ -87,7 +89,24 @@ def _read_run(run: Node, source: str) -> Parsed:
             continue
         rule = _rule(result, rules[0], by_id)
         _add(found, result, rule, bases, artifacts)
-    return found.parsed()
+    parsed = found.parsed()
+    if not parsed.comments and _failed(run):
+        raise run.error("says that the tool failed, and has no result", "invocations", "run the tool again")
+    return parsed
+
+
+def _results(run: Node) -> list[Node]:
+    """The results of a run. Raises BadInput where there are none to read: an empty list says that nothing was found."""
+    if run.node("externalPropertyFileReferences").as_object().get("results"):
+        raise run.error("keeps its results in other files", "externalPropertyFileReferences.results", "write one file")
+    if run.as_object().get("results") is None:
+        problem = "is null" if "results" in run.as_object() else "is missing"
+        raise run.error(f"{problem}: the tool did not look", "results", "an empty list says that nothing was found")
+    return run.nodes("results")
+
+
+def _failed(run: Node) -> bool:
+    return any(item.as_object().get("executionSuccessful") is False for item in run.nodes("invocations"))
 
 
 def _key(run: Node) -> str | None:

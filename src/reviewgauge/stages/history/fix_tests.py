@@ -95,17 +95,19 @@ class SuiteRunner:
             with workspace(repository, commit, whole=False) as made, scratch_folder() as top:
                 _lay_over(repository, fix, made.folder, tests)
                 ended = self._run(made.folder, top, tests.run)
-                output = (ended.out + b"\n" + ended.err).decode("utf-8", "replace").replace(str(made.folder), ".")
+                output = (ended.out + b"\n" + ended.err).decode("utf-8", "replace").replace("\x00", "")
+                output = output.replace(str(made.folder), ".")
         except UserError as error:
             if error.problem.startswith("cannot start a process"):
                 raise
             return SuiteRun(commit=commit, result=f"no checkout of it can be made: {error.problem}")
+        words = hide_secrets(output).strip()[-_LAST_WORDS:]
         return SuiteRun(
             commit=commit,
             result=self._result(ended),
             failing=failing_tests(output),
             seconds=round(ended.seconds, 2),
-            output=hide_secrets(output.replace("\x00", "")).strip()[-_LAST_WORDS:],
+            output=f"{words}\n{ended.unproved}".strip(),
         )
 
     def _run(self, folder: Path, top: Path, files: Iterable[str]) -> Ended:
