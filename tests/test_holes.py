@@ -28,6 +28,7 @@ from reviewgauge.core.parsing import MOST_VALUES, parse_record
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Change, Issue
 from reviewgauge.core.specs import load, signature
+from reviewgauge.engine.build.recipes import read_recipe
 from reviewgauge.models.answers.readers import Unreadable, yes_no
 from reviewgauge.models.cache import stores
 from reviewgauge.models.cache.stores import RecordedCalls
@@ -195,6 +196,25 @@ def test_a_recipe_nested_too_deeply_is_one_line(tmp_path: Path, capsys: pytest.C
     file.write_text("a = " + "[" * 3000 + "]" * 3000)
     assert main(["build", "sample", "--recipe", str(file), "-o", str(tmp_path / "b")]) == 2
     assert "deep.toml: is nested too deeply" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("key", ["a", '"a"', "'a'"])
+def test_a_recipe_of_endless_keys_takes_no_time(tmp_path: Path, capsys: pytest.CaptureFixture[str], key: str) -> None:
+    file = tmp_path / "slow.toml"
+    for before in ("", "s = 'it\\'\n", 's = """\n"\\"" .\n"""\n', "s = '''\nit's'''\n", '# "\n'):
+        file.write_text(f"{before}[{' . '.join([key] * 5000)}]\n" + "b=1\n" * 5000)
+        assert main(["build", "sample", "--recipe", str(file), "-o", str(tmp_path / "b")]) == 2
+        assert "slow.toml: holds a key of more than 20 dots" in capsys.readouterr().err
+    file.write_text("a=1\n" * 20_000)
+    assert main(["build", "sample", "--recipe", str(file), "-o", str(tmp_path / "b")]) == 2
+    assert "is longer than 65,536 bytes" in capsys.readouterr().err
+
+
+def test_a_recipe_of_many_numbers_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "numbers.toml"
+    texts = "[" + "1.5, " * 40 + "]\ns = 'a" + ".b" * 40 + "'  # " + "." * 40
+    file.write_text(f"title = 't'\n[parameters]\nn = {texts}\n[[stage]]\nuse = 'drop_large'\n")
+    assert read_recipe(str(file)).parameters["s"] == "a" + ".b" * 40
 
 
 def _case_with_git(folder: Path, git: str, commits: list[str]) -> Path:

@@ -142,6 +142,41 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path: Path) -> None:
             read(path, SMALL)
 
 
+def header(kind: bytes, content: bytes) -> bytes:
+    """A tar's extra header of one type."""
+    entry = tarfile.TarInfo("extra")
+    entry.type, entry.size = kind, len(content)
+    return entry.tobuf(tarfile.GNU_FORMAT) + content + b"\0" * (-len(content) % 512)
+
+
+SPARSE = header(tarfile.XHDTYPE, b"22 GNU.sparse.major=1\n22 GNU.sparse.minor=0\n")
+PLAIN = header(tarfile.REGTYPE, b"1" * 2000)
+
+
+@pytest.mark.parametrize(("headers", "problem"), [
+    (header(tarfile.XHDTYPE, b"1" * 20_000), "a name or header over 16,384 bytes"),
+    (header(tarfile.XGLTYPE, b"1" * 20_000), "a name or header over 16,384 bytes"),
+    (header(tarfile.GNUTYPE_LONGNAME, b"a" * 20_000), "a name or header over 16,384 bytes"),
+    (header(tarfile.GNUTYPE_LONGLINK, b"a" * 20_000), "a name or header over 16,384 bytes"),
+    (header(tarfile.GNUTYPE_LONGNAME, b"a") * 3000, "holds header upon header"),
+    (header(tarfile.XHDTYPE, b"9" * 5000 + b" path=a\n"), "cannot read"),
+    (SPARSE, "holds a sparse file"),
+    (header(tarfile.REGTYPE, bytes(9_000_000)), "unpacks to far more than its size"),
+])  # fmt: skip
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("packed", [True, False])
+def test_headers_of_a_tar_take_no_memory(
+    tmp_path: Path, headers: bytes, problem: str, first: bool, packed: bool
+) -> None:
+    if not packed and "unpacks" in problem:
+        return
+    whole = b"" if first else header(tarfile.REGTYPE, b"")
+    whole += headers + PLAIN + bytes(1024)
+    (tmp_path / "d.tar.gz").write_bytes(gzip.compress(whole, mtime=0) if packed else whole)
+    with pytest.raises(UserError, match=problem):
+        read(tmp_path / "d.tar.gz", SMALL._replace(free=8_000_000))
+
+
 def test_one_answer_may_only_be_so_long(tmp_path: Path) -> None:
     members = {"o/n/pulls/7.json": json.dumps({**PULL, "body": os.urandom(80_000).hex()}).encode()}
     with pytest.raises(BadInput, match="is over 100,000 bytes"):

@@ -32,7 +32,13 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.specs import load, load_from, texts_of
 from reviewgauge.core.trust import FromFile, texts_in
 
-LONGEST = 1_000_000  # bytes of a recipe
+LONGEST = 65_536  # bytes of a recipe
+_QUOTED = re.compile(
+    r'"""(?:[^"\\]|\\.|"(?!""))*+(?:"{3,5})?|\'{3}(?:[^\']|\'(?!\'\'))*+(?:\'{3,5})?'
+    r'|"(?:[^"\\\n]|\\.)*+"?|\'[^\'\n]*+\'?|#[^\n]*+',
+    re.DOTALL,
+)
+_LONG_KEY = re.compile(r"\.(?:[\w \t-]*+\.){20}")  # tomllib takes quadratic time for keys of many parts
 _SLOT = re.compile(r"\$([a-z_][a-z0-9_]*)")
 
 
@@ -74,6 +80,8 @@ def read_recipe(word: str) -> Recipe:
     else:
         raise UserError(f"{word!r} is not a recipe", remedy=f"choose {', '.join(recipe_names())}, or a .toml file")
     source = Path(word).name
+    if _LONG_KEY.search(_QUOTED.sub("", text)):
+        raise BadInput(source, "holds a key of more than 20 dots")
     try:
         found = Recipe.model_validate(tomllib.loads(text))
     except RecursionError:

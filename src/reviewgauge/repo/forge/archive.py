@@ -37,6 +37,14 @@ from reviewgauge.repo.forge.answers import without_addresses
 from reviewgauge.repo.forge.reading import Raw
 
 MOST_MEMBERS = 2_000_000
+LONGEST_HEADER = 16_384  # bytes of a long name in a tar, or of a member's extra header
+_HEADERS = {
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+}
 _LINES = re.compile(r"(?:.*/)?[^/]+\.jsonl(?:\.gz)?")
 _ANSWER = re.compile(
     r"(?:(?:.*/)?(?P<repo>[\w.-]+/[\w.-]+)/)?(?:languages|(?P<kind>pulls|issues)/(?P<number>\d{1,9})(?:/(?P<part>\w+))?)"
@@ -80,9 +88,12 @@ class Archive(AbstractContextManager["Archive"]):
         self._open = ExitStack()
         try:
             self._members = self._list()
-        except (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error) as error:
+        except (OSError, tarfile.TarError, zipfile.BadZipFile, EOFError, zlib.error, ValueError) as error:
             self._open.close()
             raise UserError(f"cannot read {path.name}: {error}", remedy="is the file complete?") from None
+        except RecursionError:
+            self._open.close()
+            raise UserError(f"cannot read {path.name}: it holds header upon header") from None
         except BaseException:
             self._open.close()
             raise
@@ -150,9 +161,7 @@ class Archive(AbstractContextManager["Archive"]):
             return {path.name: lambda: path.open("rb")}
         if zipfile.is_zipfile(path):
             return self._zip()
-        if tarfile.is_tarfile(path):
-            return self._tar()
-        raise UserError(f"{path.name} is not an archive", remedy="a folder, .jsonl, .jsonl.gz, .zip or .tar.gz")
+        return self._tar()
 
     def _folder(self) -> Mapping[str, Callable[[], IO[bytes]]]:
         found: dict[str, Callable[[], IO[bytes]]] = {}
@@ -177,19 +186,31 @@ class Archive(AbstractContextManager["Archive"]):
         spool = self._open.enter_context(tempfile.TemporaryFile())  # noqa: SIM115  the stack closes it
         places: dict[str, tuple[int, int]] = {}
         size = self.path.stat().st_size
-        with tarfile.open(self.path, "r:*") as archive:
-            for member in archive:
-                if not member.isfile() or not _wanted(member.name):
-                    self._limits.weigh(member.offset, size)
-                    continue
-                _count(len(places))
-                source = archive.extractfile(member)
-                start = spool.tell()
-                while source is not None and (piece := source.read(1 << 20)):
-                    spool.write(piece)
-                    self._limits.weigh(spool.tell(), size)
-                places[member.name] = (start, spool.tell() - start)
+        archive = self._open_tar()
+        while (member := archive.next()) is not None:
+            archive.members.clear()  # type: ignore[attr-defined]  # kept for seeking, which a stream does not do
+            if not member.isfile() or not _wanted(member.name):
+                continue
+            _count(len(places))
+            source = archive.extractfile(member)
+            start = spool.tell()
+            while source is not None and (piece := source.read(1 << 20)):
+                spool.write(piece)
+                self._limits.weigh(spool.tell(), size)
+            places[member.name] = (start, spool.tell() - start)
         return {name: lambda at=at: _buffered(_Window(spool, *at)) for name, at in places.items()}  # type: ignore[misc]
+
+    def _open_tar(self) -> tarfile.TarFile:
+        """The tar as a stream, weighed while it is unpacked. Raises UserError for any other file."""
+        stream: IO[bytes] = self._open.enter_context(self.path.open("rb"))
+        packed = stream.read(2) == b"\x1f\x8b"
+        stream.seek(0)
+        try:
+            stream = _buffered(_Guarded(stream, self.path.name, self._limits)) if packed else stream
+            return self._open.enter_context(tarfile.open(fileobj=stream, mode="r|", tarinfo=_Header))
+        except tarfile.TarError:
+            remedy = "a folder, .jsonl, .jsonl.gz, .zip or .tar.gz"
+            raise UserError(f"{self.path.name} is not an archive", remedy=remedy) from None
 
 
 def shaped(value: object, where: str) -> Raw:
@@ -248,6 +269,20 @@ class _Guarded(io.RawIOBase):
             raise BadInput(self._name, "is not a complete gzip file", remedy="is the file complete?") from None
         buffer[: len(piece)] = piece
         return len(piece)
+
+
+class _Header(tarfile.TarInfo):
+    """The header of a member, bounded: `tarfile` holds a long name in memory, however long it says that it is."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        found = super().frombuf(buf, encoding, errors)
+        if found.size > LONGEST_HEADER and found.type in _HEADERS:
+            raise UserError(f"the archive holds a name or header over {LONGEST_HEADER:,} bytes")
+        return found
+
+    def _proc_gnusparse_10(self, *_: object) -> None:  # reads on in quadratic time until a line ends
+        raise UserError("the archive holds a sparse file, as no dump of pull requests does")
 
 
 class _Window(io.RawIOBase):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from reviewgauge.repo.history.commits import Commit
 from reviewgauge.repo.processes import RecentlyUsed
 from reviewgauge.repo.syntax.functions import code_lines
+from reviewgauge.repo.syntax.languages import language
 from reviewgauge.repo.syntax.lines import LineKinds
 from reviewgauge.repo.szz.blame import Blamed, FileDiff, GitReader, Missing, Patch
 from reviewgauge.repo.szz.same_code import (
@@ -139,6 +140,7 @@ WRITTEN_IN_MERGE = "written in a merge"
 _ALIKE = 0.5  # share of tokens that a line of a merge has in common with its line in a parent
 _REMEMBERED = 256  # commits, hunks; and of what moved, times _BYTES of diffs
 _BYTES = 20_000
+_MOST_SHAPED = 300_000  # bytes of a commit's diff; beyond it no line is looked for under other names
 _MOST_RENAMED = 5_000  # lines on both sides of a commit; beyond it no identifiers are compared
 
 
@@ -213,8 +215,10 @@ class CommitSkipper:
         return self._moves.of(commit, lambda: Moves(files), lambda _: weight)
 
     def _shapes_of(self, commit: str, files: tuple[FileDiff, ...]) -> Moves:
-        weight = sum(len(file.body) for file in files) // _BYTES + 1
-        return self._shapes.of(commit, lambda: Moves(files, shapes=True), lambda _: weight)
+        """Moves with other names; in code only, and none in a commit that is too large."""
+        size = sum(len(file.body) for file in files if language(file.path))
+        code = tuple(file for file in files if language(file.path)) if size <= _MOST_SHAPED else ()
+        return self._shapes.of(commit, lambda: Moves(code, shapes=True), lambda _: size // _BYTES + 1)
 
     def _merged(self, commit: Commit, line: Blamed) -> tuple[EarlierLines, ...] | str:
         """The lines of the parents behind a line of a merge: those most like it, at most one of each parent."""
