@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Judge
-from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.records import Case, Change, Comment, Origin, Resolution, Review
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.specs import load
 from reviewgauge.judges.lexical import Lexical, finding_names
+from reviewgauge.judges.pairs.fixes import brought, with_fix
 from reviewgauge.judges.pairs.lexical_model import (
     LexicalModel,
     LexicalWeights,
@@ -282,3 +283,36 @@ def test_the_usual_forms_of_a_name_are_one(name: str) -> None:
 def test_likeness_is_symmetric(one: str, other: str) -> None:
     model = LexicalModel(load_weights()[0])
     assert model.likeness(one, other) == pytest.approx(model.likeness(other, one))
+
+
+FIXED = Comment(
+    id="fix",
+    body="Fixed cookies",
+    origin=Origin.FIX,
+    resolution=Resolution(diff="@@ -1 +1 @@\n-jar.update(cookies)\n+jar.clear_expired_cookies(now)"),
+)
+
+
+def fixed_by(body: str, reference: Comment = FIXED) -> float:
+    case = Case(id="c", change=Change(repo="shop"), references=(reference,))
+    said = Comment(id="a", body=body)
+    review = Review(case="c", system="s", comments=(said,))
+    verdict = Lexical().judge(case, [said], [reference], review)[0][0]
+    assert verdict is not None
+    return verdict.probability
+
+
+def test_a_fix_is_recognised_by_the_words_that_it_brought() -> None:
+    expert = "update only ever adds: cookies that expired stay in the jar, so call clear_expired_cookies"
+    assert fixed_by(expert) > 0.5
+    assert fixed_by(expert) > fixed_by(expert, FIXED.model_copy(update={"resolution": None}))
+    assert fixed_by("jar.update(cookies) is hard to read") < fixed_by(expert)
+    assert fixed_by("Please check the cookies") <= 0.4, "one shared word says little"
+    assert fixed_by("Fixed cookies") > 0.99
+
+
+def test_models_read_the_fix_and_of_other_references_the_text_alone() -> None:
+    assert "+jar.clear_expired_cookies(now)" in with_fix(FIXED) and "A later fix" in with_fix(FIXED)
+    assert with_fix(FIXED.model_copy(update={"origin": Origin.REVIEW})) == "Fixed cookies"
+    assert brought(FIXED) == "clear_expired_cookies now"
+    assert brought(Comment(id="r", body="x")) is None
