@@ -10,7 +10,8 @@ from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Change, Comment, Review, Severity
 from reviewgauge.core.results import NOT_STATED
 from reviewgauge.core.specs import signature
-from reviewgauge.metrics.hits import Hits, comment_parts, finding_parts
+from reviewgauge.metrics.hits import Hits
+from reviewgauge.metrics.matching.counts import comment_parts, finding_parts
 
 CHANGE = Change(repo="shop")
 METRICS = [

@@ -7,7 +7,6 @@ neutral bucket and the accounting identities are ours.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,12 +16,13 @@ import numpy as np
 
 from reviewgauge.core.protocols import Aggregate, Judge, Measured, Metric
 from reviewgauge.core.records import Anchoring, Case, Review, findings, groups_of
-from reviewgauge.core.results import Bounds, CommentState, Failed, Failure, GroupOutcome, Matching, Verdict
+from reviewgauge.core.results import Bounds, CommentState, Failed, Failure, Matching, Verdict
 from reviewgauge.core.specs import signature
 from reviewgauge.core.trust import PluginSpec, Word
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, Compared, judge_of, not_asked
 from reviewgauge.judges.pairs.location import locate
-from reviewgauge.metrics.matching import match
+from reviewgauge.metrics.matching import counts, match
+from reviewgauge.metrics.matching.counts import Facet
 from reviewgauge.repo.diff.diffs import hunk_count
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 Table = Sequence[Sequence[Verdict | None]]
-Facet = dict[str, dict[str, float]]  # parts by the value of a fact of comments or findings; see `combine`
 
 
 @dataclass(frozen=True)
@@ -218,8 +217,8 @@ class Hits(Metric):
             "comments": comments,
             **{state.value: n for state, n in count.items()},
             "rejected": sum(outcome.rejected for outcome in matching.comments),
-            **_precision_parts(matching, self.duplicates),
-            **_recall_parts(matching.groups),
+            **counts.precision_parts(matching, self.duplicates),
+            **counts.recall_parts(matching.groups),
             "placed": len(placed),
             "invalid": sum(c.anchoring is Anchoring.INVALID for c in placed),
             "clean": case.clean,
@@ -305,11 +304,11 @@ class Hits(Metric):
                 stated = (getattr(one, fact) for one in case.references if one.id in group.members)
                 value = next((str(value) for value in stated if value is not None), None)
                 values |= dict.fromkeys(group.members, value)
-            facets[fact] = finding_parts(matching, values)
+            facets[fact] = counts.finding_parts(matching, values)
         for fact in ("category", "severity"):
             facts = {comment.id: getattr(comment, fact) for comment in review.comments}
             own = {name: None if value is None else str(value) for name, value in facts.items()}
-            facets[f"comment_{fact}"] = comment_parts(matching, own, self.duplicates)
+            facets[f"comment_{fact}"] = counts.comment_parts(matching, own, self.duplicates)
         return {name: facet for name, facet in facets.items() if facet}
 
 
@@ -331,75 +330,3 @@ def _lined(case: Case) -> int:
     """How many findings have lines."""
     spans = [[reference.span for reference in finding] for finding in findings(case.references)]
     return sum(any(span is not None and span.start is not None for span in group) for group in spans)
-
-
-def counted_states(matching: Matching, duplicates: str = "apart") -> frozenset[CommentState]:
-    """The states of the comments that count for precision: all of them in a published variant."""
-    if ":" in matching.policy:  # both published matchers divide the hits by all comments
-        return frozenset(CommentState)
-    apart = {CommentState.NEUTRAL} | ({CommentState.DUPLICATE} if duplicates == "apart" else set())
-    return frozenset(CommentState) - apart
-
-
-def comment_parts(matching: Matching, values: Mapping[str, str | None], duplicates: str = "apart") -> Facet:
-    """Parts for precision, by the value of each comment (by its id)."""
-    published = ":" in matching.policy
-    credits = Counter(comment for group in matching.groups for comment in group.comments)
-    facet: Facet = {}
-    for outcome in matching.comments:
-        parts = {"comments": 1.0, outcome.state.value: 1.0}
-        parts |= _precision_parts(matching.model_copy(update={"comments": (outcome,)}), duplicates)
-        if published:
-            parts |= dict.fromkeys(("right", "right_least", "right_most"), float(credits[outcome.comment]))
-        match.add_parts(facet, values.get(outcome.comment), parts)
-    return facet
-
-
-def _precision_parts(matching: Matching, duplicates: str) -> dict[str, float]:
-    """Of the comments: how many count, how many are right, and how many if all that is unsure is wrong, or right."""
-    counted = counted_states(matching, duplicates)
-    said = [outcome for outcome in matching.comments if outcome.state in counted]
-    spare = sum(outcome.state is CommentState.UNSURE and not outcome.probability for outcome in said)
-    return {
-        "said": float(len(said)),
-        "right": sum(outcome.credit for outcome in said),
-        "right_least": float(sum(outcome.state is CommentState.MATCHED and not outcome.unsure for outcome in said)),
-        "right_most": float(sum(outcome.state in (CommentState.MATCHED, CommentState.UNSURE) for outcome in said))
-        - spare,
-        "said_most": float(len(said) - spare * (duplicates == "apart")),  # one finding is raised by one comment
-    }
-
-
-def _recall_parts(groups: Sequence[GroupOutcome]) -> dict[str, float]:
-    """Of the findings: how many were hit, and how many if all that is unsure is missed, or hit."""
-    hit = sum(group.credit for group in groups)
-    return {
-        "references": float(len(groups)),
-        "hit": hit,
-        "missed": len(groups) - hit,
-        "hit_least": float(sum(group.hit and not group.unsure for group in groups)),
-        "hit_most": float(sum(group.hit or group.unsure for group in groups)),
-        "unsure_references": float(sum(group.unsure for group in groups)),
-    }
-
-
-def finding_parts(matching: Matching, values: Mapping[str, str | None]) -> Facet:
-    """Parts for recall, by the value of each finding: the first that one of its phrasings (by id) has."""
-    facet: Facet = {}
-    for group in matching.groups:
-        value = next((value for name in group.members if (value := values.get(name)) is not None), None)
-        match.add_parts(facet, value, _recall_parts([group]))
-    return facet
-
-
-def both_parts(comments: Facet, findings: Facet) -> Facet:
-    """Both under one value, so that F1 is defined too: precision of the comments, recall of the findings of a kind.
-
-    A comment may be right about a finding of another kind, so the two numerators differ. `changes` counts 1 where the
-    value occurs at all: the changes of the values do not add up to those of the whole, everything else does.
-    """
-    facet: Facet = {}
-    for side in (comments, findings):
-        for value, parts in side.items():
-            facet[value] = {**facet.get(value, {"changes": 1.0}), **parts}
-    return facet

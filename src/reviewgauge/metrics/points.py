@@ -39,7 +39,8 @@ from reviewgauge.metrics.matching.asking_points import (
     hits_prompt,
     vote,
 )
-from reviewgauge.metrics.matching.match import add_parts, why_unmeasurable
+from reviewgauge.metrics.matching.counts import add_parts
+from reviewgauge.metrics.matching.match import why_unmeasurable
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.model_spec import parse_model
 

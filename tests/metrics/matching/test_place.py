@@ -1,4 +1,4 @@
-"""What a place says: much where chance would seldom hit it, little where it nearly always does, never against the words."""
+"""What a place says: much where chance would seldom hit it, little where it often does, never against the words."""
 
 from __future__ import annotations
 

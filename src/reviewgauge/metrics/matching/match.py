@@ -7,14 +7,14 @@ exactly one of hit, missed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from reviewgauge.core.records import Case, Comment, Review, Task, groups_of
-from reviewgauge.core.results import NOT_STATED, CommentOutcome, CommentState, GroupOutcome, Matching, Pair, Verdict
+from reviewgauge.core.results import CommentOutcome, CommentState, GroupOutcome, Matching, Pair, Verdict
 from reviewgauge.judges.pairs.location import in_words, locate
 from reviewgauge.metrics.matching import policies
 from reviewgauge.metrics.matching.place import ChangedLines
@@ -64,13 +64,6 @@ def why_unmeasurable(case: Case) -> str:
     if case.change.task is not Task.REVIEW:
         return f"the task is {case.change.task}, not review"
     return "" if case.references or case.clean else "no references, and not known to be clean"
-
-
-def add_parts(facet: dict[str, dict[str, float]], value: str | None, parts: Mapping[str, float]) -> None:
-    """Add the parts to those of a value; None is what does not say."""
-    sums = facet.setdefault(NOT_STATED if value is None else value, {})
-    for name, number in parts.items():
-        sums[name] = sums.get(name, 0.0) + number
 
 
 class Evidence:
