@@ -25,8 +25,8 @@ from reviewgauge.core.base import escape_cell, unescape_cell
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.files import write_named
 from reviewgauge.core.parsing import MOST_VALUES, parse_record
-from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Change, Issue
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, Comment, Issue, Review
 from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.build.recipes import read_recipe
 from reviewgauge.models.answers.readers import Unreadable, yes_no
@@ -215,6 +215,22 @@ def test_a_recipe_of_many_numbers_is_read(tmp_path: Path) -> None:
     texts = "[" + "1.5, " * 40 + "]\ns = 'a" + ".b" * 40 + "'  # " + "." * 40
     file.write_text(f"title = 't'\n[parameters]\nn = {texts}\n[[stage]]\nuse = 'drop_large'\n")
     assert read_recipe(str(file)).parameters["s"] == "a" + ".b" * 40
+
+
+@pytest.mark.parametrize("spec", ["edit", "edit(unit='words')", "rouge", "rouge(variant='rouge-score')"])
+def test_endless_texts_are_not_aligned(spec: str) -> None:
+    ours, theirs = ("".join(f"{number} " for number in range(n, n + 110_000)) for n in (0, 900_000))
+    change = Change(repo="a/b")
+    reference = Comment(id="r", body=theirs, author="ann")
+    case = Case(id="1", change=change, references=(reference,))
+    review = Review(case="1", system="s", comments=(Comment(id="c", body=ours),))
+    metric = load(Metric, spec)
+    (found,) = metric.parts_many([(case, review)])
+    assert found == metric.parts(case, review)
+    assert isinstance(found, str) and "too long to align" in found
+    same = review.model_copy(update={"comments": (Comment(id="c", body=theirs),)})
+    assert isinstance(metric.parts(case, same), Measured)
+    assert metric.bounds(case) is not None
 
 
 def _case_with_git(folder: Path, git: str, commits: list[str]) -> Path:

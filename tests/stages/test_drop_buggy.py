@@ -115,7 +115,7 @@ def test_an_issue_that_was_opened_before_speaks_of_something_else(
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
-    fix = say(story, "Fix the price")
+    fix = say(story, "Fix the wrong price")
     item = candidate(story, bad, merge=bad, day=2)
     assert decide(DropBuggy(horizon=0), [item], context) == {bad[:12]: MISSED}, "nothing is known of the issue"
     found = decide(DropBuggy(horizon=0), [item, fixing(story, fix, opened, body, closes)], context)
@@ -173,7 +173,7 @@ def test_a_branch_answers_for_its_own_commits_and_its_merge(story: Story, contex
         "a fix within the change is not a missed one"
     )
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2").replace("strip()", "strip('-')")})
-    say(story, "Fix the price")
+    say(story, "Fix the wrong price")
     assert decide(DropBuggy(horizon=0), [item], context) == {head[:12]: MISSED}
 
 
@@ -190,7 +190,7 @@ def test_squashed_and_rebased_branches_are_found_on_the_main_line(story: Story, 
     story.git("cherry-pick", f"{base}..{head}")
     rebased = story.git("rev-parse", "HEAD")
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
-    say(story, "Fix the price")
+    say(story, "Fix the wrong price")
     item = candidate(story, head, base, merge=rebased)
     assert decide(DropBuggy(horizon=0), [item], context) == {head[:12]: MISSED}, "the fix blames the first of two"
     unmerged = candidate(story, head, base)
@@ -228,7 +228,7 @@ def test_a_mirror_without_a_head_is_looked_at_from_the_newest_merge(story: Story
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
-    fix = say(story, "Fix the price")
+    fix = say(story, "Fix the wrong price")
     story.git("update-ref", f"refs/reviewgauge/{fix}", fix)
     story.git("symbolic-ref", "HEAD", "refs/heads/none")
     items = [candidate(story, bad, merge=bad, day=2), candidate(story, fix, merge=fix, day=3)]
@@ -240,7 +240,7 @@ def test_each_fix_is_traced_once_whatever_runs_again(story: Story, tmp_path: Pat
     story.commit({"shop.py": "a = 1\n"})
     bad = story.commit({"shop.py": "a = 1\n" + CODE})
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 2")})
-    say(story, "Fix the price")
+    say(story, "Fix the wrong price")
     told: list[str] = []
     context = BuildFolder(tmp_path / "again", listener=lambda done, total, label: told.append(label))
     items = [candidate(story, bad)]
@@ -249,7 +249,7 @@ def test_each_fix_is_traced_once_whatever_runs_again(story: Story, tmp_path: Pat
     assert decide(DropBuggy(horizon=5), items, context) == {bad[:12]: MISSED}, "another horizon, the same fixes"
     assert told.count("tracing fixes") == 1
     story.commit({"shop.py": "a = 1\n" + CODE.replace("* item.count", "* 3")})
-    say(story, "Fix the price again")
+    say(story, "Fix the wrong price again")
     assert decide(DropBuggy(horizon=0), items, context) == first
     assert told.count("tracing fixes") == 2, "a longer history: the new fix only"
     context.close()

@@ -14,10 +14,12 @@ import numpy as np
 
 from reviewgauge.core.protocols import Aggregate
 from reviewgauge.core.results import Parts
-from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair, flatten
+from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair, flatten, too_long
 
 if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
+
+_MOST_TOGETHER = 10**7  # steps of one pair in a batch: all together take a second, in which nothing is heard of Ctrl-C
 
 
 @dataclass(frozen=True)
@@ -26,14 +28,20 @@ class Edit(TextMetric):
 
     `unit="chars"` counts code points, blanks and case included; `unit="words"` counts what stands between blanks, so
     a Chinese or Japanese run is one word. Of several references the closest counts. A blank review has distance 1.
-    Time grows with the product of the lengths: 1 MB against a usual comment takes milliseconds, two unrelated texts of
-    1 MB each take about half a minute.
+    Time grows with the product of the lengths: 1 MB against a usual comment takes milliseconds. Texts whose product is
+    over 10 billion (two of 100,000 characters) are not measured.
     """
 
     unit: Literal["chars", "words"] = "chars"
 
     headline: ClassVar[str] = "similarity"
     lower_is_better: ClassVar[frozenset[str]] = frozenset({"distance"})
+
+    def refusal(self, pair: TextPair) -> str:
+        """That the texts are too long, where they are."""
+        if self.unit == "chars":
+            return too_long(pair.hypothesis, pair.references, "characters")
+        return too_long(pair.hypothesis.split(), [text.split() for text in pair.references], "words")
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """`similarity` and `distance`, which add up to 1."""
@@ -51,7 +59,9 @@ class Edit(TextMetric):
         from rapidfuzz.distance import Levenshtein
 
         scorer = Levenshtein.normalized_distance
-        if self.unit == "chars":
+        longest = max((len(mine) * len(theirs) for mine, theirs in zip(hypotheses, references, strict=True)), default=0)
+        if self.unit == "chars" and longest <= _MOST_TOGETHER:
             found: list[float] = process.cpdist(hypotheses, references, scorer=scorer, dtype=np.float64).tolist()
             return found
-        return [scorer(mine.split(), theirs.split()) for mine, theirs in zip(hypotheses, references, strict=True)]
+        split = str.split if self.unit == "words" else str
+        return [scorer(split(mine), split(theirs)) for mine, theirs in zip(hypotheses, references, strict=True)]

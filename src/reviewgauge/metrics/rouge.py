@@ -17,7 +17,7 @@ from typing import ClassVar, Literal
 from rapidfuzz.distance import LCSseq
 
 from reviewgauge.core.results import Parts
-from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
+from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair, too_long
 from reviewgauge.metrics.texts.tokens import EACH, Remembered, Tokens, remembered
 from reviewgauge.models.text.porter import stem
 
@@ -39,7 +39,8 @@ class Rouge(TextMetric):
     compared by its marks. The variant "rouge-score" is the package to the last bit: it reads a to z and 0 to 9 only,
     so that other scripts look like silence, and `unread` is the share of the words of both texts that it dropped. On
     English prose the two are the same. A text shorter than `n` words has no n-gram and gets 0. Of several references
-    the one with the best `f` counts. ROUGE-L of two texts of 1 MB each takes some ten seconds.
+    the one with the best `f` counts. ROUGE-L takes time that grows with the product of the lengths: where that is over
+    10 billion (two texts of 100,000 words) it is not measured.
     """
 
     n: Literal["L", 1, 2, 3, 4] = "L"
@@ -52,6 +53,13 @@ class Rouge(TextMetric):
     def __post_init__(self) -> None:
         if not isinstance(self.n, int | str) or isinstance(self.n, bool):
             raise ValueError(f"n={self.n!r} must be one of 'L', 1, 2, 3, 4")
+
+    def refusal(self, pair: TextPair) -> str:
+        """That the texts are too long, where they are."""
+        if self.n != "L" or not too_long(pair.hypothesis, pair.references, "characters"):
+            return ""
+        tokens = _tokeniser(self.variant, self.stem)
+        return too_long(tokens(pair.hypothesis), [tokens(text) for text in pair.references], "words")
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """`f`, `precision` and `recall`; in the variant "rouge-score" also `unread`."""

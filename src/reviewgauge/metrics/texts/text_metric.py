@@ -35,6 +35,17 @@ class TextPair(NamedTuple):
     references: tuple[str, ...]
 
 
+MOST_STEPS = 10**10  # of one alignment: some seconds, in which nothing is heard of Ctrl-C
+
+
+def too_long(hypothesis: Sequence[object], references: Sequence[Sequence[object]], units: str) -> str:
+    """Why two texts cannot be aligned in time that grows with the product of their lengths; empty where they can."""
+    sizes = [len(reference) for reference in references if reference != hypothesis]
+    if len(hypothesis) * sum(sizes) <= MOST_STEPS:
+        return ""
+    return f"the texts are too long to align: {len(hypothesis):,} {units} with {sum(sizes):,}"
+
+
 class FlatPairs(NamedTuple):
     """Every phrasing beside its review's text, one row each; `starts` are the first rows of the pairs."""
 
@@ -86,15 +97,23 @@ class TextMetric(Metric):
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """The additive parts of each pair, in order. A metric with one number calls it `value`."""
 
+    def refusal(self, pair: TextPair) -> str:
+        """Why a pair is not measured; empty where it is."""
+        return ""
+
+    def _pair(self, case: Case, review: Review) -> TextPair | str:
+        pair = text_pair(case, review)
+        return pair if isinstance(pair, str) else self.refusal(pair) or pair
+
     def parts(self, case: Case, review: Review) -> Measured | str:
         """The parts of the review's text against the reference's."""
-        pair = text_pair(case, review)
+        pair = self._pair(case, review)
         return pair if isinstance(pair, str) else self._alone(pair)
 
     def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
         """The same in batches; where a batch breaks, its pairs are measured one by one."""
         for start in range(0, len(items), self.batch):
-            yield from self._batch([text_pair(case, review) for case, review in items[start : start + self.batch]])
+            yield from self._batch([self._pair(case, review) for case, review in items[start : start + self.batch]])
 
     def _batch(self, found: Sequence[TextPair | str]) -> Iterator[Measured | str | Failure]:
         pairs = [pair for pair in found if isinstance(pair, TextPair)]
@@ -130,7 +149,10 @@ class TextMetric(Metric):
         references = reference_texts(case)
         if isinstance(references, str):
             return None
-        worst, best = self.segments([TextPair("", references), TextPair(references[0], references)])
+        pair = TextPair(references[0], references)
+        if self.refusal(pair):
+            return None
+        worst, best = self.segments([TextPair("", references), pair])
         return Bounds(worst=worst, best=best)
 
 
