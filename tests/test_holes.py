@@ -25,7 +25,7 @@ from reviewgauge.core.base import escape_cell, unescape_cell
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.files import write_named
 from reviewgauge.core.parsing import MOST_VALUES, parse_record
-from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.protocols import Format, Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Issue, Review
 from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.build.recipes import read_recipe
@@ -231,6 +231,16 @@ def test_endless_texts_are_not_aligned(spec: str) -> None:
     same = review.model_copy(update={"comments": (Comment(id="c", body=theirs),)})
     assert isinstance(metric.parts(case, same), Measured)
     assert metric.bounds(case) is not None
+
+
+@pytest.mark.parametrize("many", [
+    "\n".join(f"{n * (2**61 - 1)}: 1" for n in range(1, 2000)),
+    "<<: [" + ", ".join("{" + f"{n}: 1, " * 900 + "}" for n in range(3)) + "]",
+    '!!merge "x": [{a: 1}, {b: 2}]',
+])  # fmt: skip
+def test_keys_of_one_hash_take_no_time(many: str) -> None:
+    with pytest.raises(BadInput, match=r"of more than 1,000 keys|it merges objects"):
+        load(Format, "pr_agent").read(f"code_suggestions: []\n{many}\n".encode(), "a.yaml")
 
 
 def _case_with_git(folder: Path, git: str, commits: list[str]) -> Path:

@@ -7,6 +7,7 @@ fences or prose and forget block scalars: both are put right where it is clear w
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -34,6 +35,7 @@ _DIGITS = re.compile(r"[\d:_.+-]+")
 LONGEST = 1_000_000  # characters
 DEEPEST = 30
 MOST_EVENTS = 200_000
+MOST_KEYS = 1000  # of one mapping: numbers may be chosen so that all have one hash, and then time is quadratic
 _NONE = re.compile(r"\s*(?:no|none|n/a)\b.{0,80}", re.IGNORECASE | re.DOTALL)
 
 
@@ -109,11 +111,22 @@ def _refused(events: Iterable[yaml.Event]) -> str:
     """What makes a document too costly to be made: it is small, and may stand for more than any machine can hold."""
     import yaml
 
-    depth = 0
+    room: list[float] = []  # how many more nodes each open collection may hold
     for count, event in enumerate(events):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        if depth > DEEPEST or count > MOST_EVENTS:
-            return f"it is nested more than {DEEPEST} deep" if depth > DEEPEST else "it holds too many values"
+        if room and isinstance(event, yaml.CollectionStartEvent | yaml.ScalarEvent):
+            room[-1] -= 1
+        if room and room[-1] < 0:
+            return f"it holds an object of more than {MOST_KEYS:,} keys"
+        if isinstance(event, yaml.CollectionStartEvent):
+            room.append(2 * MOST_KEYS if isinstance(event, yaml.MappingStartEvent) else math.inf)
+        elif isinstance(event, yaml.CollectionEndEvent):
+            room.pop()
+        if len(room) > DEEPEST or count > MOST_EVENTS:
+            return "it holds too many values" if count > MOST_EVENTS else f"it is nested more than {DEEPEST} deep"
+        if isinstance(event, yaml.ScalarEvent) and (
+            (event.value == "<<" and event.implicit[0]) or (event.tag or "").endswith(":merge")
+        ):
+            return "it merges objects"  # into one of any size
         if isinstance(event, yaml.AliasEvent):
             return "it holds an alias"
         if isinstance(event, yaml.ScalarEvent) and len(event.value) > 100 and _DIGITS.fullmatch(event.value):
