@@ -28,6 +28,7 @@ from reviewgauge.core.parsing import MOST_VALUES, parse_record
 from reviewgauge.core.protocols import Format, Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Issue, Review
 from reviewgauge.core.specs import load, signature
+from reviewgauge.datasets.files.labels import from_json
 from reviewgauge.engine.build.recipes import read_recipe
 from reviewgauge.models.answers.readers import Unreadable, yes_no
 from reviewgauge.models.cache import stores
@@ -500,6 +501,34 @@ def test_a_record_that_unpacks_without_end_is_named(tmp_path: Path, monkeypatch:
     (tmp_path / "calls.jsonl.gz").write_bytes(gzip.compress(b"\n" * 5_000_000))
     with pytest.raises(BadInput, match="unpacks to more than 3,000,000 bytes"):
         RecordedCalls(tmp_path / "calls.jsonl.gz")
+
+
+def test_a_record_of_endless_lines_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stores, "MOST_CALLS", 100)
+    keys = b"".join(b'{"key":"%064x"}\n' % number for number in range(101))
+    (tmp_path / "calls.jsonl.gz").write_bytes(gzip.compress(keys))
+    with pytest.raises(BadInput, match="line 101: is over the limit of 100 lines"):
+        RecordedCalls(tmp_path / "calls.jsonl.gz")
+
+
+def test_a_label_of_many_small_values_takes_no_memory() -> None:
+    raw = b'{"id":"1","x":[' + b"{}," * MOST_VALUES + b"{}]}\n"
+    with pytest.raises(BadInput, match=r"line 1: holds [\d,]+ values, over"):
+        list(from_json(raw, "labels.jsonl"))
+
+
+def test_json_nested_too_deeply_is_no_free_text() -> None:
+    data = b'My answer:\n{"results": ' + b"[" * 50_000 + b"]" * 50_000 + b"}\n"
+    with pytest.raises(BadInput, match="holds JSON in no known format"):
+        load(Format, "markdown").read(data, "out.md")
+
+
+def test_a_metric_of_a_file_is_shown_on_one_line(theirs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    recorded_as(theirs, "hits\n99 scores removed" + "!" * 500)
+    capsys.readouterr()
+    assert main(["scores", str(theirs)]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("hits 99 scores") and out.count("!") < 100
 
 
 def test_the_paths_of_a_run_are_not_read(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import click
 from reviewgauge.api.scores import MetricScores, ScoresResult, scores
 from reviewgauge.cli.options import json_option
 from reviewgauge.cli.output import emit
+from reviewgauge.core.errors import one_line
 
 
 @click.command("scores")
@@ -34,4 +35,4 @@ def _line(one: MetricScores) -> str:
     counts = {"not applicable": one.not_applicable, "failed": one.failed, "of failed reviews": one.failed_reviews}
     parts = [f"{one.measured:,} measured", *(f"{n:,} {what}" for what, n in counts.items() if n)]
     parts += [f"${one.dollars:.2f}"] if one.dollars else []
-    return f"{one.label}: {len(one.systems)} systems; {'; '.join(parts)}"
+    return f"{one_line(one.label, 100)}: {len(one.systems)} systems; {'; '.join(parts)}"

@@ -10,7 +10,6 @@ import codecs
 import csv
 import difflib
 import io
-import json
 import math
 import re
 import unicodedata
@@ -25,7 +24,7 @@ from pydantic import ValidationError
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import plain_file, read_file
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
-from reviewgauge.core.parsing import first_problem, lines, parse_record
+from reviewgauge.core.parsing import first_problem, lines, parse_json, parse_record
 from reviewgauge.core.records import Review
 from reviewgauge.core.results import Drop
 
@@ -53,8 +52,8 @@ def from_json(raw: bytes, source: str) -> Found:
     """The labels of JSON lines: Label records, or objects with the columns of the table as fields."""
     for number, line in lines(io.BytesIO(raw), source):
         try:
-            found = json.loads(line)
-        except (ValueError, RecursionError):
+            found = parse_json(line, source)
+        except BadInput:  # which `parse_record` says better
             found = None
         if not isinstance(found, dict) or "subject" in found:
             yield number, parse_record(Label, line, source, number)

@@ -71,6 +71,8 @@ def _end(text: str, begin: int, last: int) -> int | None:
 def _is_json(text: str) -> bool:
     try:
         json.loads(text)
-    except (ValueError, RecursionError):
+    except RecursionError:  # brackets deeper than any prose has them
+        return True
+    except ValueError:
         return False
     return True

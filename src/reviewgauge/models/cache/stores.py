@@ -24,6 +24,7 @@ from reviewgauge.models.request.messages import Call
 
 CALLS = "calls.jsonl"
 LARGEST_RECORD = 8 * 1024**3  # bytes of a compressed record when it is unpacked
+MOST_CALLS = 2_000_000  # lines of a record, whose index is held in memory
 _PIECE = 1 << 20
 _KEY = re.compile(rb'\A\{"key":"([0-9a-f]{64})"')  # how a line begins that was written here
 
@@ -40,6 +41,8 @@ class RecordedCalls:
         self._stream = _open(path)
         self._index: dict[str, tuple[int, int, int]] = {}  # offset, length, number of the line
         for number, line in _whole_lines(self._stream, path):
+            if number > MOST_CALLS:
+                raise BadInput(str(path), f"is over the limit of {MOST_CALLS:,} lines", record=number)
             found = _KEY.match(line)
             key = found[1].decode() if found else parse_record(Call, line, str(path), number).key
             self._index[key] = (self._stream.tell() - len(line), len(line), number)
