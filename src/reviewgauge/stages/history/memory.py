@@ -47,6 +47,7 @@ _FILES = TypeAdapter(tuple[ChangedFile, ...])
 _CHANGES = TypeAdapter(tuple[LandedChange | Drop, ...])
 _TOGETHER = 500  # changes that are remembered as one value
 _LARGEST = 2_000_000  # bytes of one value; what is larger is read again
+_LARGEST_DIFF = 100_000
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,7 @@ class HistoryMemory:
         if (known := self.context.recall(key)) is not None:
             return _FILES.validate_json(zlib.decompress(known))
         found = self.repository.changed_files(base, head, LARGEST_FILE)
-        self._remember(key, _FILES.dump_json(found, exclude_defaults=True))
+        self._remember(key, _FILES.dump_json(found, exclude_defaults=True), _LARGEST_DIFF)
         return found
 
     def changes(self, tip: str) -> Iterator[LandedChange | Drop]:
@@ -92,9 +93,9 @@ class HistoryMemory:
     def _key(self, *what: str) -> tuple[str, ...]:
         return ("history", self.repository.name, tracing_code(), *what)
 
-    def _remember(self, key: tuple[str, ...], value: bytes) -> bool:
+    def _remember(self, key: tuple[str, ...], value: bytes, most: int = _LARGEST) -> bool:
         packed = zlib.compress(value, 1)
-        if len(packed) > _LARGEST:
+        if len(packed) > most:
             return False
         self.context.remember(key, packed)
         return True
