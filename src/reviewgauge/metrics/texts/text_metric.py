@@ -101,19 +101,21 @@ class TextMetric(Metric):
         """Why a pair is not measured; empty where it is."""
         return ""
 
-    def _pair(self, case: Case, review: Review) -> TextPair | str:
+    def _measurable(self, case: Case, review: Review) -> TextPair | str:
         pair = text_pair(case, review)
         return pair if isinstance(pair, str) else self.refusal(pair) or pair
 
     def parts(self, case: Case, review: Review) -> Measured | str:
         """The parts of the review's text against the reference's."""
-        pair = self._pair(case, review)
+        pair = self._measurable(case, review)
         return pair if isinstance(pair, str) else self._alone(pair)
 
     def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
         """The same in batches; where a batch breaks, its pairs are measured one by one."""
         for start in range(0, len(items), self.batch):
-            yield from self._batch([self._pair(case, review) for case, review in items[start : start + self.batch]])
+            yield from self._batch(
+                [self._measurable(case, review) for case, review in items[start : start + self.batch]]
+            )
 
     def _batch(self, found: Sequence[TextPair | str]) -> Iterator[Measured | str | Failure]:
         pairs = [pair for pair in found if isinstance(pair, TextPair)]
