@@ -22,7 +22,7 @@ from reviewgauge.api.judged_runs import scales_and_people
 from reviewgauge.cli.main import main
 from reviewgauge.cli.output import emit
 from reviewgauge.core.base import escape_cell, unescape_cell
-from reviewgauge.core.errors import BadInput
+from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import write_named
 from reviewgauge.core.parsing import MOST_VALUES, parse_record
 from reviewgauge.core.protocols import Format, Measured, Metric
@@ -36,6 +36,7 @@ from reviewgauge.models.cache.stores import RecordedCalls
 from reviewgauge.models.providers.replies import Broken, read_json
 from reviewgauge.repo.analysers.run import installed
 from reviewgauge.repo.git import repository
+from reviewgauge.stages.sampling.audit import check_tables
 
 pytestmark = pytest.mark.processes
 SECRET = "alias ls='ls --color'\n"
@@ -592,3 +593,26 @@ def test_a_link_to_a_pipe_is_not_written_to(tmp_path: Path) -> None:
     write_named(tmp_path / "out.md", b"ours")
     assert (tmp_path / "out.md").read_bytes() == b"ours" and not (tmp_path / "out.md").is_symlink()
     write_named(Path("/dev/stdout"), b"")
+
+
+def test_a_template_is_not_read_through_linked_folders(
+    tmp_path: Path, bashrc: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "01-locker-listing").symlink_to(bashrc.parent)
+    path = f"{theirs}/{{case}}/.bashrc"
+    assert main(["review", "sample", f"replay(path={path!r})", "-o", str(tmp_path / "r")]) == 2
+    assert "01-locker-listing is a link" in capsys.readouterr().err
+
+
+def test_a_sheet_of_an_audit_is_no_link_and_no_pipe(tmp_path: Path, bashrc: Path) -> None:
+    (tmp_path / "audit").mkdir()
+    sheet = tmp_path / "audit" / "labels-zz.csv"
+    os.mkfifo(sheet)
+    with pytest.raises(UserError, match="is not a plain file"):
+        check_tables(tmp_path)
+    sheet.unlink()
+    sheet.symlink_to(bashrc)
+    with pytest.raises(UserError, match="is a link"):
+        check_tables(tmp_path)

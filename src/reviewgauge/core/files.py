@@ -51,10 +51,14 @@ def check_tree(folder: Path) -> None:
         check_plain(Path(place))
 
 
-def plain_file(path: Path) -> Path:
-    """The path of a file in a folder that the user named: no link, which could lead to any file, and no pipe."""
-    if path.is_symlink():
-        raise UserError(f"{path} is a link, which could lead out of the folder", remedy=REMEDY)
+def plain_file(path: Path, top: Path | None = None) -> Path:
+    """The path of a file in a folder that the user named: no link, which could lead to any file, and no pipe.
+
+    Of a file in deeper folders below `top` these are no links either.
+    """
+    for place in (path, *(folder for folder in path.parents if top is not None and top in folder.parents)):
+        if place.is_symlink():
+            raise UserError(f"{place} is a link, which could lead out of the folder", remedy=REMEDY)
     if not path.is_file():
         raise UserError(f"{path} is not a plain file", remedy=REMEDY)
     return path

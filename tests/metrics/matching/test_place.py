@@ -65,3 +65,11 @@ def test_without_a_place_or_doubt_there_is_nothing_to_weigh() -> None:
 
 def test_a_change_whose_lines_are_not_at_hand_has_the_usual_chance() -> None:
     assert weighed(ChangedLines([]), 0.43, at(10), at(10)) == pytest.approx(0.558, abs=0.005)
+
+
+def test_a_comment_on_all_lines_stands_nowhere() -> None:
+    lines, reference = change(200), at(5, 6)
+    assert weighed(lines, 0.1, at(1, 200), reference) < weighed(lines, 0.1, at(5), reference) / 2
+    assert lines.tells_where(at(5, 14).span or Span(path="a.py")) and not lines.tells_where(
+        Span(path="a.py", start=1, end=200)
+    )

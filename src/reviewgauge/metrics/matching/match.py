@@ -131,6 +131,10 @@ class Evidence:
             return self.rules.in_band(chance)
         return self.unsure(c, max(columns, key=lambda r: float(self.probability[c, r])))
 
+    def tells_where(self, comment: Comment) -> bool:
+        """Whether a comment stands somewhere in particular."""
+        return comment.span is None or self._lines.tells_where(comment.span)
+
     def unknown(self, c: int) -> bool:
         """No judge decided on this comment and some finding, so it may be right: stored verdicts can have gaps."""
         decided = self.rules.location == "only" or all(pair.verdict is not None for pair in self.pairs[c])
@@ -236,6 +240,8 @@ def _line_hits(evidence: Evidence, groups: list[list[int]]) -> int:
     located = np.array([[float(pair.located is True) for pair in row] for row in evidence.pairs])
     if not located.size:
         return 0
+    if evidence.rules.weighs_place:
+        located[[c for c, comment in enumerate(evidence.review.comments) if not evidence.tells_where(comment)], :] = 0.0
     located[evidence.copies, :] = 0.0
     return len(policies.assign(_by_group(located[:, : len(evidence.case.references)], groups)))
 

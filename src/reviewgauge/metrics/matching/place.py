@@ -27,6 +27,8 @@ BY_CHANCE = (0.004, 0.722, 0.221)
 """logit P(on the lines | another finding): a constant, by the log of the random chance, by the logit of the words."""
 LEAST_RANDOM, USUAL_RANDOM = 0.002, 0.035
 """The least random chance that was seen, and its mean, for changes whose lines are not at hand."""
+MOST_LINES, MOST_SHARE = 10, 0.25
+"""Lines of a comment, and their share of the changed ones, over both of which it stands nowhere in particular."""
 USUAL_SHARE = 0.25
 """The share of the changed lines that lie in a finding's file, where they are not at hand: as above."""
 
@@ -59,15 +61,20 @@ class ChangedLines:
             factor = (1 - ON_THE_LINES - ELSEWHERE) / max(ELSEWHERE, share - chance)
         else:
             factor = ELSEWHERE / max(ELSEWHERE, 1 - share)
-        rate = ALL_PAIRS * math.sqrt(random / USUAL_RANDOM)
+        rate = ALL_PAIRS * math.sqrt(self._random(reference.span) / USUAL_RANDOM)  # not the comment's to choose
         odds = words * factor * (rate / (1 - rate)) / (base_rate / (1 - base_rate))
         return odds / (1 + odds)
 
-    def _random(self, here: Span, there: Span) -> float:
-        """The chance that two spans of these lengths meet on the changed lines, or lie one apart."""
+    def tells_where(self, span: Span) -> bool:
+        """Whether a comment with this span stands anywhere: not one on ten lines and a quarter of all that changed."""
+        return _length(span) <= MOST_LINES or not self._all or _length(span) <= MOST_SHARE * self._all
+
+    def _random(self, *spans: Span) -> float:
+        """The chance that two spans of these lengths (a line, where one is given) meet on the changed lines."""
         if not self._all:
             return USUAL_RANDOM
-        return min(1.0, max(LEAST_RANDOM, (_length(here) + _length(there) + 1) / self._all))
+        length = sum(map(_length, spans)) + (2 - len(spans))
+        return min(1.0, max(LEAST_RANDOM, (length + 1) / self._all))
 
     def _share(self, path: str) -> float:
         return self._of.get(path, 0) / self._all if self._all else USUAL_SHARE

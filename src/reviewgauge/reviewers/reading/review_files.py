@@ -92,7 +92,9 @@ def _from_template(path: str, change: Change) -> Path | None:
     heads = commit_names(change) if "{head}" in path else [""]
     tried = (path.replace("{case}", case).replace("{head}", head) for case in cases for head in heads)
     found = next((file for file in (Path(t).expanduser() for t in tried) if file.is_file()), None)
-    return found and plain_file(found)
+    named = Path(path).expanduser().parts
+    top = Path(*named[: next(at for at, part in enumerate(named) if names_case(part))])
+    return found and plain_file(found, top)
 
 
 @lru_cache(maxsize=4)

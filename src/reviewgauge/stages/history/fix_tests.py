@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -143,20 +144,20 @@ def _words(argv: Iterable[str], files: Iterable[str]) -> list[str]:
         if word == FILES:
             words += paths
         else:
-            words.append(word.replace(FILES, shlex.join(paths)).replace("{here}", str(Path.cwd())))
+            words.append(word.replace("{here}", str(Path.cwd())).replace(FILES, shlex.join(paths)))
     return words
 
 
 def _lay_over(repository: Repository, fix: str, folder: Path, tests: FixTests) -> None:
     """Put the tests of the fix in place of those in the folder."""
-    for path in (*tests.paths, *tests.gone):
-        target = folder / path
-        if target.is_dir():
-            remove_tree(target)
-        else:
-            target.unlink(missing_ok=True)
     wanted = set(tests.paths)
     try:
+        for target in (folder / path for path in (*tests.paths, *tests.gone)):
+            if target.is_dir():
+                remove_tree(target)
+            else:
+                with suppress(NotADirectoryError):  # the change has a file where the fix has a folder
+                    target.unlink(missing_ok=True)
         for drop in write_files(repository, folder, [e for e in repository.entries(fix) if e.path in wanted]):
             raise UserError(f"{drop.item} of the fix {drop.reason}")
     except OSError as error:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from reviewgauge.core.base import Fact, content_id, escape_cell
 from reviewgauge.core.building import CardSection, Decision
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import read_file, write_whole
+from reviewgauge.core.files import read_within, write_whole
 
 AUDIT = "audit"
 LEVEL = 0.95
@@ -286,7 +286,7 @@ def _cells(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     try:
         if path.stat().st_size > LARGEST:
             raise BadInput(path.name, f"is larger than {LARGEST:,} bytes")
-        text = read_file(path).decode("utf-8-sig")
+        text = read_within(path).decode("utf-8-sig")
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
