@@ -616,3 +616,10 @@ def test_a_sheet_of_an_audit_is_no_link_and_no_pipe(tmp_path: Path, bashrc: Path
     sheet.symlink_to(bashrc)
     with pytest.raises(UserError, match="is a link"):
         check_tables(tmp_path)
+
+
+def test_a_sheet_with_two_columns_of_marks_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "audit").mkdir()
+    (tmp_path / "audit" / "labels.csv").write_text("id,shown,decided,reason,correct,note,correct\nx1,a,b,c,n,,y\n")
+    with pytest.raises(BadInput, match="two columns correct"):
+        check_tables(tmp_path)

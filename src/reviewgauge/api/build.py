@@ -96,6 +96,8 @@ def build(
     added = (Step(use=spec, why="given on the command line") for spec in stages)
     found = found.model_copy(update={"stage": (*found.stage, *added)})
     plan = make_stages(found, parameters, [*given.values(), *stages])
+    if sandbox != "auto" and not test:
+        raise UserError("a sandbox is for the tests of fixes", remedy='--test "pytest -q {files}"')
     if not (models and models.dry_run):
         plan += _about_labels(plan, Path(out), test, sandbox, audit)
     refuse_foreign(Path(out))

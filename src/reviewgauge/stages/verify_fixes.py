@@ -30,7 +30,7 @@ from reviewgauge.stages.history.fix_tests import FixTests, SuiteRun, SuiteRunner
 
 LEDGER = "tests.jsonl"
 VERIFIED = "verified"
-_KEY = ("verify_fixes", "1")  # of what is remembered; the number changes with what a run is
+_KEY = ("verify_fixes", "2")  # of what is remembered; the number changes with what a run is
 
 
 @dataclass(frozen=True)

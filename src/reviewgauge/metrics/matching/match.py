@@ -240,7 +240,7 @@ def _line_hits(evidence: Evidence, groups: list[list[int]]) -> int:
     located = np.array([[float(pair.located is True) for pair in row] for row in evidence.pairs])
     if not located.size:
         return 0
-    if evidence.rules.weighs_place:
+    if not evidence.rules.variant:
         located[[c for c, comment in enumerate(evidence.review.comments) if not evidence.tells_where(comment)], :] = 0.0
     located[evidence.copies, :] = 0.0
     return len(policies.assign(_by_group(located[:, : len(evidence.case.references)], groups)))

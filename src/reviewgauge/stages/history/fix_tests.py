@@ -102,7 +102,8 @@ class SuiteRunner:
             if error.problem.startswith("cannot start a process"):
                 raise
             return SuiteRun(commit=commit, result=f"no checkout of it can be made: {error.problem}")
-        words = hide_secrets(output).strip()[-_LAST_WORDS:]
+        output = hide_secrets(output)  # the names of failing tests go into the benchmark
+        words = output.strip()[-_LAST_WORDS:]
         return SuiteRun(
             commit=commit,
             result=self._result(ended),

@@ -295,6 +295,8 @@ def _cells(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
     for delimiter in _DELIMITERS:
         head = [name.strip().strip('"').lower() for name in first.split(delimiter)]
         if {"id", "correct"} <= set(head):
+            if twice := next((name for name in head if name and head.count(name) > 1), ""):
+                raise BadInput(path.name, f"has two columns {twice}", record=1, remedy="remove one")
             return head, _table_rows(path, text, delimiter)
     remedy = "leave its first line as it was"
     raise BadInput(path.name, "has no columns id and correct", record=1, remedy=remedy)
