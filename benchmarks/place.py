@@ -83,7 +83,11 @@ def main() -> None:
     chance, words = np.log([one.chance for one in found]), np.array([one.words for one in found])
     names = sorted({one.repository for one in found})
     folds = np.array([names.index(one.repository) % FOLDS for one in found])
-    for label, x in (("chance", chance[:, None]), ("chance and words", np.stack([chance, words], axis=1))):
+    for label, x in (
+        ("neither", np.zeros((len(y), 1))),
+        ("chance", chance[:, None]),
+        ("chance and words", np.stack([chance, words], axis=1)),
+    ):
         fit = fit_logistic(x, y, c=1e6)
         slopes = np.array(fit.coefficients) / np.array(fit.scales)
         constant = fit.intercept - slopes @ np.array(fit.means)

@@ -243,8 +243,8 @@ def unchanged(folder: Path, made_of: str) -> tuple[str, ...] | None:
         files: dict[str, str] = known["files"]
         if known["made_of"] != made_of or any(_sha(folder / name) != sha for name, sha in files.items()):
             return None
-    except (OSError, ValueError, KeyError):
-        return None  # nothing noted, or a file that is gone
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None  # nothing noted, a broken note, or a file that is gone
     return tuple(files)
 
 

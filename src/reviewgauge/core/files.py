@@ -52,9 +52,9 @@ def check_tree(folder: Path) -> None:
 
 
 def plain_file(path: Path, top: Path | None = None) -> Path:
-    """The path of a file in a folder that the user named: no link, which could lead to any file, and no pipe.
+    """The path of a file in a folder that the user named. Raises UserError for a link and for a pipe.
 
-    Of a file in deeper folders below `top` these are no links either.
+    With `top` also where a folder between the two is a link.
     """
     for place in (path, *(folder for folder in path.parents if top is not None and top in folder.parents)):
         if place.is_symlink():

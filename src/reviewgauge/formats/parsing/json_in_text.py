@@ -32,7 +32,7 @@ def _closing(mark: str) -> re.Pattern[str]:
 def refuse_json(text: str, source: str) -> None:
     """Raise BadInput where a text is JSON, opens JSON that it does not close, or is mostly a review in JSON.
 
-    Code that a review quotes in a closed fence may be cut: it is no answer.
+    Code that a review quotes in a closed fence may be cut, as it is not the answer.
     """
     named = source.lower().endswith(SUFFIXES)
     if named or (start := _AT_START.match(text)) is not None:

@@ -22,7 +22,8 @@ ELSEWHERE = 0.05
 """P(in another file | the same finding)."""
 ALL_PAIRS = 0.08
 """The share of the pairs of a comment and a finding of one change that are the same, where the random chance is usual;
-it grows with the root of that chance, as a small change has less to speak of. Chosen on the experts' comments above."""
+it grows with the root of that chance, as a small change has less to speak of. Chosen on the experts' comments on three
+repositories (`benchmarks/experts.py`)."""
 BY_CHANCE = (0.004, 0.722, 0.221)
 """logit P(on the lines | another finding): a constant, by the log of the random chance, by the logit of the words."""
 LEAST_RANDOM, USUAL_RANDOM = 0.002, 0.035

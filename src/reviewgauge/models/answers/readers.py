@@ -137,7 +137,7 @@ def choice(text: str, options: Sequence[str], synonyms: Mapping[str, str] | None
 def _check_beside(text: str, subject: str) -> None:
     """Raise Unreadable where what stands beside a class or a number is anything but plain statements of the matter."""
     if obeys(text) or not explains(text, subject):
-        raise Unreadable("what stands beside its answer is no plain explanation of it")
+        raise Unreadable("what stands beside its answer does not plainly explain it")
 
 
 def _folded(word: str) -> str:

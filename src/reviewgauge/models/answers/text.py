@@ -120,7 +120,7 @@ def verdict(
     if any(other.value != stated[0].value for other in found):
         raise Unreadable("it gives more than one answer")
     one = max(stated, key=lambda s: s.labelled)
-    again = {s.line: s.rest for s in found}  # the same verdict on another line, which is no explanation
+    again = {s.line: s.rest for s in found}  # the same verdict on another line does not explain it
     said = [again.get(number, line) for number, line in enumerate(lines)]
     before, after = "\n".join(said[: one.line]), "\n".join(said[one.line + 1 :])
     check_prose(f"{before}\n{one.rest}\n{after}", text)
