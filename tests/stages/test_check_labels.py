@@ -133,6 +133,17 @@ def test_raters_agree_or_are_split(shop: Told, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("other", ["labels-Ann.csv", "labels-labels.csv.csv", "labels-.csv", "labels- .csv"])
+def test_no_sheet_is_another_one_s(shop: Told, tmp_path: Path, other: str) -> None:
+    out = tmp_path / "bench"
+    built(shop, out, audit=4)
+    for name in ("labels-ann.csv", other):
+        marked(out, {"Add total": "y"}, name)
+    with pytest.raises(BadInput, match="not the sheet of one rater"):
+        built(shop, out)
+
+
+@pytest.mark.slow
 def test_the_page_shows_change_lines_and_fix_and_runs_nothing(shop: Told, tmp_path: Path) -> None:
     out = tmp_path / "bench"
     built(shop, out, audit=4)

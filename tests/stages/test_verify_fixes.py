@@ -266,3 +266,24 @@ def test_the_tests_of_a_fix(tmp_path: Path) -> None:
 )
 def test_failing_tests_are_named_as_the_usual_programs_do(output: str, named: tuple[str, ...]) -> None:
     assert failing_tests(output) == named
+
+
+@pytest.mark.slow
+def test_a_secret_or_a_terminal_escape_in_the_name_of_a_test_stays_out(
+    shop: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-proj-Zq83jKd02mXnB7Vt5Ls9")
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import os, pathlib, sys\n"
+        "if 'in items[1:]' in pathlib.Path('shop/total.py').read_text():\n"
+        "    print('not ok 1 - ' + os.environ['OPENAI_API_KEY'] + ' \\x1b[2J\\u202e adds')\n"
+        "    sys.exit(1)\n"
+    )
+    out = tmp_path / "bench"
+    build(shop.folder, out=out, stages=(f"verify_fixes(test='{sys.executable} {script}', env=('OPENAI_API_KEY',))",))
+    ledger = json.loads((out / "tests.jsonl").read_text().splitlines()[0])
+    assert ledger["outcome"] == "verified" and "adds" in ledger["detail"]
+    for file in ("cases.jsonl", "tests.jsonl"):
+        assert "sk-proj-Zq83" not in (out / file).read_text()
+        assert not any(mark in json.dumps(ledger["detail"], ensure_ascii=False) for mark in ("\x1b", "\u202e"))

@@ -11,12 +11,13 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.files import search_path
+from reviewgauge.core.trust import Use
 
-Sandbox = Literal["auto", "off", "bwrap", "bwrap+network"]
+Sandbox = Annotated[Literal["auto", "off", "bwrap", "bwrap+network"], Use.PROGRAM]
 _SYSTEM = "/usr /bin /sbin /lib /lib32 /lib64 /libx32 /nix/store /gnu/store"
 _SETTINGS = (  # of /etc, which may hold more than a program needs
     "alternatives ca-certificates fonts group java ld.so.cache ld.so.conf ld.so.conf.d localtime mime.types"

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.base import Record
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.records import ChangedFile, FileStatus
 from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.repo.git.folders import remove_tree, scratch_folder, write_files
@@ -168,7 +168,7 @@ def _lay_over(repository: Repository, fix: str, folder: Path, tests: FixTests) -
 def failing_tests(output: str) -> tuple[str, ...]:
     """The failing tests that an output names in one of the usual ways, with the kind of error where it tells."""
     matches = (_FAILING.match(line.strip()[:_LONGEST_LINE]) for line in output.splitlines())
-    names = ((match.lastgroup or "", match[match.lastgroup or 0]) for match in matches if match)
+    names = ((match.lastgroup or "", one_line(match[match.lastgroup or 0])) for match in matches if match)
     found = dict.fromkeys(_pytest_name(name) if program == "pytest" else name for program, name in names)
     return tuple(found)[:_MOST_FAILING]
 

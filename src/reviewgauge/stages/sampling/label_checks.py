@@ -9,7 +9,7 @@ from pathlib import Path
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import Decision
-from reviewgauge.core.errors import one_line
+from reviewgauge.core.errors import BadInput, one_line
 from reviewgauge.core.records import Case, Comment, Origin, findings
 from reviewgauge.stages.sampling.audit import AUDIT, AuditRow, Drawn, decision_id, read_table, wilson
 
@@ -71,11 +71,15 @@ class Marks:
 
 
 def read_marks(folder: Path) -> Marks:
-    """The marks in the sheets of a build's folder. Raises BadInput for one that cannot be read."""
+    """The marks in the sheets of a build's folder. Raises BadInput for one that cannot be read, or is nobody's own."""
     found: dict[str, dict[str, bool]] = {}
-    sheets = [(folder / SHEET, "labels.csv")]
-    sheets += [(path, path.stem.removeprefix("labels-")) for path in sorted((folder / AUDIT).glob("labels-*.csv"))]
-    for path, rater in sheets:
+    sheets = {"labels.csv": folder / SHEET}
+    for path in sorted((folder / AUDIT).glob("labels-*.csv")):
+        rater = path.stem.removeprefix("labels-").strip().casefold()
+        if not rater or rater in sheets:
+            raise BadInput(path.name, "is not the sheet of one rater more", remedy="name it labels-NAME.csv")
+        sheets[rater] = path
+    for rater, path in sheets.items():
         for name, row in read_table(path).rows.items():
             if row.correct is not None:
                 found.setdefault(name, {})[rater] = row.correct
