@@ -9,7 +9,7 @@ from pathlib import Path
 from pydantic import Field
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.analysis.validity.combination import LEAK, Account, fit_account
+from reviewgauge.analysis.validity.combination import Account, fit_account, leaks
 from reviewgauge.analysis.validity.human_values import HumanValues, human_values
 from reviewgauge.analysis.validity.report import ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
@@ -59,7 +59,7 @@ class CalibrateResult(Record):
     @property
     def leaks(self) -> bool:
         """Whether a fit to shuffled labels finds anything: then rows of one text lie on both sides of a split."""
-        return self.leakage.value is not None and self.leakage.value > LEAK and (self.leakage.low or 0) > 0
+        return leaks(self.leakage)
 
 
 def calibrate(

@@ -138,7 +138,7 @@ def small_cases() -> list[Case]:
 
 
 def checks_of(fault: str) -> dict[str, ProbeCheck]:
-    return {check.name: check for check in examine(Exact(fault=fault), small_cases())}
+    return {check.name: check for check in examine(Exact(fault=fault), small_cases())[0]}
 
 
 def failing(fault: str) -> set[str]:
@@ -147,13 +147,13 @@ def failing(fault: str) -> set[str]:
 
 @pytest.mark.parametrize(("silent", "holds"), [(0.0, True), (1.0, False), (0.25, False)])
 def test_silence_may_have_no_precision_of_texts_but_none_that_pays(silent: float, holds: bool) -> None:
-    checks = {check.name: check for check in examine(Words(silent), small_cases())}
+    checks = {check.name: check for check in examine(Words(silent), small_cases())[0]}
     assert checks["silence: precision"].ok is holds
 
 
 @pytest.mark.parametrize(("lacks", "holds"), [(2e-7, True), (1e-4, False)])
 def test_a_one_of_single_precision_is_one(lacks: float, holds: bool) -> None:
-    checks = {check.name: check for check in examine(Words(lacks=lacks), small_cases())}
+    checks = {check.name: check for check in examine(Words(lacks=lacks), small_cases())[0]}
     assert checks["oracle: precision"].ok is holds
 
 
@@ -225,15 +225,15 @@ def test_what_a_variant_declares_broken_is_no_failure_but_is_told() -> None:
 
 
 def test_what_cannot_be_tried_says_why() -> None:
-    checks = examine(Exact(fault="code"), small_cases())
+    checks, _ = examine(Exact(fault="code"), small_cases())
     assert [(c.ok, c.found) for c in checks] == [
         (None, "exact needs the code under review, which is not at hand for small (reviewgauge get small --with-code)")
     ]
-    checks = examine(Exact(fault="elsewhere"), small_cases())
+    checks, _ = examine(Exact(fault="elsewhere"), small_cases())
     assert [(c.ok, c.found) for c in checks] == [(None, "the metric applies to none of these cases")]
     with pytest.raises(UserError, match="nobody"):  # a typing error is not a check that could not be tried
         examine(Hits(judge="nobody"), small_cases())
-    named = {check.name: check for check in examine(Bare(), make_cases(3))}
+    named = {check.name: check for check in examine(Bare(), make_cases(3))[0]}
     assert {name for name, check in named.items() if check.ok is not None} == {
         "nothing breaks",
         "order does not matter",
@@ -241,12 +241,12 @@ def test_what_cannot_be_tried_says_why() -> None:
     }
     assert named["accounts add up"].found == "the metric gives no matching"
     assert named["other phrasings"].found == "the data holds no finding in two phrasings"
-    alone = {check.name: check for check in examine(Exact(), make_cases(1))}
+    alone = {check.name: check for check in examine(Exact(), make_cases(1))[0]}
     assert alone["another change's findings"].found == "no other change has findings"
-    mute = {check.name: check for check in examine(Exact(fault="mute"), small_cases())}
+    mute = {check.name: check for check in examine(Exact(fault="mute"), small_cases())[0]}
     assert mute["spam never gains"].found == "precision and F1 are undefined on this data"
     without = [case_without_lines(n) for n in range(2)]
-    assert {c.name: c for c in examine(Exact(), without)}["wrong lines"].found == "no reference has lines"
+    assert {c.name: c for c in examine(Exact(), without)[0]}["wrong lines"].found == "no reference has lines"
 
 
 def case_without_lines(number: int) -> Case:
@@ -279,7 +279,7 @@ def test_aacr_and_its_published_evaluator(shared_data: Path) -> None:
     assert is_one(published, "oracle", "recall").found.startswith("0.1302 (196 of 1,505)")
     default = Trial(load(Metric, 'hits(judge="exact")'), items)
     assert is_one(default, "oracle", "recall").found == "1.0000 (1,505 of 1,505)"
-    checks = examine(load(Metric, 'hits(judge="dice")'), cases[::5])
+    checks, _ = examine(load(Metric, 'hits(judge="dice")'), cases[::5])
     assert [(c.name, c.found, c.case, c.detail) for c in checks if c.ok is False] == []
 
 

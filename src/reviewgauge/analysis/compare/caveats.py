@@ -31,8 +31,7 @@ from reviewgauge.judges.cascade import Cascade
 from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.request.model_spec import PROVIDERS, family
-from reviewgauge.stages.sampling.audit import wilson
-from reviewgauge.stages.sampling.label_checks import CLEAN_FACT, LABELS_FACT
+from reviewgauge.stages.sampling.label_checks import CLEAN_FACT, LABELS_FACT, people_found
 
 Key = tuple[str, str, int]
 RESAMPLES = 1_000
@@ -162,17 +161,13 @@ def caveats(run: ScoredRun) -> list[str]:
     return found + cascade_notes(run.metric, run.scores, run.by_metric) + checked_by_people(run.cases)
 
 
-_CHECKED = re.compile(r"(\d{1,9}) of (\d{1,9})")
-
-
 def checked_by_people(cases: Sequence[Case]) -> list[str]:
     """One line on how many of the drawn labels and clean changes hold, where people checked them in the build."""
     parts = []
     for fact, name in ((LABELS_FACT, "labels"), (CLEAN_FACT, "clean changes")):
-        stated = next((str(case.facts[fact]) for case in cases if fact in case.facts), "")
-        if (found := _CHECKED.fullmatch(stated)) and (interval := wilson(int(found[1]), int(found[2]))):
-            low, high = (round(100 * end) for end in interval)
-            parts.append(f"{name}: {stated} checked hold, {low}-{high}%")
+        if found := people_found(cases, fact):
+            low, high = (round(100 * end) for end in found.ends[1:])
+            parts.append(f"{name}: {found.words} checked hold, {low}-{high}%")
     return ["; ".join(parts)] if parts else []
 
 

@@ -199,8 +199,10 @@ def strict(parts: Parts) -> dict[str, float]:
     """Precision and F1 with duplicates counted as false; empty without the parts, NaN where undefined."""
     if not {"matched", "duplicate", "false", "hit", "references"} <= set(parts):
         return {}
-    comments = parts["matched"] + parts["duplicate"] + parts["false"]
-    precision = parts["matched"] / comments if comments else math.nan
+    unsure = parts.get("unsure", 0.0)
+    comments = parts["matched"] + parts["duplicate"] + parts["false"] + unsure
+    right = parts["right"] if unsure else parts["matched"]  # an unsure comment counts as its probability
+    precision = right / comments if comments else math.nan
     recall = parts["hit"] / parts["references"] if parts["references"] else math.nan
     both = precision + recall
     return {"precision": precision, "f1": 0.0 if both == 0 else 2 * precision * recall / both}

@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from reviewgauge.analysis.doctor import probe_checks as checks
+from reviewgauge.analysis.doctor.limits import label_noise, unsure
 from reviewgauge.analysis.doctor.trials import Trial
 from reviewgauge.core.errors import NeedsCode, one_line
 from reviewgauge.core.protocols import Metric
@@ -57,39 +58,45 @@ def doctor(name: str, cases: Sequence[Case], metrics: Sequence[Metric], notes: S
         for note in notes
     ]
     found_checks: list[ProbeCheck] = []
+    limits: list[str] = []
     for metric in metrics:
         spec = short_spec(metric)
         before = f"{spec}: " if len(metrics) > 1 else ""
-        for check in examine(metric, cases):
+        examined, undecided = examine(metric, cases)
+        for check in examined:
             found_checks.append(check.model_copy(update={"name": before + check.name, "metric": spec}))
+        limits += [before + undecided] if undecided else []
     return DoctorReport(
         dataset=name,
         benchmark=benchmark_hash(cases),
         cases=len(cases),
         metrics=tuple(short_spec(metric) for metric in metrics),
         checks=tuple(found_checks),
+        limits=(*limits, *label_noise(cases)),
         lint=tuple(found),
         lint_counts=dict(sorted(Counter(finding.rule for finding in found).items())),
     )
 
 
-def examine(metric: Metric, cases: Sequence[Case]) -> list[ProbeCheck]:
-    """Every check of one metric on these cases. Raises UserError for an unusable metric."""
+def examine(metric: Metric, cases: Sequence[Case]) -> tuple[list[ProbeCheck], str]:
+    """Every check of one metric on these cases, and what it is unsure of. Raises UserError for an unusable metric."""
     try:
         return _examine(metric, cases)
     except NeedsCode as error:
-        return [checks.untried("the probes", "to run", str(error))]
+        return [checks.untried("the probes", "to run", str(error))], ""
 
 
-def _examine(metric: Metric, cases: Sequence[Case]) -> list[ProbeCheck]:
+def _examine(metric: Metric, cases: Sequence[Case]) -> tuple[list[ProbeCheck], str]:
     def trial(probe: Callable[[Case], Review]) -> Trial:
         return Trial(metric, [(case, probe(case)) for case in cases])
 
     oracle, silent, parrot = trial(probes.oracle), trial(probes.silent), trial(probes.parrot)
     if not oracle.answers and not oracle.failures:
-        return [checks.untried("the probes", "to run", "the metric applies to none of these cases")]
+        return [checks.untried("the probes", "to run", "the metric applies to none of these cases")], ""
     spam, wrong_line = trial(lambda case: probes.duplicate_spam(case, TIMES)), trial(probes.wrong_line)
     shuffled, in_place = trial(probes.shuffled(cases)), trial(probes.shuffled_in_place(cases))
+    wordless, suggesting = trial(probes.wordless), trial(probes.suggesting)
+    reworded = Trial(metric, [item for case in cases if (item := probes.reworded(case)) is not None])
     mixed, mixed_spam = trial(probes.mixed(cases)), trial(probes.mixed_spam(cases, TIMES))
     turned = Trial(metric, [_turned(case, review) for case, review in mixed_spam.items])
     everything = [oracle, silent, parrot, spam, wrong_line, shuffled, in_place, mixed, mixed_spam]
@@ -111,11 +118,12 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> list[ProbeCheck]:
         checks.never_above("repeating the oracle", spam, oracle, checks.READINGS),
         _lines(wrong_line, oracle, cases),
         *_others(shuffled, in_place, oracle, cases),
-        *_placed_words(trial(probes.wordless), trial(probes.suggesting), oracle),
+        *_placed_words(wordless, suggesting, oracle),
         checks.below("parrot", parrot, oracle, ("recall", "precision", "f1")),
-        _reworded(metric, cases, shuffled),
+        _other_phrasings(reworded, shuffled),
     ]
-    return found
+    told = suggesting if any(review.comments for _, review in suggesting.items) else reworded
+    return found, unsure(told, wordless)
 
 
 def _turned(case: Case, review: Review) -> tuple[Case, Review]:
@@ -166,16 +174,14 @@ def _placed_words(wordless: Trial, suggesting: Trial, oracle: Trial) -> list[Pro
     return [found, ProbeCheck(name=name, expected=expected, found=shown, ok=recall >= checks.WELL_BELOW)]
 
 
-def _reworded(metric: Metric, cases: Sequence[Case], shuffled: Trial) -> ProbeCheck:
+def _other_phrasings(trial: Trial, shuffled: Trial) -> ProbeCheck:
     name, expected = "other phrasings", "above another change's findings"
-    items = [item for case in cases if (item := probes.reworded(case)) is not None]
-    if not items:
+    if not trial.items:
         return checks.untried(name, expected, "the data holds no finding in two phrasings")
-    trial = Trial(metric, items)
     recall = trial.value("recall")
     if recall is None:
         return checks.untried(name, expected, "the metric has no reading called recall on this data")
-    total = sum(len(review.comments) for _, review in items)
+    total = sum(len(review.comments) for _, review in trial.items)
     floor = shuffled.value("recall") or 0.0
     found = f"recall {checks.shown(recall)} over {total} findings, against {checks.shown(floor)}"
     return ProbeCheck(name=name, expected=expected, found=found, ok=recall > floor)

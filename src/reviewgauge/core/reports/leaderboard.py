@@ -191,7 +191,7 @@ class LintFinding(Record):
 
 
 class DoctorReport(Record):
-    """What `doctor` reports."""
+    """What `doctor` reports. `limits` are sentences on what no reviewer can help: unsure comments, wrong labels."""
 
     schema_version: Literal[1] = 1
     dataset: str
@@ -199,6 +199,7 @@ class DoctorReport(Record):
     cases: int
     metrics: tuple[str, ...]
     checks: tuple[ProbeCheck, ...] = ()
+    limits: tuple[str, ...] = ()
     lint: tuple[LintFinding, ...] = ()
     lint_counts: Mapping[str, int] = Field(default_factory=dict)
 

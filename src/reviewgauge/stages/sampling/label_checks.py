@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import Decision
@@ -17,6 +19,7 @@ SHEET = f"{AUDIT}/labels.csv"
 PAGE = f"{AUDIT}/labels.html"
 LABEL, CLEAN = "label", "clean"
 LABELS_FACT, CLEAN_FACT = "labels_that_hold", "clean_that_hold"  # on every case: "17 of 20"
+_CHECKED = re.compile(r"(\d{1,9}) of (\d{1,9})")
 _LONGEST_TITLE, _LONGEST_TEXT = 200, 1_500
 
 
@@ -84,6 +87,23 @@ def read_marks(folder: Path) -> Marks:
             if row.correct is not None:
                 found.setdefault(name, {})[rater] = row.correct
     return Marks(found)
+
+
+class PeopleFound(NamedTuple):
+    """`words`, such as "17 of 20", and the share with the ends of its interval."""
+
+    words: str
+    ends: tuple[float, float, float]
+
+
+def people_found(cases: Iterable[Case], fact: str) -> PeopleFound | None:
+    """How many of the drawn labels, or clean changes, hold, as each case says; None where nobody checked."""
+    stated = next((str(case.facts[fact]) for case in cases if fact in case.facts), "")
+    if not (found := _CHECKED.fullmatch(stated)):
+        return None
+    right, n = int(found[1]), int(found[2])
+    interval = wilson(right, n) if right <= n else None
+    return PeopleFound(stated, (right / n, *interval)) if interval else None
 
 
 @dataclass(frozen=True)

@@ -90,9 +90,8 @@ def doctor(report: DoctorReport) -> RenderableType:
     verdict.stylize("bold green" if report.ok else "bold red")
     if report.ok and outcomes[None] == len(report.checks):
         verdict = Text("no check could be tried", style="bold yellow")
-    return Group(
-        head, Text(""), table, Text(""), _lint(report), Text(f"{len(report.checks)} checks: {counts}: ").append(verdict)
-    )
+    checks = Text(f"{len(report.checks)} checks: {counts}: ").append(verdict)
+    return Group(head, Text(""), table, Text(""), *map(plain, report.limits), _lint(report), checks)
 
 
 def _lint(report: DoctorReport) -> RenderableType:
