@@ -42,7 +42,7 @@ def test_the_agents_script_works_with_a_stand_in(tmp_path: Path, monkeypatch: py
 
 
 def test_the_sandboxes_of_the_page_are_those_there_are() -> None:
-    words = typing.get_args(Sandbox)
+    words = typing.get_args(typing.get_args(Sandbox)[0])
     assert re.findall(r'^\| `"([^"]+)"` \| ', PAGE.partition("| `sandbox=` |")[2], re.MULTILINE) == list(words)
 
 
