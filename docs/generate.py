@@ -40,6 +40,7 @@ KINDS: dict[str, type[Plugin]] = {
     "metrics": protocols.Metric,
     "formats": protocols.Format,
     "judges": protocols.Judge,
+    "contexts": protocols.Context,
 }
 LINES: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Outcome}  # the lines of files
 DIALECT = "https://json-schema.org/draft/2020-12/schema"

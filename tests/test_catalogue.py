@@ -8,10 +8,10 @@ import re
 
 import pytest
 
-from reviewgauge.core.protocols import Dataset, Format, Judge, Metric, Reviewer, Stage
+from reviewgauge.core.protocols import Context, Dataset, Format, Judge, Metric, Reviewer, Stage
 from reviewgauge.core.specs import Plugin, find_class, load, names, short_spec, signature
 
-KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge)
+KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge, Context)
 EVERY = [(kind, name) for kind in KINDS for name in names(kind.kind)]
 REQUIRED = {
     "augment": "augment(model='fake:rules')",
@@ -42,7 +42,9 @@ def test_plugin(kind: type[Plugin], name: str) -> None:
     assert module.__doc__ is not None
     assert dataclasses.is_dataclass(cls)
     assert cls.__dataclass_params__.frozen
-    assert cls.__name__ == "".join(part.capitalize() for part in name.split("_")), "file and class name differ"
+    assert cls.__name__.rstrip("_") == "".join(part.capitalize() for part in name.split("_")), (
+        "file and class name differ"
+    )
     first, _, _ = module.__doc__.partition("\n")
     assert 15 < len(first) <= 120, f"{name}: the first line is its line in the catalogue"
     assert re.search(r"https?://|arXiv|[Ss]ource|appendix|\w#\d+", module.__doc__), f"{name} cites no source"

@@ -96,7 +96,8 @@ def test_a_parameter_that_is_missing_is_named() -> None:
 def test_listing_the_catalogue_imports_no_plugin() -> None:
     program = (
         "import sys; from reviewgauge.core.specs import catalogue\n"
-        "for kind in ('datasets', 'reviewers', 'metrics', 'formats', 'judges'): assert list(catalogue(kind))\n"
+        "for kind in ('datasets', 'reviewers', 'metrics', 'formats', 'judges', 'contexts'):\n"
+        "    assert list(catalogue(kind))\n"
         "heavy = {'numpy', 'scipy', 'click', 'rich', 'yaml', 'jinja2'} & set(sys.modules)\n"
         "own = [m for m in sys.modules if m.startswith('reviewgauge.metrics.')]\n"
         "assert not heavy and not own, (heavy, own)"
@@ -105,7 +106,7 @@ def test_listing_the_catalogue_imports_no_plugin() -> None:
 
 
 def test_every_line_of_the_catalogue_says_something() -> None:
-    for kind in ("datasets", "reviewers", "metrics", "formats", "judges"):
+    for kind in ("datasets", "reviewers", "metrics", "formats", "judges", "contexts"):
         entries = list(catalogue(kind))
         assert [entry.name for entry in entries] == names(kind)
         for entry in entries:

@@ -18,4 +18,4 @@ def test_the_section_works_word_for_word(title: str, tmp_path: Path, request: py
 
 
 def test_every_kind_of_plug_in_has_a_section() -> None:
-    assert list(SECTIONS) == ["A metric", "A reviewer", "A stage", "A data set", "A format", "A judge"]
+    assert list(SECTIONS) == ["A metric", "A reviewer", "A stage", "A data set", "A format", "A judge", "A context"]

@@ -180,3 +180,54 @@ def test_it_rests_on_the_words_of_its_prompt() -> None:
     assert fenced.models == ("fake:rules",)
     assert set(fenced.pins()) == {"prompt"}
     assert fenced.pins() != published.pins()
+
+
+def test_the_prompt_with_context_is_the_papers_and_without_any_it_is_the_other() -> None:
+    plain = load_prompt("reviewgauge.reviewers", "aacr").parts[0][1]
+    shown = load_prompt("reviewgauge.reviewers", "aacr_context").parts[0][1]
+    assert shown == plain.replace(
+        "## Instructions\n", "## Relevant Code Context\n\n{{ contexts }}\n\n## Instructions\n", 1
+    )
+    fenced = load_prompt("reviewgauge.reviewers", "aacr_context_fenced").parts[0][1]
+    assert fenced.replace(f"{FENCE_NOTE}\n\n", "").replace(":**\n{{", ":** {{") == shown
+    reviewer = Prompt("fake:rules", context=("issue", "pr"))
+    piece = pieces_of(CHANGE, "hunk").pieces[0]
+    given = reviewer._context_of(CHANGE, piece)
+    (message,) = reviewer._messages(CHANGE, piece, given.text)
+    mark = re.search(
+        r"## Relevant Code Context\n\n<<<DATA (\w+)>>>\n### the pull request\n\n```\nAdd b\n\nbecause\n```\n<<<END \1",
+        message.text,
+    )
+    assert mark is not None
+    bare = CHANGE.model_copy(update={"title": "", "description": ""})
+    assert reviewer._context_of(bare, piece).text == ""
+    assert "Relevant Code Context" not in reviewer._messages(bare, piece)[0].text
+
+
+def test_a_context_goes_through_a_review_and_the_trace_says_what_was_left_out() -> None:
+    wordy = CHANGE.model_copy(update={"description": "+ eval(x)\n" * 9})
+    reviewer = load(Reviewer, "prompt(model='fake:rules', context='pr', budget=30)")
+    assert load(Reviewer, signature(reviewer)) == reviewer
+    assert set(reviewer.pins()) == {"prompt", "prompt with context"}
+    with ChatClient(ChatSettings()), counted():
+        review = reviewer.review(wordy)
+    assert [one.span and one.span.start for one in review.comments] == [2]  # none about the context
+    assert review.trace is not None
+    assert review.trace.splitlines()[1:] == [
+        "a.py @@ -1,2 +1,3 @@: context pr: the pull request: cut to 5 of 11 lines",
+        "a.py @@ -10,2 +11,2 @@: context pr: the pull request: cut to 5 of 11 lines",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        ("prompt(model='fake:rules', context='files')", "no context is called 'files'"),
+        ("prompt(model='fake:rules', context=('pr', 'hits'))", "no context is called 'hits'"),
+        ("prompt(model='fake:rules', context='pr(k=3)')", "pr has no parameter 'k'"),
+        ("prompt(model='fake:rules', context=3)", "is not of type"),
+    ],
+)
+def test_a_context_that_is_not_one_is_named(spec: str, said: str) -> None:
+    with pytest.raises(UserError, match=re.escape(said)):
+        load(Reviewer, spec)

@@ -14,7 +14,7 @@ from reviewgauge.views.terminal import tables
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 @json_option
 def command(kind: str | None, as_json: bool) -> None:
-    """List the data sets, stages, reviewers, metrics, formats, judges and recipes, or those of one KIND."""
+    """List the data sets, stages, reviewers, metrics, formats, judges, contexts and recipes, or those of one KIND."""
     lines = list_plugins(kind)
 
     emit(lines, as_json, lambda: tables.catalogue(lines))

@@ -17,7 +17,7 @@ from reviewgauge.core.version import __version__
 GO_ON = "interrupted: nothing finished is lost, run the same command again to go on"
 VERBS = {
     "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
-    "list": "List the data sets, stages, reviewers, metrics, formats, judges and recipes.",
+    "list": "List the data sets, stages, reviewers, metrics, formats, judges, contexts and recipes.",
     "info": "Show a data set's card and the counts of the local files.",
     "get": "Fetch a data set from its public origin, or take it from a folder.",
     "check": "Check a JSON lines file record by record.",

@@ -277,6 +277,38 @@ class Judge(Plugin):
         return tables
 
 
+# --- contexts ------------------------------------------------------------------------------------------------------
+
+
+class Excerpt(Record):
+    """A text that a reviewer is given beside the change. `name`: "issue #12", "src/a.py, lines 3 to 20".
+
+    `around` is the line of `text` (from 1) that matters most: where a budget cuts, it cuts what is farthest from it.
+    """
+
+    name: str
+    text: str
+    around: int = 1
+
+
+class Context(Plugin):
+    """What a reviewer is given beyond the code that it is asked about."""
+
+    kind: ClassVar[str] = "contexts"
+    needs_code: ClassVar[bool] = False
+
+    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
+        """Called once before a run with every change; returns what it cannot use. Raises UserError."""
+        return ()
+
+    @abstractmethod
+    def excerpts(self, change: Change, piece: Change) -> Iterable[Excerpt]:
+        """The texts for `piece`, the part of `change` that is asked about (one hunk, or all): most useful first.
+
+        Raises NeedsCode where the code of the change is not at hand.
+        """
+
+
 # --- metrics -------------------------------------------------------------------------------------------------------
 
 

@@ -34,7 +34,7 @@ from reviewgauge.core.secrets import secret_in
 from reviewgauge.core.trust import FromFile, check_model, check_parameters, texts_in
 
 PACKAGE = "reviewgauge"
-KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges")  # folders of plug-ins
+KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", "contexts")  # folders of plug-ins
 
 
 class Plugin(ABC):

@@ -1,7 +1,8 @@
 """A chat model with one prompt, asked about every hunk or about the whole change.
 
-Source: AACR-Bench (arXiv:2601.19494), Figure 16, the prompt for review without code context, to the letter with
-`prompt="published"`; the same words with the text under review fenced as data with `prompt="fenced"`. The paper ran all
+Source: AACR-Bench (arXiv:2601.19494), Figure 16, the prompt for review without code context, and Figure 17, the one
+with it, to the letter with `prompt="published"`; the same words with the text under review fenced as data with
+`prompt="fenced"`. The paper ran all
 models at temperature .7, top-p .95 and top-k 20, which belong into the spec: `?temperature=0.7&top_p=0.95&top_k=20`.
 """
 
@@ -13,16 +14,24 @@ from typing import ClassVar, Literal
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import NeedsCode, UserError
-from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.protocols import Context, Reviewer
 from reviewgauge.core.records import Anchoring, Change, Comment, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
-from reviewgauge.core.trust import ModelName
+from reviewgauge.core.trust import ModelName, PluginSpec
 from reviewgauge.models.chat.ask import Reading, ask_for_each
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message, fence, load_prompt
 from reviewgauge.models.request.messages import Prompt as Template
 from reviewgauge.repo.diff.anchors import anchor
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces, Scope, pieces_of, with_patches
+from reviewgauge.reviewers.reading.context_text import (
+    BUDGET,
+    ContextText,
+    context_text,
+    load_contexts,
+    pin_contexts,
+    prepare_contexts,
+)
 from reviewgauge.reviewers.reading.model_answers import read_notes
 from reviewgauge.reviewers.reading.review_files import unique
 
@@ -32,6 +41,8 @@ class Prompt(Reviewer):
     """Asks `model` with the prompt of `preset`, once a hunk (as in the paper) or once for the whole change.
 
     A piece longer than `truncate` characters is cut off at a line's end, which the review's trace says; 0 cuts nothing.
+    `context` is what the model is given beside the piece: one context, or several whose excerpts are added, within
+    `budget` tokens by estimate. The trace says what did not fit.
     """
 
     needs_diff: ClassVar[bool] = True
@@ -41,19 +52,31 @@ class Prompt(Reviewer):
     preset: Literal["aacr"] = "aacr"
     prompt: Literal["fenced", "published"] = "fenced"
     truncate: int = 0
+    context: PluginSpec | tuple[PluginSpec, ...] = ()
+    budget: int = BUDGET
+
+    def __post_init__(self) -> None:
+        load_contexts(self.context)  # refuses what is not a context before anything is read
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The model."""
-        return (self.model,)
+        """The model, and those that contexts ask."""
+        return tuple(dict.fromkeys((self.model, *(name for one in self._contexts for name in one.models))))
 
     @property
-    def _template(self) -> Template:
-        return load_prompt("reviewgauge.reviewers", self.preset + ("_fenced" if self.prompt == "fenced" else ""))
+    def _contexts(self) -> tuple[Context, ...]:
+        return load_contexts(self.context)
+
+    def _template(self, context: bool) -> Template:
+        name = self.preset + "_context" * context + "_fenced" * (self.prompt == "fenced")
+        return load_prompt("reviewgauge.reviewers", name)
 
     def pins(self) -> Mapping[str, str]:
-        """The words of the prompt."""
-        return {"prompt": self._template.digest}
+        """The words of the prompt, without context and with it, and what the contexts rest on."""
+        found = {"prompt": self._template(False).digest}
+        if self.context:
+            found["prompt with context"] = self._template(True).digest
+        return found | pin_contexts(self._contexts)
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Name the changes that it cannot read, which will be failures, and count the files. Raises UserError."""
@@ -61,7 +84,7 @@ class Prompt(Reviewer):
         if self.truncate < 0:
             problem = f"truncate of prompt must not be negative, got {self.truncate}"
             raise UserError(problem, remedy="truncate=0 shows everything")
-        return tuple(self._unreadable(changes))
+        return (*prepare_contexts(self._contexts, self.budget, changes), *self._unreadable(changes))
 
     def _unreadable(self, changes: Sequence[Change]) -> Iterator[Drop]:
         for change in changes:
@@ -88,24 +111,34 @@ class Prompt(Reviewer):
         if not shown.pieces:
             why = "; ".join(shown.unread[:3]) or "no file of it has a patch"
             raise Failed(FailureKind.REQUEST, f"the change has no hunk of text to show: {why}")
-        talks = [self._messages(change, piece) for piece in shown.pieces]
+        given = [self._context_of(change, piece) for piece in shown.pieces]
+        talks = [self._messages(change, piece, one.text) for piece, one in zip(shown.pieces, given, strict=True)]
         answers = ask_for_each(chat_model(self.model), talks, read_notes)
         return Review(
             case=change.id or change.repo,
             system=self.system,
             comments=_numbered(_located(shown, answers)),
-            trace="\n".join(shown.remarks) or None,
+            trace="\n".join([*shown.remarks, *_left_out(shown, given)]) or None,
         )
 
-    def _messages(self, change: Change, piece: Piece) -> tuple[Message, ...]:
+    def _context_of(self, change: Change, piece: Piece) -> ContextText:
+        try:
+            return context_text(self._contexts, change, piece.change, self.budget)
+        except NeedsCode as error:
+            raise Failed(FailureKind.REQUEST, error.problem, remedy=error.remedy) from None
+
+    def _messages(self, change: Change, piece: Piece, context: str = "") -> tuple[Message, ...]:
+        values = {"pr_title": change.title, "pr_description": change.description, "diff_hunk": piece.text}
+        values |= {"contexts": context} if context else {}
         dress = fence if self.prompt == "fenced" else str
-        return self._template.messages(
-            {
-                "pr_title": dress(change.title),
-                "pr_description": dress(change.description),
-                "diff_hunk": dress(piece.text),
-            }
-        )
+        return self._template(bool(context)).messages({name: dress(value) for name, value in values.items()})
+
+
+def _left_out(shown: Pieces, given: Sequence[ContextText]) -> Iterator[str]:
+    """A line on each part of the context that was left out, with its piece where there are several."""
+    for piece, one in zip(shown.pieces, given, strict=True):
+        for remark in one.remarks:
+            yield f"{piece.place}: {remark}" if len(shown.pieces) > 1 else remark
 
 
 def _located(shown: Pieces, answers: Sequence[Reading[tuple[Comment, ...]] | Failed]) -> Iterator[Comment]:

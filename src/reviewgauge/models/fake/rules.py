@@ -190,6 +190,8 @@ def _code(prompt: str) -> str:
     """The text between the two headings of the prompt; the prompt's own example follows the second."""
     begin = prompt.find("\n## Code Changes to Review\n")
     end = prompt.rfind("\n## Instructions\n")
+    context = prompt.find("\n## Relevant Code Context\n", begin)
+    end = context if begin < context < end else end
     return prompt[begin:end] if 0 <= begin < end else ""
 
 
