@@ -23,7 +23,7 @@ from offline.logistic_fit import fit_logistic
 
 from reviewgauge.core.records import Case, Comment, Review, Side, Span
 from reviewgauge.core.results import CommentState
-from reviewgauge.judges.pairs.fixes import brought, message
+from reviewgauge.judges.pairs.fixes import fix_text
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, load_weights, logit_of
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.repo.diff.diffs import parse_patch
@@ -110,8 +110,10 @@ def fit(experts: Sequence[Expert]) -> tuple[float, ...]:
     model, weights = LexicalModel(load_weights("")[0]), load_weights("")[0]
 
     def evidence(body: str, reference: Comment) -> list[float]:
-        words = brought(reference) or ""
-        found = model.pair(body, message(reference)), model.pair(body, words) if words else 0.0
+        fix = fix_text(reference)
+        assert fix is not None
+        body = fix.own_words(body)
+        found = model.pair(body, fix.said), model.pair(body, fix.brought) if fix.brought else 0.0
         return [logit_of(min(max(p, LIMIT), 1 - LIMIT)) for p in found]
 
     right = [evidence(one.body, one.reference) for one in experts]

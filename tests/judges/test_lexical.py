@@ -13,7 +13,7 @@ from reviewgauge.core.records import Case, Change, Comment, Origin, Resolution, 
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.specs import load
 from reviewgauge.judges.lexical import Lexical, finding_names
-from reviewgauge.judges.pairs.fixes import brought, with_fix
+from reviewgauge.judges.pairs.fixes import fix_text, with_fix
 from reviewgauge.judges.pairs.lexical_model import (
     LexicalModel,
     LexicalWeights,
@@ -314,5 +314,21 @@ def test_a_fix_is_recognised_by_the_words_that_it_brought() -> None:
 def test_models_read_the_fix_and_of_other_references_the_text_alone() -> None:
     assert "+jar.clear_expired_cookies(now)" in with_fix(FIXED) and "A later fix" in with_fix(FIXED)
     assert with_fix(FIXED.model_copy(update={"origin": Origin.REVIEW})) == "Fixed cookies"
-    assert brought(FIXED) == "clear_expired_cookies now"
-    assert brought(Comment(id="r", body="x")) is None
+    fix = fix_text(FIXED)
+    assert fix is not None and (fix.said, fix.brought) == ("Fixed cookies", "clear_expired_cookies now")
+    assert fix_text(Comment(id="r", body="x")) is None
+
+
+def test_code_that_a_comment_quotes_is_not_its_own_words() -> None:
+    fix = fix_text(FIXED)
+    assert fix is not None
+    said = "`JAR.update( cookies )` looks odd"
+    assert fix.own_words(said).split() == ["`", ".", "(", ")`", "looks", "odd"]
+    assert fix.own_words("update the jar of cookies") == "update the jar of cookies"
+    long = Resolution(diff=" a = first(second, third)\n-return fourth + fifth - sixth + seventh\n+return 1")
+    fix = fix_text(FIXED.model_copy(update={"resolution": long}))
+    assert fix is not None
+    assert fix.own_words("the fifth - sixth + seventh").split() == ["the", "fifth", "-", "sixth", "+", "seventh"]
+    assert fix.own_words("fourth + fifth - sixth + seventh, is it?").split() == ["+", "-", "+", ",", "is", "it?"]
+    assert fix.own_words("a first second third time").split() == ["time"]
+    assert fixed_by("`jar.update(cookies)` may be wrong") < fixed_by("cookies are updated in the wrong way") + 0.4

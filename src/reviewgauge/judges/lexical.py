@@ -17,7 +17,7 @@ from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review, groups_of
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.trust import FilePath
-from reviewgauge.judges.pairs.fixes import brought, message
+from reviewgauge.judges.pairs.fixes import FixText, fix_text
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, check_band, load_weights
 from reviewgauge.models.text.lexical import Profile, profile, shared_words
 from reviewgauge.models.text.words import is_identifier, prose, raw_words, stem
@@ -76,8 +76,8 @@ class Lexical(Judge):
         """A Verdict for every pair, by weights that have not seen the case's repository."""
         model = self._model(case)
         cut = model.weights.threshold if self.cut is None else self.cut
-        bodies, known = [c.body for c in comments], [message(r) for r in references]
-        table = model.first(bodies, known, finding_names(references), [brought(r) for r in references])
+        bodies, known = [c.body for c in comments], [fix_text(r) or r.body for r in references]
+        table = model.first(bodies, known, finding_names(references))
         return [
             [self._verdict(p, body, other, cut) for p, other in zip(row, references, strict=True)]
             for row, body in zip(table, bodies, strict=True)
@@ -120,8 +120,10 @@ class Lexical(Judge):
     ) -> Verdict:
         if same_words(comment, reference.body):
             return Verdict(probability=SAME_WORDS, same=True, reason="the same words")
-        told = f"{message(reference)} {brought(reference) or ''}".rstrip()
-        reason = _reason(comment, told) if probability >= self.low else "little in common"
+        fix = fix_text(reference) or FixText(reference.body, "", frozenset())
+        reason = "little in common"
+        if probability >= self.low:
+            reason = _reason(fix.own_words(comment), f"{fix.said} {fix.brought}".rstrip())
         if before is not None and abs(before - probability) >= 0.1:
             direction = "more" if probability > before else "less"
             reason += f"; {direction} likely given the other systems' comments ({before:.2f} before)"

@@ -3,21 +3,61 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple, TypeVar
 
 from reviewgauge.core.records import Comment, Origin
 
+T = TypeVar("T")
 _NAME = re.compile(r"[A-Za-z_]\w+")
+_WORD = re.compile(r"\w+")
+_QUOTE = 4  # words in a row with which a comment quotes a line of code; of a shorter line all
 LONGEST_DIFF = 3_000  # characters of a fix that a model is shown
 
 
-def brought(reference: Comment) -> str | None:
-    """The words that its fix put in and did not take out; None for a reference that is not the message of a fix."""
+class FixText(NamedTuple):
+    """A reference that is a fix: what it `said`, the words that it `brought` into the code, and what was `there`.
+
+    `there` holds the runs of words on the lines that the fix took out, or that stand beside.
+    """
+
+    said: str
+    brought: str
+    there: frozenset[tuple[str, ...]]
+
+    def own_words(self, comment: str) -> str:
+        """A comment without the code that it quotes: every comment on a line can quote it, whatever it says."""
+        words = list(_WORD.finditer(comment))
+        kept = list(comment)
+        for run in (run for size in {len(one) for one in self.there} for run in _runs(words, size)):
+            if tuple(word[0].lower() for word in run) in self.there:
+                for word in run:
+                    kept[word.start() : word.end()] = " " * len(word[0])
+        return "".join(kept)
+
+
+def fix_text(reference: Comment) -> FixText | None:
+    """What an offline judge reads of a reference; None for one that is not the message of a fix."""
     if reference.origin is not Origin.FIX:
         return None
-    lines = _diff(reference).split("\n")
+    return _read_fix(message(reference), _diff(reference))
+
+
+@lru_cache(maxsize=1024)
+def _read_fix(said: str, diff: str) -> FixText:
+    lines = diff.split("\n")
     out, put_in = ([word for line in lines if line[:1] == kind for word in _NAME.findall(line)] for kind in "-+")
     before = {word.lower() for word in out}
-    return " ".join(word for word in put_in if word.lower() not in before)
+    brought = " ".join(word for word in put_in if word.lower() not in before)
+    code = (_WORD.findall(line[1:].lower()) for line in lines if line[:1] in ("-", " "))
+    there = frozenset(tuple(run) for words in code if len(words) > 1 for run in _runs(words, min(_QUOTE, len(words))))
+    return FixText(said, brought, there)
+
+
+def _runs(words: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Each run of so many neighbours."""
+    return (words[at : at + size] for at in range(len(words) - size + 1))
 
 
 def message(reference: Comment) -> str:

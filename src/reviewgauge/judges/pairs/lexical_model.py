@@ -25,6 +25,7 @@ from reviewgauge.core.base import Record, Share
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import read_file
 from reviewgauge.core.parsing import parse_record
+from reviewgauge.judges.pairs.fixes import FixText
 from reviewgauge.models.text.lexical import FEATURES, SWAPPED, features, profile
 
 Table = list[list[float]]
@@ -206,16 +207,17 @@ class LexicalModel:
         probability = self._calibrated(values)
         return probability if values[SHARED_WORDS] else min(probability, NOTHING_SHARED)
 
-    def of_fix(self, comment: str, message: str, brought: str) -> float:
+    def of_fix(self, comment: str, fix: FixText) -> float:
         """As `pair`, for the message of a fix: also by the words that the fix brought into the code.
 
         A message seldom says what was wrong. The words that were there before are left out: a comment that quotes the
         line on which it stands shares them with every fix of that line.
         """
         constant, by_message, by_words = FIX
-        words = _held(self.pair(comment, brought) if brought else 0.0)
-        found = sigmoid(constant + by_message * _held(self.pair(comment, message)) + by_words * words)
-        shared = profile(comment).content & (profile(message).content | profile(brought).content)
+        comment = fix.own_words(comment)
+        words = _held(self.pair(comment, fix.brought) if fix.brought else 0.0)
+        found = sigmoid(constant + by_message * _held(self.pair(comment, fix.said)) + by_words * words)
+        shared = profile(comment).content & (profile(fix.said).content | profile(fix.brought).content)
         return found if len(shared) > 1 else min(found, ONE_WORD)
 
     def likeness(self, one: str, other: str) -> float:
@@ -225,20 +227,10 @@ class LexicalModel:
             return NOTHING_SHARED
         return 0.5 * (self._calibrated(values) + self._calibrated([values[place] for place in SWAP]))
 
-    def first(
-        self,
-        comments: Sequence[str],
-        references: Sequence[str],
-        groups: Sequence[str],
-        brought: Sequence[str | None] = (),
-    ) -> Table:
-        """Probabilities, one row per comment and one column per reference; `groups` names each column's finding.
-
-        `brought` holds the words that each fix brought, None for a reference that is not the message of one.
-        """
-        known = list(zip(references, brought or [None] * len(references), strict=True))
+    def first(self, comments: Sequence[str], references: Sequence[str | FixText], groups: Sequence[str]) -> Table:
+        """Probabilities, one row per comment and one column per reference; `groups` names each column's finding."""
         pairs = [
-            [self.pair(one, other) if words is None else self.of_fix(one, other, words) for other, words in known]
+            [self.pair(one, other) if isinstance(other, str) else self.of_fix(one, other) for other in references]
             for one in comments
         ]
         intercept, own, rival = self.weights.rival
