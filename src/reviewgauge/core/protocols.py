@@ -39,6 +39,14 @@ class Origin(Record):
     size: int
 
 
+class Tree(Record):
+    """The files of a data set in a public git repository: the files and folders `paths` of one commit."""
+
+    url: str
+    commit: str
+    paths: tuple[str, ...]
+
+
 class Card(Record):
     """A data set: what it is, where it comes from, and what its licence allows."""
 
@@ -51,6 +59,7 @@ class Card(Record):
     citation: str = ""
     languages: tuple[str, ...] = ()
     files: tuple[Origin, ...] = ()
+    tree: Tree | None = None
     expected: Mapping[str, int] = Field(default_factory=dict)
     traps: tuple[str, ...] = ()
 

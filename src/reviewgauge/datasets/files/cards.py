@@ -1,11 +1,11 @@
 """The cards of the public data sets: origin, version, licence, counts, checksums.
 
-Checksums and sizes are those of the official files at the named commit.
+Checksums and sizes are those of the official files at the named commit; a commit is itself the checksum of its files.
 """
 
 from __future__ import annotations
 
-from reviewgauge.core.protocols import Card, Origin
+from reviewgauge.core.protocols import Card, Origin, Tree
 
 _MARTIAN_COMMIT = "012d68202e56280855b85abb956410086008a7b2"
 _OPUS = "results/anthropic_claude-opus-4-5-20251101"
@@ -34,6 +34,8 @@ _AACR_FILES = (
 
 _GRADED_COMMIT = "5767f094694c61df14d057d8b025aa7f147af6ea"
 _GRADED_FILES = (("dataset.xlsx", 633_739, "82c688a1276307cb6478f26a52c544acd941ab29881eb5e3c9ac0d419a68cb9e"),)
+
+_REVIEW_BENCH_COMMIT = "6ff0673df63afc62cb981287532431b4fd6ca005"
 
 _CRSCORE_COMMIT = "a5c843fafa79c1dd11cbcaf572c9ccc3bfce8ee8"
 _CRSCORE_TABLES = """
@@ -116,6 +118,38 @@ AACR_BENCH = Card(
         "Comments have no id in the files: ids here are made from their content.",
         "One comment's range is reversed (1153 to 1144); it is put right, and noted.",
         "change_line_count is the project's own count and differs from what git counts between the commits.",
+    ),
+)
+
+REVIEW_BENCH = Card(
+    title="ReviewBench",
+    summary="What people, models and tools found in 219 pull requests of 187 repositories, right and wrong findings, "
+    "each with severity, category, scope, difficulty and the context it takes; labelled by a model, audited by people.",
+    origin="https://github.com/review-bench/ReviewBench",
+    version=f"commit {_REVIEW_BENCH_COMMIT[:12]}",
+    licence="MIT",
+    may="use, change and pass on, also commercially, with the copyright notice; the reviewed projects keep their own "
+    "licences",
+    citation="ReviewBench, 2026",
+    tree=Tree(
+        url="https://github.com/review-bench/ReviewBench.git",
+        commit=_REVIEW_BENCH_COMMIT,
+        paths=("LICENSE", "golden", "corpus/manifest.json", "corpus/test/findings.json"),
+    ),
+    expected={
+        "changes": 219,
+        "repositories": 187,
+        "changes of the test set": 25,
+        "references of the test set": 352,
+    },
+    traps=(
+        "Most findings were written by models, and a model gave every first label: look at the findings by producer, "
+        "and score a model without those of its own family (exclude_producers).",
+        "The golden set is what its producers found: what none of them found counts as wrong, or as nothing.",
+        "A change without a right finding is not known to be clean.",
+        "The golden set changes: its README counts 360 right findings of the test set in an older version, 352 here.",
+        "The files hold no diffs: get the commits with --with-code. base is the tip of the main branch at that time.",
+        "The pull requests, their comments and the findings are public: a model may know them.",
     ),
 )
 

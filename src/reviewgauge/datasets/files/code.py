@@ -77,6 +77,11 @@ class CodeTotals(NamedTuple):
     failed: tuple[Drop, ...]
 
 
+def is_address(url: str) -> bool:
+    """Whether `url` is the address of a git server, and not a path of this machine or an option of git's."""
+    return _FORGE.fullmatch(url) is not None
+
+
 def mirror_path(folder: Path, repo: str) -> Path:
     """The mirror of `owner/name` below `folder`. Raises UserError for any other name."""
     if not _REPO.fullmatch(repo):
@@ -98,7 +103,7 @@ def fetch_code(
     the merge base, tried in turn. Repositories and changes that cannot be fetched are skipped and reported; a second
     run fetches only what is missing. Raises UserError for a forge that is not an address.
     """
-    if not _FORGE.fullmatch(forge):
+    if not is_address(forge):
         raise UserError(f"{forge!r} is not the address of a forge", remedy=GITHUB)
     wanted, failed = _wanted(cases)
     folder.mkdir(parents=True, exist_ok=True)

@@ -24,6 +24,7 @@ from reviewgauge.core.protocols import Dataset, Origin, Progress
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import plugin_name
 from reviewgauge.datasets.files import code
+from reviewgauge.datasets.files.git_tree import fetch_tree, take_tree
 from reviewgauge.datasets.files.local_files import data_home, locate
 from reviewgauge.repo.forge.replies import connection_pool, network_problem
 
@@ -59,10 +60,17 @@ def fetch_files(
 ) -> FilesGot:
     """Bring the files of `dataset` from their public origin, or from the folder `source`, into `out` or the data home.
 
-    `base_url` is a mirror that holds the files under their names. Raises UserError.
+    `base_url` is a mirror that holds the files under their names, or of their git repository. Raises UserError.
     """
     name = plugin_name(dataset)
-    origins = dataset.card.files
+    origins, tree = dataset.card.files, dataset.card.tree
+    if tree is not None:
+        folder = Path(out).expanduser() if out else data_home() / name
+        if source is None:
+            files, now = fetch_tree(tree, folder, url=base_url, progress=progress)
+            return FilesGot(folder, files, now)
+        files, official = take_tree(tree, Path(source).expanduser(), folder)
+        return FilesGot(folder, files, files, () if official else (f"what lies in {source}",))
     if not origins:
         where = Path(out).expanduser() if out else data_home() / name
         files = dataset.check_out(where)

@@ -1,0 +1,101 @@
+"""The files of a data set out of one commit of a git repository: from a real server, a clone, or a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from git_project import run_git
+from local_forge import PEOPLE, Forge, serve
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Tree
+from reviewgauge.datasets.files.git_tree import DONE, fetch_tree, take_tree
+
+WANTED = {"golden/a.json": "{}", "golden/deep/b.json": "[1]", "LICENSE": "MIT"}
+
+
+@pytest.fixture
+def forge(tmp_path: Path) -> Iterator[Forge]:
+    with serve(tmp_path / "forge") as made:
+        yield made
+
+
+@pytest.fixture
+def origin(forge: Forge) -> Tree:
+    """A repository whose wanted commit is not its last one, with links among the files."""
+    folder = forge.root / "bench.git"
+    folder.mkdir(parents=True)
+
+    def git(*args: str) -> str:
+        return run_git(folder, *args, env=PEOPLE)
+
+    git("init", "-q", "-b", "main")
+    git("config", "uploadpack.allowAnySHA1InWant", "true")
+    for name, text in {**WANTED, "scripts/golden.ts": "x", "goldenrod.txt": "y"}.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    (folder / "golden/link.json").symlink_to("/etc/hostname")
+    git("add", "-A")
+    git("commit", "-qm", "one")
+    commit = git("rev-parse", "HEAD").strip()
+    (folder / "golden/a.json").write_text("changed later")
+    git("commit", "-qam", "two")
+    return Tree(url=f"{forge.url}/bench.git", commit=commit, paths=("LICENSE", "golden"))
+
+
+def files(folder: Path) -> dict[str, str]:
+    found = {p.relative_to(folder).as_posix(): p.read_text() for p in sorted(folder.rglob("*")) if p.is_file()}
+    found.pop(DONE, None)
+    return found
+
+
+@pytest.mark.slow
+def test_the_files_of_the_commit_are_fetched_once(forge: Forge, origin: Tree, tmp_path: Path) -> None:
+    target = tmp_path / "data"
+    (target / "code").mkdir(parents=True)  # what lies beside them stays
+    assert fetch_tree(origin, target) == (3, 3)
+    assert files(target) == WANTED
+    forge.stop()
+    assert fetch_tree(origin, target) == (3, 0)  # no server is needed for what is there
+    assert (target / "code").is_dir()
+
+
+@pytest.mark.slow
+def test_a_commit_that_the_server_does_not_have_and_a_dead_server_are_named(
+    forge: Forge, origin: Tree, tmp_path: Path
+) -> None:
+    with pytest.raises(UserError, match="not our ref"):
+        fetch_tree(origin.model_copy(update={"commit": "f" * 40}), tmp_path / "data")
+    with pytest.raises(UserError, match=r"holds none of nowhere"):
+        fetch_tree(origin.model_copy(update={"paths": ("nowhere",)}), tmp_path / "data")
+    forge.stop()
+    with pytest.raises(UserError, match="git fetch failed"):
+        fetch_tree(origin, tmp_path / "data")
+    for url in ("file:///etc", "/etc", "--upload-pack=touch", "ext::sh -c touch"):
+        with pytest.raises(UserError, match="is not the address of a git server"):
+            fetch_tree(origin, tmp_path / "data", url=url)
+    assert not (tmp_path / "data" / DONE).exists()
+
+
+def test_a_clone_gives_the_files_of_the_commit_whatever_is_checked_out(
+    forge: Forge, origin: Tree, tmp_path: Path
+) -> None:
+    assert take_tree(origin, forge.root / "bench.git", tmp_path / "data") == (3, True)
+    assert files(tmp_path / "data") == WANTED
+
+
+def test_a_folder_gives_what_lies_in_it_and_says_that_it_is_not_checked(tmp_path: Path) -> None:
+    tree = Tree(url="https://example.org/x.git", commit="a" * 40, paths=("LICENSE", "golden"))
+    source = tmp_path / "excerpt"
+    (source / "golden").mkdir(parents=True)
+    (source / "golden/a.json").write_text("mine")
+    (source / "golden/b.json").symlink_to("/etc/hostname")
+    assert take_tree(tree, source, tmp_path / "data") == (1, False)
+    assert files(tmp_path / "data") == {"golden/a.json": "mine"}
+    with pytest.raises(UserError, match="is the target folder itself"):
+        take_tree(tree, source, source)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UserError, match="holds none of LICENSE, golden"):
+        take_tree(tree, tmp_path / "empty", tmp_path / "data")
