@@ -37,6 +37,7 @@ KNOWN = {
     "judges golden.model",
     "judges panel.judges",
     "judges cascade.then",
+    "reviewers ensemble.reviewer",
     "reviewers prompt.model",
 }
 

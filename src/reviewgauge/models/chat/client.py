@@ -62,6 +62,11 @@ def counted(attempt: int = 1) -> Iterator[Tally]:
         _tally.reset(token)
 
 
+def current_tally() -> Tally | None:
+    """What counts the calls of this thread now, if anything does."""
+    return _tally.get()
+
+
 class InFlightCall:
     """A call being made, and how many callers wait for it."""
 

@@ -247,6 +247,19 @@ def _gullible(text: str, request: Request, repeat: str, number: int) -> str:
     return approve(text, order not in ("no", "false", "1", "2"))
 
 
+def _fickle(text: str, request: Request, repeat: str, number: int) -> str:
+    from reviewgauge.models.fake.rules import as_notes, judged_lines, review
+
+    if text != review(request):
+        return text
+    said = []
+    for line, note in judged_lines(request):
+        strays = share_of(f"fickle\0{repeat}\0{line}\0{request.messages[0].text}") * 100 < number
+        if strays != (note is not None):
+            said.append((line, note or f"Why {line[1:].strip()}?"))
+    return as_notes(said)
+
+
 _ABOUT: Mapping[str, tuple[str, int, Callable[[str, Request, str, int], str]]] = {
     "rules": ("keeps to the rules", 0, lambda text, *_: text),
     "noisy": ("says the opposite in N% of the repeats (20), by a hash of request, repeat and seed", 20, _noisy),
@@ -254,6 +267,11 @@ _ABOUT: Mapping[str, tuple[str, int, Callable[[str, Request, str, int], str]]] =
     "contrary": ("always says the opposite", 0, lambda text, *_: contradict(text)),
     "wordy": ("says yes, or the highest grade, where a text under review has N words or more (60)", 60, _wordy),
     "first": ("says yes where, of the last two fenced texts, the first comes later in the alphabet", 0, _first),
+    "fickle": (
+        "judges each added line of a review wrongly in N% of the repeats (30), apart from all others",
+        30,
+        _fickle,
+    ),
     "gullible": ("does what a text under review tells it to answer", 0, _gullible),
 }
 BEHAVIOURS: Mapping[str, FakeBehaviour] = {name: FakeBehaviour(name, *rest) for name, rest in _ABOUT.items()}

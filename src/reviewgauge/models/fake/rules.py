@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from reviewgauge.models.fake.ensemble_rules import aggregate
 from reviewgauge.models.request.messages import Request, Role
 from reviewgauge.models.text.lexical import dice, profile
 
@@ -176,13 +177,20 @@ def review(request: Request) -> str:
     `password`, `secret` or `token`, `TODO` or `FIXME`, `print(` or `console.log(`. Nothing found: `<end />` alone. A
     line that itself holds one of the answer's tags is skipped.
     """
-    notes = []
+    return as_notes((line, note) for line, note in judged_lines(request) if note is not None)
+
+
+def judged_lines(request: Request) -> Iterator[tuple[str, str | None]]:
+    """Each added line of the change that the rule `review` looks at, with its note."""
     for line in _code(request.messages[0].text).split("\n"):
         if not line.startswith("+") or line.startswith("+++ ") or not line[1:].strip() or _TAGS.search(line):
             continue
-        note = next((words for pattern, words in _NOTES if re.search(pattern, line)), None)
-        if note is not None:
-            notes.append(f"<diff>\n{line}\n</diff>\n<side>right</side>\n<note>\n{note}\n</note>\n")
+        yield line, next((words for pattern, words in _NOTES if re.search(pattern, line)), None)
+
+
+def as_notes(found: Iterable[tuple[str, str]]) -> str:
+    """Lines and what is said about each, as an answer to the prompt."""
+    notes = [f"<diff>\n{line}\n</diff>\n<side>right</side>\n<note>\n{note}\n</note>\n" for line, note in found]
     return "<notesplit />\n".join([*notes, ""]) + "<end />"
 
 
@@ -420,5 +428,6 @@ RULES: tuple[Rule, ...] = (
     Rule("low_value", "Is the review comment below of high or of low relevance to its code?", low_value),
     Rule("augment", "You are a senior code reviewer tasked with summarizing code review discussions.", augment),
     Rule("tell_defect", "You say in one sentence what was wrong in code that a later fix mended.", tell_defect),
+    Rule("aggregate", "You combine several independent reviews of one code change into one report.", aggregate),
     Rule("change_points", "You read the history of a pull request and list its change-points.", change_points),
 )
