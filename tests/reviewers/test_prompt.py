@@ -38,7 +38,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def record(path: Path, reviewer: Prompt, said: list[list[str]], change: Change = CHANGE) -> ChatClient:
     """A door behind which the model has said this, a list a piece: one text for each time it is asked."""
     spec, lines = parse_model(MODEL), []
-    for piece, texts in zip(pieces_of(change, reviewer.scope, reviewer.truncate).pieces, said, strict=True):
+    for piece, texts in zip(reviewer._pieces(change).pieces, said, strict=True):
         first = talk = reviewer._messages(change, piece)
         for ask, text in enumerate(texts, 1):
             request = Request(messages=talk)

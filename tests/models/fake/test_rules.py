@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from reviewgauge.models.fake.rules import RULES, review
+from reviewgauge.models.fake.review_rules import review
+from reviewgauge.models.fake.rules import RULES
 from reviewgauge.models.request.messages import Request, fence, load_prompt
 from reviewgauge.reviewers.reading.model_answers import read_notes
 

@@ -248,7 +248,7 @@ def _gullible(text: str, request: Request, repeat: str, number: int) -> str:
 
 
 def _fickle(text: str, request: Request, repeat: str, number: int) -> str:
-    from reviewgauge.models.fake.rules import as_notes, judged_lines, review
+    from reviewgauge.models.fake.review_rules import as_notes, judged_lines, review
 
     if text != review(request):
         return text

@@ -4,31 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 from reviewgauge.models.fake.ensemble_rules import aggregate
-from reviewgauge.models.request.messages import Request, Role
+from reviewgauge.models.fake.request_text import FENCED, last_slot, prompt_of
+from reviewgauge.models.fake.review_rules import comment, locate, merge, plain_review, ranked_report, report, review
+from reviewgauge.models.request.messages import Request
 from reviewgauge.models.text.lexical import dice, profile
 
 WordTable = tuple[tuple[str, tuple[str, ...]], ...]
-FENCED = r"<<<DATA (?P<{0}>[0-9a-f]+)>>>\n(?P<{0}_text>.*?)\n<<<END (?P={0})>>>"  # `.format(name)` for its groups
-_FENCED = re.compile(r"\A<<<DATA (\w+)>>>\n(.*)\n<<<END \1>>>\Z", re.DOTALL)
-
-
-def prompt_of(request: Request) -> str:
-    """The first message of the user; later ones repeat the question after an unreadable answer."""
-    return next((message.text for message in request.messages if message.role is Role.USER), "")
-
-
-def last_slot(request: Request, begin: str, end: str) -> str:
-    """The text after the last `begin` and before the last `end` of the prompt; empty where they are missing."""
-    _, found, text = prompt_of(request).rpartition(begin)
-    inside, closed, _ = text.rpartition(end)
-    if not found or not closed:
-        return ""
-    fenced = _FENCED.match(inside)
-    return fenced[2] if fenced else inside
 
 
 def first_named(table: WordTable, text: str) -> str | None:
@@ -141,21 +126,7 @@ def relevance_of(diff: str, text: str) -> int:
     return next(value for least, value in RELEVANCES if share >= least)
 
 
-# --- rules that read or write a review ----------------------------------------------------------------------------
-
-_NOTES: tuple[tuple[str, str], ...] = (
-    (r"\bexcept\s*:", "A bare except also catches KeyboardInterrupt and hides every error. Name the exception."),
-    (r"\beval\(", "eval runs whatever the text says. Parse the value instead."),
-    (r"\bshell\s*=\s*True\b", "shell=True lets the arguments run commands of their own. Pass a list of arguments."),
-    (r"[!=]=\s*None\b", "Comparing with None by equality calls __eq__. Use is or is not."),
-    (
-        r"(?i)(?:password|secret|token)\w*[\"']?\s*[:=]\s*[\"'][^\"']+[\"']",
-        "A secret stands in the code. Read it from the environment.",
-    ),
-    (r"\b(?:TODO|FIXME)\b", "Unfinished work is merged with this line. Finish it or open an issue for it."),
-    (r"\bprint\(|\bconsole\.log\(", "Output for debugging is left in the code. Use the logger or remove it."),
-)
-_TAGS = re.compile(r"</?\s*(?:diff|side|note|notesplit|end)\b")
+# --- rules about what was said of a change ----------------------------------------------------------------------------
 
 NO_ISSUES = "No code issues identified."
 SETTLED = ("not an issue", "no issue", "false alarm", "never mind", "by design", "works as intended")
@@ -168,39 +139,6 @@ _ITEM = re.compile(r"^[ \t]*(?:[-*]|\d{1,2}[.)])[ \t]+(.+)$", re.MULTILINE)
 
 MIN_WORDS = 3
 _PRAISE = re.compile(r"\s*(?:LGTM|\+1|thanks|thank you|nice|great|done|good)\b", re.IGNORECASE)
-
-
-def review(request: Request) -> str:
-    """Reviews: one note for each added line that matches a pattern of a short list, the first that does.
-
-    The list: `except:`, `eval(`, `shell=True`, `== None` or `!= None`, a quoted text given to a name that holds
-    `password`, `secret` or `token`, `TODO` or `FIXME`, `print(` or `console.log(`. Nothing found: `<end />` alone. A
-    line that itself holds one of the answer's tags is skipped.
-    """
-    return as_notes((line, note) for line, note in judged_lines(request) if note is not None)
-
-
-def judged_lines(request: Request) -> Iterator[tuple[str, str | None]]:
-    """Each added line of the change that the rule `review` looks at, with its note."""
-    for line in _code(request.messages[0].text).split("\n"):
-        if not line.startswith("+") or line.startswith("+++ ") or not line[1:].strip() or _TAGS.search(line):
-            continue
-        yield line, next((words for pattern, words in _NOTES if re.search(pattern, line)), None)
-
-
-def as_notes(found: Iterable[tuple[str, str]]) -> str:
-    """Lines and what is said about each, as an answer to the prompt."""
-    notes = [f"<diff>\n{line}\n</diff>\n<side>right</side>\n<note>\n{note}\n</note>\n" for line, note in found]
-    return "<notesplit />\n".join([*notes, ""]) + "<end />"
-
-
-def _code(prompt: str) -> str:
-    """The text between the two headings of the prompt; the prompt's own example follows the second."""
-    begin = prompt.find("\n## Code Changes to Review\n")
-    end = prompt.rfind("\n## Instructions\n")
-    context = prompt.find("\n## Relevant Code Context\n", begin)
-    end = context if begin < context < end else end
-    return prompt[begin:end] if 0 <= begin < end else ""
 
 
 def augment(request: Request) -> str:
@@ -415,6 +353,12 @@ class Rule(NamedTuple):
 
 RULES: tuple[Rule, ...] = (
     Rule("review", "You are an expert code reviewer. Your task is to review the following code changes", review),
+    Rule("assess", "You decide whether one part of a pull request can be merged as it is.", merge),
+    Rule("locate", "You name the lines of a hunk that most need a reviewer's comment.", locate),
+    Rule("comment", "You write the review comment on given lines of a hunk.", comment),
+    Rule("plain_review", "You are shown a change as a diff and answer with one review comment", plain_review),
+    Rule("report", "You review a pull request and write a review report.", report),
+    Rule("ranked_report", "You report few problems, and only those that you would block the merge for.", ranked_report),
     Rule("same_concern", "Determine whether two given review comments express the same concern", same_concern),
     Rule("golden", "Does the candidate comment raise the issue of the golden comment?", golden),
     Rule("points_extract", "You list the change-points of a code review.", extract),

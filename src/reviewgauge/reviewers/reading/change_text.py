@@ -8,7 +8,8 @@ from typing import Literal, NamedTuple
 
 from reviewgauge.core.errors import NeedsCode
 from reviewgauge.core.records import Change, ChangedFile, FileStatus
-from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.diff.positions import Marker, find_file
 from reviewgauge.repo.git.repository import Repository
 
 Scope = Literal["hunk", "change"]
@@ -55,6 +56,37 @@ def pieces_of(change: Change, scope: Scope, longest: int = 0) -> Pieces:
     else:
         whole = []
     return Pieces([_shortened(piece, longest) for piece in whole], unread)
+
+
+def focus_piece(change: Change, longest: int = 0, *, numbered: bool = False) -> Pieces:
+    """The hunks that the change's focus lies in as one piece: all of its file, or of the change, where none does.
+
+    `numbered`: each line begins with its marker `[old][new]`, as ContextCRBench shows a hunk.
+    """
+    file = find_file(change.focus.path, change) if change.focus else None
+    files = [_focused(change, one) for one in ([file] if file else change.files)]
+    shown = [one for one in files if one.patch and parse_patch(one.patch)]
+    if not shown:
+        return Pieces((), [reason for one in change.files if (reason := _unread(one))])
+    text = "\n".join(_numbered_text(one) if numbered else (one.patch or "") for one in shown)
+    place = shown[0].path if len(shown) == 1 else "the change"
+    return Pieces([_shortened(Piece(place, text, change.model_copy(update={"files": tuple(shown)})), longest)], ())
+
+
+def _focused(change: Change, file: ChangedFile) -> ChangedFile:
+    hunks, texts = parse_patch(file.patch or ""), list(hunk_texts(file.patch or ""))
+    inside = [text for hunk, text in zip(hunks, texts, strict=True) if change.focus and hunk.covers(change.focus)]
+    return file.model_copy(update={"patch": "\n".join(inside or texts) or None})
+
+
+def _numbered_text(file: ChangedFile) -> str:
+    return "\n".join([file.path, *(line for hunk in parse_patch(file.patch or "") for line in _numbered_lines(hunk))])
+
+
+def _numbered_lines(hunk: Hunk) -> Iterator[str]:
+    yield f"{hunk.header} {hunk.heading}".rstrip()
+    for line in hunk.lines:
+        yield f"{Marker(line.old, line.new)} {line.kind}{line.text}"
 
 
 def diff_text(change: Change) -> str:

@@ -1,0 +1,154 @@
+"""The presets of `prompt`: what each is asked with, on which tasks, what it is shown, how its answer is read.
+
+The words are in `prompts/`: `NAME.txt` as the source prints them beside `NAME_fenced.txt`, or one file of our own words
+where the source prints none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple
+
+from pydantic import JsonValue
+
+from reviewgauge.core.records import Change, Comment, Span, Task
+from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt
+from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.diff.positions import Marker
+from reviewgauge.reviewers.reading.change_text import Piece, Pieces, Scope, focus_piece, pieces_of
+from reviewgauge.reviewers.reading.model_answers import read_comment, read_lines, read_notes, read_verdict
+from reviewgauge.reviewers.reading.report_answers import (
+    TEXT,
+    object_schema,
+    read_plain_review,
+    read_report,
+    report_schema,
+    storable_comment,
+)
+
+PresetName = Literal[
+    "aacr", "contextcrbench_assess", "contextcrbench_comment", "contextcrbench_locate", "crscore", "swr"
+]
+
+
+class PieceReview(NamedTuple):
+    """What a model said of one piece: comments, or a verdict, or lines; and a remark for the trace."""
+
+    comments: tuple[Comment, ...] = ()
+    verdict: bool | None = None
+    ranked_lines: tuple[Span, ...] = ()
+    remark: str = ""
+
+
+Reader = Callable[[str], PieceReview]
+
+
+class Preset(NamedTuple):
+    """How a prompt is used.
+
+    `tasks` that it answers, its source's first. `scope` of its source. `numbered`: it is shown the hunk in focus, each
+    line with its marker. `printed`: its source prints the prompt. `reader` makes the reader of one change's answers.
+    """
+
+    tasks: tuple[Task, ...]
+    reader: Callable[[Change, Prompt], Reader]
+    scope: Scope = "hunk"
+    numbered: bool = False
+    printed: bool = False
+    schema: Mapping[str, JsonValue] | None = None
+
+    def refusal(self, change: Change) -> str:
+        """Why it cannot be asked about a change; empty where it can."""
+        if change.task not in self.tasks:
+            return f"the task is {change.task}, and the preset answers {' and '.join(self.tasks)}"
+        if change.task is Task.LOCATE and change.focus is None and len(change.files) > 1:
+            return "it has several files and no focus, so that a line number alone names no line"
+        return ""
+
+    def pieces(self, change: Change, scope: Scope | Literal[""], longest: int) -> Pieces:
+        """The pieces of a change that it is asked about, one call each."""
+        if self.numbered or change.task in (Task.LOCATE, Task.COMMENT):
+            return focus_piece(change, longest, numbered=self.numbered)
+        return pieces_of(change, scope or self.scope, longest)
+
+    def messages(
+        self, prompt: Prompt, change: Change, piece: Piece, dress: Callable[[str], str], context: str
+    ) -> tuple[Message, ...]:
+        """The messages of one call. `dress` is what is done with every text that others wrote."""
+        shown = {"pr_title": change.title, "pr_description": change.description, "diff_hunk": piece.text}
+        values = {name: dress(text) for name, text in {**shown, "contexts": context}.items()}
+        values |= {"fence_note": FENCE_NOTE, "focus_lines": _focus_lines(piece.change)}
+        values["context"] = f"\nContext:\n{dress(context)}\n" if context else ""
+        return prompt.messages({slot: values[slot] for slot in prompt.slots})
+
+
+def _focus_lines(change: Change) -> str:
+    """The markers of the lines in focus; without lines, the whole hunk in words."""
+    lines = [line for file in change.files for hunk in parse_patch(file.patch or "") for line in hunk.lines]
+    span = change.focus
+    if span is None or span.start is None or span.end is None:
+        return "all of the hunk"
+    numbers = range(span.start, span.end + 1)
+    found = [str(Marker(line.old, line.new)) for line in lines if line.number(span.side) in numbers]
+    return ", ".join(found) or "all of the hunk"
+
+
+# --- readers -------------------------------------------------------------------------------------------------------
+
+
+def _notes(change: Change, prompt: Prompt) -> Reader:
+    return lambda text: PieceReview(comments=read_notes(text))
+
+
+def _report(change: Change, prompt: Prompt) -> Reader:
+    return lambda text: PieceReview(comments=read_report(text, prompt))
+
+
+def _plain_review(change: Change, prompt: Prompt) -> Reader:
+    return lambda text: PieceReview(comments=(read_plain_review(text, prompt),))
+
+
+def _verdict(change: Change, prompt: Prompt) -> Reader:
+    def read(text: str) -> PieceReview:
+        verdict, reason = read_verdict(json_object(text, ("is_merged",), prompt))
+        return PieceReview(verdict=verdict, remark=reason)
+
+    return read
+
+
+def _lines(change: Change, prompt: Prompt) -> Reader:
+    def read(text: str) -> PieceReview:
+        spans, unknown = read_lines(json_object(text, ("lines",), prompt), change, repair=False)
+        if not spans:
+            raise Unreadable("lines is empty")
+        return PieceReview(ranked_lines=spans, remark=f"not in the hunk: {', '.join(unknown)}" if unknown else "")
+
+    return read
+
+
+def _comment(change: Change, prompt: Prompt) -> Reader:
+    def read(text: str) -> PieceReview:
+        return PieceReview(comments=(storable_comment(read_comment(json_object(text, ("comment",), prompt))),))
+
+    return read
+
+
+# --- the presets ---------------------------------------------------------------------------------------------------
+
+
+_VERDICT = object_schema(is_merged={"type": "boolean"}, reason=TEXT, context_analysis=TEXT)
+_LINES = object_schema(lines={"type": "array", "items": TEXT}, reason=TEXT)
+PRESETS: Mapping[PresetName, Preset] = {
+    "aacr": Preset((Task.REVIEW, Task.ASSESS), _notes, printed=True),
+    "contextcrbench_assess": Preset((Task.ASSESS,), _verdict, numbered=True, schema=_VERDICT),
+    "contextcrbench_comment": Preset((Task.COMMENT,), _comment, numbered=True, schema=object_schema(comment=TEXT)),
+    "contextcrbench_locate": Preset((Task.LOCATE,), _lines, numbered=True, schema=_LINES),
+    "crscore": Preset((Task.REVIEW, Task.COMMENT), _plain_review),
+    "swr": Preset((Task.REVIEW, Task.ASSESS), _report, scope="change", schema=object_schema(findings=report_schema())),
+}
+
+
+def preset_for(task: Task) -> str:
+    """A remedy that names the presets of a task."""
+    return "take " + " or ".join(f'preset="{name}"' for name, preset in PRESETS.items() if task in preset.tasks)

@@ -1,0 +1,102 @@
+"""Reports and plain reviews as comments, read strictly: an unclear answer is Unreadable, never a guess.
+
+A report is a JSON object with a list `findings` of objects with `file`, `code` and `comment`, and in a ranked report
+`severity` and `area`. A plain review is one comment as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from pydantic import JsonValue, ValidationError
+
+from reviewgauge.core.parsing import first_problem
+from reviewgauge.core.records import Comment, Location, Severity
+from reviewgauge.models.answers.json_values import storable
+from reviewgauge.models.answers.prose import is_refusal, obeys
+from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.answers.text import plain
+from reviewgauge.models.request.messages import Prompt
+
+TEXT: JsonValue = {"type": "string"}
+SEVERITIES = ("critical", "high", "medium", "low")
+_TEXTS = ("file", "code", "comment")
+_FORBIDDEN = ("<<<DATA ", "<<<END ")
+
+
+def object_schema(**properties: JsonValue) -> dict[str, JsonValue]:
+    """The JSON schema of an object with these properties and no others."""
+    names: list[JsonValue] = [*properties]
+    return {"type": "object", "properties": properties, "required": names, "additionalProperties": False}
+
+
+def report_schema(**choices: tuple[str, ...]) -> JsonValue:
+    """The JSON schema of a list of findings. `choices`: further keys of a finding, with their words."""
+    words: dict[str, JsonValue] = {name: {"type": "string", "enum": [*of]} for name, of in choices.items()}
+    return {"type": "array", "items": object_schema(**words, **dict.fromkeys(_TEXTS, TEXT))}
+
+
+def read_report(text: str, prompt: Prompt, areas: tuple[str, ...] = ()) -> tuple[Comment, ...]:
+    """The findings of a report; with `areas` each must also name one of them, and a severity.
+
+    Raises Unreadable: no such JSON object, a finding without comment, a word outside of its list, a refusal, or the
+    words of the question in place of a finding.
+    """
+    listed = json_object(text, ("findings",), prompt).get("findings")
+    if not isinstance(listed, list):
+        raise Unreadable("findings is not a list")
+    return tuple(_findings(listed, areas))
+
+
+def _findings(listed: list[JsonValue], areas: tuple[str, ...]) -> Iterator[Comment]:
+    for number, item in enumerate(listed, 1):
+        if not isinstance(item, dict):
+            raise Unreadable(f"finding {number} is not an object")
+        file, code, comment = (_text(item, name, number) for name in _TEXTS)
+        if not comment.strip(" .…\n"):
+            raise Unreadable(f"finding {number} has no comment")
+        area, severity = "", None
+        if areas:
+            area = _word(item, "area", areas, number)
+            severity = Severity(_word(item, "severity", SEVERITIES, number))
+        claimed = Location(path=file.strip() or None, hunk=code.strip("\n") or None)
+        found = storable_comment(comment, severity=severity, category=area or None, claimed=claimed)
+        yield found.model_copy(update={"id": f"finding-{number}"})
+
+
+def storable_comment(body: str, **fields: Any) -> Comment:
+    """A comment with a model's words. Raises Unreadable for words that a record cannot hold."""
+    try:
+        return Comment(id="comment", body=body.strip(), **fields)
+    except ValidationError as error:
+        raise Unreadable(f"it cannot be stored: {' '.join(first_problem(error))}") from None
+
+
+def _text(item: Mapping[str, JsonValue], name: str, number: int) -> str:
+    value = item.get(name)
+    if value is None and name != "comment":
+        return ""
+    if not isinstance(value, str):
+        raise Unreadable(f"{name} of finding {number} is not a text")
+    return value
+
+
+def _word(item: Mapping[str, JsonValue], name: str, words: tuple[str, ...], number: int) -> str:
+    value = item.get(name)
+    word = value.strip().lower() if isinstance(value, str) else ""
+    if word not in words:
+        raise Unreadable(f"{name} of finding {number} must be one of {', '.join(words)}")
+    return word
+
+
+def read_plain_review(text: str, prompt: Prompt) -> Comment:
+    """The whole answer as one comment. Raises Unreadable for a refusal, an echo of the question, or no words."""
+    body = storable(plain(text))
+    if is_refusal(body) or obeys(body):
+        raise Unreadable("it is a refusal, or follows an order of the code")
+    if prompt.is_repeated_by(body) or any(mark in body for mark in _FORBIDDEN):
+        raise Unreadable("it repeats the question or one of its examples")
+    if not any(char.isalpha() for char in body):
+        raise Unreadable("it has no words")
+    return storable_comment(body)
