@@ -28,6 +28,7 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import PACKAGE, Plugin, catalogue, find_class, load
+from reviewgauge.models.fake.exploring import explore
 from reviewgauge.models.fake.faults import FAULTS
 from reviewgauge.models.fake.model import BEHAVIOURS
 from reviewgauge.models.fake.rules import RULES
@@ -375,9 +376,9 @@ def card(name: str) -> str:
 def rules() -> str:
     """Each task of the fake model with its rule, in the first line of its docstring."""
     rows = []
-    for rule in RULES:
-        doc = (rule.reply.__doc__ or "").strip().partition("\n\n")[0]
-        rows.append(f"| `{rule.task}` | {' '.join(doc.split())} |")
+    for task, reply in [*((rule.task, rule.reply) for rule in RULES), ("agent", explore)]:
+        doc = (reply.__doc__ or "").strip().partition("\n\n")[0]
+        rows.append(f"| `{task}` | {' '.join(doc.split())} |")
     return "\n".join(["| task | rule |", "|---|---|", *rows])
 
 

@@ -14,6 +14,7 @@ from reviewgauge.core.specs import Plugin, find_class, load, names, short_spec, 
 KINDS: tuple[type[Plugin], ...] = (Dataset, Stage, Reviewer, Metric, Format, Judge, Context)
 EVERY = [(kind, name) for kind in KINDS for name in names(kind.kind)]
 REQUIRED = {
+    "agent": "agent(model='fake:rules')",
     "augment": "augment(model='fake:rules')",
     "classify_domain": "classify_domain(model='fake:rules')",
     "context_level": "context_level(model='fake:rules')",

@@ -39,6 +39,7 @@ ALPHABET = frozenset([*map(chr, range(128)), *"\x85\xa0éßяあ中１’–\u20
 METHODS = {"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
 BOUNDED = {  # module, or module.NAME: why its texts are short
+    "models.fake.exploring": "our own prompts, in demonstrations and tests",
     "models.fake.model": "our own prompts, in demonstrations and tests",
     "models.fake.rules": "our own prompts, in demonstrations and tests",
     "models.fake.server": "an option of the command line",

@@ -289,6 +289,12 @@ class ChatModel:
         """As `ask`, for code that runs on the background loop itself."""
         return await self.client.answer(self.of, request, tally, trial, ask)
 
+    def forget(self, requests: Iterable[Request]) -> None:
+        """Remove the answers that this thread got to `requests` from the cache, so that they are asked for anew."""
+        tally = _tally.get()
+        repeat = Repeat(tally.attempt if tally else 1)
+        self.client.forget([call_key(self.of, request, repeat) for request in requests])
+
 
 def together(work: Sequence[Callable[[Tally | None], Coroutine[Any, Any, T]]]) -> list[T | Failed]:
     """Run coroutines on the background loop at the same time, counted in this thread's tally; results in order.

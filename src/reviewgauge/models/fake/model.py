@@ -19,6 +19,7 @@ from pydantic import JsonValue
 
 from reviewgauge.core.records import Usage
 from reviewgauge.models.answers.readers import options_of
+from reviewgauge.models.fake.exploring import OPENING, explore
 from reviewgauge.models.fake.faults import share_of
 from reviewgauge.models.request.messages import Answer, Request, Role, Stop, ToolCall
 
@@ -39,10 +40,9 @@ def answer(
 
     asked = "\n".join(message.text for message in request.messages)
     used = tokens(asked)
-    if request.tools and not any(message.role is Role.TOOL for message in request.messages):
-        call = _tool_call(request)
-        spent = Usage(calls=1, tokens_in=used, tokens_out=tokens(call.arguments))
-        return Answer(tool_calls=(call,), stop=Stop.TOOL, model=NAME, usage=spent, fake=True)
+    if calls := _tool_calls(request, asked):
+        spent = Usage(calls=1, tokens_in=used, tokens_out=sum(tokens(call.arguments) for call in calls))
+        return Answer(tool_calls=calls, stop=Stop.TOOL, model=NAME, usage=spent, fake=True)
     rule = next((rule for rule in RULES if rule.opening in asked), None)
     if rule is not None:
         text = _in_schema(behaviour_of(model).say(rule.reply(request), request, f"{seed}:{repeat}"), request)
@@ -60,10 +60,15 @@ def _in_schema(text: str, request: Request) -> str:
     return json.dumps({"answer": int(chosen[0]) if chosen[0].isdigit() else chosen[0]}) if chosen else text
 
 
-def _tool_call(request: Request) -> ToolCall:
+def _tool_calls(request: Request, asked: str) -> tuple[ToolCall, ...]:
+    """The calls of the agent's rule; for another prompt the first tool, once."""
+    if not request.tools or OPENING in asked:
+        return explore(request) if request.tools else ()
+    if any(message.role is Role.TOOL for message in request.messages):
+        return ()
     tool = request.tools[0]
     arguments = plainest(tool.parameters) if tool.parameters else {}
-    return ToolCall(id="call_fake_1", name=tool.name, arguments=json.dumps(arguments))
+    return (ToolCall(id="call_fake_1", name=tool.name, arguments=json.dumps(arguments)),)
 
 
 def tokens(text: str) -> int:

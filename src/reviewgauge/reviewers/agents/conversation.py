@@ -1,0 +1,174 @@
+"""A model and its tools, step by step: until it has finished, or the first of its limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from reviewgauge.core.errors import BadInput, UserError, one_line
+from reviewgauge.core.parsing import parse_record
+from reviewgauge.core.records import Comment
+from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.chat.client import ChatModel
+from reviewgauge.models.request.messages import (
+    Answer,
+    Message,
+    Request,
+    Role,
+    ToolCall,
+    UsageSum,
+    fence,
+    user,
+)
+from reviewgauge.reviewers.agents.code import Code
+from reviewgauge.reviewers.agents.report import FinishReview, ReportComment, read_comment
+from reviewgauge.reviewers.agents.tools import LOOKS, ToolArguments, described
+
+CALLS = 10  # of one step that are answered
+_SILENT = 3  # answers without a call of a tool, one after the other, that end the review
+_LAST = 3  # steps from which on the model is told how many are left
+_SHOWN = 2_000  # characters of an answer in the trace
+_IN_A_TOKEN = 4  # characters
+_NO_CALL = "Call comment for each problem, and finish when you are done."
+_LEFT_OUT = "(left out to save room: call the tool again if you need it)"
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`steps` are calls of the model; 0 `tokens` or dollars of `cost` are no limit; `window` is in tokens."""
+
+    steps: int
+    tokens: int
+    cost: float
+    window: int
+
+    def reached(self, used: UsageSum) -> str:
+        """The limit that leaves no further step; empty where there is one."""
+        if used.added >= self.steps:
+            return f"steps={self.steps}"
+        if self.tokens and used.tokens_in + used.tokens_out >= self.tokens:
+            return f"tokens={self.tokens}"
+        return f"cost={self.cost:g}" if self.cost and used.dollars >= self.cost else ""
+
+
+class Handler(NamedTuple):
+    """A tool: the record that its arguments must fit, and what answers it."""
+
+    record: type[ToolArguments]
+    answer: Callable[[Any], str]
+
+
+@dataclass
+class Conversation:
+    """What a model has done so far: its comments, and the trace of all calls and answers."""
+
+    model: ChatModel
+    code: Code
+    limits: Limits
+    more: Sequence[Handler] = ()
+    comments: list[Comment] = field(default_factory=list)
+    trace: list[str] = field(default_factory=list)
+    finished: bool = False
+
+    def __post_init__(self) -> None:
+        looks = [Handler(look, lambda call: str(call.answer(self.code))) for look in LOOKS]
+        report = [Handler(ReportComment, self._comment), Handler(FinishReview, self._finish)]
+        every = [*looks, *self.more, *report]
+        self._tools: Mapping[str, Handler] = {one.record.tool: one for one in every}
+        self._described = tuple(described(one.record) for one in every)
+
+    def run(self, messages: Sequence[Message]) -> None:
+        """Go on until the model has finished. Raises Failed where a limit comes first and nothing was reported."""
+        talk, used = list(messages), UsageSum()
+        silent: list[Request] = []  # the last requests, whose answers call no tool
+        while not self.finished:
+            step = used.added + 1
+            limit = self.limits.reached(used)
+            if limit:
+                self._end(FailureKind.BUDGET, f"did not finish within {limit}", "a larger limit")
+                return
+            if len(silent) == _SILENT:
+                self.model.forget(silent)
+                self._end(FailureKind.UNREADABLE, f"called no tool in {_SILENT} answers", "a model that calls tools")
+                return
+            self.trace.append(f"--- step {step} ---")
+            request = Request(messages=tuple(fitted(talk, self.limits.window)), tools=self._described)
+            answer = self.model.ask(request)
+            used.add(answer.usage)
+            talk += self._turn(answer, self.limits.steps - step)
+            silent = [] if answer.tool_calls else [*silent, request]
+
+    def _end(self, kind: FailureKind, why: str, remedy: str) -> None:
+        self.trace.append(f"ended: {self.model.of.model} {why}")
+        if not self.comments:
+            problem = f"{self.model.of.model} reported nothing and {why}"
+            raise Failed(kind, problem, remedy=remedy, raw="\n".join(self.trace))
+
+    def _turn(self, answer: Answer, left: int) -> list[Message]:
+        """The model's message and the answers to its calls, each of which gets one."""
+        if answer.text:
+            self.trace.append(_shown(answer.text))
+        said = Message(role=Role.ASSISTANT, text=answer.text, tool_calls=answer.tool_calls)
+        if not answer.tool_calls:
+            return [said, user(_NO_CALL)]
+        answers = []
+        for number, call in enumerate(answer.tool_calls):
+            text = self._answer(call) if number < CALLS else f"only {CALLS} calls are answered at a time"
+            self.trace += [f"> {call.name} {one_line(call.arguments, _SHOWN)}", _shown(text)]
+            answers.append(Message(role=Role.TOOL, text=fence(text), answers=call.id))
+        if left <= _LAST:
+            note = f"{answers[-1].text}\n\nYou have {left} more steps. What is not reported by then is lost."
+            answers[-1] = answers[-1].model_copy(update={"text": note})
+        return [said, *answers]
+
+    def _answer(self, call: ToolCall) -> str:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return f"there is no tool {call.name[:100]!r}; there are {', '.join(self._tools)}"
+        try:
+            arguments = call.arguments.encode("utf-8", "replace") or b"{}"
+            return tool.answer(parse_record(tool.record, arguments, call.name))
+        except BadInput as error:
+            return one_line(error.problem, _SHOWN)
+        except UserError as error:  # of git, a grammar that is not installed
+            return f"this cannot be answered: {one_line(error.problem, _SHOWN)}"
+
+    def _comment(self, call: ReportComment) -> str:
+        found = read_comment(call, self.code)
+        if isinstance(found, str):
+            return f"not reported: {found}"
+        if any(found.id == known.id for known in self.comments):
+            return "this was reported already"
+        self.comments.append(found)
+        return "reported"
+
+    def _finish(self, call: FinishReview) -> str:
+        self.finished = True
+        return "the review has ended"
+
+
+def fitted(talk: Sequence[Message], window: int) -> list[Message]:
+    """The conversation without the oldest answers of tools, where it has more than about `window` tokens.
+
+    The answers to the last calls stay.
+    """
+    talk = list(talk)
+    over = sum(map(_length, talk)) - window * _IN_A_TOKEN
+    last = max((at for at, message in enumerate(talk) if message.role is Role.ASSISTANT), default=0)
+    for at, message in enumerate(talk[:last]):
+        if over <= 0:
+            break
+        if message.role is Role.TOOL and message.text != _LEFT_OUT:
+            over -= len(message.text) - len(_LEFT_OUT)
+            talk[at] = message.model_copy(update={"text": _LEFT_OUT})
+    return talk
+
+
+def _length(message: Message) -> int:
+    return len(message.text) + sum(len(call.arguments) for call in message.tool_calls)
+
+
+def _shown(text: str) -> str:
+    text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}\n({len(text) - _SHOWN:,} more characters)"
