@@ -133,3 +133,14 @@ def test_the_coverage_gives_bounds_only_where_something_failed(small: ReportData
     ends = dict(re.findall(r"<bdi>(some-\w+)</bdi>.*?<td data-label=\"worst to best\">([^<]*)</td>", shown))
     assert ends["some-missing"] == "–"
     assert re.fullmatch(r"\S+ to \S+", ends["some-failed"])
+
+
+def test_the_trace_of_a_review_is_shown_as_text_and_a_long_one_is_cut(small: ReportData) -> None:
+    at, first = next((at, one) for at, one in enumerate(small.outcomes) if one.review is not None)
+    assert first.review is not None
+    traced = first.review.model_copy(update={"trace": "> read <script>x</script>\n" + "y" * 30_000})
+    outcomes = list(small.outcomes)
+    outcomes[at] = first.model_copy(update={"review": traced})
+    html = render(replace(small, outcomes=outcomes))
+    assert "&gt; read &lt;script&gt;x&lt;/script&gt;\nyyyy" in html
+    assert "(10,026 more characters are in the run)" in html

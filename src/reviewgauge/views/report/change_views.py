@@ -15,6 +15,7 @@ from reviewgauge.views.terminal import figures
 
 AROUND = 4  # lines shown before and after a marked line
 LONGEST = 400  # characters of a code line before it is cut
+LONGEST_TRACE = 20_000  # characters
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,7 @@ class ColumnView:
     trouble: str = ""
     note: str = ""
     usage: str = ""
+    trace: str = ""
     policy: str = ""
     comments: list[CommentView] = field(default_factory=list)
     misses: list[MissView] = field(default_factory=list)
@@ -265,6 +267,7 @@ class _Builder:
             return column
         column.fake = review.fake or bool(score and score.fake)
         column.usage = _usage(review.usage)
+        column.trace = _shortened(review.trace or "")
         matching = score.matching if score else None
         if matching is None and not column.trouble:
             column.note = (score.reason if score else "") or "Not scored."
@@ -373,6 +376,12 @@ def _evidence(pair: Pair) -> str:
 
 def _vote(value: object) -> str:
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
+def _shortened(trace: str) -> str:
+    """A trace as the report holds it, of which a page has many; the run has all of it."""
+    more = len(trace) - LONGEST_TRACE
+    return trace if more <= 0 else f"{trace[:LONGEST_TRACE]}\n({more:,} more characters are in the run)"
 
 
 def _usage(usage: Usage) -> str:
