@@ -295,6 +295,12 @@ def _started() -> Child:
     return child
 
 
+def check_parser() -> None:
+    """Raise MissingExtra without tree-sitter; a grammar that is missing shows with the first file in its language."""
+    if importlib.util.find_spec("tree_sitter") is None:
+        raise MissingExtra("tree-sitter", "build")
+
+
 def _check_installed(key: str) -> None:
     for module in ("tree_sitter", GRAMMARS[key].wheel):
         if module not in _FOUND:

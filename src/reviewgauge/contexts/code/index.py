@@ -1,0 +1,229 @@
+"""The code of a commit in chunks, with its definitions: made once, and kept by the tree of the commit.
+
+Files in a programming or markup language are read. Generated, vendored and minified ones, links, binaries and what is
+over 1 MB are not; nor is more than 100 MB in all, which is a warning.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import threading
+import time
+import warnings
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from reviewgauge.contexts.code.chunks import LONGEST, chunks
+from reviewgauge.contexts.code.readers import reader_of
+from reviewgauge.contexts.code.store import Arrays, as_bytes, as_texts, keep_arrays, read_arrays
+from reviewgauge.repo.git.repository import Repository, check_commit
+from reviewgauge.repo.processes import RecentlyUsed
+from reviewgauge.repo.syntax.functions import definitions, prepare
+from reviewgauge.repo.syntax.grammars import GRAMMARS
+from reviewgauge.repo.syntax.languages import HEAD, is_generated_or_vendored, language
+
+VERSION = 1  # of what an index holds
+MOST_FILES = 100_000
+MOST_BYTES = 100_000_000
+_SECONDS = 600.0  # to make an index; hostile code can take the parser ten seconds a file
+_AT_ONCE = 64  # files whose syntax is read side by side
+_BINARY = 8000  # bytes in which git looks for a NUL
+_KINDS = ("function", "method", "class")
+_FILE = ("100644", "100755")  # modes: no links, no submodules
+Whole = npt.NDArray[np.int32]
+
+
+class Definition(NamedTuple):
+    """A function, method or class, with its qualified name."""
+
+    path: str
+    name: str
+    kind: str
+    start: int
+    end: int
+
+
+class Chunk(NamedTuple):
+    """Some lines of a file."""
+
+    path: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class CodeIndex:
+    """The chunks and definitions of one tree. Rows are (file, first line, last line); definitions add their kind."""
+
+    key: str
+    git: str
+    paths: Sequence[str]
+    blobs: Sequence[str]
+    chunk_rows: Whole
+    definition_rows: Whole
+    names: Sequence[str]
+
+    def chunk(self, number: int) -> Chunk:
+        """One chunk."""
+        file, start, end = self.chunk_rows[number].tolist()
+        return Chunk(self.paths[file], start, end)
+
+    def definition(self, number: int) -> Definition:
+        """One definition."""
+        file, start, end, kind = self.definition_rows[number].tolist()
+        return Definition(self.paths[file], self.names[number], _KINDS[kind], start, end)
+
+    def texts(self, rows: Whole) -> list[str]:
+        """The text of each of some rows; empty where the object is gone."""
+        files = list(dict.fromkeys(rows[:, 0].tolist()))
+        contents = dict(zip(files, self._contents(files), strict=True))
+        return [_text((contents[file] or b"").split(b"\n"), start, end) for file, start, end in rows[:, :3].tolist()]
+
+    def chunk_texts(self) -> Iterator[str]:
+        """The text of every chunk, in their order, a file at a time."""
+        contents = enumerate(self._contents(range(len(self.paths))))
+        now, lines = -1, list[bytes]()
+        for file, start, end in self.chunk_rows.tolist():
+            while now != file:
+                now, content = next(contents)
+                lines = (content or b"").split(b"\n")
+            yield _text(lines, start, end)
+
+    def _contents(self, files: Iterable[int]) -> Iterator[bytes | None]:
+        return reader_of(self.git).read_many(self.blobs[file] for file in files)
+
+
+def _text(lines: Sequence[bytes], start: int, end: int) -> str:
+    return b"\n".join(lines[start - 1 : end]).decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+
+
+_Key = TypeVar("_Key", bound=Hashable)
+_Value = TypeVar("_Value")
+
+
+class Made(Generic[_Key, _Value]):
+    """The values that were used last, each made once also where several threads ask for it."""
+
+    def __init__(self, most: int) -> None:
+        self._held: RecentlyUsed[_Key, _Value] = RecentlyUsed(most)
+        self._making = threading.Lock()
+
+    def of(self, key: _Key, make: Callable[[], _Value]) -> _Value:
+        """The value of `key`, made where it is not held."""
+        value = self._held.get(key)
+        if value is None:
+            with self._making:
+                value = self._held.of(key, make)
+        return value
+
+
+_INDEXES: Made[tuple[str, str], CodeIndex] = Made(4)
+
+
+def code_index(git: str, commit: str) -> CodeIndex:
+    """The index of a commit. Raises UserError for a commit that is not there, MissingExtra without tree-sitter."""
+    return _INDEXES.of((git, commit), lambda: _open(git, commit))
+
+
+def _open(git: str, commit: str) -> CodeIndex:
+    check_commit(commit)
+    tree = Repository(Path(git)).run("rev-parse", "--verify", f"{commit}^{{tree}}").decode().strip()
+    key = f"{tree}-code-{_made_with()}"
+    kept = read_arrays(key)
+    if kept is not None:
+        with suppress(ValueError, KeyError, IndexError):
+            return _from_arrays(kept, key, git)
+    made, whole = _make(git, tree, key)
+    if whole:
+        keep_arrays(key, _to_arrays(made))
+    return made
+
+
+@cache
+def _made_with() -> str:
+    """A short hash of what decides on chunks and definitions: our rules, and the versions of the grammars."""
+    found = [f"{VERSION} {LONGEST}"]
+    for wheel in sorted({"tree-sitter", *(one.wheel.replace("_", "-") for one in GRAMMARS.values())}):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            found.append(f"{wheel} {importlib.metadata.version(wheel)}")
+    return hashlib.sha256("\n".join(found).encode()).hexdigest()[:12]
+
+
+def _make(git: str, tree: str, key: str) -> tuple[CodeIndex, bool]:
+    """(the index of a tree, whether it holds all that it should)."""
+    paths: list[str] = []
+    blobs: list[str] = []
+    chunk_rows: list[tuple[int, int, int]] = []
+    definition_rows: list[tuple[int, int, int, int]] = []
+    names: list[str] = []
+    end = time.monotonic() + _SECONDS
+    left, whole = MOST_BYTES, True
+    files = _files(git, tree)
+    while some := list(islice(files, _AT_ONCE)):
+        prepare((content, path) for path, _, content in some)
+        for path, blob, content in some:
+            left -= len(content)
+            number = len(paths)
+            paths.append(path)
+            blobs.append(blob)
+            chunk_rows += [(number, *lines) for lines in chunks(content, path)]
+            for one in definitions(content, path):
+                if one.kind in _KINDS and one.name:
+                    definition_rows.append((number, one.start, one.end, _KINDS.index(one.kind)))
+                    names.append(one.name.replace("\x00", ""))
+        if left < 0 or len(paths) >= MOST_FILES or time.monotonic() > end:
+            whole = next(files, None) is None
+            break
+    if not whole:
+        warnings.warn(f"{Path(git).name}: only the first {len(paths):,} files are searched for context", stacklevel=2)
+    rows = np.array(chunk_rows, dtype=np.int32).reshape(-1, 3)
+    defined = np.array(definition_rows, dtype=np.int32).reshape(-1, 4)
+    return CodeIndex(key, git, paths, blobs, rows, defined, names), whole
+
+
+def _files(git: str, tree: str) -> Iterator[tuple[str, str, bytes]]:
+    """(path, blob, content) of the files that are read."""
+    entries = [
+        entry
+        for entry in Repository(Path(git)).entries(tree)
+        if entry.mode in _FILE and language(entry.path) and not is_generated_or_vendored(entry.path)
+    ]
+    contents = reader_of(git).read_many(entry.id for entry in entries)
+    for entry, content in zip(entries, contents, strict=True):
+        if content and b"\x00" not in content[:_BINARY] and not is_generated_or_vendored(entry.path, content[:HEAD]):
+            yield entry.path, entry.id, content
+
+
+def _to_arrays(index: CodeIndex) -> Arrays:
+    return {
+        "paths": as_bytes(list(index.paths)),
+        "blobs": as_bytes(list(index.blobs)),
+        "names": as_bytes(list(index.names)),
+        "chunks": index.chunk_rows,
+        "definitions": index.definition_rows,
+        "counts": np.array([len(index.paths), len(index.names)]),
+    }
+
+
+def _from_arrays(kept: Arrays, key: str, git: str) -> CodeIndex:
+    """Raises ValueError, KeyError or IndexError where they do not fit together."""
+    files, named = kept["counts"].tolist()
+    rows, defined = kept["chunks"], kept["definitions"]
+    for one, columns in ((rows, 3), (defined, 4)):
+        if one.dtype != np.int32 or one.ndim != 2 or one.shape[1] != columns or one.min(initial=0) < 0:
+            raise ValueError("not the rows of an index")
+        if len(one) and one[:, 0].max() >= files:
+            raise ValueError("a file that is not there")
+    if len(defined) != named or (named and defined[:, 3].max() >= len(_KINDS)):
+        raise ValueError("not the definitions of an index")
+    paths, blobs = as_texts(kept["paths"], files), as_texts(kept["blobs"], files)
+    return CodeIndex(key, git, paths, blobs, rows, defined, as_texts(kept["names"], named))

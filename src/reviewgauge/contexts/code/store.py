@@ -1,0 +1,80 @@
+"""Indexes on disk: arrays of numbers in files of the cache, by what they were made from. Losing one costs time alone.
+
+They lie in `contexts` of the folder of caches (see `models/cache/vector_cache.py`), and the oldest ones make room.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import read_within, write_whole
+from reviewgauge.models.cache.vector_cache import cache_home
+
+Arrays = Mapping[str, npt.NDArray[Any]]
+FOLDER = "contexts"
+_LARGEST = 1 << 30  # bytes of one file
+_MOST = 2 << 30  # bytes of all
+_NAME = re.compile(r"[0-9a-z-]+")
+
+
+def read_arrays(name: str) -> Arrays | None:
+    """The arrays kept under `name`; None where there are none, or they cannot be read."""
+    file = _file(name)
+    if file is None:
+        return None
+    try:
+        with np.load(io.BytesIO(read_within(file, _LARGEST)), allow_pickle=False) as found:
+            return {key: found[key] for key in found.files}
+    except (OSError, UserError, ValueError, EOFError, KeyError, zipfile.BadZipFile):
+        return None
+
+
+def keep_arrays(name: str, arrays: Arrays) -> None:
+    """Keep arrays under `name`, if there is a cache and it can be written to."""
+    file = _file(name)
+    if file is None:
+        return
+    written = io.BytesIO()
+    np.savez(written, allow_pickle=False, **arrays)
+    with suppress(UserError, OSError):
+        write_whole(file, written.getvalue())
+        _make_room(file)
+
+
+def _file(name: str) -> Path | None:
+    assert _NAME.fullmatch(name)
+    home = cache_home()
+    return None if home is None else home / FOLDER / f"{name}.npz"
+
+
+def _make_room(newest: Path) -> None:
+    files = [(one.stat(), one) for one in newest.parent.glob("*.npz") if one != newest and not one.is_symlink()]
+    total = newest.stat().st_size + sum(about.st_size for about, _ in files)
+    for about, one in sorted(files, key=lambda pair: pair[0].st_mtime):
+        if total <= _MOST:
+            return
+        one.unlink(missing_ok=True)
+        total -= about.st_size
+
+
+def as_bytes(texts: list[str]) -> npt.NDArray[np.uint8]:
+    """Texts without NUL as an array of bytes."""
+    return np.frombuffer("\x00".join(texts).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+
+
+def as_texts(raw: npt.NDArray[np.uint8], count: int) -> list[str]:
+    """The `count` texts of `as_bytes`. Raises ValueError."""
+    found = raw.tobytes().decode("utf-8", "surrogatepass").split("\x00") if count else []
+    if len(found) != count:
+        raise ValueError("another number of texts")
+    return found

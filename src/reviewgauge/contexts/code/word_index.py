@@ -1,0 +1,119 @@
+"""BM25 over the chunks of a commit, by bm25s: made once, and kept by the tree of the commit.
+
+Source: github.com/xhluca/bm25s (arXiv:2407.03618), its method "lucene" with k1 1.5 and b .75. Documents are chunks,
+words those of `code_words`.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from reviewgauge.contexts.code.code_words import code_words
+from reviewgauge.contexts.code.index import CodeIndex, Made, code_index
+from reviewgauge.contexts.code.store import Arrays, as_bytes, as_texts, keep_arrays, read_arrays
+from reviewgauge.core.errors import MissingExtra
+
+VERSION = 1  # of the words and of what is kept
+LONGEST_QUERY = 100_000  # characters of a query that are read
+Floats = npt.NDArray[np.float32]
+
+
+def check_bm25s() -> None:
+    """Raise MissingExtra where bm25s is not installed."""
+    if importlib.util.find_spec("bm25s") is None:
+        raise MissingExtra("bm25s", "build")
+
+
+def bm25s_version() -> str:
+    """The version of bm25s; empty where it is not installed."""
+    with suppress(importlib.metadata.PackageNotFoundError):
+        return importlib.metadata.version("bm25s")
+    return ""
+
+
+@dataclass(frozen=True)
+class WordIndex:
+    """The BM25 weights of every word in every chunk."""
+
+    code: CodeIndex
+    numbers: dict[str, int]
+    engine: Any
+
+    def scores(self, query: str) -> Floats:
+        """The score of each chunk. A word counts once, however often the query holds it."""
+        words = dict.fromkeys(code_words(query[:LONGEST_QUERY]))
+        known = [self.numbers[word] for word in words if word in self.numbers]
+        if not known:
+            return np.zeros(len(self.code.chunk_rows), dtype=np.float32)
+        found: Floats = self.engine.get_scores_from_ids(known)
+        return found
+
+
+_INDEXES: Made[str, WordIndex] = Made(4)
+
+
+def word_index(git: str, commit: str) -> WordIndex:
+    """The index of a commit. Raises UserError for a commit that is not there, MissingExtra without bm25s."""
+    code = code_index(git, commit)
+    return _INDEXES.of(code.key, lambda: _open(code))
+
+
+def _open(code: CodeIndex) -> WordIndex:
+    check_bm25s()
+    key = f"{code.key}-words-{VERSION}-{bm25s_version().replace('.', '-')}"
+    kept = read_arrays(key)
+    if kept is not None:
+        with suppress(ValueError, KeyError, IndexError):
+            return _from_arrays(kept, code)
+    made = make_word_index(code, code.chunk_texts())
+    keep_arrays(key, _to_arrays(made))
+    return made
+
+
+def make_word_index(code: CodeIndex, texts: Iterable[str]) -> WordIndex:
+    """The index of the chunks with these texts."""
+    numbers: dict[str, int] = {}
+    documents = [[numbers.setdefault(word, len(numbers)) for word in code_words(text)] for text in texts]
+    engine = _engine()
+    if numbers:
+        engine.index((documents, numbers), create_empty_token=False, show_progress=False)
+    return WordIndex(code, numbers, engine)
+
+
+def _engine() -> Any:
+    import bm25s
+
+    return bm25s.BM25(method="lucene", k1=1.5, b=0.75, backend="numpy")
+
+
+def _to_arrays(index: WordIndex) -> Arrays:
+    words = as_bytes(list(index.numbers))
+    if not index.numbers:
+        return {"words": words, "count": np.array([0])}
+    scores = index.engine.scores
+    arrays = {name: scores[name] for name in ("data", "indices", "indptr")}
+    return {**arrays, "words": words, "count": np.array([len(index.numbers)])}
+
+
+def _from_arrays(kept: Arrays, code: CodeIndex) -> WordIndex:
+    """Raises ValueError, KeyError or IndexError where they do not fit together."""
+    words = as_texts(kept["words"], int(kept["count"][0]))
+    engine = _engine()
+    if words:
+        data, indices, indptr = (kept[name] for name in ("data", "indices", "indptr"))
+        documents = len(code.chunk_rows)
+        if len(indptr) != len(words) + 1 or len(data) != len(indices) or indptr[-1] != len(data):
+            raise ValueError("not an index of these words")
+        if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < documents:
+            raise ValueError("a chunk that is not there")
+        engine.scores = {"data": data, "indices": indices, "indptr": indptr, "num_docs": documents}
+        engine.nonoccurrence_array = None
+    return WordIndex(code, {word: number for number, word in enumerate(words)}, engine)
