@@ -61,6 +61,7 @@ RESULTS = {
     "scores": "ScoresResult",
     "classify": "ClassifyResult",
     "compare": "ComparisonTable[]",
+    "curve": "CurveResult",
     "gate": "Gate",
     "report": "ReportResult",
     "agree": "AgreementReport",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from reviewgauge.api.check import check
     from reviewgauge.api.classify import classify
     from reviewgauge.api.compare import compare
+    from reviewgauge.api.curve import curve
     from reviewgauge.api.demo import demo
     from reviewgauge.api.doctor import doctor
     from reviewgauge.api.fake_server import fake_server
@@ -44,6 +45,7 @@ __all__ = [
     "check",
     "classify",
     "compare",
+    "curve",
     "demo",
     "doctor",
     "fake_server",

@@ -27,6 +27,7 @@ VERBS = {
     "scores": "List the metrics that a run was scored with, or remove the scores of some.",
     "classify": "Let a model sort comments or changes into classes, for slices.",
     "compare": "Compare systems pairwise on the cases they share.",
+    "curve": "Show how good several attempts of a run are together, by votes or by a model.",
     "gate": "Say whether a candidate is not worse than a baseline, for CI.",
     "report": "Write one self-contained HTML report of one or more runs.",
     "agree": "Measure how far raters agree, humans and models in one table.",

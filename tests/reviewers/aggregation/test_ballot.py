@@ -48,8 +48,8 @@ def test_the_same_words_elsewhere_are_another_finding() -> None:
 
 def test_of_two_findings_in_the_same_words_each_goes_with_its_neighbour() -> None:
     of = ballot([at(3, LEAK), at(6, LEAK)], [at(6, LEAK), at(3, LEAK)], [at(6, LEAK)])
-    lines = [sorted({of.comment(m).span.start for m in f.members if of.comment(m).span}) for f in of.findings()]
-    assert (votes(of), lines) == ([(LEAK, 3), (LEAK, 2)], [[6], [3]])
+    lines = [{span.start for m in f.members if (span := of.comment(m).span)} for f in of.findings()]
+    assert (votes(of), lines) == ([(LEAK, 3), (LEAK, 2)], [{6}, {3}])
 
 
 def test_the_order_of_the_reviews_does_not_matter() -> None:
