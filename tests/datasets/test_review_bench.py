@@ -11,10 +11,10 @@ import pytest
 
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Dataset
-from reviewgauge.core.records import Case, Origin, RequiredContext, Severity, Span
+from reviewgauge.core.records import GOLDEN_INDEX, Case, Origin, RequiredContext, Severity, Span
 from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.files.local_files import data_home
-from reviewgauge.datasets.review_bench import PLACE, ReviewBench
+from reviewgauge.datasets.review_bench import ReviewBench
 
 BASE, HEAD = "a" * 40, "9ccd6995" + "b" * 32
 SONNET, PEOPLE = "llm_review:claude-sonnet-4.6", "human_review"
@@ -107,7 +107,7 @@ def test_right_findings_are_references_and_wrong_ones_are_rejected(tmp_path: Pat
         "llm_review",
     )
     assert (rejected.author, rejected.severity, rejected.needs) == (PEOPLE, Severity.LOW, RequiredContext.REPO)
-    assert (rejected.extra[PLACE], right.extra[PLACE]) == (0, 1)  # one order over both
+    assert (rejected.extra[GOLDEN_INDEX], right.extra[GOLDEN_INDEX]) == (0, 1)  # one order over both
     assert not case.clean and not data.notes()
 
 

@@ -135,6 +135,9 @@ class Resolution(Record):
     diff: Text | None = None
 
 
+GOLDEN_INDEX = "golden_index"  # in `Comment.extra`: the place among right and wrong findings in the data's own order
+
+
 class Comment(Record):
     """A comment on a change: by a person, a model or a golden set; change-points are Comments too."""
 

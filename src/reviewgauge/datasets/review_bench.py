@@ -19,7 +19,17 @@ from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card, Dataset
-from reviewgauge.core.records import Case, Change, Comment, Location, Origin, RequiredContext, Severity, Span
+from reviewgauge.core.records import (
+    GOLDEN_INDEX,
+    Case,
+    Change,
+    Comment,
+    Location,
+    Origin,
+    RequiredContext,
+    Severity,
+    Span,
+)
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath, Word
 from reviewgauge.datasets.files.cards import REVIEW_BENCH
@@ -28,7 +38,6 @@ from reviewgauge.datasets.files.local_files import PullAddress, locate, parse_pu
 from reviewgauge.repo.diff.diffs import size_of
 
 GOLDEN, MANIFEST, TEST_SET = "golden", "corpus/manifest.json", "corpus/test/findings.json"
-PLACE = "golden_index"  # in `extra`: the place of a finding in its file, from 0; right and wrong ones share one order
 _SEVERITIES = {"high": Severity.HIGH, "medium": Severity.MEDIUM, "low": Severity.LOW}
 # Related files are other files: one that shows the whole changed file does not show them.
 _NEEDS = {
@@ -257,7 +266,7 @@ class _GoldenFile:
             origin=Origin.GOLDEN,
             author=producer,
             claimed=claimed,
-            extra={PLACE: place, **{key: text for key, text in extra.items() if text}},
+            extra={GOLDEN_INDEX: place, **{key: text for key, text in extra.items() if text}},
         )
 
 

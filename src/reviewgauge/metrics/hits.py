@@ -1,8 +1,8 @@
 """Which findings did the review hit, and how many of its comments were right? Precision, recall, F and noise.
 
 Sources: AACR-Bench (line and semantic matching, precision, recall, F1, noise; docs/metrics.md of the official
-repository), SWR-Bench (hits), Martian's code-review-benchmark (candidate against golden). The one-to-one policy, the
-neutral bucket and the accounting identities are ours.
+repository), SWR-Bench (hits), Martian's code-review-benchmark (candidate against golden), ReviewBench (its
+METHODOLOGY.md). The one-to-one policy, the neutral bucket and the accounting identities are ours.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from reviewgauge.core.protocols import Aggregate, Judge, Measured, Metric
 from reviewgauge.core.records import Anchoring, Case, Review, findings, groups_of
 from reviewgauge.core.results import Bounds, CommentState, Failed, Failure, Matching, Verdict
 from reviewgauge.core.specs import signature
-from reviewgauge.core.trust import PluginSpec, Word
+from reviewgauge.core.trust import ModelName, PluginSpec, Word
 from reviewgauge.judges.pairs.asking import NOT_ASKED, Asking, Compared, judge_of, not_asked
 from reviewgauge.judges.pairs.location import locate
-from reviewgauge.metrics.matching import counts, match
+from reviewgauge.metrics.matching import asking_right, counts, match, review_bench
 from reviewgauge.metrics.matching.counts import Facet
+from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.repo.diff.diffs import hunk_count
 
 if TYPE_CHECKING:
@@ -37,12 +38,12 @@ class Hits(Metric):
     """The matching of comments to references, read in several ways.
 
     `judge` says whether two comments raise the same thing: a judge spec, or a chat model's, which is short for
-    `same_concern(model=...)`. `policy`: "optimal" one-to-one, "greedy"
-    strongest pair first, "any" many-to-many. `variant` reproduces a published matcher with its quirks: "aacr" (and
-    "aacr_ids", the same with the missing ids put right), "martian". `location`: "hint" lets the text decide,
-    weighs in that a comment stands on the reference's lines, and asks for a sure judge across files; "gate" also
-    demands the right lines within `tolerance`; "only" looks at nothing but lines; "ignore" at nothing but text.
-    `duplicates="false"` counts a repeated finding
+    `same_concern(model=...)`. `policy`: "optimal" one-to-one, "greedy" strongest pair first, "any" many-to-many.
+    `variant` reproduces a published matcher with its quirks: "aacr" (and "aacr_ids", the same with the missing ids put
+    right), "martian", "review_bench". `unmatched` is for the last: the chat model that says whether a comment is right
+    that matches no golden finding. `location`: "hint" lets the text decide, weighs in that a comment stands on the
+    reference's lines, and asks for a sure judge across files; "gate" also demands the right lines within `tolerance`;
+    "only" looks at nothing but lines; "ignore" at nothing but text. `duplicates="false"` counts a repeated finding
     against precision. `second_stage` lets the judge look at what the other systems of the run said.
     """
 
@@ -54,6 +55,7 @@ class Hits(Metric):
     duplicates: Word = "apart"
     beta: float = 1.0
     second_stage: bool = False
+    unmatched: ModelName = ""
 
     headline: ClassVar[str] = "f1"
     units: ClassVar[Mapping[str, str]] = {
@@ -67,8 +69,15 @@ class Hits(Metric):
     def __post_init__(self) -> None:
         if self.duplicates not in ("apart", "false"):
             raise ValueError(f"duplicates={self.duplicates!r} must be 'apart' or 'false'")
-        if self.variant and self.policy != "greedy":
-            raise ValueError(f"variant={self.variant!r} needs policy='greedy'")
+        policy = "any" if self._is_review_bench else "greedy"
+        if self.variant and self.policy != policy:
+            raise ValueError(f"variant={self.variant!r} needs policy={policy!r}")
+        if self._is_review_bench and self.location != "hint":
+            raise ValueError("variant='review_bench' compares within one file: location cannot be chosen")
+        if self.unmatched and not self._is_review_bench:
+            raise ValueError("unmatched is for variant='review_bench'")
+        if self.unmatched:
+            parse_model(self.unmatched)
         if self.tolerance < 0:
             raise ValueError("tolerance counts lines and cannot be negative")
         if self.beta <= 0:
@@ -84,15 +93,25 @@ class Hits(Metric):
         return judge_of(self.judge)
 
     @property
+    def _is_review_bench(self) -> bool:
+        return self.variant == review_bench.NAME
+
+    @property
     def models(self) -> tuple[str, ...]:
-        """The judge's models."""
-        return () if self.location == "only" else self._judge.models
+        """The judge's models, and the one that is asked about unmatched comments."""
+        asked = (self.unmatched,) if self.unmatched else ()
+        return () if self.location == "only" else tuple(dict.fromkeys((*self._judge.models, *asked)))
 
     def pins(self) -> Mapping[str, str]:
         """The judge's pins; for one that asks a model, its whole spec too."""
         if self.location == "only":
             return {}
-        return {**({"judge": signature(self._judge)} if self.models else {}), **self._judge.pins()}
+        judge = {"judge": signature(self._judge)} if self._judge.models else {}
+        return {
+            **judge,
+            **self._judge.pins(),
+            **({"unmatched": asking_right.prompt().digest} if self.unmatched else {}),
+        }
 
     @property
     def joint(self) -> bool:
@@ -101,13 +120,16 @@ class Hits(Metric):
 
     @property
     def reads_labels(self) -> bool:
-        """Whether the judge reads labels."""
-        return self.location != "only" and self._judge.reads_labels
+        """Whether the judge reads labels, or unmatched comments may be labelled."""
+        return self._is_review_bench or (self.location != "only" and self._judge.reads_labels)
 
     def parts(self, case: Case, review: Review) -> Measured | str:
         """The counts of one review against one case."""
-        reason = match.why_unmeasurable(case)
+        reason = self._why_not(case)
         return reason or self._measure(case, review, self._table(case, review))
+
+    def _why_not(self, case: Case) -> str:
+        return review_bench.why_unmeasurable(case) if self._is_review_bench else match.why_unmeasurable(case)
 
     def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
         """As `parts`; with `second_stage` the judge sees all systems' comments on a case before it decides."""
@@ -144,7 +166,7 @@ class Hits(Metric):
         return refined
 
     def _table_or_reason(self, case: Case, review: Review) -> Table | str | Failure:
-        if reason := match.why_unmeasurable(case):
+        if reason := self._why_not(case):
             return reason
         try:
             return self._table(case, review)
@@ -158,11 +180,14 @@ class Hits(Metric):
         if self.location == "only":
             return [[None] * len(known) for _ in review.comments]
         judge = self._judge
-        if self.location != "gate" or not isinstance(judge, Asking):
+        if not (self.location == "gate" or self._is_review_bench) or not isinstance(judge, Asking):
             return judge.judge(case, review.comments, known, review)
         places = [[locate(comment, other, self.tolerance) for other in known] for comment in review.comments]
         open_to_it = [
-            (c, r) for c, row in enumerate(places) for r, place in enumerate(row) if place.located is not False
+            (c, r)
+            for c, row in enumerate(places)
+            for r, place in enumerate(row)
+            if (place.same_path is True if self._is_review_bench else place.located is not False)
         ]
         found = judge.judge_some(Compared(case, review.comments, known, review), open_to_it)
         return [
@@ -188,12 +213,33 @@ class Hits(Metric):
         cells = [verdict for row in table for verdict in row]
         if self.location != "only" and cells and not any(cells):
             return "the judge has no verdict on this review"
+        if self._is_review_bench:
+            return self._score(case, review, review_bench.Resolved(case, review, table, self._rules()), cells)
         matching = match.match(case, review, table, self._rules())
         return Measured(
             parts={**self._counts(case, review, matching), **self._questions(cells)},
             facets=self._facets(case, review, matching),
             matching=matching,
             fake=review.fake,
+        )
+
+    def _score(
+        self, case: Case, review: Review, resolved: review_bench.Resolved, cells: Sequence[Verdict | None]
+    ) -> Measured:
+        """ReviewBench's scoring: what matched nothing is judged, by labels where there are some, else by the model."""
+        judged = asking_right.labelled(case, review)
+        if self.unmatched:
+            judged |= asking_right.ask(self.unmatched, case, [c for c in resolved.unmatched if c.id not in judged])
+        found = resolved.scored(judged)
+        counted = self._counts(case, review, found.matching)
+        kept = {name: part for name, part in counted.items() if not name.endswith(("_least", "_most"))}
+        needs = {"needs": self._facets(case, review, found.matching).get("needs", {})}
+        return Measured(
+            parts={**kept, **found.parts, **self._questions(cells)},
+            facets={name: facet for name, facet in {**needs, **found.facets}.items() if facet},
+            matching=found.matching,
+            votes=tuple(judged[one.id].vote for one in resolved.unmatched if one.id in judged),
+            fake=review.fake or any(one.fake for one in judged.values()),
         )
 
     def _questions(self, cells: Sequence[Verdict | None]) -> dict[str, float]:
@@ -264,6 +310,8 @@ class Hits(Metric):
                 readings[f"recall_{end}"] = ratio(total(f"hit_{end}"), total("references"))
                 readings[f"f1_{end}"] = _f(aggregate, f"right_{end}", f"hit_{end}", said=said)
         readings["line_f1"] = ratio(2 * total("line_hits"), total("line_said") + total("line_references"))
+        if self._is_review_bench:
+            readings |= review_bench.readings(aggregate)
         if "pairs" in aggregate.names:
             readings["asked"] = ratio(total("asked"), total("pairs"))
         if self.beta != 1.0:
@@ -272,12 +320,12 @@ class Hits(Metric):
 
     def bounds(self, case: Case) -> Bounds:
         """At worst: every finding missed and as many false comments (at least one). At best: all hit, none false."""
-        if match.why_unmeasurable(case):
+        if self._why_not(case):
             return Bounds(worst={}, best={})  # no review of such a case adds anything, so neither did the missing one
         n, lined = len(groups_of(case.references)), _lined(case)
         wrong = max(1, n)
         shared = {"changes": 1.0, "references": float(n), "clean": float(case.clean)}
-        worst = {
+        worst: dict[str, float] = {
             **shared,
             "missed": n,
             **dict.fromkeys(("comments", "false", "said", "said_most", "placed", "invalid"), wrong),
@@ -290,6 +338,10 @@ class Hits(Metric):
         if lined:
             worst |= {"line_references": lined, "line_said": wrong}
             best |= {"line_references": lined, "line_said": n, "line_hits": lined}
+        if self._is_review_bench:
+            ends = review_bench.bounds_of(n)
+            worst, best = ({**old, **new} for old, new in zip((worst, best), ends, strict=True))
+            best = {name: part for name, part in best.items() if not name.endswith(("_least", "_most"))}
         return Bounds(worst=worst, best=best)
 
     def _facets(self, case: Case, review: Review, matching: Matching) -> dict[str, Facet]:

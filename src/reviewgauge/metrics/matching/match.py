@@ -21,7 +21,7 @@ from reviewgauge.metrics.matching.place import ChangedLines
 from reviewgauge.metrics.matching.policies import Matrix, golden_scores, shared_out
 
 Policy = Literal["optimal", "greedy", "any"]
-Variant = Literal["", "aacr", "aacr_ids", "martian"]
+Variant = Literal["", "aacr", "aacr_ids", "martian", "review_bench"]
 LocationRule = Literal["hint", "gate", "only", "ignore"]
 Table = Sequence[Sequence[Verdict | None]]
 TIE = 1e-6  # what standing on the right lines adds to a pair's strength: it breaks ties and nothing more
@@ -166,7 +166,7 @@ def match(case: Case, review: Review, table: Table, rules: Rules) -> Matching:
         comments=tuple(one.model_copy(update={"probability": p}) for one, p in zip(outcomes, shares, strict=True)),
         groups=tuple(_group_outcomes(evidence, groups, found.credits, golden_scores(alone, rules.penalty))),
         line_hits=found.line_hits,
-        pairs=tuple(_kept_pairs(evidence, groups, found.credits)),
+        pairs=tuple(kept_pairs(evidence, groups, found.credits)),
         broken=_broken(rules, len(review.comments), found.credits, found.seen),
     )
 
@@ -221,21 +221,21 @@ def _copies(comments: Sequence[Comment]) -> list[int]:
 
 def _credit(evidence: Evidence, strength: Matrix, groups: list[list[int]]) -> policies.Published:
     rules = evidence.rules
-    line_hits = _line_hits(evidence, groups)
+    on_lines = count_line_hits(evidence, groups)
     if rules.variant in ("aacr", "aacr_ids"):
         first = [evidence.case.references[indices[0]] for indices in groups]
         meaning = None if rules.location == "only" else strength
         ids = rules.variant == "aacr_ids"
         return policies.aacr(meaning, evidence.review.comments, first, rules.tolerance, ids=ids)
     if rules.variant == "martian":
-        return policies.martian(strength)._replace(line_hits=line_hits)
+        return policies.martian(strength)._replace(line_hits=on_lines)
     policy = {"optimal": policies.assign, "greedy": policies.strongest_first, "any": policies.any_hit}
     contest = strength.copy()
     contest[evidence.copies, :] = 0.0
-    return policies.Published(policy[rules.policy](contest), frozenset(), line_hits)
+    return policies.Published(policy[rules.policy](contest), frozenset(), on_lines)
 
 
-def _line_hits(evidence: Evidence, groups: list[list[int]]) -> int:
+def count_line_hits(evidence: Evidence, groups: list[list[int]]) -> int:
     """The number of findings with a comment on their lines, one-to-one, whatever its text."""
     located = np.array([[float(pair.located is True) for pair in row] for row in evidence.pairs])
     if not located.size:
@@ -261,7 +261,7 @@ def _comment_outcomes(
     for c, comment in enumerate(evidence.review.comments):
         if c in credited:
             g = credited[c][0]
-            reason = _why(evidence, c, groups[g])
+            reason = why(evidence, c, groups[g])
             if len(credited[c]) > 1:
                 reason += f"; also credited for {', '.join(names[i] for i in credited[c][1:])}"
             unsure = evidence.in_doubt(chances[c, g], c, groups[g])
@@ -273,12 +273,12 @@ def _comment_outcomes(
         elif strength.shape[1] and strength[c].max() > 0:
             g = int(strength[c].argmax())
             reason = "lost its finding to a surer comment" if c in found.seen else "says again what another comment hit"
-            reason = f"{reason}: {_why(evidence, c, groups[g])}"
+            reason = f"{reason}: {why(evidence, c, groups[g])}"
             outcomes.append(
                 CommentOutcome(comment=comment.id, state=CommentState.DUPLICATE, group=names[g], reason=reason)
             )
         elif chances.shape[1] and evidence.in_doubt(chances[c].max(), c, groups[g := int(chances[c].argmax())]):
-            reason = f"may raise {_why(evidence, c, groups[g])}"
+            reason = f"may raise {why(evidence, c, groups[g])}"
             outcomes.append(
                 CommentOutcome(
                     comment=comment.id, state=CommentState.UNSURE, group=names[g], unsure=True, reason=reason
@@ -298,21 +298,21 @@ def _left_over(evidence: Evidence, c: int, comment: Comment) -> CommentOutcome:
     rejected = strength[middle:].max(initial=0.0)
     if neutral > 0 and neutral >= rejected:
         r = start + int(strength[start:middle].argmax())
-        return CommentOutcome(comment=comment.id, state=CommentState.NEUTRAL, reason=_why(evidence, c, [r]))
+        return CommentOutcome(comment=comment.id, state=CommentState.NEUTRAL, reason=why(evidence, c, [r]))
     if rejected > 0:
         r = middle + int(strength[middle:].argmax())
-        reason = f"known to be wrong: {_why(evidence, c, [r])}"
+        reason = f"known to be wrong: {why(evidence, c, [r])}"
         return CommentOutcome(comment=comment.id, state=CommentState.FALSE, rejected=True, reason=reason)
     if evidence.unknown(c):
         return CommentOutcome(comment=comment.id, state=CommentState.NEUTRAL, reason="no verdict was recorded on it")
     reason = "nothing to compare it with"
     if start:
         near = int((evidence.probability[c, :start] + evidence.tie[c, :start]).argmax())
-        reason = f"nearest finding: {_why(evidence, c, [near])}"
+        reason = f"nearest finding: {why(evidence, c, [near])}"
     return CommentOutcome(comment=comment.id, state=CommentState.FALSE, reason=reason)
 
 
-def _why(evidence: Evidence, c: int, columns: list[int]) -> str:
+def why(evidence: Evidence, c: int, columns: list[int]) -> str:
     """The evidence on the closest of some known comments, as text."""
     r = max(columns, key=lambda i: evidence.probability[c, i] + evidence.tie[c, i])
     pair = evidence.pairs[c][r]
@@ -348,12 +348,12 @@ def _group_outcomes(
         best = max(cells, key=lambda cell: evidence.probability[cell], default=None)
         nearest, reason = None, "the review has no comments"
         if g in hit_by:
-            reason = _why(evidence, hit_by[g][0], indices)
+            reason = why(evidence, hit_by[g][0], indices)
         elif comments:
             closest = (evidence.probability + evidence.tie)[:, indices].max(axis=1)
             c = int(closest.argmax())
             nearest = comments[c].id
-            reason = f"closest comment {nearest}: {_why(evidence, c, indices)}"
+            reason = f"closest comment {nearest}: {why(evidence, c, indices)}"
         outcomes.append(
             GroupOutcome(
                 group=members[0],
@@ -385,7 +385,7 @@ def _possible(evidence: Evidence) -> np.ndarray[tuple[int, int], np.dtype[np.boo
     return result
 
 
-def _kept_pairs(evidence: Evidence, groups: list[list[int]], credits: policies.Credits) -> list[Pair]:
+def kept_pairs(evidence: Evidence, groups: list[list[int]], credits: policies.Credits) -> list[Pair]:
     """The pairs to keep: credited ones, the closest of every comment and every finding, and those with votes."""
     if not evidence.probability.size:
         return []

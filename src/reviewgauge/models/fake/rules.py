@@ -26,6 +26,7 @@ def first_named(table: WordTable, text: str) -> str | None:
 
 SAME_FROM = 0.3  # the Dice coefficient of two comments that are the same
 GRADES = ((1.0, 5), (0.7, 4), (0.4, 3), (0.15, 2), (0.0, 1))  # (least Dice coefficient, grade)
+RIGHT_FROM = 3  # the relevance of a finding that is right
 RELEVANCES = ((0.8, 5), (0.6, 4), (0.4, 3), (0.2, 2), (0.0, 1))  # (least share, score)
 
 _ONE, _TWO = FENCED.format("one"), FENCED.format("two")
@@ -44,6 +45,8 @@ _CHANGE = (
     re.compile(f"Code Change:\n{_ONE}\n\nReview:\n{_TWO}", re.DOTALL),
     re.compile("\n\nCode Change: (?P<one_text>.*)\n\nReview: (?P<two_text>.*)\n\nYour score:\\Z", re.DOTALL),
 )
+
+_FINDING = (re.compile(f"\n\nDiff:\n{_ONE}\n\nPlace of the finding:\n.*\n\nFinding:\n{_TWO}\n", re.DOTALL),)
 
 
 def same_concern(request: Request) -> str:
@@ -94,6 +97,18 @@ def relevance(request: Request) -> str:
     if texts is None:
         return "I cannot find a code change and a review."
     return str(relevance_of(*texts))
+
+
+def finding_right(request: Request) -> str:
+    """Is a finding right? Yes when the diff beside it has at least .4 of its words.
+
+    Distinct content words count, stemmed and without stop words.
+    """
+    texts = _texts(request, _FINDING)
+    if texts is None:
+        return "I cannot find a diff and a finding."
+    right = relevance_of(*texts) >= RIGHT_FROM
+    return json.dumps({"reasoning": f"relevance {relevance_of(*texts)}", "right": right})
 
 
 def _texts(request: Request, patterns: tuple[re.Pattern[str], ...]) -> tuple[str, str] | None:
@@ -369,6 +384,7 @@ RULES: tuple[Rule, ...] = (
     Rule("class_context", "You judge how much code a reviewer must see", context),
     Rule("class_domain", "classifying GitHub Pull Requests based on their Title and Description", domain),
     Rule("class_type", "You sort code review comments by the type of change", change_type),
+    Rule("finding_right", "Is the finding below right about this change?", finding_right),
     Rule("low_value", "Is the review comment below of high or of low relevance to its code?", low_value),
     Rule("augment", "You are a senior code reviewer tasked with summarizing code review discussions.", augment),
     Rule("tell_defect", "You say in one sentence what was wrong in code that a later fix mended.", tell_defect),
