@@ -17,11 +17,12 @@ from reviewgauge.core.specs import load, parse_spec
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews, rehearse_review
 from reviewgauge.engine.review import review as run_reviewer
-from reviewgauge.engine.run.executors import Interruption, executor_for
+from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt, executor_for
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import parse_only, with_cost
+from reviewgauge.engine.training import teach
 
 RECORDED = "recorded"
 
@@ -49,6 +50,7 @@ def review(
     run: str | Path,
     source: str | Path | None = None,
     stages: Sequence[str | Stage] = (),
+    train: str | Dataset | None = None,
     attempts: int = 1,
     workers: int | None = None,
     retry_failed: bool = False,
@@ -61,8 +63,9 @@ def review(
     """Let reviewers review every case of a data set, resuming what `run` holds already.
 
     The reviewer `recorded` imports the reviews that came with the data set, all systems at once. `source` is the
-    folder that holds the data set's files. `stages` narrow its cases first, and every drop is counted. `only` does a
-    part: `failed`, `case=ID`. The totals and `stop` say what stopped a run early.
+    folder that holds the data set's files. `stages` narrow its cases first, and every drop is counted. `train` is the
+    data set that reviewers learn from which learn: never from a case under review. `only` does a part: `failed`,
+    `case=ID`. The totals and `stop` say what stopped a run early.
     """
     if not reviewers:
         raise UserError("no reviewer given", remedy="reviewgauge list reviewers")
@@ -80,10 +83,13 @@ def review(
     cases, drops = apply_stages(found.cases(), narrowing)
     label = staged_label(found, narrowing)
     _check_code(chosen, cases, found)
+    if not models.dry_run:
+        chosen, left_out = _teach(chosen, train, cases, abort_on_interrupt(settings["stop"], progress))
+        drops += left_out
     if models.dry_run:
         with models.client() as client:
             rehearse = partial(rehearse_review, cases, _outcomes(run, cases, label), dataset=label, progress=progress)
-            asked = [reviewer for reviewer in chosen if isinstance(reviewer, Reviewer)]
+            asked = [reviewer for reviewer in chosen if isinstance(reviewer, Reviewer) and not reviewer.learns]
             totals = [rehearse(reviewer, executor=executor(reviewer), **settings) for reviewer in asked]
             spent = spending(client)
         benchmark = benchmark_hash(cases)
@@ -120,6 +126,28 @@ def _check_code(chosen: Sequence[Reviewer | dict[str, object]], cases: Sequence[
                 changes_to_review(reviewer, cases, dataset_label(found))
             except NeedsCode as error:
                 raise NeedsCode(error.what, dataset_label(found), found.code_remedy()) from None
+
+
+def _teach(
+    chosen: Sequence[Reviewer | dict[str, object]],
+    train: str | Dataset | None,
+    cases: Sequence[Case],
+    progress: Progress,
+) -> tuple[list[Reviewer | dict[str, object]], list[Drop]]:
+    """Let those learn that do, and say what they were not handed. Raises UserError where none of them learns."""
+    if train is None:
+        return list(chosen), []
+    if not any(isinstance(reviewer, Reviewer) and reviewer.learns for reviewer in chosen):
+        raise UserError("none of these reviewers learns from cases", remedy="leave --train out")
+    training, taught, drops = find_dataset(train), list[Reviewer | dict[str, object]](), list[Drop]()
+    for reviewer in chosen:
+        if isinstance(reviewer, Reviewer) and reviewer.learns:
+            learnt, left_out = teach(reviewer, training.cases(), cases, progress)
+            taught.append(learnt)
+            drops += [drop for drop in left_out if drop not in drops]
+        else:
+            taught.append(reviewer)
+    return taught, drops
 
 
 def _outcomes(run: str | Path, cases: Sequence[Case], label: str) -> Sequence[Outcome]:

@@ -172,12 +172,18 @@ class Stage(Plugin):
 
 
 class Reviewer(Plugin):
-    """Reviews a change. It never receives a Case, so it cannot see the answers."""
+    """Reviews a change. It never receives a Case, so it cannot see the answers.
+
+    `learns`: it is handed training cases by `fit`. `leaves_one_out`: it looks its training cases up one by one, and
+    leaves out those that are the change under review (core/overlap.py), so they may come from the benchmark itself.
+    """
 
     kind: ClassVar[str] = "reviewers"
     needs_diff: ClassVar[bool] = True
     runs_programs: ClassVar[bool] = False  # named in its parameters, which only the user may write
     floor: ClassVar[bool] = False  # there to be beaten: comparisons with it cost the others no power
+    learns: ClassVar[bool] = False
+    leaves_one_out: ClassVar[bool] = False
 
     @property
     def system(self) -> str:
@@ -194,8 +200,8 @@ class Reviewer(Plugin):
         """Called once before a run with every change; returns what it cannot use (counted, never silent)."""
         return ()
 
-    def fit(self, cases: Iterable[Case]) -> Reviewer:
-        """The one door to training data: a reviewer that has learnt from `cases`."""
+    def fit(self, cases: Iterable[Case], progress: Progress | None = None) -> Reviewer:
+        """The one door to training data: a reviewer that has learnt from `cases`. Raises UserError for too few."""
         return self
 
 

@@ -12,11 +12,12 @@ from typing import ClassVar
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.protocols import Reviewer
-from reviewgauge.core.records import Anchoring, Change, ChangedFile, Comment, Review, Side, Span
+from reviewgauge.core.records import Anchoring, Change, ChangedFile, Comment, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
-from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.reviewers.reading.change_text import with_patches
+from reviewgauge.reviewers.reading.places import changed_lines
 
 TEXT = "Please double-check this change: is it correct, covered by a test and easy to read?"
 
@@ -49,15 +50,6 @@ class Parrot(Reviewer):
     def _comments(self, files: Sequence[ChangedFile]) -> Iterator[Comment]:
         for file in files:
             for number, hunk in enumerate(parse_patch(file.patch or "")):
-                span = _span(file, hunk)
+                span = changed_lines(file, hunk)
                 name = content_id("parrot", file.path, number)
                 yield Comment(id=name, body=self.text, span=span, anchoring=Anchoring.AS_GIVEN, author="parrot")
-
-
-def _span(file: ChangedFile, hunk: Hunk) -> Span:
-    for kind, side in (("+", Side.NEW), ("-", Side.OLD)):
-        numbers = [n for line in hunk.lines if line.kind == kind and (n := line.number(side)) is not None]
-        if numbers:
-            path = file.path if side is Side.NEW else file.old_path or file.path
-            return Span(path=path, start=numbers[0], end=numbers[-1], side=side)
-    return Span(path=file.path)

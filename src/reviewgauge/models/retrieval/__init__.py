@@ -1,0 +1,1 @@
+"""Finds the texts that share most words with a query."""

@@ -1,0 +1,64 @@
+"""The review of the training change that shares the most telling words with this one (BM25, one neighbour).
+
+Source: CRScore (Naik et al., 2025), appendix D.3, its BM-25 retriever, with the k1 = .9 and b = .4 of its engine
+(Pyserini), which also stems words. Its code (https://github.com/atharva-naik/CRScore, src/models/knn_review_gen.py)
+counts documents from 1 and reviews from 0, so that it answers with the review of the *next* training change:
+`variant="published"`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from typing_extensions import override
+
+from reviewgauge.models.retrieval.bm25 import Bm25Index
+from reviewgauge.reviewers.learning.nearest import Hit, Mask, Nearest
+
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True)
+class Bm25Knn(Nearest):
+    """Repeats the comment on the closest training hunk, on at most `most` hunks of a change; learns by `--train`."""
+
+    k1: float = 0.9
+    b: float = 0.4
+    variant: Literal["own", "published"] = "own"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.k1 < 0 or not 0 <= self.b <= 1:
+            raise ValueError(f"k1 must not be negative and b must lie within 0 and 1, got {self.k1} and {self.b}")
+
+    @override
+    def _index(self, texts: Sequence[str]) -> _Words:
+        return _Words(Bm25Index([_words(text) for text in texts], self.k1, self.b), self.variant == "published")
+
+
+class _Words:
+    """Words of code and comments, lower-cased."""
+
+    def __init__(self, index: Bm25Index, off_by_one: bool) -> None:
+        self._index, self._off_by_one = index, off_by_one
+
+    def closest(self, text: str, allowed: Mask) -> Hit | None:
+        """See `Index.closest`. The similarity is the score by word of the query, since scores add up over them."""
+        query = _words(text)
+        scores = np.where(allowed, self._index.scores(query), 0.0)
+        best = int(scores.argmax())
+        if scores[best] <= 0:
+            return None
+        similarity = float(scores[best]) / len(query)
+        if not self._off_by_one:
+            return Hit(best, similarity)
+        following = np.flatnonzero(allowed[best + 1 :])
+        return Hit(best + 1 + int(following[0]), similarity) if len(following) else None
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())

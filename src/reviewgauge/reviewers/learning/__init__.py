@@ -1,0 +1,1 @@
+"""What the reviewers share that learn from reviewed changes."""
