@@ -106,7 +106,7 @@ def test_without_code_it_says_what_is_missing() -> None:
 
 
 def test_hostile_names_and_contents(tmp_path: Path) -> None:
-    odd = {
+    odd: dict[str, str | bytes | None] = {
         "a\nb.py": "no line of git's can name this file\n",
         '"$(x)".py': "x = 2\n",
         "big.py": "y = 2\n" * 200_000,
@@ -114,7 +114,9 @@ def test_hostile_names_and_contents(tmp_path: Path) -> None:
         "bad.py": b"# \xff\xfe\nq = 2\n",
         "plain.cobol": "MOVE 2 TO X.\n",
     }
-    before = {name: (b"# \xff\xfe\nq = 1\n" if name == "bad.py" else "w = 1\n") for name in odd}
+    before: dict[str, str | bytes | None] = {
+        name: (b"# \xff\xfe\nq = 1\n" if name == "bad.py" else "w = 1\n") for name in odd
+    }
     change = make_change(tmp_path / "r", before, odd)
     found = {one.name.partition(",")[0]: one.text for one in said("file", change)}
     assert found == {

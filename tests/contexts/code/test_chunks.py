@@ -49,7 +49,7 @@ def test_every_line_with_text_is_in_one_chunk(lines: list[str]) -> None:
     ("text", "words"),
     [
         ("getUserId(self)", ["getuserid", "get", "user", "id", "self"]),
-        ("HTTPServer_v2 = 12", ["httpserver_v2", "http", "server", "v"]),
+        ("HTTPServer_v2 = 12", ["httpserver_v2", "http", "server", "v2"]),
         ("größe __init__", ["größe", "__init__", "init"]),
         ("x" * 101, []),
     ],

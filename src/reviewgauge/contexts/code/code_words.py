@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 _NAME = re.compile(r"[^\W\d]\w*")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
 _LONGEST = 100  # characters of a name; what is longer is data
 
 
@@ -20,6 +20,4 @@ def words_of(name: str) -> tuple[str, ...]:
     """`getUserId` is `getuserid`, `get`, `user`, `id`."""
     if len(name) > _LONGEST:
         return ()
-    whole = name.lower()
-    parts = _PART.findall(name) if name.isascii() else [part for part in name.split("_") if part]
-    return tuple(dict.fromkeys([whole, *(part.lower() for part in parts)]))
+    return tuple(dict.fromkeys([name.lower(), *(part.lower() for part in _BREAK.split(name) if part)]))
