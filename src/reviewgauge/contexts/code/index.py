@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import importlib.metadata
+import re
 import threading
 import time
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
@@ -39,6 +40,7 @@ _AT_ONCE = 64  # files whose syntax is read side by side
 _BINARY = 8000  # bytes in which git looks for a NUL
 _KINDS = ("function", "method", "class")
 _FILE = ("100644", "100755")  # modes: no links, no submodules
+_JOINT = re.compile(r"::|\.")  # between the parts of a qualified name
 Whole = npt.NDArray[np.int32]
 
 
@@ -81,6 +83,14 @@ class CodeIndex:
         """One definition."""
         file, start, end, kind = self.definition_rows[number].tolist()
         return Definition(self.paths[file], self.names[number], _KINDS[kind], start, end)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Sequence[int]]:
+        """The numbers of the definitions with each name, without the class or namespace around it."""
+        found: dict[str, list[int]] = {}
+        for number, name in enumerate(self.names):
+            found.setdefault(_JOINT.split(name)[-1], []).append(number)
+        return found
 
     def texts(self, rows: Whole) -> list[str]:
         """The text of each of some rows; empty where the object is gone."""
