@@ -12,7 +12,8 @@ import pytest
 from git_project import make_change
 from reviewgauge.contexts.code import index as index_module
 from reviewgauge.contexts.code import word_index as word_module
-from reviewgauge.contexts.code.index import Made, code_index
+from reviewgauge.contexts.code.index import code_index
+from reviewgauge.contexts.code.made import Made
 from reviewgauge.contexts.code.word_index import word_index
 from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
 from reviewgauge.core.protocols import Context, Excerpt

@@ -9,25 +9,24 @@ from __future__ import annotations
 import hashlib
 import importlib.metadata
 import re
-import threading
 import time
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from reviewgauge.contexts.code.chunks import LONGEST, chunks
+from reviewgauge.contexts.code.made import Made
 from reviewgauge.contexts.code.readers import reader_of
 from reviewgauge.contexts.code.store import Arrays, as_bytes, as_texts, keep_arrays, read_arrays
 from reviewgauge.repo.git.repository import Repository, check_commit
-from reviewgauge.repo.processes import RecentlyUsed
 from reviewgauge.repo.syntax.functions import definitions, prepare
 from reviewgauge.repo.syntax.grammars import GRAMMARS
 from reviewgauge.repo.syntax.languages import HEAD, is_generated_or_vendored, language
@@ -114,26 +113,6 @@ class CodeIndex:
 
 def _text(lines: Sequence[bytes], start: int, end: int) -> str:
     return b"\n".join(lines[start - 1 : end]).decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
-
-
-_Key = TypeVar("_Key", bound=Hashable)
-_Value = TypeVar("_Value")
-
-
-class Made(Generic[_Key, _Value]):
-    """The values that were used last, each made once also where several threads ask for it."""
-
-    def __init__(self, most: int) -> None:
-        self._held: RecentlyUsed[_Key, _Value] = RecentlyUsed(most)
-        self._making = threading.Lock()
-
-    def of(self, key: _Key, make: Callable[[], _Value]) -> _Value:
-        """The value of `key`, made where it is not held."""
-        value = self._held.get(key)
-        if value is None:
-            with self._making:
-                value = self._held.of(key, make)
-        return value
 
 
 _INDEXES: Made[tuple[str, str], CodeIndex] = Made(4)

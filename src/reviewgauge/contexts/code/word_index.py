@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reviewgauge.contexts.code.code_words import code_words
-from reviewgauge.contexts.code.index import CodeIndex, Made, code_index
+from reviewgauge.contexts.code.index import CodeIndex, code_index
+from reviewgauge.contexts.code.made import Made
 from reviewgauge.contexts.code.store import Arrays, as_bytes, as_texts, keep_arrays, read_arrays
 from reviewgauge.core.errors import MissingExtra
 

@@ -1,0 +1,83 @@
+"""The report of static analysers on the changed lines: ruff, bandit, radon, lizard ...
+
+Source: Hybrid-Review of SWR-Bench (arXiv:2509.01494) after Jaoua and others, arXiv:2502.06633: a static analysis report
+as further context of a model. The tools are those of the reviewer `analyser`, with their sources.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from reviewgauge.contexts.code.made import Made
+from reviewgauge.contexts.code.places import lines_on
+from reviewgauge.contexts.code.readers import Code, code_of
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Context, Excerpt
+from reviewgauge.core.records import Change, Severity, Side
+from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
+from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, analyse, check_tools, gaps, versions
+from reviewgauge.repo.git.repository import Repository
+
+_ORDER = {grade: number for number, grade in enumerate(Severity)}
+
+
+@dataclass(frozen=True)
+class Static(Context):
+    """One excerpt with a line a finding, the most severe first. Empty `tools`: all that are installed.
+
+    The parameters are those of the reviewer `analyser`.
+    """
+
+    needs_code: ClassVar[bool] = True
+
+    tools: tuple[Word, ...] = ()
+    complexity: int = 10
+    cognitive: int = 15
+    seconds: float = 60.0
+
+    def __post_init__(self) -> None:
+        if self.complexity < 1 or self.cognitive < 1 or self.seconds <= 0:
+            raise ValueError("complexity, cognitive and seconds must be positive")
+
+    def pins(self) -> Mapping[str, str]:
+        """The version of every tool that is installed here."""
+        return versions(self.tools or tuple(TOOLS))
+
+    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
+        """The tools that are not installed and the files that no tool reads. Raises UserError."""
+        check_tools(self.tools)
+        return gaps(changes, self.tools or tuple(TOOLS))
+
+    def excerpts(self, change: Change, piece: Change) -> Iterator[Excerpt]:
+        """The findings on lines of `piece`; no excerpt where there is none."""
+        code = code_of(change, "static")
+        findings = _REPORTS.of((self, code), lambda: self._report(change))
+        shown = lines_on(piece, Side.NEW)
+        here = [one for one in findings if any(one.start <= line <= one.end for line in shown.get(one.path, ()))]
+        if here:
+            here.sort(key=lambda one: _ORDER[one.severity])
+            yield Excerpt(name="the report of static analysers", text="\n".join(map(_line, here)))
+
+    def _report(self, change: Change) -> Sequence[Finding]:
+        if change.git is None:
+            raise UserError("static needs a repository")
+        settings = AnalyserSettings(
+            tools=self.tools or tuple(TOOLS),
+            cyclomatic=self.complexity,
+            cognitive=self.cognitive,
+            seconds=self.seconds,
+        )
+        return analyse(Repository(Path(change.git)), change, settings).findings
+
+
+_REPORTS: Made[tuple[Static, Code], Sequence[Finding]] = Made(64, at_once=4)  # the hunks of a change share one
+
+
+def _line(finding: Finding) -> str:
+    about = f" (in {finding.function})" if finding.function else ""
+    tools = ", ".join([f"{finding.tool} {finding.rule}", *finding.agree])
+    return f"{finding.path}:{finding.start}: {finding.severity.value}: {finding.message}{about} [{tools}]"
