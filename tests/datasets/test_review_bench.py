@@ -83,7 +83,7 @@ def test_right_findings_are_references_and_wrong_ones_are_rejected(tmp_path: Pat
     data = write(tmp_path, (pull(), [wrong, finding()]), manifest=[entry()], test_set={})
     (case,) = data.cases()
     assert (case.id, case.change.repo, case.change.base, case.change.head) == (
-        "tforster/gilbert#39",
+        "tforster_gilbert_39-9ccd6995",
         "tforster/gilbert",
         BASE,
         HEAD,
@@ -166,15 +166,15 @@ def test_what_the_files_do_not_agree_on_is_noted(tmp_path: Path) -> None:
         tmp_path, (pull(39), [finding()]), (pull(40), [finding()]), manifest=[entry(40), entry(41)], test_set={key: []}
     )
     assert [(note.item, note.reason) for note in data.notes()] == [
-        ("tforster/gilbert#39", "not in corpus/manifest.json: no title, description or language"),
-        ("tforster/gilbert#40", "1 right findings, and 0 in corpus/test/findings.json"),
+        ("tforster_gilbert_39-9ccd6995", "not in corpus/manifest.json: no title, description or language"),
+        ("tforster_gilbert_40-9ccd6995", "1 right findings, and 0 in corpus/test/findings.json"),
         ("tforster_gilbert_41-9ccd6995", "in corpus/manifest.json without a golden file: left out"),
     ]
 
 
 def test_two_heads_of_one_pull_request_are_two_cases(tmp_path: Path) -> None:
     data = write(tmp_path, (pull(), [finding()]), (pull(head="c" * 40), [finding()]))
-    assert [case.id for case in data.cases()] == ["tforster/gilbert#39", "tforster/gilbert#39@cccccccc"]
+    assert [case.id for case in data.cases()] == ["tforster_gilbert_39-9ccd6995", "tforster_gilbert_39-cccccccc"]
 
 
 def test_odd_ranges_and_equal_findings_are_kept(tmp_path: Path) -> None:
@@ -222,6 +222,10 @@ def test_bad_files_are_named(tmp_path: Path) -> None:
     data = write(tmp_path / "5", (pull(), [finding()]))
     (tmp_path / "5/golden/tforster_gilbert_39-9ccd6995.json").rename(tmp_path / "5/golden/other.json")
     assert len(data.cases()) == 1  # the file's name says nothing
+    (tmp_path / "5/golden/again.json").write_text((tmp_path / "5/golden/other.json").read_text())
+    with pytest.raises(BadInput, match="occurs twice"):
+        data.cases()
+    (tmp_path / "5/golden/again.json").unlink()
     (tmp_path / "5/golden/other.json").write_text("[1")
     with pytest.raises(BadInput, match=r"other\.json"):
         data.cases()

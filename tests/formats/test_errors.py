@@ -21,6 +21,8 @@ from reviewgauge.repo.forge.accounts import bot_noise
 FORMATS = [load(Format, name) for name in names("formats")]
 FILES = [path.read_bytes() for path in sorted(FIXTURES.iterdir())]
 CHANGE = Change(repo="r", files=(ChangedFile(path="src/app.py", patch="@@ -1 +1,2 @@\n-a\n+b\n+c"),))
+_PULL = {"repo": "https://h/o/r", "pr_number": 1, "head": "a"}
+_FOUND = {"file": "a.py", "start_line": 1, "end_line": 1, "message": "m"}
 ODD = [b"\x00", b"\xff\xfe", b"\xed\xa0\x80", b"\\ud800", b"[" * 2000, b'{"a":' * 2000, b"9" * 5000, b"1e999", b"NaN"]
 ODD += [
     b"-1",
@@ -137,6 +139,15 @@ def test_values_of_another_type(document: object, which: int, value: object) -> 
         ("coderabbit", {"type": "finding", "comment": "a"}, "line 1, field fileName: is missing"),
         ("martian", {"u": {"t": [{"text": None}]}}, "u t [0], field text: is missing"),
         ("martian", {"u": {"t": {}}}, "u t: should be a list"),
+        ("review_bench", {"pr": {"repo": "https://h/o/r", "head": "a"}, "findings": []}, "pr.pr_number: is missing"),
+        ("review_bench", {"pr": {"repo": "o/r", "pr_number": 1, "head": "a"}, "findings": []}, "is not an address"),
+        ("review_bench", {"pr": {"repo": "https://h/o/r", "pr_number": 1, "head": "a"}}, "findings: is missing"),
+        ("review_bench", {"pr": {"repo": "https://h/o/r", "pr_number": 1}, "findings": []}, "pr.head: is missing"),
+        ("review_bench", {"pr": _PULL, "findings": [{"message": "m"}]}, "findings[0], field file: is missing"),
+        ("review_bench", {"pr": _PULL, "findings": [{**_FOUND, "start_line": "3"}]}, "start_line: should be a number"),
+        ("review_bench", {"pr": _PULL, "findings": [{**_FOUND, "end_line": None}]}, "end_line: is missing"),
+        ("review_bench", {"key": [{**_FOUND, "message": 3}]}, "key [0], field message: should be text"),
+        ("review_bench", {"key": {}}, "key: should be a list"),
         ("pr_agent", {"review": {"key_issues_to_review": [{"issue_content": []}]}}, "issue_content: should be text"),
     ],
 )

@@ -19,6 +19,7 @@ from reviewgauge.formats.martian import Martian
 from reviewgauge.formats.parsing.comments import detect
 from reviewgauge.formats.pr_agent import PrAgent
 from reviewgauge.formats.rdjson import Rdjson
+from reviewgauge.formats.review_bench import ReviewBench
 from reviewgauge.formats.sarif import Sarif
 from reviewgauge.formats.tags import Tags
 
@@ -43,6 +44,8 @@ NOWHERE = (None, None, None, "none")
         ("aacr-agent.txt", "tags"),
         ("aacr-hunk.txt", "tags"),
         ("candidates.json", "martian"),
+        ("review-bench.json", "review_bench"),
+        ("review-bench-test-set.json", "review_bench"),
         ("review.md", "markdown"),
     ],
 )
@@ -253,6 +256,33 @@ def test_tags(shop: Shop) -> None:
     assert Tags().read(b"<end />\n", "x")[0].comments == ()
     with pytest.raises(BadInput, match="neither"):
         Tags().read(b"no tags here", "x")
+
+
+def test_review_bench(shop: Shop) -> None:
+    (parsed,) = read(ReviewBench(), "review-bench.json")
+    assert (parsed.key, parsed.system) == ("https://github.com/acme/shop/pull/7", "acme-reviewer")
+    assert shop.places(parsed) == [
+        ("src/app.py", 5, 7, "as_given"),
+        ("web ui/cart.js", 5, 5, "as_given"),
+        INVALID,
+    ]
+    first, second, _ = parsed.comments
+    assert (first.severity, first.category, first.author) == (Severity.HIGH, "reliability", "acme-reviewer")
+    assert (second.author, second.extra) == ("acme-reviewer:second-pass", {"suggested_fix": "return x === y;"})
+    assert first.commit == "2" * 40
+    assert [(drop.item, drop.reason) for drop in parsed.skipped] == [("findings[3]", "empty")]
+
+
+def test_review_bench_test_set() -> None:
+    one, silent = read(ReviewBench(), "review-bench-test-set.json")
+    assert (one.key, one.system, silent.key, silent.comments) == (
+        "acme_shop_7-22222222",
+        None,
+        "acme_shop_8-33333333",
+        (),
+    )
+    (comment,) = one.comments
+    assert comment.severity is Severity.HIGH and comment.extra["scope"] == "introduced-by-pr"
 
 
 def test_martian() -> None:

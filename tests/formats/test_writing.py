@@ -17,6 +17,7 @@ from reviewgauge.core.specs import load, names, plugin_name
 from reviewgauge.formats.github import Github
 from reviewgauge.formats.martian import Martian
 from reviewgauge.formats.rdjson import Rdjson
+from reviewgauge.formats.review_bench import ReviewBench
 from reviewgauge.formats.sarif import Sarif
 from reviewgauge.repo.diff.anchors import anchor_all, code_reader
 
@@ -145,6 +146,34 @@ def test_martian(review: Review) -> None:
     assert all(set(entry) == item for entry in document["owner/repo-1"]["my tool"])
 
 
+@given(REVIEWS)
+def test_review_bench(review: Review) -> None:
+    """No side: whole files and lines of the old file stand on line 1. A comment must name a file."""
+
+    def facts(c: Comment) -> tuple[object, ...]:
+        path, start, end, side = place(c)
+        numbers = (start, end) if start and side is Side.NEW else (1, 1)
+        return c.body, path, numbers, c.severity, c.category
+
+    named = review.model_copy(update={"comments": tuple(c for c in review.comments if c.span is not None)})
+    (parsed,) = same(ReviewBench(), named, facts)
+    assert (parsed.key, parsed.system) == ("https://github.com/o/r/pull/1", "my tool")
+    assert ReviewBench().write([review], CHANGES) == ReviewBench().write([named], CHANGES)
+    document = json.loads(ReviewBench().write([named], CHANGES))
+    assert document["pr"] == {"repo": "https://github.com/o/r", "pr_number": 1, "base": None, "head": "abc"}
+    required = {"file", "start_line", "end_line", "message", "producer"}
+    assert all(required <= set(entry) for entry in document["findings"])
+
+
+def test_review_bench_holds_one_review_of_a_pull_request_with_an_address() -> None:
+    reviews = [Review(case=case, system="s") for case in ("a", "b")]
+    with pytest.raises(UserError, match="not 2"):
+        ReviewBench().write(reviews, {})
+    for changes in ({}, {"a": Change(repo="r")}, {"a": Change(repo="r", url="https://github.com/o/r")}):
+        with pytest.raises(UserError, match="no pull request's address"):
+            ReviewBench().write(reviews[:1], changes)
+
+
 def test_real_spans_survive_every_format(shop: Shop) -> None:
     spans = (
         Span(path="src/app.py", start=12, end=13),
@@ -178,7 +207,7 @@ def test_rdjson_refuses_two_changes_in_one_file() -> None:
 
 def test_formats_that_are_only_read_say_so() -> None:
     writers = {name for name in names("formats") if load(Format, name).writes}
-    assert writers == {"rdjson", "sarif", "github", "martian"}
+    assert writers == {"rdjson", "sarif", "github", "martian", "review_bench"}
     for name in set(names("formats")) - writers:
         with pytest.raises(UserError, match="read, not written"):
             load(Format, name).write([], {})

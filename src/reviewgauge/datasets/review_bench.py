@@ -57,7 +57,7 @@ class _Pull(NamedTuple):
 
     @property
     def key(self) -> str:
-        """ReviewBench's own name of it, as in `pr_key`."""
+        """ReviewBench's own name of it, as in `pr_key` and in the names of files: the case's id."""
         return f"{self.address.repo.replace('/', '_')}_{self.address.number}-{self.head[:8]}"
 
 
@@ -130,8 +130,9 @@ class ReviewBench(Dataset):
                 raise at.error(f"is {stated!r:.80}, and the pull request is {pull.key}", "pr_key")
             entry = manifest.pop(pull.key, None) if manifest is not None else None
             if manifest is not None and entry is None:
-                notes.add(pull.address.id, f"not in {MANIFEST}: no title, description or language")
-            name = pull.address.id if pull.address.id not in cases else f"{pull.address.id}@{pull.head[:8]}"
+                notes.add(pull.key, f"not in {MANIFEST}: no title, description or language")
+            if (name := pull.key) in cases:
+                raise at.error(f"the pull request {name} occurs twice")
             cases[name] = _GoldenFile(name, at, pull, notes).case(entry, self.exclude_producers)
             if test_set is not None:
                 in_test = pull.key in test_set

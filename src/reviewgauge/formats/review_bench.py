@@ -1,0 +1,134 @@
+"""ReviewBench's `findings.json`: what one agent found in one pull request (read and written).
+
+Source: https://github.com/review-bench/ReviewBench, `AGENT_CONTRACT.md` and `scripts/eval/input-validation.ts`:
+`{pr: {repo, pr_number, base, head}, agent, findings: [{file, start_line, end_line, message, producer}]}`. Also read:
+`corpus/test/findings.json`, `{pr_key: [finding]}`. Lines count in the file at the head; there is no side.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from pydantic import JsonValue
+
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.json_reader import Node, clean, kind_of, object_node
+from reviewgauge.core.parsing import parse_json
+from reviewgauge.core.protocols import Format, Parsed
+from reviewgauge.core.records import Change, Comment, Location, Review, Side
+from reviewgauge.formats.parsing.comments import Collector, has, peek, place_of, severity_of, unknown_fields
+
+_KNOWN = ("file", "start_line", "end_line", "message", "producer", "category")
+
+
+@dataclass(frozen=True)
+class ReviewBench(Format):
+    """One object of an agent on a pull request. A comment on a whole file is written on its first line.
+
+    Comments that name no file are not written: ReviewBench compares within files, so they could match nothing. Its
+    judge asks for the `base` of its own manifest: write with the changes of `review_bench(code=False)`.
+    """
+
+    suffixes: ClassVar[tuple[str, ...]] = ("findings.json",)
+    writes: ClassVar[bool] = True
+
+    def read(self, data: bytes, source: str) -> list[Parsed]:
+        """One Parsed per pull request, keyed by its address, or by its `pr_key` in a test set. Raises BadInput."""
+        root = object_node(parse_json(data, source), source)
+        if not has(root.value, "findings") and not has(root.value, "pr"):
+            return _test_set(root)
+        pull = root["pr"]
+        repo, number = pull.needed("repo").rstrip("/"), pull.integer("pr_number")
+        if number is None:
+            raise pull.error("is missing", "pr_number")
+        if "://" not in repo:
+            raise pull.error(f"{repo!r:.80} is not an address such as https://github.com/owner/name", "repo")
+        found = Collector(source, "review_bench", key=f"{repo}/pull/{number}", system=root.text("agent"))
+        commit = pull.needed("head")
+        if not has(root.value, "findings"):
+            raise root.error("is missing", "findings")
+        for i, item in enumerate(root.nodes("findings")):
+            _add(found, Node(item.value, source, f"findings[{i}]"), commit)
+        return [found.parsed()]
+
+    def recognises(self, data: bytes) -> bool:
+        """Findings beside a pull request, or lists of findings by pull request."""
+        value = peek(data)
+        if has(value, "pr", "findings") and isinstance(value, dict):
+            return has(value["pr"], "pr_number")
+        lists = list(value.values()) if isinstance(value, dict) else []
+        first = next((items[0] for items in lists if isinstance(items, list) and items), None)
+        return all(isinstance(items, list) for items in lists) and has(first, "file", "start_line", "message")
+
+    def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
+        """One review of one pull request. Raises UserError for several, and for a change without an address."""
+        if len(reviews) != 1:
+            raise UserError(
+                f"findings.json holds one review of one pull request, not {len(reviews)}",
+                remedy="write one file per review, named by the case",
+            )
+        (review,) = reviews
+        change = changes.get(review.case)
+        repo, found, number = (change.url or "").rpartition("/pull/") if change is not None else ("", "", "")
+        if change is None or not found or not number.isdigit():
+            raise UserError(f"{review.case} has no pull request's address, which findings.json must name")
+        document: dict[str, JsonValue] = {
+            "pr": {"repo": repo, "pr_number": int(number), "base": change.base, "head": change.head},
+            "agent": review.system,
+            "findings": [entry for comment in review.comments if (entry := _finding(comment, review.system))],
+        }
+        return json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def _test_set(root: Node) -> list[Parsed]:
+    parsed = []
+    for key, items in root.as_object().items():
+        if not isinstance(items, list):
+            raise BadInput(root.source, f"should be a list, not {kind_of(items)}", record=clean(key))
+        found = Collector(root.source, "review_bench", key=clean(key))
+        for i, item in enumerate(items):
+            _add(found, object_node(item, root.source, f"{clean(key)} [{i}]"), None)
+        parsed.append(found.parsed())
+    if not parsed:
+        raise root.error("is missing", "findings")
+    return parsed
+
+
+def _add(found: Collector, node: Node, commit: str | None) -> None:
+    path, body = node.needed("file"), node.needed("message")
+    start, end = node.integer("start_line"), node.integer("end_line")
+    if start is None or end is None:
+        raise node.error("is missing", "start_line" if start is None else "end_line")
+    if not body.strip():
+        found.skip(str(node.record), "empty")
+        return
+    word = node.as_object().get("severity")
+    found.add(
+        body,
+        Location(path=path, start=start, end=end, side=Side.NEW),
+        record=node.record,
+        category=node.text("category"),
+        severity=severity_of(word) if isinstance(word, str) else None,
+        author=node.text("producer"),
+        commit=commit,
+        extra=unknown_fields(node, *_KNOWN),
+    )
+
+
+def _finding(comment: Comment, system: str) -> dict[str, JsonValue] | None:
+    place = place_of(comment)
+    if place.path is None:
+        return None
+    known = place.start is not None and place.end is not None and place.side is not Side.OLD
+    finding: dict[str, JsonValue] = {
+        "file": place.path,
+        "start_line": place.start if known else 1,  # a line of the old file would be taken for one of the new
+        "end_line": place.end if known else 1,
+        "message": comment.body,
+        "producer": comment.author or system,
+    }
+    own = {"severity": comment.severity.value if comment.severity is not None else None, "category": comment.category}
+    return {**finding, **{key: value for key, value in own.items() if value is not None}}
