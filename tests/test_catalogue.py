@@ -26,6 +26,7 @@ REQUIRED = {
     "golden": "golden(model='fake:rules')",
     "panel": "panel(judges=('fake:rules', 'lexical'))",
     "collect_reviews": "collect_reviews(reviews_by=('helper[bot]',))",
+    "container": "container(image='agent:1')",
     "command": "command(run=('./review.sh',))",
     "prompt": "prompt(model='fake:rules')",
     "replay": "replay(path='findings.sarif')",

@@ -115,6 +115,18 @@ def test_it_finds_a_problem_that_shows_in_another_file_only_and_a_prompt_is_not_
     assert any("items, tax" in body for body in by_agent)
 
 
+def test_of_twelve_problems_in_other_files_it_finds_twelve_and_a_prompt_none(tmp_path: Path) -> None:
+    found: dict[str, list[bool]] = {"agent(model='fake:rules')": [], "prompt(model='fake:rules')": []}
+    for n in range(12):
+        parameters = ", ".join(f"p{at}" for at in range(2 + n % 3))
+        far = {f"far/part{n}.py": f"class Part:\n    def step{n}(self, {parameters}):\n        return {parameters}\n"}
+        near = {f"near{n}.py": f"def use(part):\n    return None\n\n\ndef call(step{n}):\n    return step{n}(1)\n"}
+        change = make_change(tmp_path / f"p{n}", {**far, f"near{n}.py": "def use(part):\n    return None\n"}, near)
+        for spec, hits in found.items():
+            hits.append(any(c.span and c.span.start == 6 for c in load(Reviewer, spec).review(change).comments))
+    assert [sum(hits) for hits in found.values()] == [12, 0]
+
+
 def test_its_prompt_fences_what_others_wrote(change: Change, endpoint: Scripted) -> None:
     assert FENCE_NOTE in load_prompt("reviewgauge.reviewers", "agent").parts[0][1]
     endpoint.script = [step(("comment", REAL), FINISH)]

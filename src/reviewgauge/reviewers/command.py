@@ -28,6 +28,7 @@ from reviewgauge.repo.guarded.environment import find_program
 from reviewgauge.repo.guarded.run import UNSEEN, Ended, ProcessLimits, run_guarded
 from reviewgauge.repo.guarded.sandbox import Sandbox, check_sandbox, needed, sandboxed
 from reviewgauge.repo.mirrors.workspaces import ALL
+from reviewgauge.reviewers.programs.contract import read_findings, settings
 from reviewgauge.reviewers.programs.environment import (
     CASE,
     CheckedEnvironment,
@@ -38,7 +39,7 @@ from reviewgauge.reviewers.programs.environment import (
 )
 from reviewgauge.reviewers.reading.review_files import ODD, fingerprint, foreign_paths, on_added_lines, placed, unique
 
-_PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|issues|output|here)\}")
+_PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|issues|output|here|pr|out)\}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INTERPRETERS = re.compile(r"(ba|da|z|k)?sh|python[0-9.]*|node|deno|bun|ruby|perl|php|Rscript")
 _LAST_WORDS = 4_000  # characters of stderr in a trace
@@ -62,6 +63,7 @@ class Command(Reviewer):
     `sandbox="bwrap"` shows the program the checkout, read-only, and the system's folders, and no network, home or other
     process; `"bwrap+network"` leaves it the network; `visible` are further files and folders that it may read. `"off"`
     does without the PID namespace that programs get where the system allows one, as sudo does not work there.
+    `contract="review_bench"` hands over and takes what ReviewBench's agent contract says, `config` are its settings.
     """
 
     needs_diff: ClassVar[bool] = True
@@ -86,6 +88,8 @@ class Command(Reviewer):
     home: ProgramText = ""
     sandbox: Sandbox = "auto"
     visible: tuple[ProgramText, ...] = ()
+    contract: Literal["", "review_bench"] = ""
+    config: tuple[ProgramText, ...] = ()
 
     def __post_init__(self) -> None:
         run = shlex.split(self.run) if isinstance(self.run, str) else self.run
@@ -96,6 +100,10 @@ class Command(Reviewer):
     @property
     def _sandboxed(self) -> bool:
         return self.sandbox.startswith("bwrap")
+
+    @property
+    def _output(self) -> str:
+        return self.output or "{output}" * bool(self.contract)
 
     @property
     def _argv(self) -> tuple[str, ...]:
@@ -121,10 +129,11 @@ class Command(Reviewer):
 
     def review(self, change: Change) -> Review:
         """The review of `change`. Raises Failed where the program breaks, takes too long or is unreadable."""
-        how = CheckedEnvironment(self.checkout, self.history, self.whole, self.strip_agent_config)
+        agent = self.system if self.contract else ""
+        how = CheckedEnvironment(self.checkout, self.history, self.whole, self.strip_agent_config, agent)
         here = str(Path.cwd())
         with place(change, how, self.env, self.home, here) as at:
-            argv = [_PLACEHOLDER.sub(lambda m: at.words[m[1]], word) for word in self._argv]
+            argv = [_PLACEHOLDER.sub(lambda m: at.words.get(m[1], m[0]), word) for word in self._argv]
             argv[0] = _program(self._argv, self.env) or argv[0]  # never one that data names
             if self._sandboxed:
                 readable = [at.folder, *needed(_named(self)), *_visible(self)]
@@ -132,12 +141,13 @@ class Command(Reviewer):
             namespace = self.sandbox != "off"
             limits = ProcessLimits(self.seconds, self.output_limit, self.processes, namespace=namespace)
             given = at.diff if self.stdin else None
-            ended = run_guarded(argv, at.folder, at.environment, limits, stdin=given, scratch=at.scratch)
+            environment = {**at.environment, **settings(self.config)}
+            ended = run_guarded(argv, at.folder, environment, limits, stdin=given, scratch=at.scratch)
             ended = replace(ended, err=_relative(ended.err, at.folder))
             try:
                 self._check_ending(ended)
-                output = as_text(ended.out if not self.output else self._written(at, ended))
-                parsed = self._parsed(_relative(_without_secrets(output.data), at.folder), ended)
+                output = as_text(self._written(at, ended) if self._output else ended.out)
+                parsed = self._parsed(_relative(_without_secrets(output.data), at.folder), ended, at)
             except Failed as error:
                 raise _with_unproved(error, ended.unproved) from None
         comments = list(placed(parsed, change))
@@ -176,7 +186,7 @@ class Command(Reviewer):
 
     def _written(self, at: ReviewEnvironment, ended: Ended) -> bytes:
         """The content of its output file; empty where there is none."""
-        path = Path(at.folder, _PLACEHOLDER.sub(lambda m: at.words[m[1]], self.output))
+        path = Path(at.folder, _PLACEHOLDER.sub(lambda m: at.words[m[1]], self._output))
         root = at.folder if path.is_relative_to(at.folder) else at.output.parent
         try:
             file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -196,14 +206,16 @@ class Command(Reviewer):
         finally:
             os.close(file)
 
-    def _parsed(self, data: bytes, ended: Ended) -> list[Parsed]:
-        source = f"what {self.system} wrote" if self.output else f"what {self.system} printed"
+    def _parsed(self, data: bytes, ended: Ended, at: ReviewEnvironment) -> list[Parsed]:
+        source = f"what {self.system} wrote" if self._output else f"what {self.system} printed"
         if not data.strip():
             if self.empty == "silent":
                 return []
             remedy = 'if that is how it says "no findings": empty="silent"'
             raise Failed(FailureKind.UNREADABLE, f"{source} is empty", remedy=remedy, raw=_raw(ended))
         try:
+            if self.contract:
+                return read_findings(data, at.environment)
             form = load(Format, self.format) if self.format else detect(data, source)
             return list(form.read(data, source))
         except BadInput as error:
@@ -235,6 +247,11 @@ def _check(command: Command) -> None:
         raise UserError(
             f"output={command.output!r} is outside the checkout", remedy='use a path inside it, or "{output}"'
         )
+    settings(command.config)
+    if command.config and not command.contract:
+        raise UserError("config= belongs to a contract", remedy='contract="review_bench"')
+    if command.contract and command.checkout != "head":
+        raise UserError("the contract is about the code after the change", remedy="leave out checkout=")
     _check_sandbox(command)
     if command.home and not Path(command.home).expanduser().is_dir():
         raise UserError(f"home={command.home!r} is not a folder")

@@ -19,6 +19,7 @@ from reviewgauge.repo.git.folders import scratch_folder
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.guarded.environment import clean_environment
 from reviewgauge.repo.mirrors.workspaces import workspace
+from reviewgauge.reviewers.programs.contract import hand_over
 from reviewgauge.reviewers.reading.change_text import diff_text, with_patches
 
 _FOLDERS = """
@@ -48,12 +49,16 @@ _ODD = re.compile(r"[^A-Za-z0-9._/@+-]")
 
 @dataclass(frozen=True)
 class CheckedEnvironment:
-    """How to make the checkout: its side, its history, and whether files for agents are left out."""
+    """How to make the checkout: its side, its history, and whether files for agents are left out.
+
+    `agent` is the name that the contract of a public benchmark calls the program by; empty without that contract.
+    """
 
     at: Checkout = "head"
     history: int = 0
     whole: bool = True
     strip_agent_config: bool = True
+    agent: str = ""
 
 
 @dataclass(frozen=True)
@@ -107,6 +112,11 @@ def place(
         environment = {f"REVIEWGAUGE_{name.upper()}": word for name, word in words.items()}
         if CASE not in variables:  # it often is the commit or the pull request: what a forge finds the answers under
             del environment[CASE]
+        if how.agent:
+            contract = hand_over(change, words, how.agent, top / "given")
+            environment |= contract
+            given["output"] = contract["RB_OUT"]
+            words |= {"output": contract["RB_OUT"], "pr": str(top / "given" / "pr"), "out": str(top / "given" / "out")}
         environment |= clean_environment(top, variables)
         words |= {"case": _plain(words["case"]), "here": here}
         yield ReviewEnvironment(
