@@ -368,6 +368,46 @@ def test_a_label_that_lost_its_core_line_is_dropped(told: Told, tmp_path: Path) 
     assert change not in cases, "the fix is about another line, which others wrote"
 
 
+FEE = "def fee(a):\n    while {}:\n        a = a + {}\n    return a\n"
+TAXES = "\n\ndef tax(b):\n    rate = {}\n    return b * rate\n"
+
+
+def test_lines_that_nothing_ties_to_the_rest_of_a_fix_are_an_aside(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    aside = told.commit("Add fee", {"shop/fee.py": FEE.format("1", "2")})
+    tied = told.commit("Add tax", {"shop/tax.py": TAXES.format("19")})
+    added = "\n\ndef round_all(items):\n    return [round(item, 2) for item in items]\n"
+    told.commit("Fix sums that are not rounded", {"shop/fee.py": FEE.format("True", "2") + added}, days=3)
+    guard = "if rate > 1:\n        raise ValueError(rate)\n    rate = rate or 0"
+    told.commit("Fix tax of 19 euros", {"shop/tax.py": TAXES.format(f"read()\n    {guard}")}, days=3)
+    told.quiet(400)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    assert aside not in cases and drops[aside[:12]] == "a fix speaks about it, but not about lines that count"
+    assert cases[tied].references
+
+
+def test_of_several_changes_a_fix_is_about_those_where_most_of_its_work_is(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    before, after = FEE.format("a < 9 * low", "2"), FEE.format("a < 7 * high", "2")
+    less = told.commit("Add fee", {"shop/fee.py": before})
+    most = told.commit("Add tax", {"shop/fee.py": before + TAXES.format("19 * low")})
+    told.commit("Fix tax that grows", {"shop/fee.py": after + TAXES.format("21 * high * 3")}, days=3)
+    told.quiet(400)
+    cases, _, _ = build(told.folder, tmp_path / "bench")
+    assert less not in cases and cases[most].references
+    loose, _, _ = build(told.folder, tmp_path / "loose", FromGit(strict=False))
+    assert loose[less].references and loose[most].references
+
+
+def test_a_change_that_moves_code_did_not_bring_its_defects(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    moves = told.commit("Refactor the fees", {"shop/fee.py": FEE.format("a < 9", "2")})
+    told.commit("Fix fee of eight", {"shop/fee.py": FEE.format("a < 8", "2")}, days=3)
+    told.quiet(400)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    assert moves not in cases and drops[moves[:12]] == "a fix speaks about it, but not about lines that count"
+
+
 def test_what_is_mended_within_a_day_was_unfinished(told: Told, tmp_path: Path) -> None:
     told.commit("begin", {"README.md": "shop\n"})
     change = told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]")})

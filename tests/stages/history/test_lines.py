@@ -56,6 +56,9 @@ EDITED = "the fix changed what had stood in the line before"
         ("if a.x is b.y:", "if a.x is b.y and c != 'GET':", "if a.x is not b.y and c != 'GET':", EDITED),
         ("f(a, b, c, d)", "f(a, b, c, e)", "", "an old line that the change only edited, replaced as a whole"),
         ("", "raise Error('no')", 'raise Error("no")', "only moved or wrapped by the fix"),
+        ("", r"raise Error('no \'x\'')", """raise Error("no 'x'")""", "only moved or wrapped by the fix"),
+        ("", "return a.headers['to']", "to = a.headers['to']", "only moved or wrapped by the fix"),
+        ("", "open(a.headers['to'])", "return open(a.headers['to'])", ""),
     ],
 )
 def test_whose_words_were_fixed(before: str, line: str, after: str, why: str) -> None:
@@ -95,6 +98,10 @@ def test_a_huge_block_counts_as_changed_throughout() -> None:
         ("shop/core.py", ""),
         ("src/main/java/Shop.java", ""),
         ("docs/conf.py", "docs, examples, tools or CI"),
+        ("_travis/run.sh", "docs, examples, tools or CI"),
+        ("dummyserver/handlers.py", "tests"),
+        ("shop/test_server/app.py", "tests"),
+        ("shop/server/app.py", ""),
         ("tests/test_a.py", "tests"),
         ("setup.py", "build or packaging"),
         ("README.md", "documentation"),

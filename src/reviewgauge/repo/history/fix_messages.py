@@ -127,14 +127,14 @@ _WORDS = _words(
     r"fix(?:e[sd]|ing|up|ups)? (?:hot|bug)_?fix(?:e[sd])? bug(?:s|gy)? defects? regressions? segfaults? dead-?locks?",
     r"(?:memory|resource|socket|connection)_leaks? race_conditions? off_by_one infinite_(?:loop|recursion)s?",
     r"null_pointers? npe crash(?:e[sd]|ing)? vulnerabilit(?:y|ies) cve-\d{4}-\d+ buffer_overflows? use_after_free",
-    r"workaround unbreak repair(?:s|ed)?",
+    r"unbreak repair(?:s|ed)?",
 )
 _HINTS = _words(
     r"errors? fail(?:s|ed|ing|ures?)? wrong(?:ly)? incorrect(?:ly)? correct(?:s|ed|ing|ly)? broken break(?:s|ing|age)?",
     r"broke leak(?:s|ed|ing)? missing forg[eo]t(?:ten)? oops whoops avoid(?:s|ed|ing)? prevent(?:s|ed|ing)?",
     r"exceptions? invalid problems? issues? crash\w* proper(?:ly)? instead_of do(?:es)?_?n[o']t should(?:n't)?",
     r"ensure[sd]? handle[sd]? handling make_sure resolve[sd]? stop(?:s|ped)? no_longer mistakes? security unexpected",
-    r"respect(?:s|ed)?",
+    r"respect(?:s|ed)? work_?arounds?",
     # German, French, Spanish, Portuguese, Italian, Polish, Russian; below, without blanks: Chinese, Japanese, Korean
     r"behoben behebt fehler\w* korrig\w+ corrig\w+ bogues? arregl\w+ conserta\w* erro(?:s|re|ri)? napraw\w+",
     r"popraw\w+ исправ\w+ ошибк\w+",
@@ -179,7 +179,11 @@ _ONLY_WHERE = re.compile(  # where something was wrong, not what
     r"|fix(?:e[sd]|ing)?\s+(?:the\s+)?[\w.-]{1,40}\.?|[\w.-]{1,40}(?:\s+[\w.-]{1,40})?\s+(?:bug[ -]?)?fix(?:e[sd])?\.?",
     re.IGNORECASE,
 )
-_SEVERAL = re.compile(r"\bfixes(?:\s+(?:and|to|for|in|of|on|from|with|&)\b|\s*$|\s*[.:;,(])", re.IGNORECASE)
+_SEVERAL = re.compile(
+    r"\bfixes(?:\s+(?:and|to|for|in|of|on|from|with|&)\b|\s*$|\s*[.:;,(])"
+    r"|\bfix(?:e[sd]|ing)?\s+(?:a\s+(?:few|couple|lot)|some|several|various|many|multiple|lots)\b",
+    re.IGNORECASE,
+)
 _BULLET = re.compile(r"(?m)^[^\S\n]*[*-]\s.*$")  # a squashed pull request lists its commits
 _TANGLED = _words(
     r"also refactor\w* factor(?:ed|ing)?_out clean(?:ed|ing|s)?_?up\w* simplif\w+ renam(?:e[sd]?|ing) mov(?:ed|es|ing)",

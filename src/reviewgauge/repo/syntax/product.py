@@ -22,7 +22,7 @@ _COMMENT = re.compile(
 _VERSION = re.compile(r"[\w.\s\"']*\b_{0,2}(?:version|build|release)(?:_info)?_{0,2}[\"']?\s*[:=]", re.IGNORECASE)
 _OUTSIDE = (
     "doc docs documentation example examples demo demos sample samples benchmark benchmarks bench .github .circleci"
-    " .gitlab ci debian packaging extras contrib tools scripts artwork website fixtures"
+    " .gitlab ci _travis debian packaging extras contrib tools scripts artwork website fixtures"
 )
 _OUTSIDE_FOLDERS = frozenset(_OUTSIDE.split())
 _VENDORED_PYTHON = frozenset({"packages", "_packages", "xlib", "extlib", "_ext"})  # below a package of its own

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import lru_cache
@@ -12,7 +13,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Comment, Origin, Resolution, Side, Span, Tier
 from reviewgauge.repo.diff.diffs import Hunk, line_runs, parse_patch
 from reviewgauge.repo.history.landed_changes import LandedChange, own_text, without_ids
-from reviewgauge.repo.syntax.product import not_product, trivial
+from reviewgauge.repo.syntax.product import not_product
 from reviewgauge.repo.szz.skipping import INSIDE
 from reviewgauge.repo.szz.trace import Inducing
 from reviewgauge.stages.history.fixes import FixTracer, FoundFix, fix_text
@@ -26,15 +27,15 @@ from reviewgauge.stages.history.lines import (
     texts,
     touched_at,
     words_changed,
+    words_of,
 )
 from reviewgauge.stages.history.memory import HistoryMemory
 
 _LONGEST_EVIDENCE = 4000  # characters of a fix's hunks
 _LONGEST_SNIPPET = 2000
 _LONGEST_BODY = 2000
-_CORE = 0.06  # of the words that a fix changes: less of them in a change's lines is an aside
-_PART = 0.25  # of the words that a fix takes out: less of them in a change's lines is an aside
 _SHORT = 8  # characters of a line, without blanks, from which on a moved line is recognised
+_MOVES = re.compile(r"\b(?:refactor\w*|mov(?:e[sd]?|ing)|renam(?:e[sd]?|ing)|reorgani[sz]\w+)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +111,7 @@ class Labeller:
         change, files = found.change, found.files
         gone = texts(files, "-")
         placed: list[tuple[str, int, Inducing]] = []
-        for line, owner, reason in self.tracer.lines(self.tracer.recall(fix.commit.id), fix):
+        for line, owner, reason in self._blamed(fix):
             if owner != found.number or reason:
                 continue
             if line.commit == change.commit.id != change.head:
@@ -146,21 +147,26 @@ class Labeller:
 
     def _aside(self, found: DiffedChange, fix: FoundFix, lines: Sequence[Inducing]) -> str:
         """Why the lines of one change are too small a part of what a fix does for its text to be about them."""
+        if _MOVES.search(found.change.title):
+            return "of a change that moves code, by its title: the defect may be older"
         files = self._diff(f"{fix.commit.id}^", fix.commit.id)
         product = [file for file in files if not not_product(file.path)]
         if fix.bare and adds_option(product):
             return "of a fix that only closes an issue and adds an option: a wish"
         if lines and self._core_lost(found, fix, files, lines):
             return "the line that the fix changes most is not among them"
-        out, into = words_changed(files, lambda path, text: not not_product(path) and not trivial(text))
-        taken, given = (
-            (sum(parts) for parts in zip(*(_weight(files, line) for line in lines), strict=True)) if lines else (0, 0)
-        )
-        if not self.strict or not lines or not out + into or any(line.reason == INSIDE for line in lines):
+        if not self.strict or not lines or any(line.reason == INSIDE for line in lines):
             return ""
-        if taken + given < _CORE * (out + into):
-            return "beside what the fix does: nearly all of it is elsewhere, or new lines"
-        return "beside what the fix does: most of what it takes out is elsewhere" if taken + given < _PART * out else ""
+        here, elsewhere = words_changed(product, {(line.fix_path, line.fix_line) for line in lines})
+        if len(here) >= len(elsewhere):
+            return ""
+        if {*here, *words_of(line.text for line in lines)}.isdisjoint(elsewhere):
+            return "beside what the fix does: nothing ties it to the rest"
+        others = {owner for _, owner, reason in self._blamed(fix) if not reason} - {found.number, *fix.reverted}
+        return "of a fix of several changes that does most of its work elsewhere" if others else ""
+
+    def _blamed(self, fix: FoundFix) -> Iterator[tuple[Inducing, int | None, str]]:
+        return self.tracer.lines(self.tracer.recall(fix.commit.id), fix)
 
     def _core_lost(
         self, found: DiffedChange, fix: FoundFix, files: Sequence[ChangedFile], lines: Sequence[Inducing]
@@ -171,7 +177,7 @@ class Labeller:
         twice as much counts.
         """
         best = max(sum(_weight(files, line)) for line in lines)
-        for line, owner, reason in self.tracer.lines(self.tracer.recall(fix.commit.id), fix):
+        for line, owner, reason in self._blamed(fix):
             weight = sum(_weight(files, line))
             if not reason and weight > (best if owner == found.number else 2 * best):
                 return True

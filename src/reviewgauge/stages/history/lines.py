@@ -7,7 +7,7 @@ word: the words that the change brought into the line with the words that the fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -17,6 +17,7 @@ from typing import NamedTuple
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import DiffLine, Kind, parse_patch
 from reviewgauge.repo.diff.positions import map_line
+from reviewgauge.repo.syntax.product import trivial
 
 
 def forward(files: Sequence[ChangedFile], path: str, line: int) -> tuple[str, int] | None:
@@ -62,7 +63,7 @@ _OPTION = re.compile(
 )
 _DEFAULT = re.compile(r"[(,]\s*+([a-z_]\w{1,60})=")
 _TOKEN = re.compile(r"\\\S|\w+|==|!=|<=|>=|&&|\|\||[^\w\s]")
-_SIGNS = frozenset("()[]{},;:.'\"`\\")  # say nothing by themselves, outside of string literals
+_SIGNS = frozenset(("\\'", '\\"', *"()[]{},;:.'\"`\\"))  # say nothing by themselves, outside of string literals
 _LOGIC = frozenset(("and", "or", "not", "&&", "||", "!"))  # where brackets say which operand belongs where
 _RUN = 4  # words in a row from which on a line is known again inside of deleted ones
 _ALIKE = 0.75  # from which on a line is an edit of another one (share of tokens that both have, in order)
@@ -101,7 +102,7 @@ def origin_problem(change: TouchedLine, fix: TouchedLine) -> str:
 
     `change` is the line as the change under review left it, `fix` the same line as the fix found it.
     """
-    if not fix.changed and not fix.beside:
+    if not fix.beside and all(fix.tokens[at] == "return" for at in fix.changed):  # "return x" became "y = x"
         return "only moved or wrapped by the fix"
     if change.tokens != fix.tokens or change.share >= _OWN:  # it wrote the line, or the line differs in form
         return ""
@@ -116,15 +117,21 @@ def origin_problem(change: TouchedLine, fix: TouchedLine) -> str:
     )
 
 
-def words_changed(files: Sequence[ChangedFile], counts: Callable[[str, str], bool]) -> tuple[int, int]:
-    """How many words a diff takes out and puts in, in the lines for which `counts(path, text)` holds."""
-    totals = dict.fromkeys((Side.OLD, Side.NEW), 0)
+def words_changed(files: Sequence[ChangedFile], lines: Collection[tuple[str, int]]) -> tuple[list[str], list[str]]:
+    """The words that a diff takes out or puts in: in the blocks with one of `lines` of the old side, and elsewhere.
+
+    Words of lines that say nothing do not count, nor those that the block leaves as they are.
+    """
+    here, elsewhere = list[str](), list[str]()
     for file in files:
-        counted = [line for line in _diff_lines(file) if line.kind != " " and counts(file.path, line.text)]
-        for side in totals:
-            numbers = (number for line in counted if (number := line.number(side)) is not None)
-            totals[side] += sum(len(touched_lines(file.patch or "", side)[number].changed) for number in numbers)
-    return totals[Side.OLD], totals[Side.NEW]
+        for block in (block for hunk in parse_patch(file.patch or "") for block in hunk.blocks()):
+            wanted = any((file.old_path or file.path, line.old) in lines for line in block)
+            for line in block:
+                side, number = (Side.NEW, line.new) if line.kind == "+" else (Side.OLD, line.old)
+                if number is not None and not trivial(line.text):
+                    touched = touched_lines(file.patch or "", side)[number]
+                    (here if wanted else elsewhere).extend(touched.tokens[at] for at in touched.changed)
+    return here, elsewhere
 
 
 def touched_at(files: Sequence[ChangedFile], path: str, line: int, side: Side) -> TouchedLine | None:
@@ -179,6 +186,11 @@ def _deleted_runs(patches: tuple[str, ...]) -> tuple[str, ...]:
 
 def _joined(tokens: Iterable[str]) -> str:
     return f" {' '.join(token for token in tokens if token not in _SIGNS)} "
+
+
+def words_of(lines: Iterable[str]) -> set[str]:
+    """The different words in lines."""
+    return {token for line in lines for token in _tokens(line)} - _SIGNS
 
 
 def adds_option(files: Sequence[ChangedFile]) -> bool:
@@ -301,7 +313,7 @@ def _tokens(text: str) -> tuple[str, ...]:
         if quote and token == quote:
             quote = ""
         elif quote:
-            token = f"'{token}" if token in _SIGNS else token
+            token = f"'{token[-1]}" if token in _SIGNS else token  # an escaped quote is a quote
         elif token in _QUOTES and token in text[match.end() :]:
             quote = token
         found.append(token)
