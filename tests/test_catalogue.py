@@ -28,6 +28,7 @@ REQUIRED = {
     "collect_reviews": "collect_reviews(reviews_by=('helper[bot]',))",
     "container": "container(image='agent:1')",
     "command": "command(run=('./review.sh',))",
+    "pr_review": "pr_review(model='fake:rules')",
     "prompt": "prompt(model='fake:rules')",
     "replay": "replay(path='findings.sarif')",
     "same_concern": "same_concern(model='fake:rules')",

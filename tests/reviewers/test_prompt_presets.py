@@ -182,7 +182,7 @@ def test_a_change_of_another_task_is_refused_before_the_first_call(preset: Prese
     reviewer = Prompt("fake:rules", preset=preset)
     fits, other = change(task), change(Task.REVIEW, id="c2")
     assert reviewer.prepare([fits]) == ()
-    with pytest.raises(UserError, match=f"the task is review, and the preset answers {task}") as refusal:
+    with pytest.raises(UserError, match=f"the task is review, and it answers {task}") as refusal:
         reviewer.prepare([other])
     assert refusal.value.remedy == 'take preset="aacr" or preset="crscore" or preset="swr"'
     (drop,) = reviewer.prepare([fits, other])

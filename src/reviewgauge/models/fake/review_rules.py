@@ -106,9 +106,9 @@ def comment(request: Request) -> str:
 # --- reviews as text and as reports --------------------------------------------------------------------------------
 
 _CHANGE = re.compile(rf"^Code change:\n{FENCED.format('code')}$", re.MULTILINE | re.DOTALL)
-_DIFF = re.compile(rf"^(?:Diff|The change as one diff, .*):\n{FENCED.format('code')}$", re.MULTILINE | re.DOTALL)
+_DIFF = re.compile(rf"^(?:Diff|The change as one diff, [^\n]*):\n{FENCED.format('code')}$", re.MULTILINE | re.DOTALL)
 _MOST = re.compile(r"Report at most (\d+) problems")
-_DANGERS = ("eval(", "shell=True", "secret")
+_DANGERS = ("eval runs", "shell=True", "A secret")
 
 
 def plain_review(request: Request) -> str:

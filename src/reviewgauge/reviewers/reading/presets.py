@@ -58,14 +58,6 @@ class Preset(NamedTuple):
     printed: bool = False
     schema: Mapping[str, JsonValue] | None = None
 
-    def refusal(self, change: Change) -> str:
-        """Why it cannot be asked about a change; empty where it can."""
-        if change.task not in self.tasks:
-            return f"the task is {change.task}, and the preset answers {' and '.join(self.tasks)}"
-        if change.task is Task.LOCATE and change.focus is None and len(change.files) > 1:
-            return "it has several files and no focus, so that a line number alone names no line"
-        return ""
-
     def pieces(self, change: Change, scope: Scope | Literal[""], longest: int) -> Pieces:
         """The pieces of a change that it is asked about, one call each."""
         if self.numbered or change.task in (Task.LOCATE, Task.COMMENT):
@@ -147,6 +139,15 @@ PRESETS: Mapping[PresetName, Preset] = {
     "crscore": Preset((Task.REVIEW, Task.COMMENT), _plain_review),
     "swr": Preset((Task.REVIEW, Task.ASSESS), _report, scope="change", schema=object_schema(findings=report_schema())),
 }
+
+
+def refusal(tasks: tuple[Task, ...], change: Change) -> str:
+    """Why what answers `tasks` cannot be asked about a change; empty where it can."""
+    if change.task not in tasks:
+        return f"the task is {change.task}, and it answers {' and '.join(tasks)}"
+    if change.task is Task.LOCATE and change.focus is None and len(change.files) > 1:
+        return "it has several files and no focus, so that a line number alone names no line"
+    return ""
 
 
 def preset_for(task: Task) -> str:

@@ -7,10 +7,11 @@ A report is a JSON object with a list `findings` of objects with `file`, `code` 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import JsonValue, ValidationError
 
+from reviewgauge.core.errors import one_line
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.records import Comment, Location, Severity
 from reviewgauge.models.answers.json_values import storable
@@ -20,6 +21,7 @@ from reviewgauge.models.answers.text import plain
 from reviewgauge.models.request.messages import Prompt
 
 TEXT: JsonValue = {"type": "string"}
+OTHER = "other"
 SEVERITIES = ("critical", "high", "medium", "low")
 _TEXTS = ("file", "code", "comment")
 _FORBIDDEN = ("<<<DATA ", "<<<END ")
@@ -37,32 +39,56 @@ def report_schema(**choices: tuple[str, ...]) -> JsonValue:
     return {"type": "array", "items": object_schema(**words, **dict.fromkeys(_TEXTS, TEXT))}
 
 
-def read_report(text: str, prompt: Prompt, areas: tuple[str, ...] = ()) -> tuple[Comment, ...]:
-    """The findings of a report; with `areas` each must also name one of them, and a severity.
+def read_report(text: str, prompt: Prompt) -> tuple[Comment, ...]:
+    """The findings of a report.
 
-    Raises Unreadable: no such JSON object, a finding without comment, a word outside of its list, a refusal, or the
-    words of the question in place of a finding.
+    Raises Unreadable: no such JSON object, a finding without comment, a refusal, or the words of the question in place
+    of a finding.
     """
-    listed = json_object(text, ("findings",), prompt).get("findings")
+    return tuple(_comment(item, number) for number, item in _items(json_object(text, ("findings",), prompt)))
+
+
+class RankedReport(NamedTuple):
+    """Findings, the most severe first, and what the report says about tests and security."""
+
+    comments: tuple[Comment, ...]
+    tests: str
+    security: str
+
+
+def read_ranked_report(text: str, prompt: Prompt, areas: tuple[str, ...]) -> RankedReport:
+    """A report whose findings name one of `areas` and a severity. An area but "other" becomes the category.
+
+    Raises Unreadable as `read_report`, and for another word in place of an area or a severity.
+    """
+    report = json_object(text, ("findings", "tests", "security"), prompt)
+    found = [_ranked(item, number, areas) for number, item in _items(report)]
+    found.sort(key=lambda one: SEVERITIES.index(str(one.severity)))
+    return RankedReport(tuple(found), *(one_line(str(report[name]), 400) for name in ("tests", "security")))
+
+
+def _ranked(item: Mapping[str, JsonValue], number: int, areas: tuple[str, ...]) -> Comment:
+    area = _word(item, "area", areas, number)
+    severity = Severity(_word(item, "severity", SEVERITIES, number))
+    return _comment(item, number).model_copy(update={"category": None if area == OTHER else area, "severity": severity})
+
+
+def _items(report: Mapping[str, JsonValue]) -> Iterator[tuple[int, Mapping[str, JsonValue]]]:
+    listed = report.get("findings")
     if not isinstance(listed, list):
         raise Unreadable("findings is not a list")
-    return tuple(_findings(listed, areas))
-
-
-def _findings(listed: list[JsonValue], areas: tuple[str, ...]) -> Iterator[Comment]:
     for number, item in enumerate(listed, 1):
         if not isinstance(item, dict):
             raise Unreadable(f"finding {number} is not an object")
-        file, code, comment = (_text(item, name, number) for name in _TEXTS)
-        if not comment.strip(" .…\n"):
-            raise Unreadable(f"finding {number} has no comment")
-        area, severity = "", None
-        if areas:
-            area = _word(item, "area", areas, number)
-            severity = Severity(_word(item, "severity", SEVERITIES, number))
-        claimed = Location(path=file.strip() or None, hunk=code.strip("\n") or None)
-        found = storable_comment(comment, severity=severity, category=area or None, claimed=claimed)
-        yield found.model_copy(update={"id": f"finding-{number}"})
+        yield number, item
+
+
+def _comment(item: Mapping[str, JsonValue], number: int) -> Comment:
+    file, code, comment = (_text(item, name, number) for name in _TEXTS)
+    if not comment.strip(" .…\n"):
+        raise Unreadable(f"finding {number} has no comment")
+    claimed = Location(path=file.strip() or None, hunk=code.strip("\n") or None)
+    return storable_comment(comment, claimed=claimed).model_copy(update={"id": f"finding-{number}"})
 
 
 def storable_comment(body: str, **fields: Any) -> Comment:

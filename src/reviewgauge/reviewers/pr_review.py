@@ -1,0 +1,115 @@
+"""One report on the whole change: the files that matter under a budget, few and severe findings, ranked.
+
+Source: PR-Review, the best system of SWR-Bench (arXiv:2509.01494, IV-B2): one consolidated diff, files prioritised
+where the context is short, a report structured into tests, security and other. The paper puts its lead down to few
+false positives: 1.49 findings a review, the most severe of all systems. Our own implementation of that description,
+with our own prompt (`prompt="own"`). With `context="static"` it is the paper's Hybrid-Review on top of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import JsonValue
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Change, Task
+from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import ModelName, PluginSpec
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence, load_prompt
+from reviewgauge.models.request.messages import Prompt as Template
+from reviewgauge.reviewers.reading.change_text import Piece, Pieces
+from reviewgauge.reviewers.reading.context_text import BUDGET, load_contexts, pin_contexts
+from reviewgauge.reviewers.reading.model_reviewer import ModelReviewer
+from reviewgauge.reviewers.reading.presets import PieceReview, Reader
+from reviewgauge.reviewers.reading.prioritised import prioritised
+from reviewgauge.reviewers.reading.report_answers import (
+    OTHER,
+    SEVERITIES,
+    TEXT,
+    object_schema,
+    read_ranked_report,
+    report_schema,
+)
+
+AREAS = ("tests", "security", OTHER)
+_MOST_NAMES = 50  # of files that are not shown
+_SCHEMA = object_schema(tests=TEXT, security=TEXT, findings=report_schema(area=AREAS, severity=SEVERITIES))
+
+
+@dataclass(frozen=True)
+class PrReview(ModelReviewer):
+    """Asks `model` once about a change, of which `tokens` by estimate are shown, for at most `most` findings.
+
+    The trace has what it said about tests and security, and what was not shown. `context` and `budget`: see `prompt`.
+    """
+
+    model: ModelName
+    most: int = 3
+    tokens: int = 24_000
+    prompt: Literal["own"] = "own"
+    context: PluginSpec | tuple[PluginSpec, ...] = ()
+    budget: int = BUDGET
+
+    def __post_init__(self) -> None:
+        load_contexts(self.context)  # refuses what is not a context before anything is read
+
+    @property
+    def _tasks(self) -> tuple[Task, ...]:
+        return (Task.REVIEW, Task.ASSESS)
+
+    @property
+    def _schema(self) -> Mapping[str, JsonValue]:
+        return _SCHEMA
+
+    @property
+    def _template(self) -> Template:
+        return load_prompt("reviewgauge.reviewers", "pr_review")
+
+    def pins(self) -> Mapping[str, str]:
+        """The words of the prompt, and what the contexts rest on."""
+        return {"prompt": self._template.fenced_digest} | pin_contexts(self._contexts)
+
+    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
+        """Name the changes that it cannot read and the files that it does not show. Raises UserError."""
+        if self.most < 1 or self.tokens < 1:
+            raise UserError(f"most and tokens must be positive, got {self.most} and {self.tokens}")
+        return super().prepare(changes)
+
+    def _pieces(self, change: Change) -> Pieces:
+        return prioritised(change, self.tokens)
+
+    def _messages(self, change: Change, piece: Piece, context: str = "") -> tuple[Message, ...]:
+        return self._template.messages(
+            {
+                "fence_note": FENCE_NOTE,
+                "pr_title": fence(change.title),
+                "pr_description": fence(change.description),
+                "diff_hunk": fence(piece.text),
+                "omitted": _omitted(change, piece),
+                "context": f"\nContext:\n{fence(context)}\n" if context else "",
+                "most": str(self.most),
+            }
+        )
+
+    def _reader(self, change: Change) -> Reader:
+        def read(text: str) -> PieceReview:
+            found = read_ranked_report(text, self._template, AREAS)
+            extra = len(found.comments) - self.most
+            more = [f"{extra} more than the {self.most} most severe findings were left out"] if extra > 0 else []
+            remark = "\n".join([f"tests: {found.tests}", f"security: {found.security}", *more])
+            return PieceReview(comments=found.comments[: self.most], remark=remark)
+
+        return read
+
+
+def _omitted(change: Change, piece: Piece) -> str:
+    """The names of the files that are not shown, for the prompt; empty where all are."""
+    shown = {file.path for file in piece.change.files}
+    names = [file.path for file in change.files if file.path not in shown]
+    if not names:
+        return ""
+    more = [f"and {len(names) - _MOST_NAMES:,} more"] if len(names) > _MOST_NAMES else []
+    return "\nAlso changed, and not shown:\n" + fence("\n".join([*names[:_MOST_NAMES], *more])) + "\n"

@@ -1,0 +1,94 @@
+"""A change within a budget: the important files first, and everything that is left out by name."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reviewgauge.core.records import Change, ChangedFile, FileStatus
+from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.reviewers.reading.prioritised import prioritised
+
+
+def added(lines: int, at: int = 1) -> str:
+    body = "\n".join(f"+line {n}" for n in range(lines))
+    return f"@@ -{at},0 +{at},{lines} @@\n{body}"
+
+
+def deleted(lines: int, at: int = 1) -> str:
+    body = "\n".join(f"-line {n}" for n in range(lines))
+    return f"@@ -{at},{lines} +{at},0 @@\n{body}"
+
+
+FILES = (
+    ChangedFile(path="logo.png", binary=True),
+    ChangedFile(path="gone.py", patch=deleted(50), status=FileStatus.DELETED),
+    ChangedFile(path="package-lock.json", patch=added(90)),
+    ChangedFile(path="README.md", patch=added(8)),
+    ChangedFile(path="data.csv", patch=added(7)),
+    ChangedFile(path="tests/test_a.py", patch=added(60)),
+    ChangedFile(path="small.py", patch=added(2)),
+    ChangedFile(path="big.py", patch=added(9)),
+)
+CHANGE = Change(id="c", repo="o/r", files=FILES)
+ORDER = [
+    "big.py", "small.py", "tests/test_a.py", "data.csv", "README.md", "package-lock.json", "gone.py", "logo.png",
+]  # fmt: skip
+
+
+def test_source_comes_first_and_what_only_deletes_last() -> None:
+    (piece,), unread = prioritised(CHANGE, 100_000)
+    assert [file.path for file in piece.change.files] == ORDER
+    assert unread == ["logo.png: a binary file has no hunks"]
+
+
+def test_what_does_not_fit_is_left_out_by_name_and_smaller_files_take_its_place() -> None:
+    (piece,), unread = prioritised(CHANGE, 200)
+    assert [file.path for file in piece.change.files] == ["big.py", "small.py", "data.csv", "README.md", "logo.png"]
+    assert len(piece.text) <= 800
+    left_out = [reason for reason in unread if "budget" in reason]
+    assert left_out == [
+        f"{path}: left out for the budget of 200 tokens" for path in ("tests/test_a.py", "package-lock.json", "gone.py")
+    ]
+
+
+def test_hunks_that_only_delete_give_way_to_those_that_add() -> None:
+    patch = "\n".join([deleted(20), added(20, 100), deleted(2, 200)])
+    (piece,), unread = prioritised(Change(repo="o/r", files=(ChangedFile(path="a.py", patch=patch),)), 80)
+    (file,) = piece.change.files
+    assert [hunk.old_start for hunk in parse_patch(file.patch or "")] == [100, 200]
+    assert unread == ["a.py: 1 of 3 hunks left out for the budget of 80 tokens"]
+
+
+def test_a_change_of_which_no_hunk_fits_is_cut_off() -> None:
+    (piece,), _ = prioritised(Change(repo="o/r", files=(ChangedFile(path="a.py", patch=added(500)),)), 50)
+    assert piece.cut > 0
+    assert "+line 1\n" in piece.text
+    assert len(piece.text) <= 200
+
+
+def test_a_change_without_a_hunk_has_no_piece() -> None:
+    assert prioritised(Change(repo="o/r", files=FILES[:1]), 10) == ([], ["logo.png: a binary file has no hunks"])
+
+
+SIZES = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=8)
+
+
+@given(SIZES, st.integers(5, 400))
+def test_nothing_is_over_the_budget_and_nothing_is_lost_in_silence(sizes: list[tuple[int, int]], tokens: int) -> None:
+    files = tuple(
+        ChangedFile(
+            path=f"f{n}.py", patch="\n".join(filter(None, [added(a) if a else "", deleted(d, 99) if d else ""]))
+        )
+        for n, (a, d) in enumerate(sizes)
+    )
+    found = prioritised(Change(repo="o/r", files=files), tokens)
+    hunks = {file.path: len(parse_patch(file.patch or "")) for file in files}
+    if not found.pieces:
+        assert not any(hunks.values())
+        return
+    (piece,) = found.pieces
+    assert len(piece.text) <= tokens * 4
+    shown = {file.path: len(parse_patch(file.patch or "")) for file in piece.change.files}
+    named = {reason.partition(":")[0] for reason in found.unread}
+    assert piece.cut or all(shown.get(path, 0) == count or path in named for path, count in hunks.items())
