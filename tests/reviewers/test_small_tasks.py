@@ -1,0 +1,59 @@
+"""ContextCRBench's entries, from the question through a real server to the figures of a run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hunk_entries import entry
+from reviewgauge.api.review import review
+from reviewgauge.api.score import score
+from reviewgauge.models.fake.server import FakeServer
+
+BAD = " a = 1\n-b = 2\n+b = eval(b)\n+c = 4\n return a"
+NOTE = "eval runs whatever the text says. Parse the value instead."
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
+
+
+def figures(folder: Path, task: str, metric: str, rows: list[dict[str, Any]]) -> tuple[dict[str, float | None], str]:
+    """(the readings of the metric by name, what the server was asked)."""
+    (folder / "entries.json").write_text(json.dumps(rows))
+    with FakeServer() as server:
+        contexts = "('issue', 'pr', \"function(which='both')\")"
+        spec = f"prompt(model='{server.spec()}', preset='contextcrbench_{task}', context={contexts})"
+        review(f"context_crbench(task='{task}')", spec, run=folder / "run", source=folder)
+        asked = " ".join(str(seen.body) for seen in server.seen)
+    (board,) = score(folder / "run", metric, resamples=100).leaderboards
+    (system,) = board.systems
+    return {estimate.reading: estimate.value for estimate in system.estimates}, asked
+
+
+def test_assess(tmp_path: Path) -> None:
+    rows = [entry(diff_hunk_content=BAD), entry(id=18, merged=True), entry(id=19)]
+    found, asked = figures(tmp_path, "assess", "assess", rows)
+    assert (found["balanced_accuracy"], found["merged_recall"], found["not_merged_recall"]) == (0.75, 1, 0.5)
+    assert "SECRET" not in asked
+    assert "b is wrong" in asked, "the issue is context"
+    assert "Set b" in asked, "the title is context"
+    assert "def run():\\n    pass" in asked or "def run():\n    pass" in asked, "the function is context"
+
+
+def test_locate(tmp_path: Path) -> None:
+    rows = [entry(diff_hunk_content=BAD, comment_lines=["[][11]"]), entry(id=19)]
+    found, asked = figures(tmp_path, "locate", "pass_at_k", rows)
+    assert (found["pass@1"], found["pass@3"], found["outside"]) == (0.5, 1, 0)
+    assert "SECRET" not in asked
+
+
+def test_comment(tmp_path: Path) -> None:
+    rows = [entry(diff_hunk_content=BAD, comment_lines=["[][11]"], review_comment=[NOTE])]
+    found, asked = figures(tmp_path, "comment", "exact_match", rows)
+    assert found["mean"] == 1
+    assert NOTE not in asked
