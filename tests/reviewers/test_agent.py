@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from git_project import make_change
+from git_project import make_change, run_git
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Issue, Review, Severity, Side
@@ -376,6 +376,21 @@ def test_a_change_without_code_is_named_and_fails(change: Change) -> None:
         reviewer.prepare([bare])
     with pytest.raises(Failed, match="agent needs the code under review"):
         reviewer.review(bare)
+
+
+def test_a_copy_without_all_files_is_a_failure(change: Change, tmp_path: Path) -> None:
+    run_git(tmp_path / "project", "config", "uploadpack.allowFilter", "true")
+    source = f"file://{tmp_path / 'project'}"
+    run_git(tmp_path, "-c", "protocol.file.allow=always", "clone", "-q", "--bare", "--filter=blob:none", source, "part")
+    part = change.model_copy(update={"git": str(tmp_path / "part")})
+    with pytest.raises(Failed, match="clone the repository again without --filter"):
+        load(Reviewer, "agent(model='fake:rules')").review(part)
+
+
+def test_what_the_model_is_told_is_pinned() -> None:
+    plain = load(Reviewer, "agent(model='fake:rules')").pins()
+    assert set(plain) == {"prompt", "tools"}
+    assert load(Reviewer, "agent(model='fake:rules', sandbox='bwrap')").pins()["tools"] != plain["tools"]
 
 
 def test_two_runs_say_the_same(change: Change) -> None:

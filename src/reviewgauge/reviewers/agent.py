@@ -19,9 +19,10 @@ from reviewgauge.core.trust import ModelName, PluginSpec, Use
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message, Prompt, fence, load_prompt
 from reviewgauge.repo.guarded.sandbox import check_sandbox
-from reviewgauge.reviewers.agents.code import Code
-from reviewgauge.reviewers.agents.conversation import Conversation, Limits
-from reviewgauge.reviewers.agents.shell import shell
+from reviewgauge.repo.syntax.functions import check_parser
+from reviewgauge.reviewers.agents.code import ReviewedCode
+from reviewgauge.reviewers.agents.conversation import Conversation, Limits, tools_digest
+from reviewgauge.reviewers.agents.shell import RunCommand, shell
 from reviewgauge.reviewers.reading.change_text import Pieces, pieces_of, with_patches
 from reviewgauge.reviewers.reading.context_text import (
     BUDGET,
@@ -70,16 +71,18 @@ class Agent(Reviewer):
         return load_prompt("reviewgauge.reviewers", "agent")
 
     def pins(self) -> Mapping[str, str]:
-        """The words of the prompt, and what the contexts rest on."""
-        return {"prompt": self._prompt.digest, **pin_contexts(load_contexts(self.context))}
+        """The words of the prompt and of the tools, and what the contexts rest on."""
+        tools = tools_digest((RunCommand,) if self.sandbox else ())
+        return {"prompt": self._prompt.digest, "tools": tools, **pin_contexts(load_contexts(self.context))}
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
-        """Check every parameter; name the changes without code. Raises UserError, NeedsCode."""
+        """Check every parameter; name the changes without code. Raises UserError, NeedsCode, MissingExtra."""
         model = chat_model(self.model)
         if self.steps < 1 or self.window < 1_000 or self.tokens < 0 or self.cost < 0:
             raise UserError("agent needs steps above 0, a window of 1000 or more, and tokens and cost of 0 or more")
         if self.cost and model.client.budget.prices.facts(model.of).price is None:
             raise UserError(f"cost={self.cost:g}: the price of {self.model} is not known", remedy="limit it by tokens")
+        check_parser()
         if self.sandbox:
             check_sandbox()
         lost = list(_without_code(changes))
@@ -91,8 +94,9 @@ class Agent(Reviewer):
         """The comments that the model made. Raises Failed where it made none before a limit."""
         try:
             change = with_patches(change, "agent")
-            code = Code.of(change)
-        except NeedsCode as error:
+            code = ReviewedCode.of(change)
+            code.sizes("new")  # every tool would fail where files are missing
+        except UserError as error:  # no code, or a part of it
             raise Failed(FailureKind.REQUEST, error.problem, remedy=error.remedy) from None
         shown = pieces_of(change, "change", longest=2 * self.window)  # characters, of which a token has about four
         given = context_text(load_contexts(self.context), change, change, self.budget)

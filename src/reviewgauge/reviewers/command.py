@@ -28,7 +28,7 @@ from reviewgauge.repo.guarded.environment import find_program
 from reviewgauge.repo.guarded.run import UNSEEN, Ended, ProcessLimits, run_guarded
 from reviewgauge.repo.guarded.sandbox import Sandbox, check_sandbox, needed, sandboxed
 from reviewgauge.repo.mirrors.workspaces import ALL
-from reviewgauge.reviewers.programs.contract import read_findings, settings
+from reviewgauge.reviewers.programs.contract import check_findings, settings
 from reviewgauge.reviewers.programs.environment import (
     CASE,
     CheckedEnvironment,
@@ -215,8 +215,9 @@ class Command(Reviewer):
             raise Failed(FailureKind.UNREADABLE, f"{source} is empty", remedy=remedy, raw=_raw(ended))
         try:
             if self.contract:
-                return read_findings(data, at.environment)
-            form = load(Format, self.format) if self.format else detect(data, source)
+                check_findings(data, at.environment)
+            name = self.format or self.contract
+            form = load(Format, name) if name else detect(data, source)
             return list(form.read(data, source))
         except BadInput as error:
             text = hide_secrets(data[:_RAW].decode("utf-8", "replace"))

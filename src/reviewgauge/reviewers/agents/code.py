@@ -30,7 +30,7 @@ class Definition(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Code:
+class ReviewedCode:
     """The files of `change` (with its patches) at its head, which is the new version, and at its base."""
 
     change: Change
@@ -38,7 +38,7 @@ class Code:
     _sizes: dict[str, Mapping[str, int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, change: Change) -> Code:
+    def of(cls, change: Change) -> ReviewedCode:
         """The code of a change. Raises NeedsCode where its repository is not at hand."""
         if change.git is None or change.head is None or change.base is None:
             raise NeedsCode("agent")

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from reviewgauge.core.errors import BadInput, UserError, one_line
+from reviewgauge.core.base import content_id
+from reviewgauge.core.errors import BadInput, MissingExtra, UserError, one_line
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.records import Comment
 from reviewgauge.core.results import Failed, FailureKind
@@ -21,7 +22,7 @@ from reviewgauge.models.request.messages import (
     fence,
     user,
 )
-from reviewgauge.reviewers.agents.code import Code
+from reviewgauge.reviewers.agents.code import ReviewedCode
 from reviewgauge.reviewers.agents.report import FinishReview, ReportComment, read_comment
 from reviewgauge.reviewers.agents.tools import LOOKS, ToolArguments, described
 
@@ -52,6 +53,11 @@ class Limits:
         return f"cost={self.cost:g}" if self.cost and used.dollars >= self.cost else ""
 
 
+def tools_digest(more: Sequence[type[ToolArguments]]) -> str:
+    """A hash of what a model is told about its tools."""
+    return content_id(*(described(one).model_dump_json() for one in (*LOOKS, ReportComment, FinishReview, *more)))
+
+
 class Handler(NamedTuple):
     """A tool: the record that its arguments must fit, and what answers it."""
 
@@ -64,7 +70,7 @@ class Conversation:
     """What a model has done so far: its comments, and the trace of all calls and answers."""
 
     model: ChatModel
-    code: Code
+    code: ReviewedCode
     limits: Limits
     more: Sequence[Handler] = ()
     comments: list[Comment] = field(default_factory=list)
@@ -131,7 +137,9 @@ class Conversation:
             return tool.answer(parse_record(tool.record, arguments, call.name))
         except BadInput as error:
             return one_line(error.problem, _SHOWN)
-        except UserError as error:  # of git, a grammar that is not installed
+        except MissingExtra:
+            raise  # which the user has to install
+        except UserError as error:  # of git
             return f"this cannot be answered: {one_line(error.problem, _SHOWN)}"
 
     def _comment(self, call: ReportComment) -> str:

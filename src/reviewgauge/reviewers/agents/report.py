@@ -9,7 +9,7 @@ from pydantic import Field
 from reviewgauge.core.base import Prose, content_id
 from reviewgauge.core.records import Comment, Location, Severity, Side
 from reviewgauge.repo.diff.anchors import anchor, code_reader
-from reviewgauge.reviewers.agents.code import Code, Version
+from reviewgauge.reviewers.agents.code import ReviewedCode, Version
 from reviewgauge.reviewers.agents.tools import Number, PathText, ToolArguments
 
 
@@ -32,7 +32,7 @@ class FinishReview(ToolArguments):
     tool: ClassVar[str] = "finish"
 
 
-def read_comment(call: ReportComment, code: Code) -> Comment | str:
+def read_comment(call: ReportComment, code: ReviewedCode) -> Comment | str:
     """The comment that a call makes, or the one line that says what is wrong with it."""
     path = call.path.removeprefix("./")
     rows = code.lines(path, call.version)

@@ -14,7 +14,7 @@ from reviewgauge.repo.guarded.environment import clean_environment
 from reviewgauge.repo.guarded.run import ProcessLimits, run_guarded
 from reviewgauge.repo.guarded.sandbox import sandboxed
 from reviewgauge.repo.mirrors.workspaces import workspace
-from reviewgauge.reviewers.agents.code import Code
+from reviewgauge.reviewers.agents.code import ReviewedCode
 from reviewgauge.reviewers.agents.conversation import Handler
 from reviewgauge.reviewers.agents.tools import LONGEST, ToolArguments
 from reviewgauge.reviewers.programs.environment import speaks_to_agents
@@ -31,7 +31,7 @@ class RunCommand(ToolArguments):
 
 
 @contextmanager
-def shell(code: Code) -> Iterator[Handler]:
+def shell(code: ReviewedCode) -> Iterator[Handler]:
     """The tool `run`, with a checkout of its own that is removed afterwards. Raises UserError."""
     with (
         scratch_folder() as top,

@@ -16,7 +16,7 @@ from typing_extensions import override
 from reviewgauge.core.base import Record
 from reviewgauge.models.request.messages import Tool
 from reviewgauge.repo.git.search import Hit
-from reviewgauge.reviewers.agents.code import Code, Version
+from reviewgauge.reviewers.agents.code import ReviewedCode, Version
 
 LONGEST = 16_000  # characters of an answer
 _ROWS = 400  # lines of a file, or entries of a folder, in one answer
@@ -39,7 +39,7 @@ class Look(ToolArguments):
     """A look at the code."""
 
     @abstractmethod
-    def answer(self, code: Code) -> str:
+    def answer(self, code: ReviewedCode) -> str:
         """What is seen."""
 
 
@@ -52,7 +52,7 @@ class ListFolder(Look):
     version: Version = "new"
 
     @override
-    def answer(self, code: Code) -> str:
+    def answer(self, code: ReviewedCode) -> str:
         prefix = _plain(self.folder).rstrip("/")
         prefix = f"{prefix}/" if prefix not in ("", ".") else ""
         inside = {
@@ -77,7 +77,7 @@ class ReadFile(Look):
     version: Version = "new"
 
     @override
-    def answer(self, code: Code) -> str:
+    def answer(self, code: ReviewedCode) -> str:
         path = _plain(self.path)
         rows = code.lines(path, self.version)
         if isinstance(rows, str):
@@ -100,7 +100,7 @@ class SearchText(Look):
     version: Version = "new"
 
     @override
-    def answer(self, code: Code) -> str:
+    def answer(self, code: ReviewedCode) -> str:
         below = _plain(self.folder).rstrip("/")
         below = "" if below == "." else below
         if below and not any(path == below or path.startswith(f"{below}/") for path in code.sizes(self.version)):
@@ -118,7 +118,7 @@ class FindDefinitions(Look):
     version: Version = "new"
 
     @override
-    def answer(self, code: Code) -> str:
+    def answer(self, code: ReviewedCode) -> str:
         name = self.name.replace("::", ".").rpartition(".")[2]
         found = list(code.definitions(name, self.version)) if name else []
         if not found:
@@ -140,7 +140,7 @@ class FindReferences(Look):
     version: Version = "new"
 
     @override
-    def answer(self, code: Code) -> str:
+    def answer(self, code: ReviewedCode) -> str:
         found, cut = code.search(self.name, self.version, words=True)
         return _hits(found, cut)
 
@@ -154,7 +154,7 @@ class ShowDiff(Look):
     start: Number = 1
 
     @override
-    def answer(self, code: Code) -> str:
+    def answer(self, code: ReviewedCode) -> str:
         path = _plain(self.path)
         file = next((file for file in code.change.files if path in (file.path, file.old_path)), None)
         if file is None:

@@ -11,10 +11,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.json_reader import Node, build, object_node
+from reviewgauge.core.json_reader import object_node
 from reviewgauge.core.parsing import parse_json
-from reviewgauge.core.protocols import Parsed
-from reviewgauge.core.records import Change, Comment, Location, Side
+from reviewgauge.core.records import Change
 from reviewgauge.core.results import Failed, FailureKind
 
 _NUMBER = re.compile(r"(?:/pull/|#)(\d{1,9})(?:/|$)")
@@ -80,20 +79,11 @@ def hand_over(change: Change, words: Mapping[str, str], agent: str, top: Path) -
     }
 
 
-def read_findings(data: bytes, variables: Mapping[str, str]) -> list[Parsed]:
-    """The comments of a `findings.json`. Raises BadInput, and Failed where it is about another pull request."""
-    root = object_node(parse_json(data, "findings.json"), "findings.json")
-    pull = root["pr"]
+def check_findings(data: bytes, variables: Mapping[str, str]) -> None:
+    """Raise Failed where a `findings.json` is about another pull request, BadInput where it does not say."""
+    pull = object_node(parse_json(data, "findings.json"), "findings.json")["pr"]
     found = {"RB_HEAD": pull.needed("head"), "RB_PR_NUMBER": str(pull["pr_number"].as_integer())}
     for name, value in found.items():
         if value != variables[name]:
             problem = f"findings.json is about another pull request: {value[:60]} is not the {name} {variables[name]}"
             raise Failed(FailureKind.UNREADABLE, problem)
-    items = [object_node(one.value, one.source, at=one.at) for one in root["findings"].items()]
-    return [Parsed(comments=tuple(_comment(number, one) for number, one in enumerate(items, 1)))]
-
-
-def _comment(number: int, item: Node) -> Comment:
-    start, end = item["start_line"].as_integer(), item["end_line"].as_integer()
-    place = Location(path=item.needed("file"), start=start, end=end, side=Side.NEW)
-    return build(Comment, item, id=f"finding-{number}", body=item.needed("message"), claimed=place)
