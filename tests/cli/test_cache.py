@@ -16,6 +16,7 @@ import reviewgauge
 from engine_small import make_cases
 from reviewgauge.api.cache import clear, export
 from reviewgauge.cli.main import main
+from reviewgauge.contexts.code.store import keep_arrays
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.cache.stores import RecordedCalls
@@ -164,3 +165,17 @@ def test_a_cache_that_is_broken_is_named(home: Path, run: Callable[..., Said]) -
         done = run(*words)
         assert done.returncode == 2
         assert "is broken" in done.stderr
+
+
+def test_indexes_of_code_are_taken_out_apart(filled: Path, run: Callable[..., Said]) -> None:
+    keep_arrays("abc-code", {"rows": np.ones(3)})
+    found = reviewgauge.cache()
+    assert (found.indexes, found.calls) == (1, 6)
+    assert found.indexes_bytes > 24
+    assert "1 indexes of code" in run("info").stdout
+    assert "1 indexes deleted" in run("clear", "--indexes", "--yes").stdout
+    assert (reviewgauge.cache().indexes, reviewgauge.cache().calls) == (0, 6)
+    with pytest.raises(UserError, match="indexes are deleted all together"):
+        clear(indexes=True, model="other")
+    with pytest.raises(UserError, match="one after the other"):
+        clear(indexes=True, vectors=True)

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from reviewgauge.contexts.code.store import kept_indexes
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import replacing
@@ -51,15 +52,19 @@ class CacheInfo(Record):
     vectors_path: str = ""
     vectors_bytes: int = 0
     vectors: int = 0
+    indexes_path: str = ""
+    indexes_bytes: int = 0
+    indexes: int = 0
 
 
 class CacheCleared(Record):
-    """How many calls and vectors were deleted from the cache."""
+    """How many calls, vectors and indexes were deleted from the cache."""
 
     schema_version: int = 1
     path: str
     calls: int = 0
     vectors: int = 0
+    indexes: int = 0
 
 
 class CallsExported(Record):
@@ -72,9 +77,9 @@ class CallsExported(Record):
 
 
 def cache() -> CacheInfo:
-    """What the caches of answers and of vectors hold."""
-    file = cache_file()
-    if file is None:
+    """What the caches of answers, of vectors and of code indexes hold."""
+    file, kept = cache_file(), kept_indexes()
+    if file is None or kept is None:
         return CacheInfo(path="")
     vectors = file.with_name(VECTORS)
     models = calls_by_model(file) if file.exists() else []
@@ -86,17 +91,30 @@ def cache() -> CacheInfo:
         vectors_path=str(vectors),
         vectors_bytes=size_of(vectors),
         vectors=count_vectors(vectors) if vectors.exists() else 0,
+        indexes_path=str(kept[0]),
+        indexes_bytes=sum(one.stat().st_size for one in kept[1]),
+        indexes=len(kept[1]),
     )
 
 
-def clear(*, model: str | None = None, older_than: float | None = None, vectors: bool = False) -> CacheCleared:
+def clear(
+    *, model: str | None = None, older_than: float | None = None, vectors: bool = False, indexes: bool = False
+) -> CacheCleared:
     """Delete answers from the cache: all, those of one model, or those older than so many days.
 
-    `vectors` deletes the vectors of texts instead. Raises UserError for a cache that is broken or locked.
+    `vectors` deletes the vectors of texts instead, `indexes` those of code. Raises UserError for a cache that is broken
+    or locked.
     """
-    if vectors and (model is not None or older_than is not None):
-        raise UserError("vectors are deleted all together", remedy="leave out --model and --older-than")
+    if vectors and indexes:
+        raise UserError("vectors and indexes are deleted one after the other", remedy="name one of them")
+    if (vectors or indexes) and (model is not None or older_than is not None):
+        what = "vectors" if vectors else "indexes"
+        raise UserError(f"{what} are deleted all together", remedy="leave out --model and --older-than")
     file = _file()
+    if indexes and (kept := kept_indexes()) is not None:
+        for one in kept[1]:
+            one.unlink(missing_ok=True)
+        return CacheCleared(path=str(kept[0]), indexes=len(kept[1]))
     if vectors:
         place = file.with_name(VECTORS)
         return CacheCleared(path=str(place), vectors=delete_vectors(place) if place.exists() else 0)

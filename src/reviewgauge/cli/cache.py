@@ -31,7 +31,7 @@ def command() -> None:
 @command.command("info")
 @json_option
 def info_command(as_json: bool) -> None:
-    """Show what the cache holds: calls, tokens and dollars by model, and vectors."""
+    """Show what the cache holds: calls, tokens and dollars by model, vectors, and indexes of code."""
     found = cache()
 
     def show() -> object:
@@ -39,7 +39,8 @@ def info_command(as_json: bool) -> None:
             return "the cache is turned off (REVIEWGAUGE_CACHE=off)"
         lines = f"{found.path}: {found.calls:,} calls, {_size(found.bytes)}"
         vectors = f"{found.vectors_path}: {found.vectors:,} vectors, {_size(found.vectors_bytes)}"
-        return [lines, *([_table(found)] if found.models else []), vectors]
+        indexes = f"{found.indexes_path}: {found.indexes:,} indexes of code, {_size(found.indexes_bytes)}"
+        return [lines, *([_table(found)] if found.models else []), vectors, indexes]
 
     emit(found, as_json, show)
 
@@ -76,16 +77,21 @@ def _table(found: CacheInfo) -> object:
 @click.option("--model", help="Only calls of this model: a spec, or a model's name.")
 @click.option("--older-than", type=click.FloatRange(min=0), metavar="DAYS", help="Only calls older than so many days.")
 @click.option("--vectors", is_flag=True, help="The vectors of texts instead of calls.")
+@click.option("--indexes", is_flag=True, help="The indexes of code instead of calls.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
-def clear_command(model: str | None, older_than: float | None, vectors: bool, yes: bool, as_json: bool) -> None:
+def clear_command(
+    model: str | None, older_than: float | None, vectors: bool, indexes: bool, yes: bool, as_json: bool
+) -> None:
     """Delete calls from the cache. The same questions are then paid for again."""
     if not yes:
         if not sys.stdin.isatty():
             raise UserError("this deletes answers that were paid for", remedy="confirm with --yes")
         click.confirm("Delete these answers from the cache?", abort=True, err=True)
-    result = clear(model=model, older_than=older_than, vectors=vectors)
-    gone = f"{result.vectors:,} vectors" if vectors else f"{result.calls:,} calls"
+    result = clear(model=model, older_than=older_than, vectors=vectors, indexes=indexes)
+    gone = f"{result.calls:,} calls"
+    if vectors or indexes:
+        gone = f"{result.vectors:,} vectors" if vectors else f"{result.indexes:,} indexes"
     emit(result, as_json, lambda: f"{result.path}: {gone} deleted")
 
 

@@ -51,6 +51,14 @@ def keep_arrays(name: str, arrays: Arrays) -> None:
         _make_room(file)
 
 
+def kept_indexes() -> tuple[Path, list[Path]] | None:
+    """(the folder of indexes, the files in it); None where caches are turned off."""
+    home = cache_home()
+    if home is None:
+        return None
+    return home / FOLDER, [one for one in sorted((home / FOLDER).glob("*.npz")) if not one.is_symlink()]
+
+
 def _file(name: str) -> Path | None:
     assert _NAME.fullmatch(name)
     home = cache_home()
