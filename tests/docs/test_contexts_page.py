@@ -1,0 +1,32 @@
+"""reference/contexts.md: its command prints what it shows, and its specs are contexts."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from documented import follow
+from reviewgauge.core.specs import names
+from reviewgauge.reviewers.reading.context_text import load_contexts
+
+PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "contexts.md").read_text(encoding="utf-8")
+ROWS = re.findall(r"^\| (?:Base|No context|BM25|Embedding)[+\w]* \| `(.+)` \|$", PAGE, re.MULTILINE)
+
+
+def test_the_command_prints_what_the_page_shows(tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    assert follow(PAGE, tmp_path, request) == 2
+
+
+def test_the_combinations_of_the_papers_are_contexts() -> None:
+    assert len(ROWS) == 8 + 3
+    found = [load_contexts(ast.literal_eval(row)) for row in ROWS]
+    assert len(set(found)) == 8 + 2  # "none" stands in both
+
+
+def test_every_context_has_its_line() -> None:
+    assert re.findall(r"^\| `(\w+)(?:\(.*\))?` \| \w", PAGE, re.MULTILINE)[: len(names("contexts"))] == sorted(
+        names("contexts"), key=lambda name: PAGE.index(f"| `{name}")
+    )
