@@ -20,6 +20,7 @@ REQUIRED = {
     "context_level": "context_level(model='fake:rules')",
     "drop_low_value": "drop_low_value(model='fake:rules')",
     "cascade": "cascade(then='fake:rules')",
+    "debate": "debate(model='fake:rules')",
     "ensemble": "ensemble(reviewer='silent')",
     "extract_points": "extract_points(model='fake:rules')",
     "generate": "generate(reviewers=(\"prompt(model='fake:rules')\", 'silent'))",

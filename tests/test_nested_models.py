@@ -37,6 +37,7 @@ KNOWN = {
     "judges golden.model",
     "judges panel.judges",
     "judges cascade.then",
+    "reviewers debate.model",
     "reviewers ensemble.reviewer",
     "reviewers prompt.model",
 }

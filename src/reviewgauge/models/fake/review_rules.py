@@ -108,7 +108,7 @@ def comment(request: Request) -> str:
 _CHANGE = re.compile(rf"^Code change:\n{FENCED.format('code')}$", re.MULTILINE | re.DOTALL)
 _DIFF = re.compile(rf"^(?:Diff|The change as one diff, [^\n]*):\n{FENCED.format('code')}$", re.MULTILINE | re.DOTALL)
 _MOST = re.compile(r"Report at most (\d+) problems")
-_DANGERS = ("eval runs", "shell=True", "A secret")
+DANGERS = ("eval runs", "shell=True", "A secret")
 
 
 def plain_review(request: Request) -> str:
@@ -120,7 +120,7 @@ def plain_review(request: Request) -> str:
 
 def report(request: Request) -> str:
     """A report with the notes of the rule `review`, one finding each."""
-    findings = [{"file": path, "code": line, "comment": note} for path, line, note in _noted(request)]
+    findings = [{"file": path, "code": line, "comment": note} for path, line, note in noted_lines(request)]
     return json.dumps({"findings": findings})
 
 
@@ -131,8 +131,8 @@ def ranked_report(request: Request) -> str:
     """
     most = _MOST.search("\n".join(message.text for message in request.messages))
     findings: list[dict[str, str]] = []
-    for path, line, note in _noted(request):
-        danger = any(word in note for word in _DANGERS)
+    for path, line, note in noted_lines(request):
+        danger = any(word in note for word in DANGERS)
         kind = {"area": "security" if danger else "other", "severity": "high" if danger else "medium"}
         findings.append({**kind, "file": path, "code": line, "comment": note})
     ranked = sorted(findings, key=lambda finding: finding["severity"] != "high")
@@ -140,7 +140,7 @@ def ranked_report(request: Request) -> str:
     return json.dumps({**about, "findings": ranked[: int(most[1]) if most else None]})
 
 
-def _noted(request: Request) -> Iterator[tuple[str, str, str]]:
+def noted_lines(request: Request) -> Iterator[tuple[str, str, str]]:
     """(path, line, note) of each added line of the diff that has one."""
     found = _DIFF.search(prompt_of(request))
     path = ""

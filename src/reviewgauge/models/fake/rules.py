@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from reviewgauge.models.fake.debate_rules import debate_answer, debate_decide, debate_review
 from reviewgauge.models.fake.ensemble_rules import aggregate
 from reviewgauge.models.fake.request_text import FENCED, last_slot, prompt_of
 from reviewgauge.models.fake.review_rules import comment, locate, merge, plain_review, ranked_report, report, review
@@ -389,5 +390,8 @@ RULES: tuple[Rule, ...] = (
     Rule("augment", "You are a senior code reviewer tasked with summarizing code review discussions.", augment),
     Rule("tell_defect", "You say in one sentence what was wrong in code that a later fix mended.", tell_defect),
     Rule("aggregate", "You combine several independent reviews of one code change into one report.", aggregate),
+    Rule("debate_review", "You are one of two reviewers of a pull request, whose findings", debate_review),
+    Rule("debate_answer", "You are the author of a pull request and answer what two reviewers found", debate_answer),
+    Rule("debate_decide", "You are one of two reviewers of a pull request, and decide which", debate_decide),
     Rule("change_points", "You read the history of a pull request and list its change-points.", change_points),
 )

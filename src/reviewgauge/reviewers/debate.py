@@ -1,0 +1,205 @@
+"""Two reviewers and the author argue about a change; what the reviewers still hold afterwards is the review.
+
+Source: own, after CR-Agent as SWR-Bench describes it (arXiv:2509.01494, IV-A: two agents look for format-related and
+functional defects and debate) and CodeAgent behind it (arXiv:2402.02172). Neither prints prompts that fit: the words
+are ours.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from reviewgauge.core.errors import NeedsCode, UserError, one_line
+from reviewgauge.core.protocols import Context, Reviewer
+from reviewgauge.core.records import Change, Comment, Review, Task
+from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.trust import ModelName, PluginSpec
+from reviewgauge.models.chat.ask import ask_for, ask_for_each
+from reviewgauge.models.chat.client import chat_model
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
+from reviewgauge.reviewers.debating.arguments import (
+    PARTS,
+    REPORT,
+    Answer,
+    Argued,
+    Part,
+    answers_schema,
+    read_decisions,
+    read_stances,
+)
+from reviewgauge.reviewers.reading.change_text import Piece, pieces_of, with_patches
+from reviewgauge.reviewers.reading.context_text import (
+    BUDGET,
+    context_text,
+    load_contexts,
+    pin_contexts,
+    prepare_contexts,
+)
+from reviewgauge.reviewers.reading.placing import numbered, placed
+from reviewgauge.reviewers.reading.report_answers import read_report
+
+MOST_ROUNDS = 5
+MOST_FINDINGS = 60  # of both reviewers together
+
+
+@dataclass(frozen=True)
+class Debate(Reviewer):
+    """`model` plays both reviewers, one for function and one for form, and `author` (empty: `model`) their opponent.
+
+    In each of `rounds` the author accepts or contests the open findings, and each reviewer keeps, rewords or withdraws
+    its own. The debate ends early where nothing is contested: at most 2 + 3 * rounds calls. The trace is the whole
+    debate. `truncate`, `context` and `budget` as in `prompt`.
+    """
+
+    model: ModelName
+    author: ModelName = ""
+    rounds: int = 2
+    truncate: int = 0
+    context: PluginSpec | tuple[PluginSpec, ...] = ()
+    budget: int = BUDGET
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.rounds <= MOST_ROUNDS:
+            raise ValueError(f"rounds={self.rounds} must be from 1 to {MOST_ROUNDS}")
+        if self.truncate < 0:
+            raise ValueError(f"truncate={self.truncate} must not be negative; 0 shows everything")
+        load_contexts(self.context)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models of the roles, and those that contexts ask."""
+        asked = (self.model, self.author or self.model, *(name for one in self._contexts for name in one.models))
+        return tuple(dict.fromkeys(asked))
+
+    @property
+    def _contexts(self) -> tuple[Context, ...]:
+        return load_contexts(self.context)
+
+    def pins(self) -> Mapping[str, str]:
+        """The words of the prompts, and what the contexts rest on."""
+        prompts = {f"{name} prompt": _prompt(name).fenced_digest for name in ("review", "answer", "decide")}
+        return prompts | pin_contexts(self._contexts)
+
+    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
+        """What the contexts cannot use. Raises UserError for a model that cannot be asked."""
+        for model in (self.model, self.author or self.model):
+            chat_model(model)
+        if changes and all(change.task is not Task.REVIEW for change in changes):
+            raise UserError(f"debate reviews whole changes, and the task is {changes[0].task}", remedy="use prompt")
+        return tuple(prepare_contexts(self._contexts, self.budget, changes))
+
+    def review(self, change: Change) -> Review:
+        """What the reviewers hold after the debate. Raises Failed where a role gives no readable answer."""
+        if change.task is not Task.REVIEW:
+            raise Failed(FailureKind.REQUEST, f"debate reviews whole changes, and the task is {change.task}")
+        try:
+            change = with_patches(change, "debate")
+            shown = pieces_of(change, "change", self.truncate)
+            if not shown.pieces:
+                why = "; ".join(shown.unread[:3]) or "no file of it has a patch"
+                raise Failed(FailureKind.REQUEST, f"the change has no hunk of text to show: {why}")
+            given = context_text(self._contexts, change, change, self.budget)
+        except NeedsCode as error:
+            raise Failed(FailureKind.REQUEST, error.problem, remedy=error.remedy) from None
+        (piece,) = shown.pieces
+        debate = _Debate(self, piece, given.text)
+        findings = debate.open()
+        for number in range(1, self.rounds + 1):
+            if not debate.round(number, findings):
+                break
+        kept = (placed(one.comment, piece) for one in findings if one.stands)
+        return Review(
+            case=change.id or change.repo,
+            system=self.system,
+            comments=numbered(kept),
+            trace="\n".join([*shown.remarks, *given.remarks, *debate.minutes]),
+        )
+
+
+class _Debate:
+    """One debate. `minutes` has a line on everything that was said."""
+
+    def __init__(self, of: Debate, piece: Piece, context: str) -> None:
+        self.of, self.minutes = of, list[str]()
+        self._shown = {
+            "fence_note": FENCE_NOTE,
+            "pr_title": fence(piece.change.title),
+            "pr_description": fence(piece.change.description),
+            "diff": fence(piece.text),
+            "context": f"\nRelated code and texts:\n{fence(context)}\n" if context else "",
+        }
+
+    def open(self) -> list[Argued]:
+        """The findings of both reviewers."""
+        read = partial(read_report, prompt=_prompt("review"))
+        talks = [self._messages("review", part=words) for words in PARTS.values()]
+        answers = ask_for_each(chat_model(self.of.model), talks, read, schema=REPORT)
+        raised: list[tuple[Part, Comment]] = []
+        for part, answer in zip(PARTS, answers, strict=True):
+            if isinstance(answer, Failed):
+                raise answer
+            raised += [(part, comment) for comment in answer.value]
+        if len(raised) > MOST_FINDINGS:
+            self.minutes.append(f"{len(raised) - MOST_FINDINGS} findings over {MOST_FINDINGS} are left out")
+        findings = [Argued(f"F{n}", part, one) for n, (part, one) in enumerate(raised[:MOST_FINDINGS], 1)]
+        for one in findings:
+            place = one.comment.claimed.path if one.comment.claimed else None
+            where = f" in {place}" if place else ""
+            self.minutes.append(f"{one.name} by the reviewer of {one.part}{where}: {one_line(one.comment.body, 500)}")
+        return findings
+
+    def round(self, number: int, findings: Sequence[Argued]) -> bool:
+        """One round; whether the next one has something to argue about."""
+        contested = [one for one in findings if one.stands and one.open]
+        if not contested:
+            return False
+        for one, stance in self._stances(contested):
+            one.open = stance.word == "object"
+            self._note(one, f"the author {stance.word}s in round {number}: {stance.reason}")
+        both = number == 1 and len({one.part for one in contested}) > 1  # then one may repeat the other
+        for part in PARTS:
+            self._decide(number, [one for one in contested if one.part == part and (both or one.open)], findings)
+        return any(one.stands and one.open for one in findings)
+
+    def _stances(self, contested: Sequence[Argued]) -> Iterator[tuple[Argued, Answer]]:
+        names = [one.name for one in contested]
+        read = partial(read_stances, prompt=_prompt("answer"), names=names)
+        schema = answers_schema("answers", names, stance=("accept", "object"))
+        messages = self._messages("answer", findings=_listed(contested))
+        said = ask_for(chat_model(self.of.author or self.of.model), messages, read, schema=schema).value
+        yield from ((one, said[one.name]) for one in contested)
+
+    def _decide(self, number: int, mine: Sequence[Argued], findings: Sequence[Argued]) -> None:
+        """One reviewer's decisions on its own findings. It sees what the other one withdrew before it."""
+        if not mine:
+            return
+        names = [one.name for one in mine]
+        read = partial(read_decisions, prompt=_prompt("decide"), names=names)
+        schema = answers_schema("decisions", names, decision=("keep", "withdraw"))
+        standing = _listed([one for one in findings if one.stands])
+        messages = self._messages("decide", findings=standing, mine=", ".join(names))
+        said = ask_for(chat_model(self.of.model), messages, read, schema=schema).value
+        for one, decision in ((one, said[one.name]) for one in mine):
+            one.stands = decision.word == "keep"
+            verb = "keeps" if one.stands else "withdraws"
+            self._note(one, f"its reviewer {verb} it in round {number}: {decision.reason}")
+            if one.stands and decision.comment != one.comment.body:
+                one.comment = one.comment.model_copy(update={"body": decision.comment})
+                self._note(one, f"and now says: {decision.comment}")
+
+    def _messages(self, name: str, **slots: str) -> tuple[Message, ...]:
+        return _prompt(name).messages({**self._shown, **slots})
+
+    def _note(self, finding: Argued, words: str) -> None:
+        finding.said.append(words)
+        self.minutes.append(f"{finding.name}: {one_line(words, 500)}")
+
+
+def _prompt(name: str) -> Prompt:
+    return load_prompt("reviewgauge.reviewers", f"debate_{name}")
+
+
+def _listed(findings: Sequence[Argued]) -> str:
+    return "\n\n".join(one.text for one in findings)
