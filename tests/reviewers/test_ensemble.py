@@ -19,6 +19,7 @@ from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.reviewers.ensemble import Ensemble
+from training_cases import change, training
 
 FICKLE = "prompt(model='fake:fickle-30', scope='change')"
 CHANGE = named_change(fickle_case(1, 3))
@@ -137,6 +138,15 @@ def test_verdicts_are_voted_on_and_a_tie_is_a_no() -> None:
     yes, no, more = scripted("yes"), scripted(), scripted("sure")
     assert Ensemble((yes, no, more)).review(change).verdict is True
     assert Ensemble((yes, no)).review(change).verdict is False
+
+
+def test_reviewers_that_learn_learn_from_the_same_cases() -> None:
+    untaught = load(Reviewer, "ensemble(reviewer=('comment_finder', 'comment_finder(candidates=5)', 'silent'))")
+    assert untaught.learns and untaught.leaves_one_out
+    asked = change("cursor", "new", extra="  # now")
+    taught = untaught.fit(training())
+    assert [comment.body for comment in taught.review(asked).comments] == ["Close the cursor afterwards."]
+    assert taught == untaught and not load(Reviewer, "ensemble(reviewer='silent')").learns
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ class Debate(Reviewer):
             case=change.id or change.repo,
             system=self.system,
             comments=numbered(kept),
-            trace="\n".join([*shown.remarks, *given.remarks, *debate.minutes]),
+            trace="\n".join([*shown.remarks, *given.remarks, *debate.minutes]) or None,
         )
 
 

@@ -7,13 +7,13 @@ our own baseline for it, which needs no model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from reviewgauge.core.protocols import Reviewer
-from reviewgauge.core.records import Change, Review
+from reviewgauge.core.protocols import Progress, Reviewer
+from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load, signature
 from reviewgauge.core.trust import ModelName, PluginSpec
@@ -73,6 +73,16 @@ class Ensemble(Reviewer):
         return any(member.needs_diff for member in self.members)
 
     @property
+    def learns(self) -> bool:  # type: ignore[override]
+        """Whether one of the reviewers does."""
+        return any(member.learns for member in self.members)
+
+    @property
+    def leaves_one_out(self) -> bool:  # type: ignore[override]
+        """Whether all that learn do."""
+        return all(member.leaves_one_out for member in self.members if member.learns)
+
+    @property
     def system(self) -> str:
         """Its reviewers by their names, and its own parameters."""
         said = [f"n={self.attempts}", f"by={self.by}"]
@@ -93,6 +103,13 @@ class Ensemble(Reviewer):
         """The pins of the reviewers, and of the judge or the prompt."""
         own = {"prompt": template().digest} if self.by == "model" else judge_of(self.judge).pins()
         return {**{f"{m.system}: {name}": value for m in self.members for name, value in m.pins().items()}, **own}
+
+    def fit(self, cases: Iterable[Case], progress: Progress | None = None) -> Ensemble:
+        """With the reviewers that learn having learnt from the same cases."""
+        known = list(cases)
+        learnt = replace(self)
+        learnt.__dict__["members"] = [one.fit(known, progress) if one.learns else one for one in self.members]
+        return learnt
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """What the reviewers cannot use."""
