@@ -311,7 +311,8 @@ class Hits(Metric):
                 readings[f"f1_{end}"] = _f(aggregate, f"right_{end}", f"hit_{end}", said=said)
         readings["line_f1"] = ratio(2 * total("line_hits"), total("line_said") + total("line_references"))
         if self._is_review_bench:
-            readings |= review_bench.readings(aggregate)
+            kept = {name: values for name, values in readings.items() if name in review_bench.KEPT}
+            readings = kept | dict(review_bench.readings(aggregate))
         if "pairs" in aggregate.names:
             readings["asked"] = ratio(total("asked"), total("pairs"))
         if self.beta != 1.0:

@@ -4,15 +4,19 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
-from local_forge import Forge, serve
+from local_forge import Forge, git, serve
+from local_forge import commit as commit_files
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Card, Tree
 from reviewgauge.datasets.aacr_bench import AacrBench
 from reviewgauge.datasets.files.get import fetch_code, fetch_files
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.datasets.martian import Martian
+from reviewgauge.datasets.review_bench import ReviewBench
 from reviewgauge.datasets.sample import Sample
 
 
@@ -71,6 +75,43 @@ def test_code_is_fetched_beside_the_files_and_attached(forge: Forge, tmp_path: P
         1,
         (),
     )
+
+
+class SmallBench(ReviewBench):
+    """ReviewBench out of a repository of this test."""
+
+    tree: ClassVar[Tree]
+
+    @property
+    def card(self) -> Card:
+        return super().card.model_copy(update={"tree": self.tree})
+
+
+@pytest.mark.slow
+def test_the_files_of_a_repository_are_fetched_at_their_commit(
+    forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(tmp_path / "data"))
+    change = forge.add("owner/name").change
+    assert change.base and change.head
+    pull = {"repo": "https://github.com/owner/name", "pr_number": 1, "base": change.base, "head": change.head}
+    key = f"owner_name_1-{change.head[:8]}"
+    finding = {"file": "a.py", "start_line": 2, "end_line": 2, "message": "m", "tp_fp": "tp", "producer": "people"}
+    golden = {"pr_key": key, "pr": pull, "findings": [finding]}
+    folder = forge.root / "bench.git"
+    (folder / "golden").mkdir(parents=True)
+    (folder / "golden" / f"{key}.json").write_text(json.dumps(golden))
+    git(folder, "init", "-q", "-b", "main")
+    commit = commit_files(folder, "files")
+    SmallBench.tree = Tree(url=f"{forge.url}/bench.git", commit=commit, paths=("golden", "corpus"))
+    data = SmallBench(path=str(tmp_path / "data"))
+    assert fetch_files(data, out=tmp_path / "data")[1:] == (1, 1, (), ())
+    assert fetch_files(data, out=tmp_path / "data")[1:] == (1, 0, (), ())
+    assert fetch_files(data, source=folder, out=tmp_path / "again")[1:] == (1, 1, (), ())  # a clone is official
+    copied = fetch_files(ReviewBench(), source=folder)  # it has not the commit of the card
+    assert copied.differs == (f"what lies in {folder}",) and len(ReviewBench().cases()) == 1
+    got = fetch_code(data, tmp_path / "data", forge=forge.url)
+    assert got.fetched == 1 and data.cases()[0].change.has_diff
 
 
 def test_the_sample_puts_its_repository_where_tools_can_read_it(

@@ -71,7 +71,7 @@ def test_a_commit_that_the_server_does_not_have_and_a_dead_server_are_named(
     with pytest.raises(UserError, match=r"holds none of nowhere"):
         fetch_tree(origin.model_copy(update={"paths": ("nowhere",)}), tmp_path / "data")
     forge.stop()
-    with pytest.raises(UserError, match="git fetch failed"):
+    with pytest.raises(UserError, match="cannot fetch commit"):
         fetch_tree(origin, tmp_path / "data")
     for url in ("file:///etc", "/etc", "--upload-pack=touch", "ext::sh -c touch"):
         with pytest.raises(UserError, match="is not the address of a git server"):

@@ -45,7 +45,13 @@ def fetch_tree(
         git.run("init", "--bare", "--quiet")
         wanted = f"+{tree.commit}:refs/reviewgauge/files"
         protocols = (urllib.parse.urlsplit(address).scheme,)
-        git.run("fetch", "--quiet", "--no-tags", "--depth=1", address, wanted, protocols=protocols, settings=_SLOW)
+        try:
+            git.run("fetch", "--quiet", "--no-tags", "--depth=1", address, wanted, protocols=protocols, settings=_SLOW)
+        except UserError as error:
+            raise UserError(
+                f"cannot fetch commit {tree.commit[:12]} of {address}: {error.problem.rpartition('fatal: ')[2]}",
+                remedy="check the connection and run it again, or give a clone with --from",
+            ) from None
         written = _write(git, tree, folder, progress)
     return written, written
 

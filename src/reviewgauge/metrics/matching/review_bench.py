@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
 
 NAME: Literal["review_bench"] = "review_bench"
+KEPT = frozenset({"precision", "recall", "f1", "comments_per_change", "comments_per_hunk"}) | {
+    "duplicate_share",
+    "rejected_hits",
+    "invalid_anchors",
+}
+"""The readings of `hits` that mean the same here. What matched nothing is no noise before it is judged."""
 _SHARES = ("precision", "recall", "augmented_precision", "augmented_recall")
 
 

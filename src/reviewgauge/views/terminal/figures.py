@@ -27,6 +27,8 @@ EXPLAINED = {
     "comments_per_change": "comments per change",
     "clean_left_alone": "share of the clean changes left alone",
     "noise": "share of the comments that surely match no finding",
+    "augmented_precision": "share of the comments that are right, golden or not",
+    "augmented_recall": "novel right comments count too: each system has its own denominator, so it must not rank",
 }
 """What the columns of a leaderboard beside precision, recall and F say."""
 STATES: dict[str, tuple[str, str]] = {

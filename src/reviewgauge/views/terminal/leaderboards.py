@@ -24,7 +24,13 @@ from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.tables import NARROW, SLIM, TINY, Fitted, bare_table, notes_below, number_column, plain
 
 WIDE = 96  # columns for all intervals
-SHORT = {"comments_per_change": "c/chg", "clean_left_alone": "clean", "line_recall": "on line"}
+SHORT = {
+    "comments_per_change": "c/chg",
+    "clean_left_alone": "clean",
+    "line_recall": "on line",
+    "augmented_precision": "aug. P",
+    "augmented_recall": "aug. R",
+}
 BOUNDS_SHOWN = 6  # bounded differences
 NAMED = 4  # more systems than this are counted, not named
 ALPHA = 0.05
