@@ -242,6 +242,18 @@ def test_answers_are_bounded_and_so_are_the_calls_of_a_step(tmp_path: Path, endp
     assert answers[10:] == ["only 10 calls are answered at a time"] * 2
 
 
+def test_many_definitions_of_one_name_are_listed_and_files_that_only_use_it_are_not_read(
+    tmp_path: Path, endpoint: Scripted
+) -> None:
+    files = {f"a/use{n:03}.py": "made = thing\n" for n in range(210)}
+    files |= {f"z/def{n}.py": f"class C{n}:\n    def thing(self):\n        return {n}\n" for n in range(8)}
+    change = make_change(tmp_path / "many", files | {"notes.txt": "def thing\n"}, {"notes.txt": "class thing\n"})
+    (answer,) = ask(endpoint, change, ("definitions", {"name": "thing"}))
+    places = [row for row in answer.splitlines() if ": method C" in row]
+    assert places == [f"z/def{n}.py:2: method C{n}.thing" for n in range(8)]
+    assert answer.count("def thing(self):") == 5
+
+
 def test_comments_are_placed_in_the_change_beside_it_and_in_the_old_version(change: Change, endpoint: Scripted) -> None:
     calls = [
         ("comment", {**REAL, "path": "./shop/cart.py", "line": 4, "end_line": 5}),
@@ -351,6 +363,15 @@ def test_a_command_runs_in_the_sandbox_that_the_user_turns_on(change: Change, en
     assert answers[2].count("No such file") == 2
     assert answers[3] == "exit code 0\n3\nhead\nbase"  # two lines of headings, and the loopback device
     assert answers[4].startswith("ended by its limit: output\ny\ny\n")
+
+
+def test_a_review_with_commands_is_answered_from_the_cache(change: Change, endpoint: Scripted) -> None:
+    endpoint.script = [step(("run", {"command": "pwd; echo $TMPDIR; nothing"})), step(("comment", REAL), FINISH)]
+    reviewer = agent(endpoint, sandbox="bwrap")
+    review = reviewer.review(change)
+    assert ".\n$SCRATCH/tmp\n/bin/sh: 1: nothing: not found" in (review.trace or "")
+    assert reviewer.review(change) == review
+    assert len(endpoint.asked) == 2
 
 
 def test_a_file_does_not_open_the_sandbox(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,11 +15,15 @@ from reviewgauge.repo.git.paths import decode_path
 from reviewgauge.repo.git.repository import Repository, check_commit
 from reviewgauge.repo.git.search import Hits, search_text
 from reviewgauge.repo.syntax.functions import Enclosing, definitions
+from reviewgauge.repo.syntax.grammars import grammar_of
+from reviewgauge.repo.syntax.languages import language
 
 Version = Literal["new", "old"]
 LARGEST = 1_000_000  # bytes of a file that is read or searched; a larger one is generated, or data
 _MOST_LEFT_OUT = 2_000  # larger files that a search is told to skip
 _FILES_WITH_A_NAME = 100  # in which a definition is looked for
+_WITH_WORDS = frozenset({"Go", "PHP", "Python", "Ruby", "Rust"})  # languages in which a definition has one of these
+_DEFINES = re.compile(r"\b(?:class|def|enum|fn|func|function|impl|interface|lambda|module|struct|trait|type|union)\b")
 
 
 class Definition(NamedTuple):
@@ -82,11 +87,18 @@ class ReviewedCode:
         )
 
     def definitions(self, name: str, version: Version) -> Iterator[Definition]:
-        """The functions, methods and classes called `name`, in files whose language has a grammar."""
-        paths = list(dict.fromkeys(hit.path for hit in self.search(name, version, words=True).found))
+        """The functions, methods and classes called `name`.
+
+        Read are files with a line that may define it: one with a word such as `def`, or any in languages that have
+        none before a method's name.
+        """
+        hits = self.search(name, version, words=True).found
+        may = [hit.path for hit in hits if language(hit.path) not in _WITH_WORDS or _DEFINES.search(hit.text)]
+        known = [path for path in dict.fromkeys(may) if grammar_of(language(path), path, looks_like_cpp=False)]
+        paths = known[:_FILES_WITH_A_NAME]
         with BlobReader(self.repository, LARGEST) as blobs:
-            names = [file_name(self.commit(version), path) for path in paths[:_FILES_WITH_A_NAME]]
-            for path, content in zip(paths, blobs.read_many(names), strict=False):
+            contents = blobs.read_many(file_name(self.commit(version), path) for path in paths)
+            for path, content in zip(paths, contents, strict=True):
                 for lines in definitions(content or b"", path):
                     if lines.name.replace("::", ".").rpartition(".")[2] == name:
                         yield Definition(path, lines, tuple(_rows(content or b"")[lines.start - 1 : lines.end]))

@@ -55,7 +55,8 @@ class Limits:
 
 def tools_digest(more: Sequence[type[ToolArguments]]) -> str:
     """A hash of what a model is told about its tools."""
-    return content_id(*(described(one).model_dump_json() for one in (*LOOKS, ReportComment, FinishReview, *more)))
+    every: Sequence[type[ToolArguments]] = (*LOOKS, ReportComment, FinishReview, *more)
+    return content_id(*(described(one).model_dump_json() for one in every))
 
 
 class Handler(NamedTuple):

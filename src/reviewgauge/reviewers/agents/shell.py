@@ -44,6 +44,8 @@ def shell(code: ReviewedCode) -> Iterator[Handler]:
             ended = run_guarded(argv, made.folder, environment, _LIMITS, scratch=(top, made.folder.parent))
             how = f"exit code {ended.code}" if ended.ending == "exit" else f"ended by its limit: {ended.ending}"
             printed = (ended.out.rstrip() + b"\n" + ended.err).decode("utf-8", "replace").rstrip()
+            for folder, name in ((made.folder, "."), (top, "$SCRATCH")):  # they have other names each time: a replay
+                printed = printed.replace(str(folder), name)  # asks what was asked
             return f"{how}\n{printed[:LONGEST]}"
 
         yield Handler(RunCommand, run)

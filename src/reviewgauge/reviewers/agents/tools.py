@@ -21,7 +21,7 @@ from reviewgauge.reviewers.agents.code import ReviewedCode, Version
 LONGEST = 16_000  # characters of an answer
 _ROWS = 400  # lines of a file, or entries of a folder, in one answer
 _HITS = 100
-_DEFINITIONS = 5
+_DEFINITIONS, _ROWS_OF_ONE = 5, 60  # that are shown, and lines of each
 _WIDEST = 300  # characters of a line that was found
 
 Number = Annotated[int, Field(ge=1, le=10_000_000)]
@@ -123,11 +123,12 @@ class FindDefinitions(Look):
         found = list(code.definitions(name, self.version)) if name else []
         if not found:
             return f"no function, method or class called {name!r} was found; search finds other uses of the name"
+        places = [f"{path}:{lines.start}: {lines.kind} {lines.name}" for path, lines, _ in found]
         shown = [
-            f"{path}:{lines.start}: {lines.kind} {lines.name}\n{_numbered(text[:_ROWS], lines.start)}"
-            for path, lines, text in found[:_DEFINITIONS]
+            f"{place}\n{_numbered(text[:_ROWS_OF_ONE], lines.start)}"
+            for place, (_, lines, text) in zip(places, found[:_DEFINITIONS], strict=False)
         ]
-        more = [f"(and {len(found) - _DEFINITIONS} more)"] if len(found) > _DEFINITIONS else []
+        more = [_joined(places[_DEFINITIONS:], "definitions", _HITS)] if len(found) > _DEFINITIONS else []
         return _cut("\n\n".join([*shown, *more]))
 
 
