@@ -14,6 +14,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -27,6 +28,7 @@ from reviewgauge.core.files import write_named
 from reviewgauge.core.parsing import MOST_VALUES, parse_record
 from reviewgauge.core.protocols import Format, Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Issue, Review
+from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.files.labels import from_json
 from reviewgauge.engine.build.recipes import read_recipe
@@ -623,3 +625,40 @@ def test_a_sheet_with_two_columns_of_marks_is_refused(tmp_path: Path) -> None:
     (tmp_path / "audit" / "labels.csv").write_text("id,shown,decided,reason,correct,note,correct\nx1,a,b,c,n,,y\n")
     with pytest.raises(BadInput, match="two columns correct"):
         check_tables(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("heading", "row", "problem"),
+    [
+        ('id,"shown,decided,reason",text,why,correct,note', "x1,a,b,c,n,,y", "more cells than the heading"),
+        ("id,shown,decided,reason,correct,note", "x1,a,b,c,y,,n", "more cells than the heading"),
+    ],
+)
+def test_a_sheet_is_read_as_a_spreadsheet_shows_it(tmp_path: Path, heading: str, row: str, problem: str) -> None:
+    (tmp_path / "audit").mkdir()
+    (tmp_path / "audit" / "labels.csv").write_text(f"{heading}\n{row}\n")
+    with pytest.raises(BadInput, match=problem):
+        check_tables(tmp_path)
+
+
+def test_queries_and_users_of_addresses_are_masked() -> None:
+    assert hide_secrets("see http://u:pw@h/p?key=abc&page=2, done") == "see http://***@h/p?key=***&page=2, done"
+
+
+def test_a_secret_is_masked_whole_and_in_every_spelling(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("A_TOKEN", "abcdefgh12")
+    monkeypatch.setenv("B_TOKEN", "abcdefgh12ZZZ-the-rest")
+    monkeypatch.setenv("C_PASSWORD", 'pass"wo\\rd/1')
+    for spelling in (str, json.dumps, repr, lambda value: quote(value, safe="")):
+        for name in ("A_TOKEN", "B_TOKEN", "C_PASSWORD"):
+            shown = hide_secrets(spelling(os.environ[name]))
+            assert shown.strip("'\"") == "***", (name, shown)
+
+
+def test_folders_upon_folders_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    deep = tmp_path / "theirs"
+    for _ in range(250):
+        deep = deep / "d"
+    deep.mkdir(parents=True)
+    assert main(["review", "sample", f"replay(path={str(tmp_path / 'theirs')!r})", "-o", str(tmp_path / "r")]) == 2
+    assert "more than 200 levels of folders" in capsys.readouterr().err

@@ -291,9 +291,22 @@ def test_a_table_that_is_not_listed(bundle: Path) -> None:
     assert said(tamper(bundle, "bundle.json", without)).startswith("bundle.json, tables")
 
 
-def test_a_readme_that_was_changed_is_found_by_its_hash(bundle: Path) -> None:
-    bad = tamper(bundle, "README.md", lambda text: text + "The best of all.\n")
-    assert said(bad).startswith("README.md, sha256: the bundle says ")
+@pytest.mark.parametrize("fit_hashes", [False, True])
+def test_a_readme_that_was_changed(bundle: Path, fit_hashes: bool) -> None:
+    bad = tamper(bundle, "README.md", lambda text: text + "The best of all.\n", fit_hashes=fit_hashes)
+    assert said(bad).startswith("README.md, line ") and "The best of all." in said(bad)
+
+
+def test_a_name_and_a_licence_that_are_not_its_own_are_said(bundle: Path) -> None:
+    def renamed(text: str) -> str:
+        found = json.loads(text)
+        for entry in found.get("runs", [found]):
+            entry["dataset"] = "sample"
+        return json.dumps(found)
+
+    bad = tamper(tamper(bundle, "runs/my-run/manifest.json", renamed, fit_hashes=True), "bundle.json", renamed)
+    notes = " ".join(checked(bad).notes)
+    assert "its cases are not those that sample has here" in notes and "the licence is said to be" in notes
 
 
 @pytest.mark.parametrize("name", [SCORES, REVIEWS, "runs/my-run/cases.jsonl", "runs/my-run/manifest.json"])
@@ -439,7 +452,10 @@ def test_other_versions_are_said(bundle: Path, capsys: pytest.CaptureFixture[str
         manifest["libraries"]["numpy"] = "1.0.0"
         return json.dumps(manifest)
 
-    assert main(["bundle", "verify", str(tamper(bundle, "bundle.json", older))]) == 0
+    changed = tamper(bundle, "bundle.json", older)
+    numpy = json.loads(files(bundle)["bundle.json"])["libraries"]["numpy"]
+    changed = tamper(changed, "README.md", lambda text: text.replace(numpy, "1.0.0"), fit_hashes=True)
+    assert main(["bundle", "verify", str(changed)]) == 0
     assert "made with numpy 1.0.0, installed is " in capsys.readouterr().err
 
 

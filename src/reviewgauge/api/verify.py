@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from reviewgauge.analysis.validity.report import LENGTH
-from reviewgauge.api.bundle import LABEL_COLUMNS, TableSettings, make_tables, without_texts
+from reviewgauge.api.bundle import LABEL_COLUMNS, TableSettings, make_tables, policy_of, without_texts
 from reviewgauge.api.resolve import find_dataset, names_dataset
 from reviewgauge.api.validate import RESULT, validate
 from reviewgauge.core.base import Record
@@ -34,6 +34,7 @@ from reviewgauge.engine.bundle.confined import confined
 from reviewgauge.engine.bundle.contents import (
     BUNDLE,
     FORMAT,
+    README,
     VALIDITY,
     BundleManifest,
     RunEntry,
@@ -45,8 +46,10 @@ from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.model_spec import ChatSettings as ModelSettings
+from reviewgauge.views.markdown import readme
 from reviewgauge.views.validity.csv_files import csv_tables
 
+_ORIGIN = FromFile("the bundle")
 _LABELS = 4  # columns of a validity table that name a row
 
 
@@ -159,10 +162,15 @@ class _Check:
         for run in stored:
             self.reviews += len(run.outcomes)
             rescore.check_calls(contents, run.entry)
+            self._data(run.entry)
             self._measure(run, sources.get(run.entry.name))
             self.checked += rescore.run_files(run.entry)
         self._tables(stored)
         compare.check_nothing_else(contents, self.checked)
+        if manifest.reviewgauge == __version__:
+            compare.compare_text(contents, README, readme(manifest))
+        else:
+            self.notes.append(f"{README} was not compared: another version wrote it")
         compare.check_hashes(contents)
 
     def _versions(self) -> None:
@@ -173,6 +181,20 @@ class _Check:
             for name in sorted(there)
             if here.get(name) != there[name]
         ]
+
+    def _data(self, entry: RunEntry) -> None:
+        """Note where a data set of a known name is another one here, or not at hand, and where its licence differs."""
+        if not names_dataset(entry.dataset.partition(" | ")[0]):
+            return
+        if (licence := policy_of(entry.dataset, None).licence) != entry.licence:
+            self.notes.append(f"{entry.folder}: the licence is said to be {entry.licence}; here it is {licence}")
+        try:
+            found = benchmark_hash(cases_of(entry.dataset))
+        except UserError as error:
+            self.notes.append(f"{entry.folder}: not compared with {entry.dataset} itself: {error.problem}")
+            return
+        if found != entry.benchmark:
+            self.notes.append(f"{entry.folder}: its cases are not those that {entry.dataset} has here")
 
     def _measure(self, run: StoredRun, source: Path | None) -> None:
         entry = run.entry
@@ -318,11 +340,9 @@ def from_copy(entry: RunEntry, systems: Mapping[str, str], source: Path) -> Give
         run = RunFolder.open(source)
         found = run.outcomes()
         return GivenData(run.cases(), found, [label for case in run.cases() for label in case.labels])
-    word, *stages = entry.dataset.split(" | ")
-    origin = FromFile("the bundle")
-    named = load_from(Dataset, word, origin) if names_dataset(word) else str(source)
-    dataset = find_dataset(named, source)
-    cases, _ = apply_stages(dataset.cases(), [load_from(Stage, spec, origin) for spec in stages])
+    word = entry.dataset.partition(" | ")[0]
+    dataset = find_dataset(load_from(Dataset, word, _ORIGIN) if names_dataset(word) else str(source), source)
+    cases = cases_of(entry.dataset, dataset)
     outcomes: list[Outcome] = []
     labels = [label for case in cases for label in case.labels]
     known, there = {case.id for case in cases}, {label.to_line() for label in labels}
@@ -335,6 +355,13 @@ def from_copy(entry: RunEntry, systems: Mapping[str, str], source: Path) -> Give
         ]
         labels += [one for one in judged if one.subject.case in known and one.to_line() not in there]
     return GivenData(cases, outcomes, labels)
+
+
+def cases_of(name: str, dataset: Dataset | None = None) -> Sequence[Case]:
+    """The cases of a data set as a manifest names it, with its stages. Raises UserError where it is not at hand."""
+    word, *stages = name.split(" | ")
+    dataset = dataset or load_from(Dataset, word, _ORIGIN)
+    return apply_stages(dataset.cases(), [load_from(Stage, spec, _ORIGIN) for spec in stages])[0]
 
 
 def whole_run(contents: Contents, stored: StoredRun, target: Path, source: Path | None) -> Path | None:

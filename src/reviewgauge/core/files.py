@@ -18,6 +18,7 @@ from reviewgauge.core.errors import BadInput, UserError
 
 LONGEST_FILE = 64 * 1024 * 1024  # bytes of a file that is read as a whole
 REMEDY = "remove it if you do not know it"
+_DEEPEST = 200  # levels of folders
 _PIECE = 1 << 20
 FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # errors of a disk without room
 
@@ -47,8 +48,31 @@ def check_tree(folder: Path) -> None:
     """Raise UserError for a link, a device or a pipe anywhere below a folder, or in its place."""
     if folder.is_symlink():
         raise UserError(f"{folder} is a link, which could lead out of the folder", remedy=REMEDY)
-    for place, _, _ in os.walk(folder):
-        check_plain(Path(place))
+    for place in _folders_below(folder):
+        check_plain(place)
+
+
+def files_below(folder: Path) -> Iterator[Path]:
+    """The files, and the links to files, anywhere below a folder; folders behind links are left alone."""
+    for place in _folders_below(folder):
+        yield from (Path(entry) for entry in os.scandir(place) if entry.is_file())
+
+
+def _folders_below(folder: Path) -> Iterator[Path]:
+    """The folder and those below. Raises UserError for more than `_DEEPEST` levels."""
+    waiting = [(folder, 0)]
+    while waiting:
+        place, level = waiting.pop()
+        if level > _DEEPEST:
+            raise UserError(f"{folder} has more than {_DEEPEST} levels of folders", remedy=REMEDY)
+        try:
+            inner = [Path(entry) for entry in os.scandir(place) if entry.is_dir(follow_symlinks=False)]
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise UserError(f"cannot read {place}: {error.strerror}") from None
+        yield place
+        waiting += [(one, level + 1) for one in inner]
 
 
 def plain_file(path: Path, top: Path | None = None) -> Path:

@@ -5,12 +5,14 @@ Sources of the forms: the providers' own pages, and the rules of gitleaks (https
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from urllib.parse import quote
 
 HIDDEN = "***"
 _SHORTEST = 8  # characters; a shorter value is a word that may occur anywhere
@@ -29,10 +31,10 @@ _FORMS = re.compile(
     r"\b(?:sk-(?:ant-|proj-|or-)?[\w-]{16,200}|gh[pousr]_\w{20,200}|github_pat_\w{20,200}|glpat-[\w-]{16,200}"
     r"|xox[abeoprs]-[\w-]{10,200}|(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,60}|ya29\.[\w-]{20,300}|hf_[A-Za-z0-9]{20,100}"
     r"|gsk_[A-Za-z0-9]{20,100}|r8_[A-Za-z0-9]{20,100}|xai-[A-Za-z0-9]{20,200}|npm_[A-Za-z0-9]{20,100}|pypi-[\w-]{40,300}"
-    r"|eyJ[\w-]{10,500}\.eyJ[\w-]{10,2000}\.[\w-]{10,1000}|dop_v1_[a-f0-9]{40,80}|SG\.[\w-]{16,40}\.[\w-]{30,60})"
+    r"|(?<![\w-])eyJ[\w-]{10,500}\.eyJ[\w-]{10,2000}\.[\w-]{10,1000}|dop_v1_[a-f0-9]{40,80}|SG\.[\w-]{16,40}\.[\w-]{30,60})"
 )
 _USER = re.compile(r"(?<=://)[^/@\s]{1,500}@")
-_QUERY = re.compile(r"(://[^\s?#\"'<>]{1,2000}\?)([^\s#\"'<>)]{1,4000})")
+_QUERY = re.compile(r"(://[^\s?#\"'<>]*+)(?:\?([^\s#\"'<>)]*+))?")  # takes what it has read: linear
 _PLAIN_QUERY = frozenset({  # parameters of a model's spec and of lists, which hold no secret
     "temperature", "top_p", "top_k", "seed", "reasoning", "max_tokens", "timeout", "json",
     "page", "per_page", "state", "sort", "direction", "since",
@@ -41,12 +43,16 @@ _PLAIN_QUERY = frozenset({  # parameters of a model's spec and of lists, which h
 
 def hide_secrets(text: str) -> str:
     """`text` without credentials: values of variables that hold one, texts of a known form, user parts and queries."""
-    for _, value in _secrets():
-        text = text.replace(value, HIDDEN)
+    for secret in sorted((form for _, value in _secrets() for form in _forms(value)), key=len, reverse=True):
+        text = text.replace(secret, HIDDEN)
     if "://" in text:
-        text = _QUERY.sub(lambda found: found[1] + "&".join(map(_masked, found[2].split("&"))), text)
+        text = _QUERY.sub(_without_query, text)
         text = _USER.sub(f"{HIDDEN}@", text)
     return _FORMS.sub(HIDDEN, text)
+
+
+def _without_query(found: re.Match[str]) -> str:
+    return f"{found[1]}?{'&'.join(map(_masked, found[2].split('&')))}" if found[2] else found[0]
 
 
 def _masked(pair: str) -> str:
@@ -96,6 +102,12 @@ def _secrets() -> Iterator[tuple[str, str]]:
     for name, held in os.environ.items():
         if _is_secret(name, value := held.strip()):
             yield name, value
+
+
+@lru_cache(maxsize=256)
+def _forms(value: str) -> frozenset[str]:
+    """The value as it stands, in JSON, in Python's own words and in an address."""
+    return frozenset((value, json.dumps(value)[1:-1], repr(value)[1:-1], quote(value, safe="")))
 
 
 _is_secret = lru_cache(maxsize=4096)(is_secret)

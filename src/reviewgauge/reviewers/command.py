@@ -342,7 +342,11 @@ def _code(ended: Ended) -> str:
 
 
 def _last_words(ended: Ended) -> str:
-    text = _without_secrets(ended.err).decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    text = (
+        _without_secrets(ended.err[-16 * _LAST_WORDS :])
+        .decode("utf-8", "replace")
+        .replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    )
     return hide_secrets(text).strip()[-_LAST_WORDS:]
 
 

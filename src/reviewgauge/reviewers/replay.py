@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import plain_file
+from reviewgauge.core.files import files_below, plain_file
 from reviewgauge.core.protocols import Parsed, Reviewer
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop
@@ -65,7 +65,7 @@ class Replay(Reviewer):
         if not self.path or names_case(self.path):
             return {}
         here = Path(self.path).expanduser()
-        files = [here] if here.is_file() else sorted(plain_file(file) for file in here.rglob("*") if file.is_file())
+        files = [here] if here.is_file() else sorted(map(plain_file, files_below(here)))
         return {"sha256": fingerprint(files)}
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
@@ -214,7 +214,7 @@ class Replay(Reviewer):
                 lost.append(_name(change))
                 continue
             other = owners.setdefault(file, change)
-            if other is not change and other.head != change.head:
+            if other is not change and (change.head is None or other.head != change.head):
                 raise UserError(f"{file} matches both {_name(other)} and {_name(change)}", remedy="rename it")
             try:
                 read += self._of_file(file, change)

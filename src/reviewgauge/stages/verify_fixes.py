@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 
 from typing_extensions import override
@@ -62,7 +63,7 @@ class VerifyFixes(Stage):
             raise ValueError(f"test={self.test!r} cannot be read: {error}") from None
         if not words:
             raise ValueError("test must name a program, such as 'pytest -q {files}'")
-        if min(self.seconds, self.processes) <= 0 or not self.fails or 0 in self.fails:
+        if not 0 < self.seconds < inf or self.processes <= 0 or not self.fails or 0 in self.fails:
             raise ValueError("seconds and processes must be above 0, and fails must name exit codes other than 0")
 
     @override

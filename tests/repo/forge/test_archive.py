@@ -8,7 +8,7 @@ import json
 import os
 import tarfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -197,8 +197,8 @@ def test_a_tar_is_not_held_in_memory(tmp_path: Path) -> None:
         ("p.jsonl", b"{}\n", "is not a pull request"),
         ("p.jsonl", lines({"number": 1}), "does not name its repository"),
         ("p.jsonl", b'{"a": ' + b"[" * 100_000 + b"\n", "nested too deeply"),
-        ("p.jsonl.gz", b"no gzip", "is not a complete gzip file"),
-        ("p.jsonl.gz", gzip.compress(lines(*[NESTED] * 100))[:-20], "is not a complete gzip file"),
+        ("p.jsonl.gz", b"no gzip", "cannot be unpacked"),
+        ("p.jsonl.gz", gzip.compress(lines(*[NESTED] * 100))[:-20], "cannot be unpacked"),
         ("p.zip", b"PK\x03\x04 and then nothing", "is not an archive"),
         ("p.tar.gz", gzip.compress(b"no tar", mtime=0), "is not an archive"),
         ("p.pkl", b"\x80\x04.", "is not an archive"),
@@ -220,3 +220,48 @@ def test_a_zip_that_lies_about_its_sizes_is_refused(tmp_path: Path) -> None:
     path.write_bytes(bytes(whole))
     with pytest.raises(UserError):
         read(path)
+
+
+def tar_of(*members: tuple[str, bytes]) -> bytearray:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=tarfile.USTAR_FORMAT) as made:
+        for name, content in members:
+            info = tarfile.TarInfo(name)
+            info.size = len(content)
+            made.addfile(info, io.BytesIO(content))
+    return bytearray(out.getvalue())
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[: 1024 + 200],  # within the second header
+        lambda data: data[:1024],  # between two members, without an end mark
+        lambda data: data[: 1024 + 148] + b"0000000\x00" + data[1024 + 156 :],  # its checksum
+        lambda data: data[: 1024 + 124] + b"\xff" * 12 + data[1024 + 136 :],  # its size
+    ],
+)
+def test_half_a_tar_is_not_taken_for_a_whole_one(damage: Callable[[bytes], bytes], tmp_path: Path) -> None:
+    whole = bytes(tar_of(("a.jsonl", lines(NESTED)[:512]), ("b.jsonl", lines(NESTED))))
+    (tmp_path / "p.tar").write_bytes(damage(whole))
+    with pytest.raises(UserError, match=r"cannot read p\.tar"):
+        read(tmp_path / "p.tar")
+
+
+def test_zips_that_cannot_be_unpacked_are_named(tmp_path: Path) -> None:
+    good = written(tmp_path / "p.zip", {"o/n/pulls/7.json": json.dumps(PULL).encode() * 1}).read_bytes()
+    at = good.index(b"PK\x01\x02")
+    encrypted = good[:6] + b"\x01\x00" + good[8 : at + 8] + b"\x01\x00" + good[at + 10 :]
+    exotic = good[:8] + b"\x63\x00" + good[10 : at + 10] + b"\x63\x00" + good[at + 12 :]
+    wrong = good[: at + 16] + b"\x00\x01\x02\x03" + good[at + 20 :]
+    for number, data in enumerate((encrypted, exotic, wrong)):
+        path = tmp_path / f"{number}.zip"
+        path.write_bytes(data)
+        with pytest.raises(UserError, match="cannot be unpacked"):
+            read(path)
+    twice = tmp_path / "twice.zip"
+    with zipfile.ZipFile(twice, "w") as made, pytest.warns(UserWarning):
+        made.writestr("p.jsonl", lines(NESTED))
+        made.writestr("p.jsonl", lines(NESTED))
+    with pytest.raises(UserError, match="have one name"):
+        read(twice)

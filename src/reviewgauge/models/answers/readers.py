@@ -66,7 +66,8 @@ _ANOTHER = re.compile(
 _YES = re.compile(r"\byes\b", re.IGNORECASE)
 _NO = re.compile(r"\bno\b(?=[\"'”’*)\]]*\s*(?:[.,;:!?…—–]|-\s|$))", re.IGNORECASE | re.MULTILINE)
 _HALF = re.compile(
-    r"\W*(?:not (?:\w+ly|quite|in all)|and|or|but|except|unless|however|part(?:ly|ially)|if|kind of|sort of|mostly"
+    r"\s*(?:…|\.\.|\?)|\W*"
+    r"(?:not (?:\w+ly|quite|in all)|and|or|but|except|unless|however|part(?:ly|ially)|if|kind of|sort of|mostly"
     r"|somewhat|in part|more or less)\b",
     re.I,
 )

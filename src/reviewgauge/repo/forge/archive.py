@@ -16,7 +16,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
+import lzma
 import re
 import tarfile
 import tempfile
@@ -30,7 +30,8 @@ from typing import IO, Any, BinaryIO, NamedTuple, Self, cast
 
 from pydantic import JsonValue
 
-from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.errors import BadInput, UserError, one_line
+from reviewgauge.core.files import files_below
 from reviewgauge.core.json_reader import Json, node, number, text
 from reviewgauge.core.parsing import lines, parse_json
 from reviewgauge.repo.forge.answers import without_addresses
@@ -61,6 +62,8 @@ _PARTS = {
     ("issues", "timeline"): "timeline",
 }
 _NAMES_OF_LISTS = "commits comments reviews conversation timeline threads events closing files states issues"
+# of damaged, encrypted or exotic members
+_BROKEN = (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, RuntimeError)
 _LISTS = tuple(_NAMES_OF_LISTS.split())
 _OTHER_NAMES = {"review_comments": "comments", "issue_comments": "conversation", "review_threads": "threads"}
 
@@ -165,13 +168,11 @@ class Archive(AbstractContextManager["Archive"]):
 
     def _folder(self) -> Mapping[str, Callable[[], IO[bytes]]]:
         found: dict[str, Callable[[], IO[bytes]]] = {}
-        for folder, _, names in os.walk(self.path, followlinks=False):
-            for name in names:
-                file = Path(folder) / name
-                shown = file.relative_to(self.path).as_posix()
-                if _wanted(shown) and file.is_file() and not file.is_symlink():
-                    found[shown] = lambda file=file: file.open("rb")  # type: ignore[misc]
-            _count(len(found))
+        for file in files_below(self.path):
+            shown = file.relative_to(self.path).as_posix()
+            if _wanted(shown) and not file.is_symlink():
+                found[shown] = lambda file=file: file.open("rb")  # type: ignore[misc]
+                _count(len(found))
         return found
 
     def _zip(self) -> Mapping[str, Callable[[], IO[bytes]]]:
@@ -179,7 +180,15 @@ class Archive(AbstractContextManager["Archive"]):
         entries = [entry for entry in archive.infolist() if _wanted(entry.filename) and not entry.is_dir()]
         _count(len(entries))
         self._limits.weigh(sum(entry.file_size for entry in entries), self.path.stat().st_size)
-        return {entry.filename: lambda entry=entry: archive.open(entry) for entry in entries}  # type: ignore[misc]
+        if len({entry.filename for entry in entries}) < len(entries):
+            raise zipfile.BadZipFile("two files in it have one name")
+        return {entry.filename: lambda entry=entry: self._member(archive, entry) for entry in entries}  # type: ignore[misc]
+
+    def _member(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> IO[bytes]:
+        try:
+            return _buffered(_Checked(archive.open(entry), entry.filename))
+        except _BROKEN as error:
+            raise _damaged(entry.filename, error) from None
 
     def _tar(self) -> Mapping[str, Callable[[], IO[bytes]]]:
         """A tar has no random access: its wanted members are copied to a temporary file first."""
@@ -250,12 +259,14 @@ def write_archive_line(stream: BinaryIO | gzip.GzipFile, raw: Json) -> None:
     stream.write(json.dumps(raw, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace") + b"\n")
 
 
-class _Guarded(io.RawIOBase):
-    """A gzip stream that raises UserError once it unpacks to far more than its size."""
+class _Checked(io.RawIOBase):
+    """A file of an archive that raises BadInput where it cannot be unpacked."""
 
-    def __init__(self, packed: IO[bytes], name: str, limits: ArchiveLimits) -> None:
-        self._packed, self._name, self._limits, self._read = packed, name, limits, 0
-        self._stream = gzip.GzipFile(fileobj=packed)
+    def __init__(self, stream: IO[bytes], name: str) -> None:
+        self._stream, self._name, self._read = stream, name, 0
+
+    def tell(self) -> int:
+        return self._read
 
     def readable(self) -> bool:
         return True
@@ -263,12 +274,28 @@ class _Guarded(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         try:
             piece = self._stream.read(len(buffer))
-            self._read += len(piece)
-            self._limits.weigh(self._read, max(1, self._packed.tell()))
-        except (OSError, EOFError, zlib.error):
-            raise BadInput(self._name, "is not a complete gzip file", remedy="is the file complete?") from None
+        except _BROKEN as error:
+            raise _damaged(self._name, error) from None
         buffer[: len(piece)] = piece
+        self._read += len(piece)
         return len(piece)
+
+
+class _Guarded(_Checked):
+    """A gzip stream that also raises UserError once it unpacks to far more than its size."""
+
+    def __init__(self, packed: IO[bytes], name: str, limits: ArchiveLimits) -> None:
+        super().__init__(cast(IO[bytes], gzip.GzipFile(fileobj=packed)), name)
+        self._packed, self._limits = packed, limits
+
+    def readinto(self, buffer: Any) -> int:
+        size = super().readinto(buffer)
+        self._limits.weigh(self._read, max(1, self._packed.tell()))
+        return size
+
+
+def _damaged(name: str, error: Exception) -> BadInput:
+    return BadInput(name, f"cannot be unpacked ({one_line(str(error), 100)})", remedy="is the file complete?")
 
 
 class _Header(tarfile.TarInfo):
@@ -276,7 +303,14 @@ class _Header(tarfile.TarInfo):
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
-        found = super().frombuf(buf, encoding, errors)
+        try:
+            found = super().frombuf(buf, encoding, errors)
+        except tarfile.EOFHeaderError:  # type: ignore[attr-defined]  # the end mark
+            raise
+        except tarfile.HeaderError as error:  # where `tarfile` would take what came before for the whole
+            raise tarfile.ReadError(f"it is cut off or damaged ({error})") from None
+        if found.size < 0:
+            raise tarfile.ReadError("a file in it has a negative size")
         if found.size > LONGEST_HEADER and found.type in _HEADERS:
             raise UserError(f"the archive holds a name or header over {LONGEST_HEADER:,} bytes")
         return found

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import plain_file, read_file
+from reviewgauge.core.files import files_below, plain_file, read_file
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Anchoring, Change, Comment, Side
 from reviewgauge.core.specs import load
@@ -102,9 +102,9 @@ def _index(path: str) -> dict[str, tuple[Path, ...]]:
     """The files of a folder by name, with and without their endings."""
     folder = Path(path).expanduser()
     index: dict[str, tuple[Path, ...]] = {}
-    for file in sorted(folder.rglob("*")):
+    for file in sorted(files_below(folder)):
         name = file.relative_to(folder).as_posix()
-        if any(part.startswith(".") for part in name.split("/")) or not file.is_file():
+        if any(part.startswith(".") for part in name.split("/")):
             continue
         index[name] = (*index.get(name, ()), plain_file(file))[:2]  # two are one too many
         while "." in name.rpartition("/")[2]:

@@ -102,8 +102,7 @@ class SuiteRunner:
             if error.problem.startswith("cannot start a process"):
                 raise
             return SuiteRun(commit=commit, result=f"no checkout of it can be made: {error.problem}")
-        output = hide_secrets(output)  # the names of failing tests go into the benchmark
-        words = output.strip()[-_LAST_WORDS:]
+        words = hide_secrets(output[-3 * _LAST_WORDS :]).strip()[-_LAST_WORDS:]
         return SuiteRun(
             commit=commit,
             result=self._result(ended),
@@ -168,8 +167,8 @@ def _lay_over(repository: Repository, fix: str, folder: Path, tests: FixTests) -
 def failing_tests(output: str) -> tuple[str, ...]:
     """The failing tests that an output names in one of the usual ways, with the kind of error where it tells."""
     matches = (_FAILING.match(line.strip()[:_LONGEST_LINE]) for line in output.splitlines())
-    names = ((match.lastgroup or "", one_line(match[match.lastgroup or 0])) for match in matches if match)
-    found = dict.fromkeys(_pytest_name(name) if program == "pytest" else name for program, name in names)
+    names = ((match.lastgroup or "", hide_secrets(match[match.lastgroup or 0])) for match in matches if match)
+    found = dict.fromkeys(one_line(_pytest_name(name) if program == "pytest" else name) for program, name in names)
     return tuple(found)[:_MOST_FAILING]
 
 

@@ -269,6 +269,8 @@ def read_table(path: Path) -> Table:
         found = dict(zip(head, [*cells, *[""] * (len(head) - len(cells))], strict=False))
         if not any(cell.strip() for cell in cells):
             continue
+        if any(cell.strip() for cell in cells[len(head) :]):
+            raise BadInput(path.name, "has more cells than the heading has columns", record=number)
         name = found["id"].strip()
         if not name:
             raise BadInput(path.name, "is empty", record=number, field="id", remedy="leave this column as it was")
@@ -291,13 +293,13 @@ def _cells(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
         raise UserError(f"cannot read {path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise BadInput(path.name, f"is not UTF-8 (byte {error.start + 1})", remedy="save it as CSV UTF-8") from None
-    first = text.partition("\n")[0]
     for delimiter in _DELIMITERS:
-        head = [name.strip().strip('"').lower() for name in first.split(delimiter)]
+        lines = _table_rows(path, text, delimiter)
+        head = [name.strip().lower() for name in next(lines, (0, []))[1]]
         if {"id", "correct"} <= set(head):
             if twice := next((name for name in head if name and head.count(name) > 1), ""):
                 raise BadInput(path.name, f"has two columns {twice}", record=1, remedy="remove one")
-            return head, _table_rows(path, text, delimiter)
+            return head, lines
     remedy = "leave its first line as it was"
     raise BadInput(path.name, "has no columns id and correct", record=1, remedy=remedy)
 
@@ -305,7 +307,6 @@ def _cells(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
 def _table_rows(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
     try:
-        next(reader)
         for cells in reader:
             yield reader.line_num, cells
     except csv.Error as error:
