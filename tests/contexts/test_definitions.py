@@ -52,11 +52,12 @@ def test_of_several_the_nearest_counts_and_too_many_say_nothing(tmp_path: Path) 
 
 
 def test_methods_go_by_their_last_name_and_called_names_come_first(tmp_path: Path) -> None:
-    ship = "class Ship:\n    def sail(self):\n        pass\n\n    def mast(self):\n        pass\n"
-    change = planted(tmp_path / "r", "x.mast, x.sail()", **{"ship.py": ship})
+    ship = "class Ship:\n    def sail(self):\n        pass\n\n    def main_mast(self):\n        pass\n"
+    ship += "\n    def size(self):\n        pass\n"
+    change = planted(tmp_path / "r", "x.size, x.main_mast, x.sail()", **{"ship.py": ship})
     assert said(change) == [
         "ship.py, lines 2 to 3 (method Ship.sail)",
-        "ship.py, lines 5 to 6 (method Ship.mast)",
+        "ship.py, lines 5 to 6 (method Ship.main_mast)",
     ]
 
 
@@ -66,7 +67,7 @@ def test_other_languages_and_what_no_grammar_knows(tmp_path: Path) -> None:
         "main.go": "package a\n",
         "x.cob": "A\n",
     }
-    after = {"main.go": "package a\n\nvar p = Price(3)\n", "x.cob": "CALL Price.\n"}
+    after = {"main.go": "package a\n\nvar p = Price(3)\n", "x.cob": "CALL Price().\n", "x.rst": "Price()\n"}
     change = make_change(tmp_path / "r", before, after)
     assert said(change) == ["lib.go, lines 3 to 5 (function Price)"]
 

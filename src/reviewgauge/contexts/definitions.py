@@ -18,8 +18,10 @@ from reviewgauge.contexts.code.readers import Code, code_of, reader_of
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change, Side
 from reviewgauge.core.results import Drop
+from reviewgauge.models.text.words import is_identifier
 from reviewgauge.repo.git.blobs import file_name
 from reviewgauge.repo.syntax.functions import check_parser, code_lines
+from reviewgauge.repo.syntax.languages import language
 
 _NAME = re.compile(r"[^\W\d]\w*")
 
@@ -28,6 +30,7 @@ _NAME = re.compile(r"[^\W\d]\w*")
 class Definitions(Context):
     """At most `most` definitions, of names on changed lines first, and of names that are called before others.
 
+    A name that is not called counts where it looks like one: `max_size`, `MaxSize`, not `size`.
     Of several with one name the nearest by folder is taken; a name that more than `alike` share, none of them in the
     hunk's own file, is left out. Of each the first `longest` lines are shown. The one that the hunk is in is left out.
     """
@@ -100,14 +103,15 @@ def _names(code: Code, piece: Change) -> list[tuple[str, str]]:
         side = Side.NEW if hunk.numbers(Side.NEW) else Side.OLD
         path = path_on(file, side)
         content = reader_of(code.git).read(file_name(code.head if side is Side.NEW else code.base, path))
-        if content is None:
+        if content is None or not language(path):  # data and prose use nothing
             continue
         lines = code_lines(content, path)
         for line in hunk.lines:
             number = line.number(side)
             tokens = lines.tokens(number) if number is not None else ()
             for token, after in pairwise((*tokens, "")):
-                if _NAME.fullmatch(token):
-                    rank = line.kind == " ", after != "(" and not token[0].isupper()
+                called = after == "(" or token[:1].isupper()
+                if _NAME.fullmatch(token) and (called or is_identifier(token)):
+                    rank = line.kind == " ", not called
                     found[token, path] = min(rank, found.get((token, path), rank))
     return sorted(found, key=lambda one: found[one])

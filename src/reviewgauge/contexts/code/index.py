@@ -84,6 +84,11 @@ class CodeIndex:
         return Definition(self.paths[file], self.names[number], _KINDS[kind], start, end)
 
     @cached_property
+    def numbers(self) -> Mapping[str, int]:
+        """The number of each file."""
+        return {path: number for number, path in enumerate(self.paths)}
+
+    @cached_property
     def by_name(self) -> Mapping[str, Sequence[int]]:
         """The numbers of the definitions with each name, without the class or namespace around it."""
         found: dict[str, list[int]] = {}

@@ -21,9 +21,9 @@ def query_of(piece: Change) -> str:
 def shown_chunks(index: CodeIndex, piece: Change) -> npt.NDArray[np.bool_]:
     """Which chunks hold a line that the hunks of `piece` show."""
     found = np.zeros(len(index.chunk_rows), dtype=np.bool_)
-    lines = lines_on(piece, Side.NEW)
-    for number, path in enumerate(index.paths):
-        if shown := lines.get(path):
+    for path, shown in lines_on(piece, Side.NEW).items():
+        number = index.numbers.get(path)
+        if number is not None and shown:
             begin, end = np.searchsorted(index.chunk_rows[:, 0], [number, number + 1])
             rows = index.chunk_rows[begin:end]
             at = np.array(shown)
