@@ -11,6 +11,7 @@ import pytest
 from hunk_entries import entry
 from reviewgauge.api.review import review
 from reviewgauge.api.score import score
+from reviewgauge.cli.main import main
 from reviewgauge.models.fake.server import FakeServer
 
 BAD = " a = 1\n-b = 2\n+b = eval(b)\n+c = 4\n return a"
@@ -57,3 +58,16 @@ def test_comment(tmp_path: Path) -> None:
     found, asked = figures(tmp_path, "comment", "exact_match", rows)
     assert found["mean"] == 1
     assert NOTE not in asked
+
+
+@pytest.mark.parametrize("task", ["assess", "locate", "comment"])
+def test_the_next_command_that_a_review_suggests_measures_the_task(
+    task: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("entries.json").write_text(json.dumps([entry(id=number) for number in range(3)]))
+    asks = f"prompt(model='fake:rules', preset='contextcrbench_{task}')"
+    assert main(["review", f"context_crbench(task='{task}')", asks, "-o", "run", "--from", "."]) == 0
+    suggested = capsys.readouterr().out.partition("next: reviewgauge ")[2].split()
+    assert suggested[:2] == ["score", "run"]
+    assert main(suggested) == 0

@@ -11,7 +11,7 @@ from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, gi
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Dataset, Progress, Reviewer, Stage
-from reviewgauge.core.records import Case
+from reviewgauge.core.records import Case, Task
 from reviewgauge.core.results import Drop, Outcome
 from reviewgauge.core.specs import load, parse_spec
 from reviewgauge.engine.build.pipeline import apply_stages
@@ -30,7 +30,8 @@ RECORDED = "recorded"
 class ReviewResult(Record):
     """What a review did: one entry of totals per reviewer, or one for all recorded systems together.
 
-    `spending` is what went to models; with `--dry-run` it is the estimate, and nothing was reviewed.
+    `spending` is what went to models; with `--dry-run` it is the estimate, and nothing was reviewed. `task`: the one of
+    all cases; None where they differ.
     """
 
     schema_version: int = 1
@@ -38,6 +39,7 @@ class ReviewResult(Record):
     dataset: str
     benchmark: str
     cases: int
+    task: Task | None = None
     totals: tuple[ReviewTotals, ...]
     notes: tuple[Drop, ...] = ()
     dropped: tuple[Drop, ...] = ()
@@ -106,11 +108,13 @@ def review(
                 ]
                 spent = spending(client)
             label, benchmark = folder.manifest.dataset, folder.manifest.benchmark
+    tasks = {case.change.task for case in cases}
     return ReviewResult(
         run=str(run),
         dataset=label,
         benchmark=benchmark,
         cases=len(cases),
+        task=tasks.pop() if len(tasks) == 1 else None,
         totals=tuple(totals),
         notes=tuple(found.notes()),
         dropped=tuple(drops),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
+from reviewgauge.core.records import Task
 from reviewgauge.core.reports.build_card import BuildCard
 from reviewgauge.core.reports.leaderboard import Leaderboard
 from reviewgauge.core.results import Drop
@@ -45,7 +46,10 @@ def review_line(totals: ReviewTotals, spent: Spending) -> str:
     return f"{names}: {'; '.join(parts)}; {totals.seconds:.1f} s"
 
 
-def after_review(run: str, totals: Sequence[ReviewTotals]) -> list[str]:
+_METRICS = {Task.ASSESS: "assess", Task.LOCATE: "pass_at_k", Task.COMMENT: "rouge"}  # what measures a small task
+
+
+def after_review(run: str, totals: Sequence[ReviewTotals], task: Task | None = None) -> list[str]:
     """Suggested next command, and what to do about failures; empty if interrupted."""
     if any(one.stopped for one in totals):
         return []
@@ -54,7 +58,8 @@ def after_review(run: str, totals: Sequence[ReviewTotals]) -> list[str]:
     lines = [f"{names}: every review failed; {run}/reviews.jsonl says why" for names in useless]
     if failed:
         lines.append(f"{failed} failed: the same command with --only failed tries them again")
-    return lines if len(useless) == len(totals) else [*lines, f"next: reviewgauge score {run} hits"]
+    metric = _METRICS.get(task, "hits") if task else "hits"
+    return lines if len(useless) == len(totals) else [*lines, f"next: reviewgauge score {run} {metric}"]
 
 
 def drop_notes(drops: Sequence[Drop]) -> list[str]:
