@@ -325,17 +325,26 @@ def test_words_alone_are_no_review_and_are_asked_for_anew(change: Change, endpoi
     assert agent(endpoint).review(change).comments == ()
 
 
+def test_what_breaks_half_way_is_a_failure_with_the_trace(change: Change, endpoint: Scripted) -> None:
+    endpoint.script = [step(("comment", REAL)), Say(OpenAI().error("no such thing"), status=400)]
+    with pytest.raises(Failed, match="no such thing") as error:
+        agent(endpoint).review(change)
+    assert "> comment {" in (error.value.raw or "")
+
+
 def test_old_looks_are_left_out_when_the_conversation_grows(tmp_path: Path, endpoint: Scripted) -> None:
     lines = "".join(f"x{n} = {n}\n" for n in range(3_000))
     change = make_change(tmp_path / "large", {"a.py": "", "b.py": lines}, {"a.py": lines})
     endpoint.script = [step(("read", {"path": "b.py", "start": start})) for start in (1, 401, 801)] + [step(FINISH)]
-    review = agent(endpoint, window=3_000).review(change)
+    talkative = change.model_copy(update={"title": "t" * 5_000, "description": "d" * 50_000})
+    review = agent(endpoint, window=3_000).review(talkative)
+    assert "the description: 47,000 characters were cut off" in (review.trace or "")
     assert "characters were cut off" in (review.trace or "")
     first, *_, last = endpoint.bodies
     assert "Its rest does not fit here" in first["messages"][1]["content"]
     tools = [message["content"] for message in last["messages"] if message["role"] == "tool"]
     assert [text.startswith("(left out to save room") for text in tools] == [True, True, False]
-    assert sum(len(message["content"] or "") for message in last["messages"]) < 3_000 * 4 + 8_000
+    assert sum(len(message["content"] or "") for message in last["messages"]) < 3_000 * 4 + 12_000
 
 
 def test_what_fits_is_sent_as_it_was() -> None:

@@ -35,6 +35,7 @@ from reviewgauge.reviewers.reading.review_files import unique
 
 Sandbox = Annotated[Literal["", "bwrap"], Use.PROGRAM]
 _FILES = 500  # changed files that are listed
+_TITLE = 1_000  # characters
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,8 @@ class Agent(Reviewer):
         except UserError as error:  # no code, or a part of it
             raise Failed(FailureKind.REQUEST, error.problem, remedy=error.remedy) from None
         shown = pieces_of(change, "change", longest=2 * self.window)  # characters, of which a token has about four
+        cut = len(change.description) - self.window
+        remarks = [*shown.remarks, *([f"the description: {cut:,} characters were cut off"] if cut > 0 else [])]
         given = context_text(load_contexts(self.context), change, change, self.budget)
         with ExitStack() as opened:
             more = [opened.enter_context(shell(code))] if self.sandbox else []
@@ -109,7 +112,7 @@ class Agent(Reviewer):
             case=change.id or change.repo,
             system=self.system,
             comments=unique(conversation.comments),
-            trace="\n".join([*shown.remarks, *given.remarks, *conversation.trace]),
+            trace="\n".join([*remarks, *given.remarks, *conversation.trace]),
         )
 
     def _messages(self, change: Change, shown: Pieces, context: str) -> tuple[Message, ...]:
@@ -120,8 +123,8 @@ class Agent(Reviewer):
         rest += f"\n\nMore about it:\n{fence(context)}" if context else ""
         return self._prompt.messages(
             {
-                "title": fence(change.title),
-                "description": fence(change.description),
+                "title": fence(change.title[:_TITLE]),
+                "description": fence(change.description[: self.window]),  # a quarter of the window in tokens
                 "files": fence("\n".join([*files[:_FILES], *more])),
                 "diff": (fence(diff.text) if diff is not None else "No file of it has a diff.") + rest,
             }

@@ -101,10 +101,18 @@ class Conversation:
                 return
             self.trace.append(f"--- step {step} ---")
             request = Request(messages=tuple(fitted(talk, self.limits.window)), tools=self._described)
-            answer = self.model.ask(request)
+            answer = self._asked(request)
             used.add(answer.usage)
             talk += self._turn(answer, self.limits.steps - step)
             silent = [] if answer.tool_calls else [*silent, request]
+
+    def _asked(self, request: Request) -> Answer:
+        """The model's answer. What broke half-way is a failure, with what was done until then."""
+        try:
+            return self.model.ask(request)
+        except Failed as error:
+            raw = "\n".join(filter(None, (*self.trace, error.raw)))
+            raise Failed(error.kind, error.problem, remedy=error.remedy, raw=raw, stops=error.stops) from None
 
     def _end(self, kind: FailureKind, why: str, remedy: str) -> None:
         self.trace.append(f"ended: {self.model.of.model} {why}")
