@@ -22,7 +22,13 @@ from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.request.model_spec import ChatSettings
 
 MODEL = "fake:rules"
-SPECS = (MODEL, f"same_concern(model={MODEL!r})", f"grade(model={MODEL!r})", f"mrr(judge={MODEL!r})")
+SPECS = (
+    MODEL,
+    f"same_concern(model={MODEL!r})",
+    f"grade(model={MODEL!r})",
+    f"mrr(judge={MODEL!r})",
+    f"prompt(model={MODEL!r})",
+)
 BESIDE = ("lexical", "overlap")  # where several are asked for
 KINDS: tuple[type[Plugin], ...] = (Metric, Judge, Reviewer)
 # What is known to ask: a parameter that is not found any more is not tried either.
