@@ -148,7 +148,7 @@ REVIEW_BENCH = Card(
         "The golden set is what its producers found: what none of them found counts as wrong, or as nothing.",
         "A change without a right finding is not known to be clean.",
         "The golden set changes: its README counts 360 right findings of the test set in an older version, 352 here.",
-        "The files hold no diffs: get the commits with --with-code. base is the tip of the main branch at that time.",
+        "The files hold no diffs: get the commits with --with-code. The change is base...head, from the merge base on.",
         "The pull requests, their comments and the findings are public: a model may know them.",
     ),
 )

@@ -190,9 +190,10 @@ class Resolved:
         said = "not judged" if verdict is None else f"judged {'right' if verdict.right else 'wrong'}: {verdict.reason}"
         repeated = [g for g, hit in enumerate(self.same[c]) if hit]
         if repeated:
-            again = match.why(self.evidence, c, list(self.findings[repeated[0]].columns))
-            reason = f"says again what another comment hit, {said}: {again}"
-            return CommentOutcome(comment=comment.id, state=CommentState.DUPLICATE, reason=reason)
+            first = self.findings[repeated[0]]
+            reason = f"says again what another comment hit, {said}: {match.why(self.evidence, c, list(first.columns))}"
+            group = self.evidence.known[first.columns[0]].id if first.right else None
+            return CommentOutcome(comment=comment.id, state=CommentState.DUPLICATE, group=group, reason=reason)
         state = CommentState.FALSE if verdict is not None and not verdict.right else CommentState.NEUTRAL
         return CommentOutcome(comment=comment.id, state=state, reason=f"matches no golden finding, {said}")
 
