@@ -69,6 +69,15 @@ def test_one_call_shows_the_important_files_and_names_the_others() -> None:
     assert "Report at most 2 problems" in text
 
 
+def test_a_change_of_very_many_files_leaves_a_short_trace() -> None:
+    files = tuple(ChangedFile(path=f"f{number}.py", patch=BAD) for number in range(500))
+    with ChatClient(ChatSettings()):
+        review = PrReview("fake:rules", tokens=500).review(CHANGE.model_copy(update={"files": files}))
+    assert review.trace is not None
+    assert "parts were left out" in review.trace
+    assert len(review.trace.splitlines()) == 203
+
+
 def test_the_most_severe_findings_are_kept_and_the_rest_is_counted() -> None:
     said = report(finding("low", "+print(a)"), finding("critical", "+b = eval(a)", "security"), finding("high", ""))
     answer = PrReview("fake:rules", most=2)._reader(CHANGE)(said)
@@ -103,6 +112,8 @@ def test_a_finding_of_a_file_that_was_not_shown_has_no_place() -> None:
         report({**finding("high", ""), "comment": "what goes wrong and when, and what to do about it"}),
         report("c is not used"),
         report()[:-3],
+        report(tests=["no"]),
+        report(*[finding("low", "+print(a)")] * 201),
     ],
 )
 def test_a_report_that_is_not_one_is_unreadable(text: str) -> None:

@@ -21,6 +21,8 @@ from reviewgauge.reviewers.reading.context_text import ContextText, context_text
 from reviewgauge.reviewers.reading.placing import all_answered, numbered, placed
 from reviewgauge.reviewers.reading.presets import Reader, preset_for, refusal
 
+_MOST_REMARKS = 200  # lines of a trace about what was left out
+
 
 class ModelReviewer(Reviewer):
     """Asks `model` about each piece, with the excerpts of `context` within `budget` tokens."""
@@ -110,7 +112,9 @@ class ModelReviewer(Reviewer):
         read = self._reader(change)
         answers = all_answered(shown.pieces, ask_for_each(chat_model(self.model), talks, read, schema=self._schema))
         comments = (placed(one, piece) for piece, of in zip(shown.pieces, answers, strict=True) for one in of.comments)
-        remarks = (*shown.remarks, *_left_out(shown, given), *(answer.remark for answer in answers if answer.remark))
+        left_out = [*shown.remarks, *_left_out(shown, given)]
+        more = [f"and {len(left_out) - _MOST_REMARKS:,} more parts were left out"] * (len(left_out) > _MOST_REMARKS)
+        remarks = [*left_out[:_MOST_REMARKS], *more, *(answer.remark for answer in answers if answer.remark)]
         return Review(
             case=change.id or change.repo,
             system=self.system,

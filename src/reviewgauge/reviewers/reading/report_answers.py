@@ -15,7 +15,7 @@ from reviewgauge.core.errors import one_line
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.records import Comment, Location, Severity
 from reviewgauge.models.answers.json_values import storable
-from reviewgauge.models.answers.prose import is_refusal, obeys
+from reviewgauge.models.answers.prose import is_refusal
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.answers.text import plain
 from reviewgauge.models.request.messages import Prompt
@@ -23,6 +23,8 @@ from reviewgauge.models.request.messages import Prompt
 TEXT: JsonValue = {"type": "string"}
 OTHER = "other"
 SEVERITIES = ("critical", "high", "medium", "low")
+MOST_FINDINGS = 200
+_LONGEST_NOTE = 400  # characters of what a report says about tests or security
 _TEXTS = ("file", "code", "comment")
 _FORBIDDEN = ("<<<DATA ", "<<<END ")
 
@@ -64,7 +66,14 @@ def read_ranked_report(text: str, prompt: Prompt, areas: tuple[str, ...]) -> Ran
     report = json_object(text, ("findings", "tests", "security"), prompt)
     found = [_ranked(item, number, areas) for number, item in _items(report)]
     found.sort(key=lambda one: SEVERITIES.index(str(one.severity)))
-    return RankedReport(tuple(found), *(one_line(str(report[name]), 400) for name in ("tests", "security")))
+    return RankedReport(tuple(found), _note(report, "tests"), _note(report, "security"))
+
+
+def _note(report: Mapping[str, JsonValue], name: str) -> str:
+    value = report[name]
+    if not isinstance(value, str):
+        raise Unreadable(f"{name} is not a text")
+    return one_line(value, _LONGEST_NOTE)
 
 
 def _ranked(item: Mapping[str, JsonValue], number: int, areas: tuple[str, ...]) -> Comment:
@@ -77,6 +86,8 @@ def _items(report: Mapping[str, JsonValue]) -> Iterator[tuple[int, Mapping[str, 
     listed = report.get("findings")
     if not isinstance(listed, list):
         raise Unreadable("findings is not a list")
+    if len(listed) > MOST_FINDINGS:
+        raise Unreadable(f"it has {len(listed):,} findings, over {MOST_FINDINGS}")
     for number, item in enumerate(listed, 1):
         if not isinstance(item, dict):
             raise Unreadable(f"finding {number} is not an object")
@@ -119,8 +130,8 @@ def _word(item: Mapping[str, JsonValue], name: str, words: tuple[str, ...], numb
 def read_plain_review(text: str, prompt: Prompt) -> Comment:
     """The whole answer as one comment. Raises Unreadable for a refusal, an echo of the question, or no words."""
     body = storable(plain(text))
-    if is_refusal(body) or obeys(body):
-        raise Unreadable("it is a refusal, or follows an order of the code")
+    if is_refusal(body):
+        raise Unreadable("it is a refusal")
     if prompt.is_repeated_by(body) or any(mark in body for mark in _FORBIDDEN):
         raise Unreadable("it repeats the question or one of its examples")
     if not any(char.isalpha() for char in body):
