@@ -35,7 +35,7 @@ def test_a_developer_can_read_what_the_tools_say(tmp_path: Path) -> None:
     assert review.case == "c1"
     said = {c.body: c for c in review.comments}
     assert set(said) == {
-        "`busy` is hard to follow: cyclomatic complexity is 15, over 10. Consider splitting it.",
+        "`busy` is hard to follow: cyclomatic complexity is 15 (rank C), over 10. Consider splitting it.",
         "`os` imported but unused. Remove unused import: `os`.",
         "Do not use mutable data structures for argument defaults. Replace with `None`; initialize within function"
         " (in `load`).",
@@ -82,7 +82,10 @@ def test_it_needs_the_code_and_says_so() -> None:
         Analyser().review(change)
 
 
-@pytest.mark.parametrize("wrong", [Analyser(tools=("rff",)), Analyser(complexity=0), Analyser(seconds=0.0)])
+WRONG = [Analyser(tools=("rff",)), Analyser(complexity=0), Analyser(seconds=0.0), Analyser(lambda_length=0)]
+
+
+@pytest.mark.parametrize("wrong", WRONG)
 def test_wrong_parameters_are_named_before_the_run(wrong: Analyser) -> None:
     with pytest.raises(UserError):
         wrong.prepare([])

@@ -7,7 +7,7 @@ settings, is in `repo/analysers/run.py`, with the tools' sources.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import ClassVar
 
@@ -17,6 +17,7 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Comment, Review, Side, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
+from reviewgauge.repo.analysers.findings import SmellLimits
 from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, analyse, check_tools, gaps, versions
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.reviewers.reading.change_text import with_patches
@@ -27,8 +28,10 @@ class Analyser(Reviewer):
     """Runs `tools` (empty: all that are installed) on the files that a change touches, in their head version.
 
     `complexity` and `cognitive` are the highest cyclomatic and cognitive complexity of a function that is not
-    reported. `suppressions=True` obeys comments such as `noqa`, `nosec` and `eslint-disable`; by default the code
-    under review does not silence its reviewer. A tool that takes longer than `seconds` fails that change.
+    reported; `statements` to `comprehension_length` are those of the smells (SmellLimits says what each counts and
+    where its default comes from), but for `cohesion`, the lowest percentage of a class. `suppressions=True` obeys
+    comments such as `noqa`, `nosec` and `eslint-disable`; by default the code under review does not silence its
+    reviewer. A tool that takes longer than `seconds` fails that change.
     """
 
     needs_diff: ClassVar[bool] = True
@@ -36,13 +39,23 @@ class Analyser(Reviewer):
     tools: tuple[Word, ...] = ()
     complexity: int = 10
     cognitive: int = 15
+    statements: int = 50
+    parameters: int = 6
+    branches: int = 12
+    attributes: int = 7
+    methods: int = 20
+    external_calls: int = 5
+    cohesion: int = 30
+    lambda_length: int = 60
+    comprehension_length: int = 72
     suppressions: bool = False
     seconds: float = 60.0
 
     @property
     def _settings(self) -> AnalyserSettings:
         tools = self.tools or tuple(TOOLS)
-        return AnalyserSettings(tools, self.complexity, self.cognitive, self.suppressions, self.seconds)
+        smells = SmellLimits(**{limit.name: getattr(self, limit.name) for limit in fields(SmellLimits)})
+        return AnalyserSettings(tools, self.complexity, self.cognitive, self.suppressions, self.seconds, smells)
 
     def pins(self) -> Mapping[str, str]:
         """The version of every tool that is installed here."""
@@ -51,8 +64,9 @@ class Analyser(Reviewer):
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Name the tools that are not installed and the files that no tool reads. Raises UserError, NeedsCode."""
         check_tools(self.tools)
-        if self.complexity < 1 or self.cognitive < 1 or self.seconds <= 0:
-            raise UserError("complexity, cognitive and seconds of analyser must be above 0")
+        for name in ("complexity", "cognitive", "seconds", *(limit.name for limit in fields(SmellLimits))):
+            if getattr(self, name) <= 0:
+                raise UserError(f"{name} of analyser must be above 0, got {getattr(self, name)}")
         if changes and not any(change.git is not None and change.head is not None for change in changes):
             raise NeedsCode("analyser")
         return gaps(changes, self._settings.tools)
@@ -99,4 +113,6 @@ def _sentence(finding: Finding) -> str:
         nameless = finding.function.startswith(("anonymous", "(anonymous"))  # lizard's word for closures
         name = "This function" if nameless else f"`{finding.function}`"
         return f"{name} is hard to follow: {message}. Consider splitting it."
+    if finding.tool == "smells":  # it names what it is about
+        return f"{message}."
     return f"{message} (in `{finding.function}`)." if finding.function else f"{message}."

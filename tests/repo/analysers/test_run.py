@@ -83,7 +83,7 @@ def test_complexity_stands_at_the_def_line_or_at_the_first_changed_line(tmp_path
         ("complexipy:cognitive",),
     )
     assert (finding.start, finding.end) == (38, 38)
-    assert "cyclomatic complexity is 25, over 10" in finding.message
+    assert "cyclomatic complexity is 25 (rank D), over 10" in finding.message
     assert "cognitive complexity is" in finding.message
     fresh = make_change(tmp_path / "two", {"x": ""}, {"m.py": "import functools\n\n\n@functools.cache\n" + body})
     assert [(f.start, f.end) for f in run(fresh).findings] == [(5, 5)]
@@ -170,7 +170,7 @@ def test_asserts_in_tests_and_every_use_of_a_module_are_no_findings(tmp_path: Pa
 
 
 @given(
-    st.sampled_from(["ruff", "bandit", "eslint", "shellcheck", "cppcheck"]),
+    st.sampled_from(["ruff", "bandit", "eslint", "jshint", "pmd", "shellcheck", "cppcheck"]),
     st.from_regex(r"[A-Z]{1,4}\d{2,4}", fullmatch=True),
 )
 def test_every_rule_has_a_category_and_a_severity(tool: str, rule: str) -> None:
@@ -348,6 +348,7 @@ def test_what_is_not_installed_and_what_no_tool_reads_is_counted(
     drops = {(drop.item, drop.by): drop.reason for drop in gaps([Change(repo="r", files=files)], tuple(TOOLS))}
     assert drops == {
         ("2 JavaScript files", "eslint"): "eslint is not installed: read by lizard alone",
+        ("2 JavaScript files", "jshint"): "jshint is not installed: read by lizard alone",
         ("1 Shell file", "shellcheck"): "shellcheck is not installed: nothing reads them",
         ("3 files", "analyser"): "no analyser reads such files (.md 2, Makefile 1)",
     }

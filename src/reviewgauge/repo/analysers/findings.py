@@ -14,13 +14,16 @@ from reviewgauge.repo.guarded.run import UNSEEN, ProcessLimits, run_guarded
 STACK = 256 << 20  # bytes; a sum of some thousand terms in generated code nests as deep, and is not a reason to crash
 OUTPUT_LIMIT = 200_000_000  # bytes of a tool's output that are read
 PROCESSES = 1_000  # that a tool may have at a time
+# A file that overflows the stack is one that PMD could not read, and does not end it
+_JAVA = "-Xmx2g -Xss16m -XX:+UseSerialGC -XX:-UsePerfData -Dpmd.error_recovery"
 
 
 @dataclass(frozen=True, slots=True)
 class RawFinding:
     """One finding as the tool reports it. Lines are 1-based and count in the head version.
 
-    `function` is set where the finding is about a whole function, from `start` to `end`.
+    `function` is set where the finding is about a whole function, from `start` to `end`; `lines` where it is about some
+    of the lines between them.
     """
 
     tool: str
@@ -31,6 +34,7 @@ class RawFinding:
     message: str
     level: str = ""
     function: str = ""
+    lines: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +56,27 @@ class Output:
 
 
 @dataclass(frozen=True, slots=True)
+class SmellLimits:
+    """The highest figures that are not a smell; of cohesion the lowest, in percent. Lengths are in characters.
+
+    PyScent's: pylint's defaults, 5 calls, 30%, 60 and 72 characters. The parameters are CRScore's (Table 14: "more than
+    n parameters, n = 6"); pylint's own limit is 5. `external_calls` are those in one class to what it does not define.
+    """
+
+    statements: int = 50
+    parameters: int = 6
+    branches: int = 12
+    attributes: int = 7
+    methods: int = 20
+    external_calls: int = 5
+    cohesion: int = 30
+    lambda_length: int = 60
+    comprehension_length: int = 72
+
+
+@dataclass(frozen=True, slots=True)
 class AnalyserSettings:
-    """Which tools to run, the highest complexities that are not a finding, and limits.
+    """Which tools to run, the highest figures that are not a finding, and limits.
 
     `suppressions` says whether comments may silence a tool, `seconds` limits each.
     """
@@ -63,6 +86,7 @@ class AnalyserSettings:
     cognitive: int = 15
     suppressions: bool = False
     seconds: float = 60.0
+    smells: SmellLimits = SmellLimits()
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +138,7 @@ def _environment(home: Path) -> dict[str, str]:
     kept = {key: found for key in ("PATH", "LD_LIBRARY_PATH") if (found := search_path(key))}
     homes = dict.fromkeys(("HOME", "USERPROFILE", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "TMPDIR"), str(home))
     fixed = {"LC_ALL": "C.UTF-8", "PYTHONUTF8": "1", "RUST_MIN_STACK": str(STACK), "ESLINT_USE_FLAT_CONFIG": "true"}
+    fixed["PMD_JAVA_OPTS"] = _JAVA
     return kept | homes | fixed
 
 
@@ -125,7 +150,7 @@ def last_words(err: bytes) -> str:
 
 # Rules that fire on every use of a module, whatever is done with it. The use itself has its own rule.
 _EVERY_USE = frozenset(f"{letter}{number}" for letter in "BS" for number in (*range(403, 412), 603, 607))
-_ASSERT = frozenset({"B101", "S101"})
+_OF_TESTS = frozenset({"B101", "S101", "shotgun-surgery", "low-cohesion"})
 _TEST_FILE = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
 _COMPLEXITY = frozenset({"cyclomatic", "cognitive"})
 
@@ -141,6 +166,14 @@ _RUFF_SEVERITIES = (
 _ESLINT_SECURITY = frozenset({"no-eval", "no-implied-eval", "no-new-func", "no-script-url"})
 _ESLINT_PERFORMANCE = frozenset({"no-await-in-loop"})
 _ESLINT_TIDY = frozenset({"no-unused-vars", "eqeqeq", "no-empty", "no-useless-escape", "no-useless-catch"})
+_JSHINT_SECURITY = frozenset({"W054", "W060", "W061", "W066", "W107"})  # eval in its forms, document.write, script URLs
+_PMD_CATEGORIES = {
+    "Performance": "performance",
+    "Security": "security",
+    "Error Prone": "defect",
+    "Multithreading": "defect",
+}
+_PMD_SEVERITIES = {"1": Severity.HIGH, "2": Severity.HIGH, "3": Severity.MEDIUM, "4": Severity.LOW, "5": Severity.INFO}
 _LEVELS = {
     "HIGH": Severity.HIGH,
     "MEDIUM": Severity.MEDIUM,
@@ -154,11 +187,29 @@ _LEVELS = {
 }
 
 
+# jshint's codes for what eslint has a rule for
+_JSHINT_ESLINT = {
+    "W004": "no-redeclare",
+    "W019": "use-isnan",
+    "W027": "no-unreachable",
+    "W054": "no-new-func",
+    "W061": "no-eval",
+    "W066": "no-implied-eval",
+    "W075": "no-dupe-keys",
+    "W083": "no-loop-func",
+    "W084": "no-cond-assign",
+    "W086": "no-fallthrough",
+    "W087": "no-debugger",
+    "W107": "no-script-url",
+    "W122": "valid-typeof",
+}
+
+
 def ignored(finding: RawFinding) -> bool:
-    """Whether no reviewer would report this: any use of a module, or `assert` in a test."""
-    if finding.tool not in ("ruff", "bandit"):
+    """Whether no reviewer would report this: any use of a module; in a test, `assert` and calls to what is tested."""
+    if finding.tool not in ("ruff", "bandit", "smells"):
         return False
-    return finding.rule in _EVERY_USE or (finding.rule in _ASSERT and _TEST_FILE.search(finding.path) is not None)
+    return finding.rule in _EVERY_USE or (finding.rule in _OF_TESTS and _TEST_FILE.search(finding.path) is not None)
 
 
 def complaint(finding: RawFinding) -> str:
@@ -167,14 +218,18 @@ def complaint(finding: RawFinding) -> str:
         return "complexity"
     if finding.tool == "bandit":
         return f"S{finding.rule[1:]}"
-    return finding.rule
+    return _JSHINT_ESLINT.get(finding.rule, finding.rule)
 
 
 def category(finding: RawFinding) -> str:
     """security, performance, maintainability or defect."""
     rule = finding.rule
-    if rule in _COMPLEXITY:
+    if rule in _COMPLEXITY or finding.tool == "smells":
         return "maintainability"
+    if finding.tool == "pmd":
+        return _PMD_CATEGORIES.get(finding.level.partition("/")[0], "maintainability")
+    if finding.tool == "jshint":
+        return "security" if rule in _JSHINT_SECURITY else "defect"
     if finding.tool == "bandit":
         return "security"
     if finding.tool == "ruff":
@@ -193,9 +248,13 @@ def category(finding: RawFinding) -> str:
 
 
 def severity(finding: RawFinding) -> Severity:
-    """The tool's own severity where it has one, else one by the rule. A complexity counts by its excess."""
-    if finding.rule in _COMPLEXITY:
+    """The tool's own severity where it has one, else one by the rule. A complexity or smell counts by its excess."""
+    if finding.rule in _COMPLEXITY or finding.tool == "smells":
         return Severity.MEDIUM if float(finding.level) >= 2 else Severity.LOW
+    if finding.tool == "pmd":
+        return _PMD_SEVERITIES.get(finding.level.rpartition("/")[2], Severity.LOW)
+    if finding.tool == "jshint":
+        return Severity.MEDIUM
     if finding.tool == "ruff":
         if finding.rule == "S101":
             return Severity.LOW

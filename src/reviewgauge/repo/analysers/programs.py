@@ -8,6 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 from reviewgauge.core.files import search_path
@@ -67,13 +68,18 @@ def run_ruff(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
     command += [] if job.settings.suppressions else ["--ignore-noqa"]
     # "./": ruff reads `@name` as a file of arguments, and `-name` as an option
     command += ["--", *(f"./{path}" for path in paths)]
-    return _run("ruff", command, job, (0,), lambda out: _read_ruff(json.loads(out), os.path.realpath(job.files)))
+    return run_and_read(
+        "ruff", command, job, (0,), lambda out: _read_ruff(json.loads(out), os.path.realpath(job.files))
+    )
 
 
-def _run(
+def run_and_read(
     name: str, command: Sequence[str], job: AnalyserJob, good: Sequence[int], read: Callable[[bytes], Output]
 ) -> Output:
-    """The output of a program, as `read` takes it; `good` are the exit codes of one that worked."""
+    """The output of a program, as `read` takes it; `good` are the exit codes of one that worked.
+
+    Raises AnalyserCrash, also for output that `read` cannot read, and AnalyserTimeout.
+    """
     status, out, err = run_program(name, command, job)
     if status not in good:
         raise AnalyserCrash(f"{name} crashed: {last_words(err)}")
@@ -105,7 +111,8 @@ def _advice(message: str, fix: object) -> str:
     return f"{message.rstrip('.')}. {advice}" if advice and advice not in message else message
 
 
-LIBRARIES = ("bandit", "radon", "complexipy", "lizard")
+LIBRARIES = ("bandit", "radon", "complexipy", "lizard")  # as `installed` knows them by their packages
+WORKED = (*LIBRARIES, "smells")  # what the worker runs
 _WORKER = Path(__file__).with_name("worker.py")
 
 
@@ -120,6 +127,7 @@ def run_libraries(tools: Sequence[str], python: Sequence[str], other: Sequence[s
         "other": list(other),
         "cyclomatic": job.settings.cyclomatic,
         "cognitive": job.settings.cognitive,
+        "smells": asdict(job.settings.smells),
         "suppressions": job.settings.suppressions,
     }
     # `-I`: no PYTHON* variable, no user packages, and above all no module from the folder under review
@@ -143,7 +151,7 @@ def read_answer(out: bytes, status: int, err: bytes) -> Output:
             elif "functions" in row:
                 functions[row["path"]] = [(name, start, end) for name, start, end in row["functions"]]
             else:
-                findings.append(RawFinding(tool=running, **row))
+                findings.append(RawFinding(tool=running, **row | {"lines": tuple(row.get("lines", ()))}))
     if status != 0:
         how = f"ended by signal {-status}" if status < 0 else last_words(err)
         raise AnalyserCrash(f"{running} crashed: {how}")
@@ -204,7 +212,7 @@ def _eslint(program: str, paths: Sequence[str], source_type: str, job: AnalyserJ
     settings.write_text(f"module.exports = {json.dumps(config)};\n", encoding="utf-8")
     command = [program, "--config", str(settings), "--format", "json", "--no-color"]
     command += ["--", *(f"./{path}" for path in paths)]
-    return _run("eslint", command, job, (0, 1), lambda out: _read_eslint(json.loads(out), job.files.resolve()))
+    return run_and_read("eslint", command, job, (0, 1), lambda out: _read_eslint(json.loads(out), job.files.resolve()))
 
 
 def _read_eslint(answer: list[dict[str, object]], root: Path) -> Output:
@@ -232,9 +240,9 @@ def run_shellcheck(program: str, paths: Sequence[str], job: AnalyserJob) -> Outp
     """
     if not job.settings.suppressions:
         for path in paths:
-            _rewrite(job.files / path, _COMMENT, lambda comment: _DIRECTIVE.sub(b"shell-check", comment[0]))
+            rewrite(job.files / path, _COMMENT, lambda comment: _DIRECTIVE.sub(b"shell-check", comment[0]))
     command = [program, "--norc", "--format=json1", "--severity=info", "--color=never"]
-    return _run("shellcheck", [*command, *(f"./{path}" for path in paths)], job, (0, 1), _read_shellcheck)
+    return run_and_read("shellcheck", [*command, *(f"./{path}" for path in paths)], job, (0, 1), _read_shellcheck)
 
 
 def _read_shellcheck(out: bytes) -> Output:
@@ -258,7 +266,7 @@ def run_cppcheck(program: str, paths: Sequence[str], job: AnalyserJob) -> Output
     machine, and the headers of a project are not available anyway.
     """
     for path in paths:
-        _rewrite(job.files / path, _INCLUDE, b"")
+        rewrite(job.files / path, _INCLUDE, b"")
     command = [program, "--quiet", "--enable=warning,performance,portability", "--template-location="]
     command += ["--template={file}\t{line}\t{severity}\t{id}\t{message}", "--suppress=missingInclude"]
     command += ["--inline-suppr"] if job.settings.suppressions else []
@@ -280,7 +288,8 @@ def run_cppcheck(program: str, paths: Sequence[str], job: AnalyserJob) -> Output
     return Output(tuple(findings), tuple(unread))
 
 
-def _rewrite(file: Path, pattern: re.Pattern[bytes], by: bytes | Callable[[re.Match[bytes]], bytes]) -> None:
+def rewrite(file: Path, pattern: re.Pattern[bytes], by: bytes | Callable[[re.Match[bytes]], bytes]) -> None:
+    """Replace what `pattern` matches in an exported file."""
     before = file.read_bytes()
     after = pattern.sub(by, before)
     if after != before:

@@ -2,9 +2,10 @@
 
 The files are exported as plain blobs into an empty folder, alone: no settings file of the repository is among them
 unless the change touches it, and even then no tool reads it. Nothing is built, imported or executed. ruff,
-bandit, radon, complexipy and lizard come with the package; eslint, shellcheck and cppcheck are used where they are
-installed. Sources: docs.astral.sh/ruff, bandit.readthedocs.io, radon.readthedocs.io, rohaquinlop.github.io/complexipy,
-github.com/terryyin/lizard, eslint.org, shellcheck.net, cppcheck.sourceforge.io.
+bandit, radon, complexipy and lizard come with the package, smells is ours; eslint, jshint, pmd, shellcheck and cppcheck
+are used where they are installed. Sources: docs.astral.sh/ruff, bandit.readthedocs.io, radon.readthedocs.io,
+rohaquinlop.github.io/complexipy, github.com/terryyin/lizard, eslint.org, jshint.com, pmd.github.io, shellcheck.net,
+cppcheck.sourceforge.io; for smells, its own file.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import search_path
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Severity, Side
 from reviewgauge.core.results import Drop
+from reviewgauge.core.version import __version__
 from reviewgauge.repo.analysers import findings, programs
 from reviewgauge.repo.analysers.findings import (
     AnalyserCrash,
@@ -35,7 +37,9 @@ from reviewgauge.repo.analysers.findings import (
     Output,
     RawFinding,
 )
-from reviewgauge.repo.analysers.programs import LIBRARIES, find_ruff, run_libraries, run_ruff
+from reviewgauge.repo.analysers.jshint import run_jshint
+from reviewgauge.repo.analysers.pmd import run_pmd
+from reviewgauge.repo.analysers.programs import LIBRARIES, WORKED, find_ruff, run_libraries, run_ruff
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.folders import export_files
 from reviewgauge.repo.git.repository import Repository
@@ -67,8 +71,11 @@ TOOLS: Mapping[str, frozenset[str]] = {
     "bandit": frozenset({"Python"}),
     "radon": frozenset({"Python"}),
     "complexipy": frozenset({"Python"}),
+    "smells": frozenset({"Python"}),
     "lizard": frozenset(_LIZARD.split()),
     "eslint": frozenset({"JavaScript"}),
+    "jshint": frozenset({"JavaScript"}),
+    "pmd": frozenset({"Java"}),
     "shellcheck": frozenset({"Shell"}),
     "cppcheck": frozenset({"C", "C++"}),
 }
@@ -120,8 +127,12 @@ def installed(tools: Iterable[str] = TOOLS) -> dict[str, str]:
         where: str | None
         if tool in LIBRARIES:
             where = importlib.metadata.version(tool) if importlib.util.find_spec(tool) else None
+        elif tool == "smells":
+            where = __version__
         else:
             where = find_ruff() if tool == "ruff" else shutil.which(tool, path=search_path())
+            if where and tool == "pmd":  # its script finds its libraries through an absolute link only
+                where = os.path.realpath(where)
         if where:
             found[tool] = where
     return found
@@ -131,11 +142,11 @@ def versions(tools: Iterable[str] = TOOLS) -> dict[str, str]:
     """The versions of those of `tools` that can be run here, as the programs print them."""
     found: dict[str, str] = {}
     for tool, where in installed(tools).items():
-        found[tool] = where if tool in LIBRARIES else "unknown"
-        if tool not in LIBRARIES:
+        found[tool] = where if tool in WORKED else "unknown"
+        if tool not in WORKED:
             with suppress(OSError, subprocess.TimeoutExpired):
                 done = subprocess.run([where, "--version"], capture_output=True, timeout=20, check=False, cwd=os.sep)
-                if number := re.search(rb"(?<!\d)\d+(\.\d+)+", done.stdout[:10_000]):
+                if number := re.search(rb"(?<!\d)\d+(\.\d+)+", done.stdout[:10_000] + done.stderr[:10_000]):
                     found[tool] = number[0].decode()
     return found
 
@@ -243,19 +254,22 @@ def _run(exported: _ExportedFiles, job: AnalyserJob) -> Iterator[Output]:
     available = installed(job.settings.tools)
     asked = {tool: [p for p in sorted(exported.changed) if _language(p) in TOOLS[tool]] for tool in available}
     python = [path for path in sorted(exported.changed) if _language(path) == "Python"]
-    libraries = [tool for tool in LIBRARIES if asked.get(tool)]
+    libraries = [tool for tool in WORKED if asked.get(tool)]
     if python or libraries:
         other = asked.get("lizard", [])
         yield run_libraries(libraries, python, other, job)
     runners = {
         "ruff": run_ruff,
         "eslint": programs.run_eslint,
+        "jshint": run_jshint,
         "shellcheck": programs.run_shellcheck,
         "cppcheck": programs.run_cppcheck,
     }
     for tool, run in runners.items():
         if asked.get(tool):
             yield run(available[tool], asked[tool], job)
+    if asked.get("pmd"):
+        yield run_pmd(available["pmd"], job)
 
 
 def _place(raw: Iterable[RawFinding], exported: _ExportedFiles) -> Iterator[tuple[RawFinding, Finding]]:
@@ -272,6 +286,9 @@ def _place(raw: Iterable[RawFinding], exported: _ExportedFiles) -> Iterator[tupl
             start = starts[0] if starts else item.start
             touched = sorted(line for line in changed if start <= line <= item.end)
             at = (start, start) if start in changed else (touched[0], touched[0]) if touched else None
+        elif item.lines:
+            touched = sorted(changed.intersection(item.lines))
+            at = (touched[0], touched[0]) if touched else None
         else:
             last = item.end if item.end - item.start < REACH else item.start
             touched = sorted(line for line in changed if item.start <= line <= last)

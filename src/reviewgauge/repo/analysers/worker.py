@@ -1,16 +1,17 @@
-"""The process that runs the analysers which are Python libraries: bandit, radon, complexipy and lizard.
+"""The process that runs the analysers which are Python libraries: bandit, radon, complexipy, lizard; and smells.
 
 It is started as a program (`python -I worker.py`) in the folder of exported files, so that a file which makes a
 library crash, hang or eat memory takes nothing else along. It reads one JSON object from stdin (`tools`, `python`
-and `other`: lists of paths, `cyclomatic`, `cognitive`, `suppressions`) and prints one JSON object per tool, after
-a line with the tool's name alone, so that a crash can be blamed. The Python files are parsed first: what does not
-parse is reported once and no tool reads it. It imports nothing of ReviewGauge.
+and `other`: lists of paths, `cyclomatic`, `cognitive`, `smells`, `suppressions`) and prints one JSON object per tool,
+after a line with the tool's name alone, so that a crash can be blamed. The Python files are parsed first: what does
+not parse is reported once and no tool reads it. It imports nothing of ReviewGauge.
 """
 
 from __future__ import annotations
 
 import ast
 import contextlib
+import importlib.util
 import io
 import json
 import sys
@@ -134,18 +135,25 @@ def _bandit(job: Row) -> Iterator[Row]:
 def _too_complex(job: Row, rule: str, complexity: int, row: Row) -> Iterator[Row]:
     """The row of a function, if it is over the limit."""
     if complexity > job[rule]:
-        message = f"{rule} complexity is {complexity}, over {job[rule]}"
+        rank = f" (rank {row.pop('rank')})" if "rank" in row else ""
+        message = f"{rule} complexity is {complexity}{rank}, over {job[rule]}"
         yield row | {"rule": rule, "message": message, "level": str(complexity / job[rule])}
 
 
 def _radon(job: Row) -> Iterator[Row]:
-    from radon.complexity import cc_visit  # type: ignore[import-untyped]
+    from radon.complexity import cc_rank, cc_visit  # type: ignore[import-untyped]
     from radon.visitors import Function  # type: ignore[import-untyped]
 
     for path in job["python"]:
-        for block in cc_visit(_source(path)):
+        try:
+            blocks = cc_visit(_source(path))
+        except RecursionError:
+            yield _unread(path, "is nested too deeply")
+            continue
+        for block in blocks:
             if isinstance(block, Function):
                 row = {"path": path, "function": block.fullname, "start": block.lineno, "end": block.endline}
+                row["rank"] = cc_rank(block.complexity)
                 yield from _too_complex(job, "cyclomatic", block.complexity, row)
 
 
@@ -196,12 +204,25 @@ def _lizard(job: Row) -> Iterator[Row]:
                 yield from _too_complex(job, "cyclomatic", function.cyclomatic_complexity, row)
 
 
+def _smells(job: Row) -> Iterator[Row]:
+    spec = importlib.util.spec_from_file_location("smells", Path(__file__).with_name("smells.py"))
+    assert spec is not None and spec.loader is not None
+    smells = sys.modules["smells"] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(smells)
+    for path in job["python"]:
+        for row in smells.find_smells(_source(path), job["smells"]):
+            yield {"path": path} | row
+    if "radon" not in job["tools"]:
+        yield from _radon(job)
+
+
 RUNNERS: dict[str, Callable[[Row], Iterable[Row]]] = {
     "parse": _parse,
     "bandit": _bandit,
     "radon": _radon,
     "complexipy": _complexipy,
     "lizard": _lizard,
+    "smells": _smells,
 }
 
 if __name__ == "__main__":
