@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change
+from reviewgauge.reviewers.prompt import Prompt
 from reviewgauge.reviewers.reading.context_text import CHARACTERS, context_text, load_contexts, prepare_contexts
 
 CHANGE = Change(repo="o/r")
@@ -32,7 +33,7 @@ class Lines(Context):
 
 
 def test_everything_fits() -> None:
-    found = context_text((Lines((2, 1)), Lines()), CHANGE, CHANGE)
+    found = context_text((Lines((2, 1)), Lines((3, 2))), CHANGE, CHANGE)  # the last one is there already
     assert found.text == (
         "### part 1\n\n```\nline 1\nline 2\n```\n\n### part 2\n\n```\nline 1\n```\n\n"
         "### part 1\n\n```\nline 1\nline 2\nline 3\n```"
@@ -102,3 +103,20 @@ def test_specs_are_contexts() -> None:
     for wrong in ("prompts", "chrf", ("pr", "")):
         with pytest.raises(UserError):
             load_contexts(wrong)
+
+
+@dataclass(frozen=True)
+class Asking(Context):
+    """Asks a model."""
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return ("fake:other",)
+
+    def excerpts(self, change: Change, piece: Change) -> Iterator[Excerpt]:
+        yield Excerpt(name="x", text="y")
+
+
+def test_what_a_context_asks_is_asked_by_its_reviewer() -> None:
+    reviewer = Prompt("fake:rules", context=("pr", f"{__name__}.Asking"))
+    assert reviewer.models == ("fake:rules", "fake:other")

@@ -52,20 +52,25 @@ def context_text(contexts: Sequence[Context], change: Change, piece: Change, bud
     """The excerpts of all contexts for `piece`, each under its name, in at most `budget` tokens by estimate.
 
     Contexts come in their order, so the first ones take what they need. An excerpt that does not fit is cut to whole
-    lines. Raises NeedsCode, and what else the contexts raise.
+    lines; one whose text is there already is left out. Raises NeedsCode, and what else the contexts raise.
     """
     left = budget * CHARACTERS
     parts: list[str] = []
     remarks: list[str] = []
+    shown: set[str] = set()
     for context in contexts:
         dropped: list[str] = []
         for excerpt in islice(context.excerpts(change, piece), _MOST):
+            if excerpt.text in shown:
+                continue
             name = one_line(excerpt.name)
             block, kept, lines = _block(excerpt, name, left - 2)
             if not kept:
                 dropped.append(name)
                 continue
-            if kept < lines:
+            if kept == lines:
+                shown.add(excerpt.text)
+            else:
                 remarks.append(f"context {short_spec(context)}: {name}: cut to {kept:,} of {lines:,} lines")
             parts.append(block)
             left -= len(block) + 2  # the blank line between two
