@@ -43,7 +43,7 @@ def test_locate(tmp_path: Path) -> None:
         Span(path="a.py", start=12),
         Span(path="a.py", start=11, side=Side.OLD),
         Span(path="a.py", start=10),
-        Span(path="a.py"),  # keeps its rank, and is right nowhere
+        Span(path="a.py", start=99),  # keeps its rank, and is right nowhere
     )
     assert review.trace == "not in the hunk: [][99]"
     repaired = answers(tmp_path, said, repair="published").review(change(Task.LOCATE))
@@ -74,7 +74,7 @@ def test_comment_stands_at_the_line_that_was_asked_about(tmp_path: Path) -> None
 
 def test_only_invented_lines_are_a_wrong_answer_not_a_failure(tmp_path: Path) -> None:
     review = answers(tmp_path, {"lines": ["[10][99]", "[][77]"]}).review(change(Task.LOCATE))
-    assert review.ranked_lines == (Span(path="a.py"), Span(path="a.py"))
+    assert review.ranked_lines == (Span(path="a.py"), Span(path="a.py", start=77))
 
 
 @pytest.mark.parametrize(

@@ -246,7 +246,7 @@ def test_readable_answers_are_read_as_they_are() -> None:
 
     assert read("contextcrbench_assess", VERDICT).verdict is True
     located = read("contextcrbench_locate", {"lines": ["[][99]", "[][11]"], "reason": "eval"})
-    assert [span.start for span in located.ranked_lines] == [None, 11]
+    assert [span.start for span in located.ranked_lines] == [99, 11]
     assert located.remark == "not in the hunk: [][99]"
     assert read("contextcrbench_comment", {"comment": " Why 4? "}).comments[0].body == "Why 4?"
     assert read("crscore", "Why 4?").comments[0].body == "Why 4?"

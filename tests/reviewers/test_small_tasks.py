@@ -12,7 +12,12 @@ from hunk_entries import entry
 from reviewgauge.api.review import review
 from reviewgauge.api.score import score
 from reviewgauge.cli.main import main
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span, Task
+from reviewgauge.core.specs import load
 from reviewgauge.models.fake.server import FakeServer
+from reviewgauge.models.request.messages import load_prompt
+from reviewgauge.reviewers.reading.presets import PRESETS
 
 BAD = " a = 1\n-b = 2\n+b = eval(b)\n+c = 4\n return a"
 NOTE = "eval runs whatever the text says. Parse the value instead."
@@ -51,6 +56,22 @@ def test_locate(tmp_path: Path) -> None:
     found, asked = figures(tmp_path, "locate", "pass_at_k", rows)
     assert (found["pass@1"], found["pass@3"], found["outside"]) == (0.5, 1, 0)
     assert "SECRET" not in asked
+
+
+def test_a_line_that_is_not_there_is_wrong_and_put_right_as_published() -> None:
+    """The line that the model invents, 99, is nearest to the last of the hunk, 13."""
+    wanted = Comment(id="r", body="why", span=Span(path="a.py", start=13))
+    files = (ChangedFile(path="a.py", patch=f"@@ -10,3 +10,4 @@\n{BAD}"),)
+    change = Change(id="c", repo="o/r", files=files, task=Task.LOCATE)
+    prompt = load_prompt("reviewgauge.reviewers", "contextcrbench_locate")
+    found = PRESETS["contextcrbench_locate"].reader(change, prompt)('{"lines": ["[][99]"], "reason": "x"}')
+    said = Review(case="c", system="s", ranked_lines=found.ranked_lines)
+    for variant, right in (("", 0), ("published", 1)):
+        measured = load(Metric, f"pass_at_k(variant='{variant}')").parts(
+            Case(id="c", change=change, references=(wanted,)), said
+        )
+        assert isinstance(measured, Measured)
+        assert (measured.parts["pass@1"], measured.parts["outside"]) == (right, 1)
 
 
 def test_comment(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from reviewgauge.models.answers.prose import is_refusal, obeys
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.request.messages import load_prompt
 from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.repo.diff.positions import find_marker, parse_marker
+from reviewgauge.repo.diff.positions import Marker, find_marker, parse_marker
 
 _THOUGHT = re.compile(r"\s*<think(?:ing)?>")
 _END_OF_THOUGHT = re.compile(r"</think(?:ing)?>")
@@ -138,8 +138,8 @@ def read_verdict(answer: object) -> tuple[bool, str]:
 def read_lines(answer: object, change: Change, *, repair: bool) -> tuple[tuple[Span, ...], list[str]]:
     """(the named lines in the order of the answer, the markers that the hunk does not have).
 
-    Such a marker keeps its rank as a place without a line, which no metric can take for a right one. Unreadable where
-    no item of the list is a marker.
+    Such a marker keeps its rank, and its number where it has one, so that `pass_at_k` counts it as wrong or puts it
+    right as published; with two numbers it is a place without a line. Unreadable where no item of the list is a marker.
     """
     listed = _object(answer).get("lines")
     if not isinstance(listed, list):
@@ -154,7 +154,7 @@ def read_lines(answer: object, change: Change, *, repair: bool) -> tuple[tuple[S
         row = find_marker(change, path, marker, repair=repair) if marker else None
         if row is None:
             unknown.append(str(item)[:40])
-            spans.append(Span(path=path))
+            spans.append(_claimed(path, marker))
             continue
         line = hunks[row.hunk].lines[row.line]
         number, side = (line.old, Side.OLD) if line.new is None else (line.new, Side.NEW)
@@ -162,6 +162,13 @@ def read_lines(answer: object, change: Change, *, repair: bool) -> tuple[tuple[S
     if listed and not any(isinstance(item, str) and parse_marker(item) for item in listed):
         raise Unreadable("none of its lines is a marker [old][new]")
     return tuple(spans), unknown
+
+
+def _claimed(path: str, marker: Marker | None) -> Span:
+    old, new = marker or (None, None)
+    if (old is None) == (new is None):
+        return Span(path=path)
+    return Span(path=path, start=old or new, side=Side.NEW if old is None else Side.OLD)
 
 
 def read_comment(answer: object) -> str:
