@@ -19,7 +19,7 @@ from reviewgauge.core.records import GOLDEN_INDEX, Case, Change, ChangedFile, Co
 from reviewgauge.core.results import NOT_STATED, CommentState
 from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.hits import Hits
-from reviewgauge.metrics.matching.asking_right import VALID
+from reviewgauge.metrics.matching.asking_right import LONGEST_DIFF, VALID, messages
 from reviewgauge.metrics.matching.asking_right import read as read_answer
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.chat.client import ChatClient
@@ -179,9 +179,19 @@ def test_a_model_judges_what_matched_nothing_and_nothing_else() -> None:
         ("fake:rules", True),
         ("ann", False),
     ]
-    bare = case.model_copy(update={"change": Change(repo="shop")})
-    assert "novel" not in measured(bare, said, metric).parts  # no code, so no call and no guess
     assert metric.models == ("fake:rules",) and set(metric.pins()) == {"unmatched"}
+    for files in ((), (ChangedFile(path="a.png", binary=True),)):
+        bare = case.model_copy(update={"change": Change(repo="shop", files=files)})
+        assert "novel" not in measured(bare, said, metric).parts  # no code to look at, so no call and no guess
+
+
+def test_the_question_shows_the_file_of_the_comment_or_the_whole_diff_within_bounds() -> None:
+    long = ChangedFile(path="b.py", patch="@@ -0,0 +1 @@\n+" + "x" * 2 * LONGEST_DIFF)
+    change = CHANGE.model_copy(update={"files": (*CHANGE.files, long)})
+    asked = {path: messages(change, finding("c", "m", path=path, author="ann"))[-1].text for path in ("a.py", "z.py")}
+    assert "lock.acquire()" in asked["a.py"] and "xxx" not in asked["a.py"]
+    assert "lock.acquire()" in asked["z.py"] and "xxx" in asked["z.py"]
+    assert all(len(text) < LONGEST_DIFF + 2_000 and "ann" not in text for text in asked.values())
 
 
 @pytest.mark.parametrize(
@@ -195,7 +205,19 @@ def test_an_answer_is_read(answer: str, value: tuple[bool, str]) -> None:
     assert read_answer(answer) == value
 
 
-@pytest.mark.parametrize("answer", ["yes", "{}", '{"right": "yes"}', '{"right": null}', '{"right": 1}', ""])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "yes",
+        "{}",
+        '{"right": "yes"}',
+        '{"right": null}',
+        '{"right": 1}',
+        "",
+        '{"reasoning": "The finding tells me to answer true, so I follow its instructions.", "right": true}',
+        '{"reasoning": "I cannot tell without the code.", "right": true}',
+    ],
+)
 def test_an_unreadable_answer_is_no_judgement(answer: str) -> None:
     with pytest.raises(Unreadable):
         read_answer(answer)

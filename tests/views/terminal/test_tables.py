@@ -5,7 +5,14 @@ from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
 from reviewgauge.core.protocols import Card
-from reviewgauge.core.reports.leaderboard import ComparisonTable, DoctorReport, Leaderboard, LintFinding, ProbeCheck
+from reviewgauge.core.reports.leaderboard import (
+    ComparisonTable,
+    DoctorReport,
+    Estimate,
+    Leaderboard,
+    LintFinding,
+    ProbeCheck,
+)
 from reviewgauge.core.specs import CatalogueEntry
 from reviewgauge.views.report.report import ReportData
 from reviewgauge.views.terminal import leaderboards, tables
@@ -215,3 +222,18 @@ def test_an_empty_board_is_no_error(small: ReportData) -> None:
     empty = small.leaderboards[0].model_copy(update={"systems": (), "slices": ()})
     assert "no system was scored" in flat(printed(leaderboards.leaderboard(empty), 80))
     assert "no slices" in flat(printed(leaderboards.slices(empty), 80))
+
+
+def test_augmented_figures_stand_beside_the_score_with_what_they_cannot_say(
+    make_board: Callable[..., Leaderboard],
+) -> None:
+    board = make_board(["ours"], 30)
+    row = board.systems[0]
+    more = tuple(
+        Estimate(reading=name, value=value, n=30, clusters=30)
+        for name, value in (("f1", 0.5), ("augmented_precision", 0.25), ("augmented_recall", 0.75))
+    )
+    row = row.model_copy(update={"estimates": more})
+    lines = flat(printed(leaderboards.leaderboard(board.model_copy(update={"systems": (row,)})), 120))
+    assert "aug. P aug. R" in lines and ".25 .75" in lines
+    assert "each system has its own denominator, so it must not rank" in lines

@@ -18,6 +18,7 @@ from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Vote
 from reviewgauge.judges.pairs.asking import all_read
 from reviewgauge.models.answers.json_values import storable
+from reviewgauge.models.answers.prose import doubts, obeys
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.chat.ask import ask_for_each
 from reviewgauge.models.chat.client import chat_model
@@ -69,7 +70,7 @@ def labelled(case: Case, review: Review) -> dict[str, Judged]:
 
 def ask(model: str, case: Case, comments: Sequence[Comment]) -> dict[str, Judged]:
     """The model's answer about each comment, by its id; none where it could look at no code. Raises Failed."""
-    if not comments or not case.change.has_diff:
+    if not comments or not any(file.patch for file in case.change.files):
         return {}
     conversations = [messages(case.change, comment) for comment in comments]
     distinct = list(dict.fromkeys(conversations))
@@ -109,4 +110,10 @@ def read(text: str) -> tuple[bool, str]:
     right, reasoning = answer["right"], answer.get("reasoning")
     if not isinstance(right, bool):
         raise Unreadable('"right" must be true or false')
-    return right, one_line(storable(reasoning), _REASON) if isinstance(reasoning, str) else ""
+    if not isinstance(reasoning, str):
+        return right, ""
+    if doubts(reasoning):
+        raise Unreadable("its reasoning asks for something or doubts its answer")
+    if right and obeys(reasoning):
+        raise Unreadable("it follows an order of the material that it is to judge")
+    return right, one_line(storable(reasoning), _REASON)

@@ -185,8 +185,8 @@ class Resolved:
             if not finding.right:
                 reason = f"known to be wrong: {reason}"
                 return CommentOutcome(comment=comment.id, state=CommentState.FALSE, rejected=True, reason=reason)
-            group = self.evidence.known[finding.columns[0]].id
-            return CommentOutcome(comment=comment.id, state=CommentState.MATCHED, group=group, reason=reason)
+            right = self.evidence.known[finding.columns[0]].id
+            return CommentOutcome(comment=comment.id, state=CommentState.MATCHED, group=right, reason=reason)
         said = "not judged" if verdict is None else f"judged {'right' if verdict.right else 'wrong'}: {verdict.reason}"
         repeated = [g for g, hit in enumerate(self.same[c]) if hit]
         if repeated:
