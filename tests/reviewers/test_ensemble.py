@@ -140,6 +140,25 @@ def test_verdicts_are_voted_on_and_a_tie_is_a_no() -> None:
     assert Ensemble((yes, no)).review(change).verdict is False
 
 
+@pytest.mark.parametrize("task", [Task.ASSESS, Task.LOCATE, Task.COMMENT])
+def test_the_small_tasks_are_voted_on(task: Task) -> None:
+    one = f"prompt(model='fake:rules', preset='contextcrbench_{task}')"
+    asked = change("cursor", "new", task)
+    with ChatClient(ChatSettings()):
+        alone, together = load(Reviewer, one).review(asked), load(Reviewer, f"ensemble(reviewer={one!r})").review(asked)
+    for name in ("verdict", "ranked_lines"):
+        assert getattr(together, name) == getattr(alone, name)
+    assert [c.body for c in together.comments] == [c.body for c in alone.comments]
+    assert together.fake
+
+
+def test_where_one_comment_is_asked_for_there_is_one() -> None:
+    three = (scripted("Close the file."), scripted("Rename usr to user."), scripted("Add a test for zero."))
+    assert not Ensemble(three).review(CHANGE).comments
+    (comment,) = Ensemble(three).review(CHANGE.model_copy(update={"task": Task.COMMENT})).comments
+    assert (comment.body, comment.extra["votes"]) == ("Close the file.", 1)
+
+
 def test_reviewers_that_learn_learn_from_the_same_cases() -> None:
     untaught = load(Reviewer, "ensemble(reviewer=('comment_finder', 'comment_finder(candidates=5)', 'silent'))")
     assert untaught.learns and untaught.leaves_one_out

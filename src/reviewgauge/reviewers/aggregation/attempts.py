@@ -42,8 +42,11 @@ def attempt_all(change: Change, reviewers: Sequence[Reviewer], n: int) -> list[A
     before = (outer.attempt - 1) * n if outer else 0
     work = [partial(_attempt, change, reviewer, before + at, at, n) for reviewer in reviewers for at in range(1, n + 1)]
     if any(reviewer.models for reviewer in reviewers):
-        with ThreadPoolExecutor(min(len(work), _AT_ONCE)) as pool:
+        pool = ThreadPoolExecutor(min(len(work), _AT_ONCE))
+        try:
             done = [one.result() for one in [pool.submit(job) for job in work]]
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)  # where one stops the run, the others are not waited for
     else:
         done = [job() for job in work]
     for one in done:
@@ -65,7 +68,10 @@ def _attempt(change: Change, reviewer: Reviewer, attempt: int, at: int, n: int) 
             raise
         except UserError as error:
             answer = Failed(FailureKind.CRASH, error.problem, remedy=error.remedy)
-    own = answer.usage if isinstance(answer, Review) and answer.usage.calls else tally.usage
+    own = tally.usage
+    if isinstance(answer, Review):
+        own = answer.usage if answer.usage.calls else own
+        answer = answer.model_copy(update={"fake": answer.fake or tally.fake})
     name = f"attempt {at} of {reviewer.system}" if n > 1 else reviewer.system
     return _Done(Attempted(name, answer), own, tally.fake or (isinstance(answer, Review) and answer.fake))
 

@@ -113,15 +113,20 @@ class Ballot:
         return self.reviews[place[0]].comments[place[1]]
 
     def report(self, least: int = 0, chosen: Sequence[int] | None = None) -> Review:
-        """What at least `least` of the chosen reviews say (0: more than half), and their vote as the verdict."""
+        """What at least `least` of the chosen reviews say (0: more than half), and their vote as the verdict.
+
+        Where one comment is asked for, it is the one with most votes.
+        """
         chosen = range(len(self.reviews)) if chosen is None else chosen
         reviews = [self.reviews[at] for at in chosen]
         needed = least or majority(len(reviews))
         findings = self.findings(chosen)
         kept = [finding for finding in findings if finding.votes >= needed]
         trace = [f"votes: {len(kept)} of {len(findings)} findings were raised by {needed} or more of {len(reviews)}"]
-        for finding in findings[:_SHOWN]:
-            word = "kept" if finding.votes >= needed else "dropped"
+        if self.change.task is Task.COMMENT:  # one comment is asked for
+            kept = findings[:1]
+        for at, finding in enumerate(findings[:_SHOWN]):
+            word = "kept" if at < len(kept) else "dropped"
             trace.append(f"{word}, {finding.votes} of {len(reviews)}: {shown(self.comment(finding.members[0]))}")
         return Review(
             case=self.change.id or self.change.repo,
