@@ -14,7 +14,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "small-tasks.md").rea
 
 def test_its_commands_and_what_comes_out(tmp_path: Path) -> None:
     write_files(PAGE, tmp_path)
-    review_assess, assess, review_locate, locate, review_model, assess_model = commands(PAGE)
+    review_assess, assess, review_locate, locate, review_model, locate_model = commands(PAGE)
     expected: dict[tuple[str, str], dict[str, float]] = {
         (review_assess, assess): {
             "balanced_accuracy": 3 / 4,
@@ -27,7 +27,7 @@ def test_its_commands_and_what_comes_out(tmp_path: Path) -> None:
             "always_not_accuracy": 2 / 3,
         },
         (review_locate, locate): {"pass@1": 0, "pass@3": 1, "pass@10": 1, "outside": 1 / 3},
-        (review_model, assess_model): {"balanced_accuracy": 1 / 2, "accuracy": 1 / 3, "merged_recall": 1},
+        (review_model, locate_model): {"pass@1": 9 / 27, "pass@3": 12 / 27, "pass@10": 21 / 27, "outside": 0},
         (review_locate, f"{locate}(variant='published')"): {"pass@1": 0, "pass@3": 1},
     }
     for (review, score), values in expected.items():
