@@ -48,7 +48,10 @@ class Tree(Record):
 
 
 class Card(Record):
-    """A data set: what it is, where it comes from, and what its licence allows."""
+    """A data set: what it is, where it comes from, and what its licence allows.
+
+    `code_at` is the path of a repository under review on its forge; some data sets keep copies of their own.
+    """
 
     title: str
     summary: str
@@ -60,6 +63,7 @@ class Card(Record):
     languages: tuple[str, ...] = ()
     files: tuple[Origin, ...] = ()
     tree: Tree | None = None
+    code_at: str = "{owner}/{name}"
     expected: Mapping[str, int] = Field(default_factory=dict)
     traps: tuple[str, ...] = ()
 

@@ -92,7 +92,7 @@ def test_the_files_of_a_repository_are_fetched_at_their_commit(
     forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("REVIEWGAUGE_DATA", str(tmp_path / "data"))
-    change = forge.add("owner/name").change
+    change = forge.add("review-bench/owner_name").change  # its own copy of github.com/owner/name
     assert change.base and change.head
     pull = {"repo": "https://github.com/owner/name", "pr_number": 1, "base": change.base, "head": change.head}
     key = f"owner_name_1-{change.head[:8]}"

@@ -136,6 +136,7 @@ REVIEW_BENCH = Card(
         commit=_REVIEW_BENCH_COMMIT,
         paths=("LICENSE", "golden", "corpus/manifest.json", "corpus/test/findings.json"),
     ),
+    code_at="review-bench/{owner}_{name}",
     expected={
         "changes": 219,
         "repositories": 187,

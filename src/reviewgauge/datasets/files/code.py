@@ -94,14 +94,15 @@ def fetch_code(
     folder: Path,
     *,
     forge: str = GITHUB,
+    path: str = "{owner}/{name}",
     progress: Progress | None = None,
     depths: Sequence[int] = DEPTHS,
 ) -> CodeTotals:
     """Fetch the commits of every case into mirrors below `folder`, and write their diffs.
 
-    `forge` is the address that `owner/name.git` is appended to; `depths` are the numbers of commits to look back for
-    the merge base, tried in turn. Repositories and changes that cannot be fetched are skipped and reported; a second
-    run fetches only what is missing. Raises UserError for a forge that is not an address.
+    `forge` is the address that the `path` of each repository and `.git` are appended to; `depths` are the numbers of
+    commits to look back for the merge base, tried in turn. Repositories and changes that cannot be fetched are skipped
+    and reported; a second run fetches only what is missing. Raises UserError for a forge that is not an address.
     """
     if not is_address(forge):
         raise UserError(f"{forge!r} is not the address of a forge", remedy=GITHUB)
@@ -115,7 +116,7 @@ def fetch_code(
             missing[key.repo].append(key)
     at_hand = fetched = len(wanted) - sum(map(len, missing.values()))
     for repo, keys in missing.items():
-        diffs, drops = _fetch_repository(repo, keys, folder, forge, depths)
+        diffs, drops = _fetch_repository(repo, keys, folder, _address(forge, path, repo), depths)
         _append(folder / DIFFS, diffs)
         failed.extend(drops)
         fetched += len(diffs)
@@ -194,12 +195,17 @@ def _append(file: Path, diffs: Sequence[Diff]) -> None:
         raise UserError(f"cannot write {file}: {error.strerror}") from None
 
 
+def _address(forge: str, path: str, repo: str) -> str:
+    owner, _, name = repo.partition("/")
+    return f"{forge.rstrip('/')}/{path.format(owner=owner, name=name)}.git"
+
+
 def _fetch_repository(
-    repo: str, keys: Sequence[Key], folder: Path, forge: str, depths: Sequence[int]
+    repo: str, keys: Sequence[Key], folder: Path, url: str, depths: Sequence[int]
 ) -> tuple[list[Diff], list[Drop]]:
-    protocol = urllib.parse.urlsplit(forge).scheme
+    protocol = urllib.parse.urlsplit(url).scheme
     try:
-        mirror = _Mirror(mirror_path(folder, repo), f"{forge.rstrip('/')}/{repo}.git", protocol, depths)
+        mirror = _Mirror(mirror_path(folder, repo), url, protocol, depths)
         lost = mirror.fetch_commits([commit for key in keys for commit in (key.base, key.head)])
     except UserError as error:
         return [], [Drop(item=f"{repo}, {len(keys)} changes", by="code", reason=_reason(error))]

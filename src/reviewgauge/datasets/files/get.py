@@ -98,7 +98,8 @@ def fetch_code(
     named = [case for case in cases if case.change.base and case.change.head]
     if not named:
         raise UserError(f"{name} names no commits, so there is no code to fetch")
-    totals = code.fetch_code(named, where / code.CODE, forge=forge, progress=progress)
+    path = dataset.card.code_at
+    totals = code.fetch_code(named, where / code.CODE, forge=forge, path=path, progress=progress)
     repositories = len({key.repo for key in code.read_diffs(where / code.CODE)})
     return CodeGot(repositories, totals.fetched, totals.at_hand, totals.failed)
 
