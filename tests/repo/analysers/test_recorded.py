@@ -122,7 +122,7 @@ def test_nothing_in_the_repository_decides_what_runs(tmp_path: Path, programs: P
 
 def test_the_comments_in_the_code_are_obeyed_when_asked(tmp_path: Path, programs: Path) -> None:
     put_program(programs, "pmd", replayed("pmd"))
-    put_program(programs, "jshint", "cat till.js >&2; exit 9")
+    put_program(programs, "jshint", "cat *.js >&2; exit 9")
     run(change_of(tmp_path, "pmd"), "pmd", suppressions=True)
     assert "suppress" not in (programs / ARGUMENTS).read_text("utf-8")
     change = change_of(tmp_path / "js", "jshint")
@@ -130,6 +130,14 @@ def test_the_comments_in_the_code_are_obeyed_when_asked(tmp_path: Path, programs
         run(change, "jshint", suppressions=True)
     with pytest.raises(AnalyserCrash, match=r"/\* xxhint -W061.* // xxhint ignore:line"):
         run(change, "jshint")
+
+
+def test_jshint_does_not_give_up_on_a_file_of_many_warnings(tmp_path: Path) -> None:
+    if not shutil.which("jshint"):
+        pytest.skip("jshint is not installed here")
+    source = "/*\u00a0\u2003jshint ignore:start */\n" + "eval(x);\n" * 200
+    found = run(make_change(tmp_path, {"x": ""}, {"m.js": source}), "jshint")
+    assert [f.start for f in found.findings] == list(range(2, 202))
 
 
 @pytest.mark.parametrize("tool", RECORDED)

@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from reviewgauge.repo.analysers.findings import AnalyserJob, Output, RawFinding, Unread
 from reviewgauge.repo.analysers.programs import rewrite, run_and_read
 
-# The newest language that it knows; how to break lines and end statements is a formatter's business.
-OPTIONS = {"esversion": 11, "asi": True, "laxbreak": True, "laxcomma": True}
+# The newest language that it knows. How to break lines and end statements is a formatter's business. By default it
+# gives up on a file after 50 warnings.
+OPTIONS = {"esversion": 11, "asi": True, "laxbreak": True, "laxcomma": True, "maxerr": 1_000_000}
 _REPORTER = """module.exports = {reporter: function (results) {
   process.stdout.write(JSON.stringify(results.map(function (item) {
     return [item.file, item.error.code, item.error.line, item.error.reason];
   })));
 }};
 """
-_DIRECTIVE = re.compile(rb"(/[/*]\s*)js(?=hint\b|lint\b)")
+_DIRECTIVE = re.compile(rb"\bjs(?=hint\b|lint\b)")  # anywhere: it allows blanks of all kinds before the word
 
 
 def run_jshint(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
@@ -27,7 +28,7 @@ def run_jshint(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
     """
     if not job.settings.suppressions:
         for path in paths:
-            rewrite(job.files / path, _DIRECTIVE, rb"\1xx")
+            rewrite(job.files / path, _DIRECTIVE, b"xx")
     settings, ignored, reporter = (job.home / name for name in ("jshint.json", "jshint.ignore", "jshint-reporter.js"))
     settings.write_text(json.dumps(OPTIONS), encoding="utf-8")
     ignored.write_text("", encoding="utf-8")  # else it looks for such a file in every folder above
