@@ -9,6 +9,7 @@ from reviewgauge.analysis.curve import CurveSettings, ensemble_curve
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.curve import Curve
 from reviewgauge.engine.run.executors import Interruption, Serial, Threads, abort_on_interrupt
@@ -17,6 +18,7 @@ from reviewgauge.engine.run.model_options import ModelOptions, Spending, spendin
 from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.reviewers.aggregation.ballot import check_judge
+from reviewgauge.views.report.curve_page import curve_page
 
 
 class CurveResult(Record):
@@ -39,6 +41,7 @@ def curve(
     subsets: int = 20,
     resamples: int = 10_000,
     seed: int = 0,
+    out: str | Path | None = None,
     models: ModelOptions | None = None,
     stop: Interruption | None = None,
     progress: Progress | None = None,
@@ -47,7 +50,7 @@ def curve(
 
     The reviewers are not asked again. `systems` are those whose attempts are taken, by default the only one with
     several; of more than one, their attempts are mixed. `sizes` are the numbers of attempts, `subsets` how many
-    subsets of each are drawn.
+    subsets of each are drawn. `out` is where a page with the plots goes.
     """
     models = models or ModelOptions()
     (measure,) = find_metrics([metric])
@@ -63,4 +66,9 @@ def curve(
         watched = abort_on_interrupt(stop or Interruption(), progress)
         executor = Threads(models.in_flight) if asks else Serial()
         found = ensemble_curve(folder, settings, executor, watched)
-        return CurveResult(curve=None if models.dry_run else found, spending=spending(client))
+        spent = spending(client)
+    if models.dry_run:  # what the fake model makes of the attempts is not a finding
+        return CurveResult(curve=None, spending=spent)
+    if out is not None:
+        write_whole(Path(out), curve_page(found).encode("utf-8", "replace"))
+    return CurveResult(curve=found, spending=spent)

@@ -23,6 +23,7 @@ from reviewgauge.views.terminal.curves import curve_table
 @click.option("--model", default="", help="Also let this model put the attempts together.")
 @click.option("-n", "--attempts", "sizes", multiple=True, type=int, help="How many attempts; may be given again.")
 @click.option("--subsets", default=20, show_default=True, help="Random subsets of each number of attempts.")
+@click.option("-o", "--out", type=click.Path(dir_okay=False), help="Also write an HTML page with plots.")
 @click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
 @seed_option
 @model_options

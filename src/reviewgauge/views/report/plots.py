@@ -6,9 +6,7 @@ without it the report says so and shows the same numbers as tables.
 
 from __future__ import annotations
 
-import html
 import importlib.util
-import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,9 +14,9 @@ from xml.etree import ElementTree as Xml
 
 from reviewgauge.core.errors import MissingExtra
 from reviewgauge.core.reports.leaderboard import Estimate, Leaderboard, SliceSummary, SystemSummary
+from reviewgauge.views.report.shapes import SVG, Scale, grid, line, point, svg_of, text, ticks
 from reviewgauge.views.terminal import figures
 
-SVG = "http://www.w3.org/2000/svg"
 # Colours that no plot would use by chance, and the CSS variables that stand for them on the page.
 SENTINELS = {
     "#010201": "var(--ink)",
@@ -53,9 +51,9 @@ def adapt(svg: str, name: str, title: str, description: str) -> str:
     except Xml.ParseError as error:
         raise ValueError(f"not an SVG: {error}") from None
     _clean(root, name)
-    for number, (tag, text) in enumerate((("title", title), ("desc", description))):
+    for number, (tag, words) in enumerate((("title", title), ("desc", description))):
         element = Xml.Element(f"{{{SVG}}}{tag}", {"id": f"{name}-{tag}"})
-        element.text = text
+        element.text = words
         root.insert(number, element)
     root.attrib |= {"role": "img", "aria-labelledby": f"{name}-title {name}-desc", "id": name}
     Xml.register_namespace("", SVG)
@@ -188,71 +186,18 @@ def _forest(
     side = int(max((len(name) for name in names), default=1) * LETTER)
     left, inner, bottom = side + 12, max(80, width - side - 72), 4 + max(1, len(systems)) * row
     share = all(figures.estimate(s, reading).unit == "share" for s in systems)
-    x = _Scale(top, left, left + inner)
-    marks = [_grid(at, x(value), 4, bottom) for value, at in _ticks(top, 3 if row < ROW else 5, share)]
+    x = Scale(top, left, left + inner)
+    marks = [grid(at, x(value), 4, bottom) for value, at in ticks(top, 3 if row < ROW else 5, share)]
     for rank, system in enumerate(systems):
         e, y = figures.estimate(system, reading), 4 + (rank + 0.5) * row
         if e.low is not None and e.high is not None and figures.defined(e.low) and figures.defined(e.high):
-            marks.append(_line(x(e.low), y, x(e.high), y, look='stroke-width="2.5" stroke-opacity="0.55"'))
+            marks.append(line(x(e.low), y, x(e.high), y, look='stroke-width="2.5" stroke-opacity="0.55"'))
         if e.value is not None and figures.defined(e.value):
-            marks.append(_point(x(e.value), y, 4.3))
+            marks.append(point(x(e.value), y, 4.3))
         shown = f"{figures.number(e.value, e.unit)}{' fake' if system.fake else ''}"
-        marks += [_text(left - 8, y, names[rank], "end"), _text(left + inner + 8, y, shown)]
+        marks += [text(left - 8, y, names[rank], "end"), text(left + inner + 8, y, shown)]
     description = "; ".join(f"{s.system} {_describe(s, reading)}" for s in systems)
-    return _svg(name, title, description, (left + inner + 58, bottom + 24), marks)
-
-
-class _Scale(NamedTuple):
-    """Pixels of values from 0 to `top`."""
-
-    top: float
-    start: float
-    end: float
-
-    def __call__(self, value: float) -> float:
-        return self.start + (self.end - self.start) * min(max(value / self.top, 0.0), 1.0)
-
-
-def _ticks(top: float, most: int, share: bool) -> list[tuple[float, str]]:
-    """(value, label) of at most so many steps of 1, 2 or 5 from 0 to `top`."""
-    size = 10.0 ** math.floor(math.log10(top / most))
-    step = next(size * k for k in (1, 2, 5, 10) if top / (size * k) <= most)
-    values = [round(n * step, 12) for n in range(int(top / step + 1e-9) + 1)]
-    return [(v, f"{v:g}".removeprefix("0") or "0" if share else f"{v:,g}") for v in values]
-
-
-def _svg(name: str, title: str, description: str, size: tuple[float, float], marks: Sequence[str]) -> str:
-    width, height = size
-    texts = {"title": title, "desc": description}
-    said = (f'<{tag} id="{name}-{tag}">{_plain(text)}</{tag}>' for tag, text in texts.items())
-    return (
-        f'<svg xmlns="{SVG}" width="{width:g}" height="{height:g}" viewBox="0 0 {width:g} {height:g}" role="img" '
-        f'aria-labelledby="{name}-title {name}-desc" id="{name}">{"".join(said)}{"".join(marks)}</svg>'
-    )
-
-
-def _plain(text: str) -> str:
-    return html.escape(figures.visible(text))
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, *, look: str = "", colour: str = "accent") -> str:
-    return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="var(--{colour})" {look}/>'
-
-
-def _point(x: float, y: float, radius: float) -> str:
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="var(--accent)"/>'
-
-
-def _text(x: float, y: float, text: str, anchor: str = "start", *, colour: str = "ink", look: str = "") -> str:
-    """A text whose middle is at `y`."""
-    where = f'x="{x:.1f}" y="{y + 4:.1f}" text-anchor="{anchor}" font-size="11"'
-    return f'<text {where} fill="var(--{colour})"{look}>{_plain(text)}</text>'
-
-
-def _grid(label: str, x: float, top: float, bottom: float) -> str:
-    """A vertical line with its label below."""
-    line = _line(x, top, x, bottom + 4, look='stroke-opacity="0.5"', colour="grid")
-    return line + _text(x, bottom + 13, label, "middle", colour="muted")
+    return svg_of(name, title, description, (left + inner + 58, bottom + 24), marks)
 
 
 _SHARE_LABEL = "datum.value == 0 ? '0' : replace(datum.label, /^([-\u2212]?)0\\./, '$1.')"
@@ -291,27 +236,27 @@ def precision_recall(board: Leaderboard, name: str, width: int, numbered: bool) 
     dots = list(_dots(board, numbered))
     size, left = width - 60, 46
     height = min(size, 360)
-    x = _Scale(_top([v for d in dots for v in (d.r, *d.r_ends)]), left, left + size)
-    y = _Scale(_top([v for d in dots for v in (d.p, *d.p_ends)]), height + 6, 6)
-    marks = [_line(left, 6, left, height + 6, colour="grid")]
-    marks += [_line(left, height + 6, left + size, height + 6, colour="grid"), *_iso_lines(x, y)]
-    marks += [_text(x(v), height + 19, at, "middle", colour="muted") for v, at in _ticks(x.top, 5, True)]
-    marks += [_text(left - 6, y(v), at, "end", colour="muted") for v, at in _ticks(y.top, 5, True)]
+    x = Scale(_top([v for d in dots for v in (d.r, *d.r_ends)]), left, left + size)
+    y = Scale(_top([v for d in dots for v in (d.p, *d.p_ends)]), height + 6, 6)
+    marks = [line(left, 6, left, height + 6, colour="grid")]
+    marks += [line(left, height + 6, left + size, height + 6, colour="grid"), *_iso_lines(x, y)]
+    marks += [text(x(v), height + 19, at, "middle", colour="muted") for v, at in ticks(x.top, 5, True)]
+    marks += [text(left - 6, y(v), at, "end", colour="muted") for v, at in ticks(y.top, 5, True)]
     turned = f' transform="rotate(-90 10 {height / 2:g})"'
-    marks.append(_text(left + size / 2, height + 36, "recall", "middle", colour="muted"))
-    marks.append(_text(10, height / 2, "precision", "middle", colour="muted", look=turned))
-    marks += [_line(x(d.r_ends[0]), y(d.p), x(d.r_ends[-1]), y(d.p), look=FAINT) for d in dots if d.r_ends]
-    marks += [_line(x(d.r), y(d.p_ends[0]), x(d.r), y(d.p_ends[-1]), look=FAINT) for d in dots if d.p_ends]
-    marks += [_point(x(d.r), y(d.p), 4.4) for d in dots]
+    marks.append(text(left + size / 2, height + 36, "recall", "middle", colour="muted"))
+    marks.append(text(10, height / 2, "precision", "middle", colour="muted", look=turned))
+    marks += [line(x(d.r_ends[0]), y(d.p), x(d.r_ends[-1]), y(d.p), look=FAINT) for d in dots if d.r_ends]
+    marks += [line(x(d.r), y(d.p_ends[0]), x(d.r), y(d.p_ends[-1]), look=FAINT) for d in dots if d.p_ends]
+    marks += [point(x(d.r), y(d.p), 4.4) for d in dots]
     spots = [(x(d.r) - left, y(d.p) - 6) for d in dots]
     sizes = [Box(0, 0, len(d.shown) * LETTER, 13) for d in dots]
     for dot, (at, middle) in zip(dots, place_labels(spots, sizes, size, height), strict=True):
-        marks.append(_text(at + left, middle + 6, dot.shown, look=HALO))
+        marks.append(text(at + left, middle + 6, dot.shown, look=HALO))
     description = "; ".join(f"{d.system} precision {figures.number(d.p)}, recall {figures.number(d.r)}" for d in dots)
     missing = len(board.systems) - len(dots)
     description += f"; {missing} without a defined precision are not shown" if missing else ""
     title = "Precision against recall, with lines of equal F1"
-    return _svg(name, title, description, (left + size + 14, height + 48), marks)
+    return svg_of(name, title, description, (left + size + 14, height + 48), marks)
 
 
 FAINT = 'stroke-width="1.5" stroke-opacity="0.3"'
@@ -322,7 +267,7 @@ def _top(values: Sequence[float]) -> float:
     return min(1.0, max(0.3, (int(max(values, default=0.9) * 10) + 1) / 10))
 
 
-def _iso_lines(x: _Scale, y: _Scale) -> Iterator[str]:
+def _iso_lines(x: Scale, y: Scale) -> Iterator[str]:
     for f in F_LINES:
         start = f / 2 + 0.0005
         steps = [start + (x.top - start) * at / 60 for at in range(61)] if start < x.top else []
@@ -330,7 +275,7 @@ def _iso_lines(x: _Scale, y: _Scale) -> Iterator[str]:
         if curve:
             path = "L".join(f"{x(r):.1f},{y(p):.1f}" for r, p in curve)
             yield f'<path d="M{path}" fill="none" stroke="var(--grid)" stroke-dasharray="3,3"/>'
-            yield _text(x(curve[-1][0]) + 3, y(curve[-1][1]), figures.number(f, digits=1), colour="muted")
+            yield text(x(curve[-1][0]) + 3, y(curve[-1][1]), figures.number(f, digits=1), colour="muted")
 
 
 def ticks_axis(alt: Any, share: bool, ticks: int = 5, grid: bool = False) -> Any:

@@ -1,0 +1,62 @@
+"""The curve as a page: what is plotted, where, and that nothing of a run gets out of its text."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as Xml
+
+from reviewgauge.core.reports.curve import Curve, CurvePoint
+from reviewgauge.core.reports.leaderboard import Estimate, SystemSummary
+from reviewgauge.views.report.curve_page import HEIGHT, TOP, curve_page, plot
+
+
+def point(by: str, n: int, value: float | None) -> CurvePoint:
+    low, high = (None, None) if value is None else (value - 0.1, value + 0.1)
+    estimates = tuple(
+        Estimate(reading=name, value=value, low=low, high=high, n=9, clusters=9)
+        for name in ("f1", "precision", "recall")
+    )
+    summary = SystemSummary(system=f"{by} of {n}", estimates=estimates, cases=9, scored=9, fake=True)
+    return CurvePoint.model_validate({"by": by, "n": n, "subsets": 1, "summary": summary})
+
+
+def curve(*points: CurvePoint, system: str = "bot") -> Curve:
+    return Curve(
+        run="runs/x", dataset="toys", benchmark="0" * 64, systems=(system,), stored=5, judge="lexical", model="<m>",
+        metric="hits", label="hits", headline="f1", points=points, clustered_by="change", clusters=9, resamples=9,
+        seed=0,
+    )  # fmt: skip
+
+
+POINTS = (point("alone", 1, 0.2), point("votes", 3, 0.4), point("votes", 5, 0.5), point("model", 5, 0.3))
+
+
+def test_higher_values_stand_higher_and_both_lines_begin_at_one_attempt() -> None:
+    drawn = Xml.fromstring(plot(curve(*POINTS), "f1", "p"))
+    dots = [(float(dot.get("cx", 0)), float(dot.get("cy", 0))) for dot in drawn.iter() if dot.tag.endswith("circle")]
+    alone, three, five, again, model = dots
+    assert alone == again
+    assert alone[0] < three[0] < five[0] < model[0]
+    assert HEIGHT > alone[1] > model[1] > three[1] > five[1] > TOP
+    dashed = [line for line in drawn.iter() if line.get("stroke-dasharray")]
+    assert [(float(line.get("x1", 0)), float(line.get("x2", 0))) for line in dashed] == [(alone[0], model[0])]
+
+
+def test_an_undefined_value_has_no_dot_and_breaks_the_line() -> None:
+    drawn = plot(curve(POINTS[0], point("votes", 3, None), POINTS[2]), "f1", "p")
+    assert drawn.count("<circle") == 3, "one attempt begins both lines"
+    assert 'stroke-width="2"/>' not in drawn
+
+
+def test_the_page_shows_three_plots_every_point_and_that_it_is_fake() -> None:
+    page = curve_page(curve(*POINTS))
+    assert page.count("<svg") == 3
+    assert len(re.findall(r"<tr><th scope=\"row\">", page)) == len(POINTS)
+    assert "A fake model answered" in page
+    assert "5 attempts of bot; more than half of the votes keep a finding" in page
+
+
+def test_names_cannot_become_markup() -> None:
+    page = curve_page(curve(*POINTS, system="<script>alert(1)</script>"))
+    assert "<script>alert" not in page
+    assert "&lt;m&gt;" in page
