@@ -179,7 +179,7 @@ class Reviewer(Plugin):
     """Reviews a change. It never receives a Case, so it cannot see the answers.
 
     `learns`: it is handed training cases by `fit`. `leaves_one_out`: it looks its training cases up one by one, and
-    leaves out those that are the change under review (core/overlap.py), so they may come from the benchmark itself.
+    leaves out those that are the change under review (core/same_change.py), so they may come from the benchmark itself.
     """
 
     kind: ClassVar[str] = "reviewers"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.overlap import identity_marks
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
+from reviewgauge.core.same_change import identity_marks
 
 
 def teach(

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.overlap import identity_marks
 from reviewgauge.core.records import Case, Change, ChangedFile, Span
+from reviewgauge.core.same_change import identity_marks
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.reviewers.reading.places import changed_lines
 

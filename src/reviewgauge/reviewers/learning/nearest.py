@@ -13,10 +13,10 @@ from typing_extensions import override
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import NeedsCode, UserError
-from reviewgauge.core.overlap import identity_marks
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Task
 from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.same_change import identity_marks
 from reviewgauge.core.specs import plugin_name
 from reviewgauge.reviewers.learning.examples import Example, Passage, examples_hash, passages, read_examples
 from reviewgauge.reviewers.reading.change_text import with_patches

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from reviewgauge.core.overlap import identity_marks
 from reviewgauge.core.records import Change, ChangedFile
+from reviewgauge.core.same_change import identity_marks
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n+b\n c\n"
 

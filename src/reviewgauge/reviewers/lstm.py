@@ -1,0 +1,159 @@
+"""A small network trained from nothing on reviewed changes: an LSTM with attention writes a comment on each hunk.
+
+Source: CRScore (Naik et al., 2025), appendix D.3, its LSTM reviewer: one hidden layer, Bahdanau attention, Adam, about
+10 epochs, the weights with the least loss on held-out examples. Its code has other sizes (hidden=768, rate=0.0001,
+batch=8) and CodeReviewer's tokens, where ours are learnt; models/seq2seq/network.py names what it does differently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import ClassVar
+
+from pydantic import ValidationError
+from typing_extensions import override
+
+from reviewgauge.core.base import content_id
+from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.protocols import Progress, Reviewer
+from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Task
+from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.specs import short_spec
+from reviewgauge.core.trust import FilePath, Word
+from reviewgauge.models.cache.vector_cache import cache_home
+from reviewgauge.models.seq2seq.checkpoint import STATE, Settings, TrainingState, read_state
+from reviewgauge.models.seq2seq.training import Writer, chosen_device, open_writer, train
+from reviewgauge.reviewers.learning.examples import Passage, examples_hash, passages, read_examples
+from reviewgauge.reviewers.reading.change_text import with_patches
+from reviewgauge.reviewers.reading.review_files import unique
+
+_REMEDY = "--train DATASET, or checkpoint='FOLDER' of a training before"
+
+
+@dataclass(frozen=True)
+class Lstm(Reviewer):
+    """Trains with `--train`, or takes the training in the folder `checkpoint`; comments on at most `most` hunks.
+
+    What is trained goes into `checkpoint`, by default a folder of the cache that belongs to these examples and
+    parameters; a training that was stopped goes on there. `words`: the most pieces of words that it knows. `source`
+    and `target`: the most pieces of a hunk and of a comment. `patience`: after so many epochs without a better one it
+    ends. `device`: as torch names it (`cpu`, `cuda:1`).
+    """
+
+    learns: ClassVar[bool] = True
+
+    checkpoint: FilePath = ""
+    most: int = 3
+    hidden: int = 256
+    words: int = 20_000
+    source: int = 200
+    target: int = 100
+    epochs: int = 10
+    patience: int = 3
+    batch: int = 8
+    rate: float = 0.001
+    dropout: float = 0.1
+    seed: int = 0
+    device: Word = "auto"
+    _trained: tuple[Path, TrainingState] | None = field(default=None, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.most < 1:
+            raise ValueError(f"most must be positive, got {self.most}")
+        try:
+            self._settings()
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            raise ValueError(f"{first['loc'][0]}: {first['msg'].lower()}, got {first['input']}") from None
+
+    @property
+    @override
+    def system(self) -> str:
+        """The spec, without what is true of this machine only: where `checkpoint` lies, and `device`."""
+        return short_spec(replace(self, checkpoint=Path(self.checkpoint).name, device="auto"))
+
+    def _settings(self) -> Settings:
+        return Settings(**{name: getattr(self, name) for name in Settings.model_fields})
+
+    @override
+    def fit(self, cases: Iterable[Case], progress: Progress | None = None) -> Lstm:
+        found = [example for example in read_examples(cases, "lstm") if example.comment is not None]
+        settings = self._settings()
+        if self.checkpoint:
+            folder = Path(self.checkpoint).expanduser()
+        elif (home := cache_home()) is not None:
+            folder = home / "lstm" / content_id(settings.model_dump_json(), examples_hash(found), length=32)
+        else:
+            raise UserError("the cache is off: lstm has no folder for its training", remedy="checkpoint='FOLDER'")
+        pairs = [(example.text, example.comment or "") for example in found]
+        learnt = replace(self)
+        object.__setattr__(learnt, "_trained", (folder, train(pairs, settings, folder, self.device, progress)))
+        return learnt
+
+    def _training(self) -> tuple[Path, TrainingState] | None:
+        """The folder and the training in it; None where there is none. Raises BadInput, UserError."""
+        if self._trained is not None or not self.checkpoint:
+            return self._trained
+        folder = Path(self.checkpoint).expanduser()
+        state = read_state(folder)
+        if state is None or not state.best:
+            raise UserError(f"{folder} holds no training (no {STATE})", remedy="train one with --train DATASET")
+        return folder, state
+
+    def _writer(self) -> Writer:
+        training = self._training()
+        if training is None:
+            raise UserError("lstm has not learnt anything", remedy=_REMEDY)
+        folder, state = training
+        return open_writer(folder, state.best, chosen_device(self.device))
+
+    @override
+    def pins(self) -> Mapping[str, str]:
+        training = self._training()
+        if training is None:
+            return {}
+        _, state = training
+        return {"weights": state.best[:16], "training": state.examples[:16]}
+
+    @override
+    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
+        self._writer()
+        training = self._training()
+        assert training is not None
+        _, state = training
+        first, best = state.history[0], state.history[state.best_epoch - 1]
+        losses = f"loss on those held out {first.validation:.2f} after 1 epoch"
+        if state.best_epoch > 1:
+            losses += f", {best.validation:.2f} after {state.best_epoch}"
+        notes = [Drop(item=f"{state.pairs:,} examples; {losses}", by="lstm", reason="learnt from")]
+        other = sum(change.task in (Task.ASSESS, Task.LOCATE) for change in changes)
+        if other:
+            count = f"{other} change{'s' * (other != 1)}"
+            notes.append(Drop(item=count, by="lstm", reason="it only writes comments: another task is a failure"))
+        return notes
+
+    @override
+    def review(self, change: Change) -> Review:
+        """A comment on each hunk, those that it is surest of first. Raises Failed."""
+        if change.task in (Task.ASSESS, Task.LOCATE):
+            raise Failed(FailureKind.REQUEST, "lstm only writes comments")
+        try:
+            change = with_patches(change, "lstm")
+        except NeedsCode as error:
+            raise Failed(FailureKind.REQUEST, error.problem, remedy=error.remedy) from None
+        shown = passages(change)
+        if not shown:
+            raise Failed(FailureKind.REQUEST, "the change has no hunk of text to comment on")
+        writer = self._writer()
+        written = [(passage, *writer.write(passage.text)) for passage in shown]
+        written.sort(key=lambda item: -item[2])
+        comments = unique(_comment(passage, body) for passage, body, _ in written[: self.most] if body)
+        return Review(case=change.id or change.repo, system=self.system, comments=comments)
+
+
+def _comment(passage: Passage, body: str) -> Comment:
+    span = passage.span
+    name = content_id(span.path if span else None, span.start if span else None, body)
+    return Comment(id=name, body=body, span=span, anchoring=Anchoring.AS_GIVEN, author="lstm")
