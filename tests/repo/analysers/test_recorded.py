@@ -66,6 +66,11 @@ def replayed(tool: str) -> str:
     return f'sed "s#/files#$PWD#" {FIXTURES / name}; exit {code}'
 
 
+def needs(tool: str) -> None:
+    if not shutil.which(tool):
+        pytest.skip(f"{tool} is not installed here")
+
+
 @pytest.fixture
 def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "programs"
@@ -99,8 +104,7 @@ def test_what_the_tool_printed_is_read(tmp_path: Path, programs: Path, tool: str
 
 @pytest.mark.parametrize("tool", RECORDED)
 def test_the_tool_says_the_same_today(tmp_path: Path, tool: str) -> None:
-    if not shutil.which(tool):
-        pytest.skip(f"{tool} is not installed here")
+    needs(tool)
     check(run(change_of(tmp_path, tool), tool), tool)
 
 
@@ -132,9 +136,15 @@ def test_the_comments_in_the_code_are_obeyed_when_asked(tmp_path: Path, programs
         run(change, "jshint")
 
 
+def test_jshint_needs_to_know_no_globals(tmp_path: Path) -> None:
+    needs("jshint")
+    source = "'use strict';\nvar a = process.env['home'];\neval(a);\n"
+    found = run(make_change(tmp_path, {"x": ""}, {"m.js": source}), "jshint")
+    assert [f.rule for f in found.findings] == ["W061"]
+
+
 def test_jshint_does_not_give_up_on_a_file_of_many_warnings(tmp_path: Path) -> None:
-    if not shutil.which("jshint"):
-        pytest.skip("jshint is not installed here")
+    needs("jshint")
     source = "/*\u00a0\u2003jshint ignore:start */\n" + "eval(x);\n" * 200
     found = run(make_change(tmp_path, {"x": ""}, {"m.js": source}), "jshint")
     assert [f.start for f in found.findings] == list(range(2, 202))

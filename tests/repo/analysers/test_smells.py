@@ -91,7 +91,7 @@ def comprehension(length: int) -> str:
             parameters(7),
             "`A.run` has a long parameter list: 7 parameters, over 6",
         ),
-        ("long-branch", branches(12), branches(13), "`run` has long branches: 13 of them, over 12"),
+        ("long-branch", branches(12), branches(13), "`run` has too many branches: 13, over 12"),
         ("many-attributes", attributes(7), attributes(8), "`A` has many attributes: 8, over 7"),
         ("many-attributes", data_class(7), data_class(8), "`A` has many attributes: 8, over 7"),
         ("many-methods", methods(20), methods(21), "`A` has many public methods: 21, over 20"),

@@ -14,8 +14,9 @@ from reviewgauge.repo.guarded.run import UNSEEN, ProcessLimits, run_guarded
 STACK = 256 << 20  # bytes; a sum of some thousand terms in generated code nests as deep, and is not a reason to crash
 OUTPUT_LIMIT = 200_000_000  # bytes of a tool's output that are read
 PROCESSES = 1_000  # that a tool may have at a time
-# A file that overflows the stack is one that PMD could not read, and does not end it
-_JAVA = "-Xmx2g -Xss16m -XX:+UseSerialGC -XX:-UsePerfData -Dpmd.error_recovery"
+# A file that overflows the stack is one that PMD could not read, and does not end it. It runs for a few seconds, too
+# short to compile itself well
+_JAVA = "-Xmx2g -Xss16m -XX:+UseSerialGC -XX:-UsePerfData -XX:TieredStopAtLevel=1 -Dpmd.error_recovery"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,10 @@ from reviewgauge.repo.analysers.programs import rewrite, run_and_read
 
 # The newest language that it knows. How to break lines and end statements is a formatter's business. By default it
 # gives up on a file after 50 warnings.
-OPTIONS = {"esversion": 11, "asi": True, "laxbreak": True, "laxcomma": True, "maxerr": 1_000_000}
+_OPTIONS = {"esversion": 11, "asi": True, "laxbreak": True, "laxcomma": True, "maxerr": 1_000_000}
+# In strict code it takes every global of the project for undefined (W117) and "use strict" itself for a slip (W097);
+# W002 is about Internet Explorer 8, W069 prefers `a.b` to `a["b"]`.
+_LEFT_OUT = ("W002", "W069", "W097", "W117")
 _REPORTER = """module.exports = {reporter: function (results) {
   process.stdout.write(JSON.stringify(results.map(function (item) {
     return [item.file, item.error.code, item.error.line, item.error.reason];
@@ -30,7 +33,8 @@ def run_jshint(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
         for path in paths:
             rewrite(job.files / path, _DIRECTIVE, b"xx")
     settings, ignored, reporter = (job.home / name for name in ("jshint.json", "jshint.ignore", "jshint-reporter.js"))
-    settings.write_text(json.dumps(OPTIONS), encoding="utf-8")
+    options = _OPTIONS | {f"-{code}": True for code in _LEFT_OUT}
+    settings.write_text(json.dumps(options), encoding="utf-8")
     ignored.write_text("", encoding="utf-8")  # else it looks for such a file in every folder above
     reporter.write_text(_REPORTER, encoding="utf-8")
     command = [program, f"--config={settings}", f"--exclude-path={ignored}", f"--reporter={reporter}"]

@@ -210,7 +210,7 @@ def _of_function(function: _Function, limits: Mapping[str, int]) -> Iterator[Row
         message = f"{name} is a long method: {function.statements} statements"
         yield _over("long-method", message, function.statements, limit, _lines(node)) | whole
     if function.branches > (limit := limits["branches"]):
-        message = f"{name} has long branches: {function.branches} of them"
+        message = f"{name} has too many branches: {function.branches}"
         yield _over("long-branch", message, function.branches, limit, _lines(node)) | whole
     arguments = node.args
     count = len(arguments.posonlyargs) + len(arguments.args) + len(arguments.kwonlyargs)
