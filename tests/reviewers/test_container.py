@@ -23,6 +23,8 @@ set -u
 images=$(dirname "$0")
 echo "$@" >> "$images/log"
 [ "$1" = rm ] && exit 0
+[ "$1" = version ] && [ -e "$images/down" ] && echo "Cannot connect to the daemon" >&2 && exit 1
+[ "$1" = version ] && exit 0
 [ "$1 $2" = "run --rm" ] || exit 125
 shift 2
 box=(--unshare-all --die-with-parent --clearenv --setenv PATH /usr/bin:/bin --proc /proc --dev /dev --tmpfs /tmp)
@@ -143,6 +145,7 @@ def test_what_the_benchmark_fails_is_a_failure_and_the_container_is_removed(
     with pytest.raises(Failed, match=words) as error:
         container(images, "bad", ", seconds=1.0").review(change)
     assert error.value.kind is kind
+    assert "accept=" not in error.value.remedy
     run, removal = (images / "log").read_text().splitlines()
     assert removal == f"rm --force {run.split()[3]}"
 
@@ -181,6 +184,9 @@ def test_what_cannot_be_is_refused_before_a_run(change: Change, images: Path, tm
         container(images).prepare([change.model_copy(update={"git": None})])
     with pytest.raises(UserError, match="which a file may not decide"):
         load_from(Reviewer, "container(image='mine')", FromFile("bundle.json", tmp_path))
+    (images / "down").touch()
+    with pytest.raises(UserError, match="engine does not work here: Cannot connect to the daemon"):
+        container(images).prepare([change])
     for wrong in ("config=('model=m',)", "contract='review_bench', checkout='base'"):
         with pytest.raises(UserError, match="contract"):
             load(Reviewer, f"command(run=('true',), {wrong})").prepare([change])

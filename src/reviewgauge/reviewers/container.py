@@ -9,18 +9,18 @@ from __future__ import annotations
 import os
 import re
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, Review
-from reviewgauge.core.results import Drop
+from reviewgauge.core.results import Drop, Failed
 from reviewgauge.core.trust import ProgramText, Word
 from reviewgauge.repo.guarded.environment import find_program, passed_on
-from reviewgauge.repo.guarded.run import ProcessLimits, run_guarded
+from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
 from reviewgauge.reviewers.command import Command
 from reviewgauge.reviewers.programs.contract import HANDED_OVER, PATHS, settings
 
@@ -29,7 +29,7 @@ _OF_THE_ENGINE = (
 )
 _IMAGE = re.compile(r"[A-Za-z0-9][\w./:@-]{0,300}")
 _MOUNTS = ("-v", "{workspace}:/work/repo", "-v", "{pr}:/work/pr:ro", "-v", "{out}:/work/out")
-_REMOVAL = ProcessLimits(seconds=60.0, output=10_000, processes=256, namespace=False)
+_SHORT = ProcessLimits(seconds=60.0, output=10_000, processes=256, errors=2_000, namespace=False)
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Container(Reviewer):
         return Command(
             run=(self.engine, "run", "--rm", "--name", name, *options, self.image),
             system=self.system,
-            env=(*self._engines, *self.env),
+            env=(*self._variables, *self.env),
             seconds=self.seconds,
             history=self.history,
             contract="review_bench",
@@ -76,7 +76,7 @@ class Container(Reviewer):
         )
 
     @property
-    def _engines(self) -> tuple[str, ...]:
+    def _variables(self) -> tuple[str, ...]:
         return tuple(name for name in _OF_THE_ENGINE.split() if name in os.environ)
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
@@ -85,18 +85,24 @@ class Container(Reviewer):
             raise UserError(f"image={self.image!r} is not the name of an image", remedy="ghcr.io/you/agent@sha256:...")
         if self.network.startswith("-"):
             raise UserError(f"network={self.network!r} is not the name of a network")
-        return self._command("unnamed").prepare(changes)
+        drops = self._command("unnamed").prepare(changes)
+        ended = self._ask_engine("version")
+        if ended.code != 0:
+            reason = one_line(ended.err.decode("utf-8", "replace"))
+            raise UserError(f"{self.engine} does not work here: {reason or f'it ended with {ended.code}'}")
+        return drops
 
     def review(self, change: Change) -> Review:
         """What the agent wrote to its `findings.json`. Raises Failed."""
         name = f"reviewgauge-{secrets.token_hex(8)}"
         try:
             return self._command(name).review(change)
-        except BaseException:  # its engine goes on without the client that was ended
-            self._remove(name)
-            raise
+        except Failed as error:
+            remedy = error.remedy if error.remedy.startswith("seconds=") else ""  # others are not parameters of this
+            raise Failed(error.kind, error.problem, remedy=remedy, raw=error.raw) from None
+        finally:
+            self._ask_engine("rm", "--force", name)  # it outlives its client, where that was ended
 
-    def _remove(self, name: str) -> None:
-        engine = find_program(self.engine, self._engines)
-        environment: Mapping[str, str] = passed_on(self._engines)
-        run_guarded([engine or self.engine, "rm", "--force", name], Path("/"), environment, _REMOVAL)
+    def _ask_engine(self, *words: str) -> Ended:
+        program = find_program(self.engine, self._variables) or self.engine
+        return run_guarded([program, *words], Path("/"), passed_on(self._variables), _SHORT)
