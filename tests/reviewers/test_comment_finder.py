@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment
 from reviewgauge.reviewers.comment_finder import CommentFinder
 
@@ -30,6 +32,13 @@ def test_words_of_most_examples_do_not_count() -> None:
     cases = [case("a", "common rare"), case("b", "common other"), case("c", "common third")]
     asked = case("new", "common").change.model_copy(update={"id": "new"})
     assert CommentFinder().fit(cases).review(asked).comments == ()
+
+
+def test_text_that_repeats_takes_no_long_time() -> None:
+    cases = [case("ab", "aa bb " * 3_000), case("aab", "aa aa bb " * 2_000), *OTHERS]
+    began = time.process_time()
+    assert closest(CommentFinder(), cases, "bb aa bb " * 3_000) in ("ab", "aab")
+    assert time.process_time() - began < 30
 
 
 def test_the_published_similarity_sees_nothing_where_every_character_is_common() -> None:

@@ -24,7 +24,8 @@ from reviewgauge.reviewers.learning.nearest import Hit, Mask, Nearest
 _WORD = re.compile(r"\b\w\w+\b")  # scikit-learn's CountVectorizer, which the published code counts with
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _COMMON = 0.5  # words in more of the examples than this share are left out, as in the published code
-_LONGEST = 4_000  # characters that are matched: gestalt matching takes the square of the length
+_LONGEST = 4_000  # characters that are matched with `published`, which leaves most of them out
+_MOST = 500  # tokens that are matched: where much repeats, gestalt matching takes the cube of their number
 
 
 @dataclass(frozen=True)
@@ -70,10 +71,10 @@ class _Counts:
         return Hit(number, ratio)
 
     def _ratio(self, text: str, other: str) -> float:
-        text, other = text[:_LONGEST], other[:_LONGEST]
         if self._published:
-            return SequenceMatcher(None, text, other).ratio()
-        return SequenceMatcher(None, _TOKEN.findall(text), _TOKEN.findall(other), autojunk=False).ratio()
+            return SequenceMatcher(None, text[:_LONGEST], other[:_LONGEST]).ratio()
+        mine, theirs = (_TOKEN.findall(each)[:_MOST] for each in (text, other))
+        return SequenceMatcher(None, mine, theirs, autojunk=False).ratio()
 
 
 def _unit_rows(counts: Sequence[Mapping[str, int]], columns: Mapping[str, int]) -> csr_matrix:

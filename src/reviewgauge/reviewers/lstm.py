@@ -16,7 +16,7 @@ from pydantic import ValidationError
 from typing_extensions import override
 
 from reviewgauge.core.base import content_id
-from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Task
 from reviewgauge.core.results import Drop, Failed, FailureKind
@@ -25,8 +25,7 @@ from reviewgauge.core.trust import FilePath, Word
 from reviewgauge.models.cache.vector_cache import cache_home
 from reviewgauge.models.seq2seq.checkpoint import STATE, Settings, TrainingState, read_state
 from reviewgauge.models.seq2seq.training import Writer, chosen_device, open_writer, train
-from reviewgauge.reviewers.learning.examples import Passage, examples_hash, passages, read_examples
-from reviewgauge.reviewers.reading.change_text import with_patches
+from reviewgauge.reviewers.learning.examples import Passage, examples_hash, read_examples, read_passages
 from reviewgauge.reviewers.reading.review_files import unique
 
 _REMEDY = "--train DATASET, or checkpoint='FOLDER' of a training before"
@@ -139,18 +138,12 @@ class Lstm(Reviewer):
         """A comment on each hunk, those that it is surest of first. Raises Failed."""
         if change.task in (Task.ASSESS, Task.LOCATE):
             raise Failed(FailureKind.REQUEST, "lstm only writes comments")
-        try:
-            change = with_patches(change, "lstm")
-        except NeedsCode as error:
-            raise Failed(FailureKind.REQUEST, error.problem, remedy=error.remedy) from None
-        shown = passages(change)
-        if not shown:
-            raise Failed(FailureKind.REQUEST, "the change has no hunk of text to comment on")
+        shown, remark = read_passages(change, "lstm")
         writer = self._writer()
         written = [(passage, *writer.write(passage.text)) for passage in shown]
         written.sort(key=lambda item: -item[2])
         comments = unique(_comment(passage, body) for passage, body, _ in written[: self.most] if body)
-        return Review(case=change.id or change.repo, system=self.system, comments=comments)
+        return Review(case=change.id or change.repo, system=self.system, comments=comments, trace=remark)
 
 
 def _comment(passage: Passage, body: str) -> Comment:

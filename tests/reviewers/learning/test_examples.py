@@ -4,7 +4,15 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span
-from reviewgauge.reviewers.learning.examples import LONGEST, examples, examples_hash, passages, read_examples
+from reviewgauge.reviewers.learning.examples import (
+    LONGEST,
+    MOST,
+    examples,
+    examples_hash,
+    passages,
+    read_examples,
+    read_passages,
+)
 
 FIRST = "@@ -1,2 +1,3 @@\n a\n+b\n c\n"
 SECOND = "@@ -20,3 +21,2 @@\n d\n-e\n f\n"
@@ -66,6 +74,14 @@ def test_a_huge_passage_is_read_in_part() -> None:
     huge = ChangedFile(path="a", patch="@@ -0,0 +1 @@\n+" + "x" * 1_000_000)
     (passage,) = passages(Change(repo="o/r", files=(huge,)))
     assert len(passage.text) == LONGEST
+
+
+def test_of_many_hunks_the_first_are_read_and_it_is_said() -> None:
+    patch = "".join(f"@@ -{n} +{n} @@\n-a\n+b\n" for n in range(1, MOST + 11))
+    found, remark = read_passages(Change(repo="o/r", files=(ChangedFile(path="a", patch=patch),)), "x")
+    assert len(found) == MOST
+    assert remark == f"10 hunks were not read, only the first {MOST}"
+    assert read_passages(Change(repo="o/r", files=FILES), "x").remark is None
 
 
 def test_the_hash_is_of_what_can_be_learnt() -> None:

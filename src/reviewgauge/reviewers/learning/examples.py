@@ -10,12 +10,15 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.records import Case, Change, ChangedFile, Span
+from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.same_change import identity_marks
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.reviewers.reading.change_text import with_patches
 from reviewgauge.reviewers.reading.places import changed_lines
 
+MOST = 500  # hunks of a change that are read
 LONGEST = 20_000  # characters of a passage that are read; the longest method of GradedReviews has 2,000
 
 
@@ -24,6 +27,13 @@ class Passage(NamedTuple):
 
     text: str
     span: Span | None
+
+
+class PassagesRead(NamedTuple):
+    """The passages of a change that are read, and a remark on those that are not."""
+
+    passages: Sequence[Passage]
+    remark: str | None
 
 
 class Example(NamedTuple):
@@ -43,6 +53,18 @@ def passages(change: Change) -> list[Passage]:
     if focus is not None and (within := _covered(hunks, focus)):
         return [Passage(_text([hunk]), focus) for _, hunk in within]
     return [Passage(_text([hunk]), changed_lines(file, hunk)) for file, hunk in hunks]
+
+
+def read_passages(change: Change, who: str) -> PassagesRead:
+    """The first `MOST` passages; the patches may come from the commits. Raises Failed where there are none."""
+    try:
+        found = passages(with_patches(change, who))
+    except NeedsCode as error:
+        raise Failed(FailureKind.REQUEST, error.problem, remedy=error.remedy) from None
+    if not found:
+        raise Failed(FailureKind.REQUEST, "the change has no hunk of text")
+    left = len(found) - MOST
+    return PassagesRead(found[:MOST], f"{left:,} hunks were not read, only the first {MOST:,}" if left > 0 else None)
 
 
 def _covered(hunks: Sequence[tuple[ChangedFile, Hunk]], span: Span) -> list[tuple[ChangedFile, Hunk]]:

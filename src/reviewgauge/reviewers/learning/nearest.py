@@ -12,14 +12,13 @@ import numpy as np
 from typing_extensions import override
 
 from reviewgauge.core.base import content_id
-from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Task
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.same_change import identity_marks
 from reviewgauge.core.specs import plugin_name
-from reviewgauge.reviewers.learning.examples import Example, Passage, examples_hash, passages, read_examples
-from reviewgauge.reviewers.reading.change_text import with_patches
+from reviewgauge.reviewers.learning.examples import Example, Passage, examples_hash, read_examples, read_passages
 from reviewgauge.reviewers.reading.review_files import unique
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -112,13 +111,7 @@ class Nearest(Reviewer):
             raise Failed(FailureKind.REQUEST, f"{name} has not learnt anything", remedy="--train DATASET")
         if change.task is Task.LOCATE:
             raise Failed(FailureKind.REQUEST, f"{name} ranks no lines")
-        try:
-            change = with_patches(change, name)
-        except NeedsCode as error:
-            raise Failed(FailureKind.REQUEST, error.problem, remedy=error.remedy) from None
-        shown = passages(change)
-        if not shown:
-            raise Failed(FailureKind.REQUEST, "the change has no hunk of text to compare")
+        shown, remark = read_passages(change, name)
         allowed = memory.allowed(change)
         found = [(passage, hit) for passage in shown if (hit := memory.index.closest(passage.text, allowed))]
         found.sort(key=lambda item: -item[1].similarity)
@@ -127,7 +120,7 @@ class Nearest(Reviewer):
             if not found:
                 raise Failed(FailureKind.REQUEST, "no training example with a verdict shares a word with the change")
             return Review(case=case, system=self.system, verdict=memory.examples[found[0][1].number].verdict)
-        return Review(case=case, system=self.system, comments=unique(self._comments(found, memory)))
+        return Review(case=case, system=self.system, comments=unique(self._comments(found, memory)), trace=remark)
 
     def _comments(self, found: Sequence[tuple[Passage, Hit]], memory: Memory) -> Iterator[Comment]:
         said: set[str] = set()
