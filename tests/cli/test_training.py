@@ -72,3 +72,13 @@ def test_a_dry_run_learns_nothing(files: Path) -> None:
         "new.jsonl", "comment_finder", train="gone.jsonl", run="run", models=reviewgauge.ModelOptions(dry_run=True)
     )
     assert done.totals == ()
+
+
+def test_a_dry_run_counts_the_calls_of_one_that_learns_and_asks_a_model(files: Path) -> None:
+    both = "ensemble(reviewer=('comment_finder', 'prompt(model=\"fake:rules\", preset=\"crscore\")'))"
+    rehearsal = reviewgauge.ModelOptions(dry_run=True)
+    done = reviewgauge.review("new.jsonl", both, train="old.jsonl", run="run", models=rehearsal)
+    assert done.spending.estimated
+    assert done.totals[0].left == 5
+    real = reviewgauge.review("new.jsonl", both, train="old.jsonl", run="run")
+    assert (real.totals[0].done, real.totals[0].failed) == (5, {})

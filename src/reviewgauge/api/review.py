@@ -85,13 +85,16 @@ def review(
     cases, drops = apply_stages(found.cases(), narrowing)
     label = staged_label(found, narrowing)
     _check_code(chosen, cases, found)
-    if not models.dry_run:
-        chosen, left_out = _teach(chosen, train, cases, abort_on_interrupt(settings["stop"], progress))
-        drops += left_out
+    if train is not None and not any(isinstance(reviewer, Reviewer) and reviewer.learns for reviewer in chosen):
+        raise UserError("none of these reviewers learns from cases", remedy="leave --train out")
+    if models.dry_run:  # one that learns and asks no model would learn for nothing
+        chosen = [one for one in chosen if isinstance(one, Reviewer) and (one.models or not one.learns)]
+    chosen, left_out = _teach(chosen, train, cases, abort_on_interrupt(settings["stop"], progress))
+    drops += left_out
     if models.dry_run:
         with models.client() as client:
             rehearse = partial(rehearse_review, cases, _outcomes(run, cases, label), dataset=label, progress=progress)
-            asked = [reviewer for reviewer in chosen if isinstance(reviewer, Reviewer) and not reviewer.learns]
+            asked = [reviewer for reviewer in chosen if isinstance(reviewer, Reviewer)]
             totals = [rehearse(reviewer, executor=executor(reviewer), **settings) for reviewer in asked]
             spent = spending(client)
         benchmark = benchmark_hash(cases)
@@ -138,15 +141,12 @@ def _teach(
     cases: Sequence[Case],
     progress: Progress,
 ) -> tuple[list[Reviewer | dict[str, object]], list[Drop]]:
-    """Let those learn that do, and say what they were not handed. Raises UserError where none of them learns."""
-    if train is None:
-        return list(chosen), []
-    if not any(isinstance(reviewer, Reviewer) and reviewer.learns for reviewer in chosen):
-        raise UserError("none of these reviewers learns from cases", remedy="leave --train out")
-    training, taught, drops = find_dataset(train), list[Reviewer | dict[str, object]](), list[Drop]()
+    """Let those learn that do, and say what they were not handed."""
+    taught: list[Reviewer | dict[str, object]] = []
+    drops: list[Drop] = []
     for reviewer in chosen:
-        if isinstance(reviewer, Reviewer) and reviewer.learns:
-            learnt, left_out = teach(reviewer, training.cases(), cases, progress)
+        if train is not None and isinstance(reviewer, Reviewer) and reviewer.learns:
+            learnt, left_out = teach(reviewer, find_dataset(train).cases(), cases, progress)
             taught.append(learnt)
             drops += [drop for drop in left_out if drop not in drops]
         else:
