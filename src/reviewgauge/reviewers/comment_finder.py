@@ -9,6 +9,7 @@ at a character that is common in a text of 200 or more: `variant="published"`. O
 from __future__ import annotations
 
 import re
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -79,12 +80,11 @@ class _Counts:
 
 def _unit_rows(counts: Sequence[Mapping[str, int]], columns: Mapping[str, int]) -> csr_matrix:
     """A row of length 1 for each text; a text without a known word is a row of zeros."""
-    rows, places, values = [], [], []
-    for row, count in enumerate(counts):
-        known = {word: times for word, times in count.items() if word in columns}
+    places, values, ends = array("q"), array("d"), array("q", [0])
+    for count in counts:
+        known = {columns[word]: times for word, times in count.items() if word in columns}
         length = sum(times * times for times in known.values()) ** 0.5
-        for word, times in known.items():
-            rows.append(row)
-            places.append(columns[word])
-            values.append(times / length)
-    return csr_matrix((values, (rows, places)), shape=(len(counts), max(1, len(columns))))
+        places.extend(known)
+        values.extend(times / length for times in known.values())
+        ends.append(len(places))
+    return csr_matrix((values, places, ends), shape=(len(counts), max(1, len(columns))))
