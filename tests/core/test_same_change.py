@@ -24,9 +24,20 @@ def same(one: tuple[str, Change], other: tuple[str, Change]) -> bool:
         ("2", change("p/q", "@@ -7,3 +9,4 @@ def f():\n z\n+  b  \n z\n-\n")),
         ("2", change("O/R", "@@ -1 +1 @@\n+q\n", url="https://github.com/o/r/pull/12/files")),
         ("O/R#12", change("o/r", "@@ -1 +1 @@\n+q\n")),
+        ("o/r#12/hunk/0123456789ab", change("o/r", "@@ -1 +1 @@\n+q\n")),
+        ("o/r/pull/12/hunk/1", change("o/r", "@@ -1 +1 @@\n+q\n")),
         ("2", change("p/q", None, head="AB" * 20)),
     ],
-    ids=["id", "lines", "lines moved", "pull request", "number in the id", "head commit"],
+    ids=[
+        "id",
+        "lines",
+        "lines moved",
+        "pull request",
+        "number in the id",
+        "a part of it",
+        "a part by its address",
+        "head commit",
+    ],
 )
 def test_the_same_change_under_any_of_its_names(other: tuple[str, Change]) -> None:
     mine = change(url="https://github.com/o/r/pull/12", head="ab" * 20)

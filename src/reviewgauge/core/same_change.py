@@ -12,7 +12,7 @@ from reviewgauge.core.base import content_id
 from reviewgauge.core.records import Change
 
 _PULL = re.compile(r"/(?:pulls?|merge_requests)/(\d{1,10})(?!\d)")
-_NUMBER = re.compile(r"#(\d{1,10})\Z")
+_NUMBER = re.compile(r"#(\d{1,10})(?=/|\Z)")  # a part of a change is named `owner/name#12/hunk/3`
 
 
 def identity_marks(case: str, change: Change) -> frozenset[str]:
@@ -23,7 +23,7 @@ def identity_marks(case: str, change: Change) -> frozenset[str]:
         found.add("code " + content_id(*lines, length=32))
     if change.head:
         found.add(f"commit {change.head.lower()}")
-    number = _PULL.search(change.url or "") or _NUMBER.search(case)
+    number = _PULL.search(change.url or "") or _PULL.search(case) or _NUMBER.search(case)
     if number is not None:
         found.add(f"pull {repo} {number[1]}")
     return frozenset(found)
