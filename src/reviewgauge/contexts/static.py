@@ -29,7 +29,7 @@ _ORDER = {grade: number for number, grade in enumerate(Severity)}
 class Static(Context):
     """One excerpt with a line a finding, the most severe first. Empty `tools`: all that are installed.
 
-    The parameters are those of the reviewer `analyser`.
+    The parameters are those of the reviewer `analyser`, whose limits of smells are taken at their defaults.
     """
 
     needs_code: ClassVar[bool] = True
