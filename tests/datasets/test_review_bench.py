@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.protocols import Dataset
+from reviewgauge.core.protocols import Dataset, Measured, Metric, Reviewer
 from reviewgauge.core.records import GOLDEN_INDEX, Case, Origin, RequiredContext, Severity, Span
 from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.files.local_files import data_home
@@ -192,6 +192,25 @@ def test_odd_ranges_and_equal_findings_are_kept(tmp_path: Path) -> None:
         "the range 9 to 4 was reversed: corrected",
         "the range 0 to 0 is not a range of lines: the whole file is meant",
     ]
+
+
+def test_a_folder_of_findings_by_their_official_names_is_replayed_and_scored(tmp_path: Path) -> None:
+    data = write(tmp_path / "files", (pull(), [finding()]), (pull(40), [finding(label="fp")]))
+    (tmp_path / "findings").mkdir()
+    said = {"file": "lib/index.js", "start_line": 1, "end_line": 1, "message": finding()["message"], "producer": "bot"}
+    for case, number in zip(data.cases(), (39, 40), strict=True):
+        document = {"pr": pull(number), "agent": "bot", "findings": [said]}
+        (tmp_path / "findings" / f"{case.id}.json").write_text(json.dumps(document))
+    changes = [case.change.model_copy(update={"id": case.id}) for case in data.cases()]
+    replay = load(Reviewer, f"replay(path={str(tmp_path / 'findings')!r})")
+    assert not replay.prepare(changes)
+    metric = load(Metric, "hits(judge='exact', policy='any', variant='review_bench')")
+    parts = []
+    for case, change in zip(data.cases(), changes, strict=True):
+        found = metric.parts(case, replay.review(change))
+        assert isinstance(found, Measured)
+        parts.append((found.parts["said"], found.parts["right"], found.parts["references"], found.parts["hit"]))
+    assert parts == [(1, 1, 1, 1), (1, 0, 0, 0)]  # what is known to be wrong is labelled wrong
 
 
 @pytest.mark.parametrize(
