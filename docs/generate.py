@@ -6,7 +6,6 @@ holds its generated parts between `<!-- generated: NAME -->` and `<!-- end -->`.
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 import json
 import re
@@ -22,6 +21,7 @@ import click
 from pydantic.json_schema import models_json_schema
 
 import reviewgauge
+from reviewgauge.api.info import parameters_of
 from reviewgauge.cli.main import VERBS, group
 from reviewgauge.core import protocols
 from reviewgauge.core.base import Record
@@ -53,6 +53,7 @@ RESULTS = {
     "demo": "DemoResult",
     "list": "CatalogueEntry[]",
     "info": "DatasetInfo",
+    "info PLUGIN": "PluginInfo",
     "get": "GetResult",
     "check": "CheckResult[]",
     "build": "BuildResult",
@@ -144,16 +145,10 @@ def catalogue_page() -> str:
 
 def _parameters(plugin: type[Plugin]) -> str:
     """The parameters with their defaults; one without a default is required, and a long default is left out."""
-    assert dataclasses.is_dataclass(plugin)
     written = []
-    for field in dataclasses.fields(plugin):
-        if not field.init:
-            continue
-        if field.default is dataclasses.MISSING:
-            written.append(f"`{field.name}` (required)")
-        else:
-            value = repr(field.default)
-            written.append(f"`{field.name}={value if len(value) <= 24 else '…'}`".replace("|", "\\|"))
+    for one in parameters_of(plugin):
+        value = one.default if one.default is None or len(one.default) <= 24 else "…"
+        written.append(f"`{one.name}` (required)" if value is None else f"`{one.name}={value}`".replace("|", "\\|"))
     return " ".join(written)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -10,10 +11,10 @@ from typing import Any
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import NeedsCode, UserError
-from reviewgauge.core.protocols import Dataset, Progress, Reviewer, Stage
+from reviewgauge.core.protocols import Dataset, Format, Progress, Reviewer, Stage
 from reviewgauge.core.records import Case, Task
 from reviewgauge.core.results import Drop, Outcome
-from reviewgauge.core.specs import load, parse_spec
+from reviewgauge.core.specs import find_class, load, names, parse_spec
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews, rehearse_review
 from reviewgauge.engine.review import review as run_reviewer
@@ -63,6 +64,8 @@ def review(
     progress: Progress | None = None,
 ) -> ReviewResult:
     """Let reviewers review every case of a data set, resuming what `run` holds already.
+
+    Where a reviewer is expected, a file or folder of reviews (`findings.sarif`) or a program (`./our-bot.sh`) will do.
 
     The reviewer `recorded` imports the reviews that came with the data set, all systems at once. `source` is the
     folder that holds the data set's files. `stages` narrow its cases first, and every drop is counted. `train` is the
@@ -179,5 +182,17 @@ def _import(
 
 
 def _parse(word: str) -> Reviewer | dict[str, object]:
+    if "(" not in word and word not in names(Reviewer.kind) and Path(word).exists():
+        return _from_path(word)
     spec = parse_spec(word)
     return dict(spec.parameters) if spec.name == RECORDED else load(Reviewer, word)
+
+
+def _from_path(word: str) -> Reviewer:
+    """A program that is named with a `/`, as for a shell, is run; any other file or folder holds reviews."""
+    endings = [end for name in names(Format.kind) for end in find_class(Format, name).suffixes]
+    if Path(word).is_file() and os.access(word, os.X_OK) and not word.endswith((*endings, ".json")):
+        if "/" not in word:
+            raise UserError(f"{word} is a program, not a file of reviews", remedy=f"./{word} runs it")
+        return load(Reviewer, f"command(run=({str(Path(word).absolute())!r},))")
+    return load(Reviewer, f"replay(path={word!r})")

@@ -1,4 +1,4 @@
-"""`reviewgauge info`: a data set's card, and what the local files hold."""
+"""`reviewgauge info`: a data set's card with what the local files hold, or what a plug-in does and takes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,20 @@ import click
 from reviewgauge.api.info import info
 from reviewgauge.cli.options import from_option, json_option
 from reviewgauge.cli.output import emit
+from reviewgauge.core.reports.plugin_info import PluginInfo
 from reviewgauge.views.terminal import tables
 
 
 @click.command("info")
-@click.argument("dataset")
+@click.argument("name")
 @from_option
 @json_option
-def command(dataset: str, source: str | None, as_json: bool) -> None:
-    """Show the card of DATASET and the counts of the local files."""
-    result = info(dataset, source)
-
+def command(name: str, source: str | None, as_json: bool) -> None:
+    """Show the card of a data set and the counts of the local files, or what any other plug-in does and takes."""
+    result = info(name, source)
+    if isinstance(result, PluginInfo):
+        emit(result, as_json, lambda: tables.plugin(result))
+        return
     notes = [*result.notes[:12], *([f"… and {len(result.notes) - 12} more"] if len(result.notes) > 12 else [])]
     notes += [result.missing] if result.missing else []
     emit(result, as_json, lambda: tables.card(result.card, result.counts, notes))

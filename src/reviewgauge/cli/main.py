@@ -18,7 +18,7 @@ GO_ON = "interrupted: nothing finished is lost, run the same command again to go
 VERBS = {
     "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
     "list": "List the data sets, stages, reviewers, metrics, formats, judges, contexts and recipes.",
-    "info": "Show a data set's card and the counts of the local files.",
+    "info": "Show a data set's card and local files, or what any other plug-in does and takes.",
     "get": "Fetch a data set from its public origin, or take it from a folder.",
     "check": "Check a JSON lines file record by record.",
     "build": "Build a benchmark out of a git history, or out of pull requests on GitHub.",
@@ -70,16 +70,19 @@ class Verbs(click.Group):
 def group() -> None:
     """How good is this code reviewer, on these changes?
 
-    Every verb answers --help, prints its result as JSON with --json, and is also a function of the Python package
-    with the same name.
+    Every verb answers --help (`reviewgauge help VERB`), prints its result as JSON with --json, and is also a function
+    of the Python package with the same name.
     """
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code. 2 is a user's error, 130 an interruption."""
     _settle_streams()
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    if words[:1] == ["help"]:  # as other programs do
+        words = [*words[1:], "--help"]
     try:
-        result = group.main(args=arguments, prog_name="reviewgauge", standalone_mode=False)
+        result = group.main(args=words, prog_name="reviewgauge", standalone_mode=False)
     except UserError as error:
         click.echo(f"error: {error}", err=True)
         return 2

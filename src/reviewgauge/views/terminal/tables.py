@@ -19,6 +19,7 @@ from rich.text import Text
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Card
 from reviewgauge.core.reports.leaderboard import DoctorReport
+from reviewgauge.core.reports.plugin_info import PluginInfo
 from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import CatalogueEntry
 from reviewgauge.views.terminal import figures
@@ -122,6 +123,22 @@ def catalogue(entries: Iterable[CatalogueEntry]) -> RenderableType:
             table.add_row(plain(entry.name), plain(entry.summary))
         parts += [table, Text("")]
     return Group(*parts[:-1]) if parts else Text("no entries")
+
+
+def plugin(found: PluginInfo) -> RenderableType:
+    """What a plug-in is, its parameters, what it needs, and a command that uses it."""
+    parts: list[RenderableType] = [plain(f"{found.kind}/{found.name}", style="bold")]
+    parts += [plain(" ".join(text.split()), 4000) for text in found.text.split("\n\n")]
+    if found.parameters:
+        table = bare_table()
+        table.add_column("parameter", no_wrap=True)
+        for name in ("default", "type"):
+            table.add_column(name, overflow="fold")
+        for one in found.parameters:
+            table.add_row(plain(one.name), plain(one.default or "must be given"), plain(one.type))
+        parts += [Text(""), table]
+    parts += [Text(""), *(plain(f"needs {need}") for need in found.needs), plain(f"$ {found.example}", 400)]
+    return Group(*parts)
 
 
 def card(card: Card, counts: Mapping[str, int], notes: Sequence[str] = ()) -> RenderableType:

@@ -1,0 +1,25 @@
+"""What `info` says of a plug-in."""
+
+from __future__ import annotations
+
+from reviewgauge.core.base import Record
+
+
+class Parameter(Record):
+    """A parameter of a plug-in. `default` is None where one must be given."""
+
+    name: str
+    type: str
+    default: str | None = None
+
+
+class PluginInfo(Record):
+    """What a plug-in is, its parameters, what it needs, and a command that uses it."""
+
+    schema_version: int = 1
+    kind: str
+    name: str
+    text: str
+    parameters: tuple[Parameter, ...] = ()
+    needs: tuple[str, ...] = ()
+    example: str = ""
