@@ -150,8 +150,10 @@ def test_the_page_shows_change_lines_and_fix_and_runs_nothing(shop: Told, tmp_pa
     text = (out / "audit" / "labels.html").read_text()
     page = Page(text)
     shown = "".join(page.text)
-    assert page.tags["section"] == 5 and page.tags["script"] == 0 and not page.links
+    assert page.tags["section"] == 5 and page.tags["script"] == 0
+    assert page.links == [f"#{name}" for name in column(out, "id")]
     assert [name for name in page.ids if not name.endswith("-h")] == column(out, "id"), "in the order of the sheet"
+    assert "git show -m --first-parent " in shown and "git diff " in shown
     for words in ("return int(amount * 1000)", "return int(amount * 100)", EVIL, "for item in items[1:]:"):
         assert words in shown, words
     assert text.count(' here"') == 3, "each label marks its line"

@@ -19,6 +19,7 @@ ID = "c0ffee1234567890c0ffee1234567890c0ffee12"
         ("fix(parser): read past the end", "conventional commit"),
         ("Bugfix: options were not processed", "conventional commit"),
         ("Off-by-one in the pager", "word in the title"),
+        ("Unbroke the colours", "word in the title"),
         ("Encode the body once instead of twice\n\nFixes #12", "closes an issue"),
         ("Merge pull request #7 from someone/patch-1\n\nFix a race condition in the pool", "word in the title"),
         ("Fix the parser and add tests", "word in the title"),
@@ -51,6 +52,7 @@ def test_a_message_that_mends_says_why(message: str, reason: str) -> None:
         ("Fix version number", "release or version"),
         ("v2.1.0: bug fixes", "release or version"),
         ("Fix typing of Session", "types"),
+        ("Fix `group` overload", "types"),
         ("Fix merge conflicts", "merge of lines"),
         ("Merge branch 'fix-crash'", "merge of lines"),
         ("Fix Python 3 compatibility", "porting"),
@@ -150,3 +152,8 @@ def test_any_text_can_be_read(text: str) -> None:
 @pytest.mark.parametrize("text", ["fix " * 90_000, "a/" * 90_000 + "#1", " and some " * 90_000, "(#1, " * 90_000])
 def test_a_hostile_message_is_read(text: str) -> None:
     assert read_message(text) == read_message(text[:LONGEST_READ])
+
+
+def test_a_title_that_calls_itself_a_fix_of_something_else_is_at_least_perhaps() -> None:
+    found = read_message("fix: annotations when jinja is not installed")
+    assert (found.kind, found.reason) == (FixKind.PERHAPS, "types, with a word of fixing")

@@ -113,6 +113,7 @@ _NO_FIX: dict[str, re.Pattern[str]] = {
     "release or version": _words(r"version_(?:numbers?|bump|strings?) releas(?:e|ed|ing) ^v?\d+\.\d+(?:\.\d+)?"),
     "types": _words(
         r"typ(?:e|ing)_(?:hint|annotation|check|error)s? mypy typings? pyright annotations? type_stubs? py\.typed",
+        r"overloads?",
     ),
     "porting": _words(
         r"py(?:thon)?_?[23](?:\.\d+|\.x|k)? pypy\d? jython backwards?_compat\w* compat(?:ib\w+)? java_?\d+ jdk_?\d+",
@@ -127,7 +128,7 @@ _WORDS = _words(
     r"fix(?:e[sd]|ing|up|ups)? (?:hot|bug)_?fix(?:e[sd])? bug(?:s|gy)? defects? regressions? segfaults? dead-?locks?",
     r"(?:memory|resource|socket|connection)_leaks? race_conditions? off_by_one infinite_(?:loop|recursion)s?",
     r"null_pointers? npe crash(?:e[sd]|ing)? vulnerabilit(?:y|ies) cve-\d{4}-\d+ buffer_overflows? use_after_free",
-    r"unbreak repair(?:s|ed)?",
+    r"unbr(?:eak|oke) repair(?:s|ed)?",
 )
 _HINTS = _words(
     r"errors? fail(?:s|ed|ing|ures?)? wrong(?:ly)? incorrect(?:ly)? correct(?:s|ed|ing|ly)? broken break(?:s|ing|age)?",
@@ -221,7 +222,7 @@ def read_message(message: str) -> FixSigns:
     if prefix in _NO_FIX_TYPES:
         return signs(FixKind.NO, f"no bug fix: {_NO_FIX_TYPES[prefix]}")
     about = _ASIDE.sub("", title)  # "fix the parser and add tests" is about the parser
-    if other := _other_work(about, closes=bool(issues)):
+    if other := _other_work(about, closes=bool(issues), fixes=prefix in _FIX_TYPES):
         return signs(*other)
     plain = _NOT_A_FIX_OF_CODE.sub(" ", _CLOSES.sub(" ", about))  # "Add a pool, fixes #12" ends a wish
     named = prefix in _FIX_TYPES or _WORDS.search(plain) is not None
@@ -241,10 +242,10 @@ def read_message(message: str) -> FixSigns:
     return _none(issues)
 
 
-def _other_work(about: str, *, closes: bool) -> tuple[FixKind, str] | None:
+def _other_work(about: str, *, closes: bool, fixes: bool) -> tuple[FixKind, str] | None:
     """What a title is about that is not the behaviour of code, and whether it may be a fix even so."""
     reason = next((reason for reason, words in _NO_FIX.items() if words.search(about)), "")
-    if reason and _BESIDE_CODE.search(about) and (closes or _WORDS.search(about)):
+    if reason and (fixes or (_BESIDE_CODE.search(about) and (closes or _WORDS.search(about)))):
         return FixKind.PERHAPS, f"{reason}, with a word of fixing"
     return (FixKind.NO, f"no bug fix: {reason}") if reason else None
 
