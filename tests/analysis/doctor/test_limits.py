@@ -8,7 +8,7 @@ from reviewgauge.analysis.doctor.limits import label_noise
 from reviewgauge.analysis.doctor.probe_checks import strict
 from reviewgauge.analysis.doctor.report import doctor
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Origin, Resolution, Span
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Origin, Resolution, Span, Tier
 from reviewgauge.core.specs import load
 
 PATCH = "@@ -1,1 +1,4 @@\n a\n+total = amount - tax\n+ship(total)\n+done()\n"
@@ -39,6 +39,14 @@ def test_what_wrong_labels_do_to_a_perfect_reviewer() -> None:
     assert "nobody has checked" in line and "recall 0.90" in line
     assert list(label_noise([case(0, clean=True)])) == []
     assert list(label_noise([case(0, {"labels_that_hold": "11 of 10"})])) == list(label_noise([case(0)]))
+
+
+def test_labels_that_a_person_confirmed_hold() -> None:
+    people = {"labels_that_hold": "8 of 10", "clean_that_hold": "9 of 10"}
+    one = case(0, people)
+    confirmed = one.references[0].model_copy(update={"tier": Tier.CONFIRMED})
+    (line,) = label_noise([one.model_copy(update={"references": (confirmed,)})])
+    assert "recall 1.00 [1.00, 1.00]" in line
 
 
 def test_doctor_says_how_much_is_unsure_and_what_labels_allow() -> None:

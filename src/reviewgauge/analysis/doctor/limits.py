@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reviewgauge.analysis.doctor.trials import Trial
-from reviewgauge.core.records import Case, Origin, findings
+from reviewgauge.core.records import Case, Origin, Tier, findings
 from reviewgauge.core.results import CommentState
 from reviewgauge.stages.sampling.label_checks import CLEAN_FACT, LABELS_FACT, people_found
 
@@ -26,20 +26,22 @@ def unsure(told: Trial, wordless: Trial) -> str:
 
 def label_noise(cases: Sequence[Case]) -> Iterator[str]:
     """The best figures that a reviewer who is always right can have, where labels come from fixes and may not hold."""
-    labels = sum(one[0].origin is Origin.FIX for case in cases for one in findings(case.references))
+    tiers = [one[0].tier for case in cases for one in findings(case.references) if one[0].origin is Origin.FIX]
+    labels, traced = len(tiers), sum(tier not in (Tier.CONFIRMED, Tier.VERIFIED) for tier in tiers)
     clean = sum(case.clean for case in cases)
     if not labels:
         return
     held, kept = people_found(cases, LABELS_FACT), people_found(cases, CLEAN_FACT)
     if held is None:
-        best = _best(1 - _UNCHECKED, 1.0, labels, clean)
+        best = _best(1 - _UNCHECKED * traced / labels, 1.0, labels, clean)
         yield (
             "labels: nobody has checked them (build --audit 40); were one in ten wrong, a perfect reviewer would have "
             f"recall {best[1]:.2f}, F1 {best[2]:.2f}"
         )
         return
     of_clean = kept.ends if kept else (1.0, 1.0, 1.0)
-    ends = [_best(one, other, labels, clean) for one, other in zip(held.ends, of_clean, strict=True)]
+    shares = [1 - (1 - end) * traced / labels for end in held.ends]  # what was confirmed or verified holds
+    ends = [_best(one, other, labels, clean) for one, other in zip(shares, of_clean, strict=True)]
     shown = ", ".join(
         f"{name} {middle:.2f} [{low:.2f}, {high:.2f}]"
         for name, middle, low, high in zip(("precision", "recall", "F1"), *ends, strict=True)
