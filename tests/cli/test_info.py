@@ -73,3 +73,17 @@ def test_files_folders_and_programs_are_reviewers(
         "a program is named with a slash, as for a shell"
     )
     assert main(["review", "sample", "./no-such-bot.sh", "-o", "run2"]) == 2
+
+
+def test_a_file_of_reviews_is_never_run_or_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("reviews.py").write_text("open('owned', 'w')\nsarif = 1\n")
+    assert main(["review", "sample", "reviews.sarif", "-o", "run"]) == 2
+    assert "there is no file or folder reviews.sarif" in capsys.readouterr().err
+    for name in ("reviews.jsonl", "reviews.JSON", "reviews.yaml", "reviews.unknown"):
+        Path(name).write_text("#!/bin/sh\ntouch owned\n")
+        Path(name).chmod(0o755)
+        main(["review", "sample", f"./{name}", "-o", f"run-{name}"])
+    assert not Path("owned").exists()

@@ -11,10 +11,10 @@ from typing import Any
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import NeedsCode, UserError
-from reviewgauge.core.protocols import Dataset, Format, Progress, Reviewer, Stage
+from reviewgauge.core.protocols import Dataset, Progress, Reviewer, Stage
 from reviewgauge.core.records import Case, Task
 from reviewgauge.core.results import Drop, Outcome
-from reviewgauge.core.specs import find_class, load, names, parse_spec
+from reviewgauge.core.specs import load, names, parse_spec
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews, rehearse_review
 from reviewgauge.engine.review import review as run_reviewer
@@ -26,6 +26,8 @@ from reviewgauge.engine.run.progress import parse_only, with_cost
 from reviewgauge.engine.training import teach
 
 RECORDED = "recorded"
+_PROGRAMS = {"", ".bash", ".cmd", ".exe", ".js", ".pl", ".py", ".rb", ".sh"}
+_REVIEWS = {".csv", ".html", ".json", ".jsonl", ".md", ".ndjson", ".rdjson", ".sarif", ".txt", ".xml", ".yaml", ".yml"}
 
 
 class ReviewResult(Record):
@@ -182,17 +184,20 @@ def _import(
 
 
 def _parse(word: str) -> Reviewer | dict[str, object]:
-    if "(" not in word and word not in names(Reviewer.kind) and Path(word).exists():
-        return _from_path(word)
+    if "(" not in word and word not in names(Reviewer.kind):
+        if Path(word).exists():
+            return _from_path(word)
+        if "/" in word or Path(word).suffix.lower() in _REVIEWS:  # a module of that name would be imported otherwise
+            raise UserError(f"there is no file or folder {word}", remedy="reviewgauge list reviewers")
     spec = parse_spec(word)
     return dict(spec.parameters) if spec.name == RECORDED else load(Reviewer, word)
 
 
 def _from_path(word: str) -> Reviewer:
     """A program that is named with a `/`, as for a shell, is run; any other file or folder holds reviews."""
-    endings = [end for name in names(Format.kind) for end in find_class(Format, name).suffixes]
-    if Path(word).is_file() and os.access(word, os.X_OK) and not word.endswith((*endings, ".json")):
+    path = Path(word)
+    if path.is_file() and os.access(path, os.X_OK) and path.suffix.lower() in _PROGRAMS:
         if "/" not in word:
             raise UserError(f"{word} is a program, not a file of reviews", remedy=f"./{word} runs it")
-        return load(Reviewer, f"command(run=({str(Path(word).absolute())!r},))")
+        return load(Reviewer, f"command(run=({str(path.absolute())!r},))")
     return load(Reviewer, f"replay(path={word!r})")

@@ -128,4 +128,8 @@ def load_torch() -> Any:
         import torch
     except ImportError:
         raise MissingExtra("torch", "train") from None
+    if tuple(int(part) for part in torch.__version__.split(".")[:2]) < (2, 6):
+        raise UserError(  # CVE-2025-32434
+            f"torch {torch.__version__} runs code that a file of weights holds", remedy="pip install 'torch>=2.6'"
+        )
     return torch
