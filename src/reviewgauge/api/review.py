@@ -184,7 +184,7 @@ def _import(
 
 
 def _parse(word: str) -> Reviewer | dict[str, object]:
-    if "(" not in word and word not in names(Reviewer.kind):
+    if "(" not in word and word not in (RECORDED, *names(Reviewer.kind)):
         if Path(word).exists():
             return _from_path(word)
         if "/" in word or Path(word).suffix.lower() in _REVIEWS:  # a module of that name would be imported otherwise

@@ -102,7 +102,14 @@ class Ensemble(Reviewer):
     def pins(self) -> Mapping[str, str]:
         """The pins of the reviewers, and of the judge or the prompt."""
         own = {"prompt": template().digest} if self.by == "model" else judge_of(self.judge).pins()
-        return {**{f"{m.system}: {name}": value for m in self.members for name, value in m.pins().items()}, **own}
+        return {
+            **{
+                f"{at} {m.system}: {name}": value
+                for at, m in enumerate(self.members, 1)
+                for name, value in m.pins().items()
+            },
+            **own,
+        }
 
     def fit(self, cases: Iterable[Case], progress: Progress | None = None) -> Ensemble:
         """With the reviewers that learn having learnt from the same cases."""

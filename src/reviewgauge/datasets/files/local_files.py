@@ -66,6 +66,8 @@ def read_json(file: Path, dataset: str) -> Node:
     source = file.name
     try:
         size = file.stat().st_size
+        if not file.is_file():
+            raise UserError(f"{file} is not a plain file")
         if size > LARGEST_FILE:
             raise BadInput(source, f"is {size:,} bytes, over {LARGEST_FILE:,}")
         raw = read_file(file, 1 << 30)

@@ -58,7 +58,7 @@ def search_text(
     options += ["-w"] * words + ["-i"] * ignore_case
     where = [_pathspec("literal", below)] if below else []
     where += [_pathspec("exclude,literal", path) for path in without]
-    asked = ("grep", *options, "-e", text, commit, "--", *where)
+    asked = ("grep", "--no-column", *options, "-e", text, commit, "--", *where)
     with repository.start(*asked, stderr=subprocess.DEVNULL) as process:
         try:
             printed, cut = _printed(process, seconds)

@@ -130,6 +130,7 @@ class Conversation:
         answers = []
         for number, call in enumerate(answer.tool_calls):
             text = self._answer(call) if number < CALLS else f"only {CALLS} calls are answered at a time"
+            text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
             self.trace += [f"> {call.name} {one_line(call.arguments, _SHOWN)}", _shown(text)]
             answers.append(Message(role=Role.TOOL, text=fence(text), answers=call.id))
         if left <= _LAST:

@@ -113,10 +113,13 @@ def _place(comment: Comment) -> str:
     span = comment.span
     if span is None:
         return "without a place"
+    path = (
+        span.path if len(span.path.split()) == 1 else "a file with blanks in its name"
+    )  # it stands outside of a fence
     if span.start is None:
-        return span.path
+        return path
     lines = f"line {span.start}" if span.end in (None, span.start) else f"lines {span.start} to {span.end}"
-    return f"{span.path}, {lines}{' before the change' if span.side == 'old' else ''}"
+    return f"{path}, {lines}{' before the change' if span.side == 'old' else ''}"
 
 
 def _read(text: str, numbered: Numbered, of: int) -> tuple[tuple[Comment, ...], frozenset[str]]:

@@ -66,7 +66,7 @@ def hand_over(change: Change, words: Mapping[str, str], agent: str, top: Path) -
     (top / "pr" / "diff.patch").write_bytes(Path(words["diff"]).read_bytes())
     return {
         "RB_NWO": nwo,
-        "RB_PR_NUMBER": number,
+        "RB_PR_NUMBER": str(int(number)),
         "RB_BASE": words["base"],
         "RB_HEAD": words["head"],
         "RB_AGENT": agent,
