@@ -60,10 +60,13 @@ def armed(tmp_path: Path, name: str) -> Armed:
     """A fresh repository, armed by `name`."""
     plain = name.replace("/", "-").replace(" ", "-")
     folder, marker = tmp_path / f"armed-{plain}", tmp_path / f"MARKER-{plain}"
-    base = commit(folder, {"a.py": "one\ntwo\n", "evil.sh": _script(marker), "lib/b.py": "b\n"})
-    (folder / "evil.sh").chmod(0o755)
+    folder.mkdir()
+    script = folder / "evil.sh"
+    script.write_text(_script(marker))
+    script.chmod(0o755)  # in both commits, or a checkout writes it anew, perhaps after the file that is to be filtered
+    base = commit(folder, {"a.py": "one\ntwo\n", "lib/b.py": "b\n"})
     attributes = "*.py filter=evil diff=evil merge=evil text ident\n"
-    head = commit(folder, {"a.py": "one\nthree\n", ".gitattributes": attributes, "evil.sh": _script(marker)})
+    head = commit(folder, {"a.py": "one\nthree\n", ".gitattributes": attributes})
     ARMS[name].put(folder, marker)
     marker.unlink(missing_ok=True)
     return Armed(name, folder, base, head, marker)
@@ -165,11 +168,12 @@ ARMS: dict[str, Arm] = {
     "core.fsmonitor": Arm(_config(core__fsmonitor="EVIL"), (("status",),)),
     "include.path": Arm(_include, (("status",),)),
     "filter.smudge": Arm(
-        _config(filter__evil__smudge="EVIL", filter__evil__clean="EVIL", filter__evil__required="true"),
+        # `cat`: git waits for a filter that answers, and may end one that does not before it has written anything
+        _config(filter__evil__smudge="EVIL; cat", filter__evil__clean="EVIL; cat", filter__evil__required="true"),
         (("checkout", "-f", "HEAD~1"), ("checkout", "-f", "main")),
     ),
     "filter.process": Arm(
-        _config(filter__evil__process="EVIL"), (("checkout", "-f", "HEAD~1"), ("checkout", "-f", "main"))
+        _config(filter__evil__process="EVIL; cat"), (("checkout", "-f", "HEAD~1"), ("checkout", "-f", "main"))
     ),
     "diff.command": Arm(_config(diff__evil__command="EVIL"), (("diff", "HEAD~1", "HEAD"),)),
     "diff.external": Arm(_config(diff__external="EVIL"), (("diff", "HEAD~1", "HEAD"),)),
