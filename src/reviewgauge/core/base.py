@@ -85,7 +85,7 @@ def content_id(*parts: str | int | None, length: int = 12) -> str:
 _FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠")
 
 # Blanks and characters without a width, which programs skip before they look for a formula.
-_INVISIBLE = "".join(map(chr, range(0x21))) + (
+INVISIBLE = "".join(map(chr, range(0x21))) + (
     "\x7f\x85\xa0\xad\u034f\u061c\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u200b\u200c"
     "\u200d\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u202f\u205f\u2060\u2061\u2062\u2063\u2064\u2066\u2067\u2068"
     "\u2069\u3000\ufeff"
@@ -106,4 +106,4 @@ def unescape_cell(text: str) -> str:
 def _runs(text: str) -> bool:
     """Whether the text is a formula, also one that is escaped already: so that escaping can always be undone."""
     bare = text.lstrip("'")
-    return bare.startswith(_BLANK) or bare.lstrip(_INVISIBLE).startswith(_FORMULA)
+    return bare.startswith(_BLANK) or bare.lstrip(INVISIBLE).startswith(_FORMULA)
