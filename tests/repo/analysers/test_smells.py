@@ -203,6 +203,12 @@ def test_calls_and_cohesion_count_where_the_class_is_new_and_is_not_a_test(tmp_p
     assert run(grown).findings == ()
 
 
+def test_nested_lambdas_over_a_whole_long_file_stop_nothing(tmp_path: Path) -> None:
+    source = "x = (" + "lambda:" * 900 + "\n" * 900_000 + "0)\n"
+    (finding,) = run(make_change(tmp_path, {"x": ""}, {"m.py": source})).findings
+    assert (finding.rule, finding.start) == ("long-lambda", 1)
+
+
 def test_complexity_of_rank_c_is_the_tenth(tmp_path: Path) -> None:
     source = "def busy(a):\n" + "    a = a and a\n" * 10
     change = make_change(tmp_path, {"x": ""}, {"m.py": source})
@@ -231,7 +237,7 @@ def test_any_text_that_parses_has_smells_on_its_own_lines(source: str) -> None:
     count = source.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
     for row in find_smells(source, asdict(LOWEST)):
         assert 1 <= row["start"] <= row["end"] <= count
-        assert all(row["start"] <= line <= row["end"] for line in row["lines"])
+        assert all(row["start"] <= first <= last <= row["end"] for first, last in row["lines"])
         assert float(row["level"]) > 0
 
 

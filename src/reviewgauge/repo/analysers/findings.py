@@ -24,7 +24,7 @@ class RawFinding:
     """One finding as the tool reports it. Lines are 1-based and count in the head version.
 
     `function` is set where the finding is about a whole function, from `start` to `end`; `lines` where it is about some
-    of the lines between them.
+    of the lines between them: the first and the last of each range.
     """
 
     tool: str
@@ -35,7 +35,7 @@ class RawFinding:
     message: str
     level: str = ""
     function: str = ""
-    lines: tuple[int, ...] = ()
+    lines: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

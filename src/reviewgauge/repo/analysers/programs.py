@@ -151,7 +151,8 @@ def read_answer(out: bytes, status: int, err: bytes) -> Output:
             elif "functions" in row:
                 functions[row["path"]] = [(name, start, end) for name, start, end in row["functions"]]
             else:
-                findings.append(RawFinding(tool=running, **row | {"lines": tuple(row.get("lines", ()))}))
+                lines = tuple((first, last) for first, last in row.get("lines", ()))
+                findings.append(RawFinding(tool=running, **row | {"lines": lines}))
     if status != 0:
         how = f"ended by signal {-status}" if status < 0 else last_words(err)
         raise AnalyserCrash(f"{running} crashed: {how}")

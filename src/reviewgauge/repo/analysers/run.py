@@ -17,6 +17,7 @@ import re
 import shutil
 import subprocess
 import tempfile
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -274,8 +275,9 @@ def _run(exported: _ExportedFiles, job: AnalyserJob) -> Iterator[Output]:
 
 def _place(raw: Iterable[RawFinding], exported: _ExportedFiles) -> Iterator[tuple[RawFinding, Finding]]:
     """The findings that touch changed lines, each anchored at the changed lines that it is about."""
+    ordered = {path: sorted(lines) for path, lines in exported.changed.items()}
     for item in raw:
-        changed = exported.changed.get(item.path, frozenset())
+        changed = ordered.get(item.path, [])
         known = exported.functions.get(item.path, [])
         if findings.ignored(item):
             continue
@@ -284,17 +286,23 @@ def _place(raw: Iterable[RawFinding], exported: _ExportedFiles) -> Iterator[tupl
             # complexipy counts a function from its first decorator on
             starts = [s for n, s, e in known if e == item.end and n.rpartition(".")[2] == name]
             start = starts[0] if starts else item.start
-            touched = sorted(line for line in changed if start <= line <= item.end)
-            at = (start, start) if start in changed else (touched[0], touched[0]) if touched else None
+            touched = _touched(changed, start, item.end)
+            at = (touched[0], touched[0]) if touched else None
         elif item.lines:
-            touched = sorted(changed.intersection(item.lines))
+            touched = next(filter(None, (_touched(changed, first, last) for first, last in item.lines)), None)
             at = (touched[0], touched[0]) if touched else None
         else:
             last = item.end if item.end - item.start < REACH else item.start
-            touched = sorted(line for line in changed if item.start <= line <= last)
-            at = (touched[0], last if touched[0] == item.start else touched[-1]) if touched else None
+            touched = _touched(changed, item.start, last)
+            at = (touched[0], last if touched[0] == item.start else touched[1]) if touched else None
         if at is not None:
             yield item, _finding(item, at, known, exported.lines[item.path])
+
+
+def _touched(changed: Sequence[int], start: int, end: int) -> tuple[int, int] | None:
+    """The first and the last of the sorted lines from `start` to `end`."""
+    first, after = bisect_left(changed, start), bisect_right(changed, end)
+    return (changed[first], changed[after - 1]) if first < after else None
 
 
 def _finding(

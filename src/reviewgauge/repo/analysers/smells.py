@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 Row = dict[str, Any]
+_Lines = list[tuple[int, int]]  # the first and the last of each range, in their order
 _BUILTINS = frozenset(dir(builtins))
 _COMPREHENSIONS = {
     ast.ListComp: "list comprehension",
@@ -188,18 +189,21 @@ def _decorators(node: _FunctionNode | ast.ClassDef) -> set[str]:
     return {_called(item) for item in node.decorator_list}
 
 
-def _lines(node: ast.expr | ast.stmt) -> range:
-    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+def _lines(node: ast.expr | ast.stmt) -> _Lines:
+    return [(node.lineno, node.end_lineno or node.lineno)]
 
 
-def _row(rule: str, message: str, level: float, lines: range | set[int]) -> Row:
+def _each(lines: Iterable[int]) -> _Lines:
+    return [(line, line) for line in sorted(set(lines))]
+
+
+def _row(rule: str, message: str, level: float, lines: _Lines) -> Row:
     """`level` is how often the figure holds its limit."""
-    ordered = sorted(lines)
-    span = {"start": ordered[0], "end": ordered[-1], "lines": ordered}
+    span = {"start": lines[0][0], "end": lines[-1][1], "lines": lines}
     return {"rule": rule, "message": message, "level": str(level)} | span
 
 
-def _over(rule: str, message: str, figure: int, limit: int, lines: range | set[int]) -> Row:
+def _over(rule: str, message: str, figure: int, limit: int, lines: _Lines) -> Row:
     return _row(rule, f"{message}, over {limit}", figure / limit, lines)
 
 
@@ -217,7 +221,7 @@ def _of_function(function: _Function, limits: Mapping[str, int]) -> Iterator[Row
     count -= function.is_method and count > 0 and "staticmethod" not in _decorators(node)  # `self` is no choice
     if count > (limit := limits["parameters"]):
         message = f"{name} has a long parameter list: {count} parameters"
-        signature = range(node.lineno, max(node.lineno + 1, node.body[0].lineno))
+        signature = [(node.lineno, max(node.lineno, node.body[0].lineno - 1))]
         yield _over("long-parameter-list", message, count, limit, signature)
 
 
@@ -227,19 +231,19 @@ def _of_class(owner: _Class, limits: Mapping[str, int]) -> Iterator[Row]:
     name, top = f"`{owner.name}`", owner.node.lineno
     if len(owner.attributes) > (limit := limits["attributes"]):
         message = f"{name} has many attributes: {len(owner.attributes)}"
-        yield _over("many-attributes", message, len(owner.attributes), limit, {top, *owner.attributes.values()})
+        yield _over("many-attributes", message, len(owner.attributes), limit, _each([top, *owner.attributes.values()]))
     public = [method.node.lineno for word, method in owner.methods.items() if not word.startswith("_")]
     if len(public) > (limit := limits["methods"]):
         message = f"{name} has many public methods: {len(public)}"
-        yield _over("many-methods", message, len(public), limit, {top, *public})
+        yield _over("many-methods", message, len(public), limit, _each([top, *public]))
     outside = sum(word not in owner.methods and word not in _BUILTINS for word in owner.calls)
     if outside > (limit := limits["external_calls"]):
         message = f"{name} invites shotgun surgery: {outside} calls to code outside of it"
-        yield _over("shotgun-surgery", message, outside, limit, {top})
+        yield _over("shotgun-surgery", message, outside, limit, _each([top]))
     cohesion = _cohesion(owner)
     if cohesion is not None and cohesion < (limit := limits["cohesion"]):
         share = f"its methods use {cohesion:.0f}% of its variables on average, under {limit}%"
-        yield _row("low-cohesion", f"{name} has low cohesion: {share}", limit / cohesion, {top})
+        yield _row("low-cohesion", f"{name} has low cohesion: {share}", limit / cohesion, _each([top]))
 
 
 def _cohesion(owner: _Class) -> float | None:
