@@ -56,3 +56,22 @@ def test_what_ends_a_search_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "MB of lines" in few.cut
     assert 0 < len(few.found) < 30_000
     assert search_text(repository, head, "same", below="../outside").cut == "git could not read all of the files"
+
+
+def test_any_number_of_paths_is_left_out(tmp_path: Path) -> None:
+    long = ["/".join(["d" * 200] * 19) + f"/{number:04}.txt" for number in range(1_200)]
+    head = commit(tmp_path / "p", {"a.txt": "total\n", **dict.fromkeys(long, "total\n")})
+    found, cut = search_text(Repository(tmp_path / "p"), head, "total", without=long, seconds=60)
+    assert found == (Hit("a.txt", 1, "total"),)
+    assert cut in ("", "the search ended after 2 MB of lines")
+
+
+def test_a_text_or_a_path_too_long_for_a_command_line_is_said(tmp_path: Path) -> None:
+    repository = Repository(tmp_path / "p")
+    head = commit(tmp_path / "p", FILES)
+    for found in (
+        search_text(repository, head, "x" * 200_000),
+        search_text(repository, head, "x", below="y" * 200_000),
+    ):
+        assert not found.found
+        assert "at most can be looked for" in found.cut

@@ -19,6 +19,9 @@ from reviewgauge.repo.processes import end_group
 _BLOCK = 1 << 16
 _MOST_BYTES = 2_000_000  # that git may print
 _IN_A_FILE = 1_000  # hits
+_LONGEST = 30_000  # characters of an argument, four bytes each at worst: systems allow 128 KiB
+_MOST_EXCLUDED = 1_000  # paths, each of which git compares with every file
+_EXCLUDED_BYTES = 400_000  # of these paths: systems allow about a megabyte of arguments
 
 
 class Hit(NamedTuple):
@@ -49,15 +52,18 @@ def search_text(
 ) -> Hits:
     """The lines of the commit's text files that hold `text`, of the file or folder `below` alone where it is given.
 
-    `without` are paths that are not read, `words` wants whole words. Raises UserError where git does not start.
+    `without` are paths that are left out, `words` wants whole words. Raises UserError where git does not start.
     """
     check_commit(commit)
     if not text or "\n" in text or "\x00" in text:
         return Hits(())
+    if len(text) + len(below) > _LONGEST:
+        return Hits((), f"a text and a path of {_LONGEST:,} characters at most can be looked for")
+    left_out = frozenset(without)
     options = ["-n", "-z", "-I", "-F", "--full-name", "--threads=2", f"--max-count={_IN_A_FILE}"]
     options += ["-w"] * words + ["-i"] * ignore_case
     where = [_pathspec("literal", below)] if below else []
-    where += [_pathspec("exclude,literal", path) for path in without]
+    where += _exclusions(left_out)
     asked = ("grep", "--no-column", *options, "-e", text, commit, "--", *where)
     with repository.start(*asked, stderr=subprocess.DEVNULL) as process:
         try:
@@ -66,7 +72,17 @@ def search_text(
             end_group(process)
     if not cut and process.returncode not in (0, 1):
         cut = "git could not read all of the files"
-    return Hits(tuple(_hits(printed, len(commit) + 1)), cut)
+    return Hits(tuple(hit for hit in _hits(printed, len(commit) + 1) if hit.path not in left_out), cut)
+
+
+def _exclusions(paths: Iterable[str]) -> Iterator[str]:
+    """As many as a command line holds. Lines of the other paths are dropped when they come."""
+    left = _EXCLUDED_BYTES
+    for path in sorted(paths, key=len)[:_MOST_EXCLUDED]:
+        left -= len(encode_path(path))
+        if left < 0 or len(path) > _LONGEST:
+            return
+        yield _pathspec("exclude,literal", path)
 
 
 def _pathspec(magic: str, path: str) -> str:

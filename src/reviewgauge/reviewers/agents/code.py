@@ -20,7 +20,6 @@ from reviewgauge.repo.syntax.languages import language
 
 Version = Literal["new", "old"]
 LARGEST = 1_000_000  # bytes of a file that is read or searched; a larger one is generated, or data
-_MOST_LEFT_OUT = 2_000  # larger files that a search is told to skip
 _FILES_WITH_A_NAME = 100  # in which a definition is looked for
 _WITH_WORDS = frozenset({"Go", "PHP", "Python", "Ruby", "Rust"})  # languages in which a definition has one of these
 _DEFINES = re.compile(r"\b(?:class|def|enum|fn|func|function|impl|interface|lambda|module|struct|trait|type|union)\b")
@@ -81,7 +80,7 @@ class ReviewedCode:
 
     def search(self, text: str, version: Version, *, below: str = "", words: bool = False, fold: bool = False) -> Hits:
         """The lines that hold `text`; files over the limit are not searched."""
-        large = [path for path, size in self.sizes(version).items() if size > LARGEST][:_MOST_LEFT_OUT]
+        large = [path for path, size in self.sizes(version).items() if size > LARGEST]
         return search_text(
             self.repository, self.commit(version), text, below=below, without=large, words=words, ignore_case=fold
         )
