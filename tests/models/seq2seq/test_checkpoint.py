@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from reviewgauge.core.errors import BadInput, MissingExtra, UserError
 from reviewgauge.models.seq2seq.checkpoint import STATE, Settings, TrainingState, load_torch, read_state, read_weights
+from reviewgauge.models.seq2seq.training import _fill
 
 SETTINGS = Settings(
     words=100, hidden=8, dropout=0, source=10, target=10, batch=4, rate=0.01, epochs=3, patience=2, seed=0
@@ -25,8 +27,27 @@ def test_no_training() -> None:
         ('{"format": 2}', "another version"),
         (STATE_OF_NONE.model_dump_json().replace('"hidden":8', '"hidden":99999999'), "hidden"),
         (STATE_OF_NONE.model_dump_json().replace('"best":""', '"best":"../../elsewhere"'), "best"),
+        (STATE_OF_NONE.model_dump_json().replace('"best":""', f'"best":"{"a" * 64}"'), "does not have"),
+        (STATE_OF_NONE.model_dump_json().replace('"last":""', f'"last":"{"a" * 64}"'), "does not have"),
+        (STATE_OF_NONE.model_dump_json().replace('"best_epoch":0', '"best_epoch":7'), "7 is not among its 0"),
+        (STATE_OF_NONE.model_dump_json().replace('"best_epoch":0', '"best_epoch":-1'), "-1 is not among its 0"),
+        ("[" * 100_000, "nested too deeply|not valid JSON"),
+        ("[]", "should be an object"),
+        ('{"format": 1, "format": 1}', "settings|twice|format"),
     ],
-    ids=["no JSON", "another version", "huge", "another folder"],
+    ids=[
+        "no JSON",
+        "another version",
+        "huge",
+        "another folder",
+        "best of no epoch",
+        "last of no epoch",
+        "best is beyond",
+        "best is before",
+        "deep",
+        "a list",
+        "a field twice",
+    ],
 )
 def test_a_state_that_is_none_is_refused(tmp_path: Path, text: str, problem: str) -> None:
     (tmp_path / STATE).write_text(text, encoding="utf-8")
@@ -48,6 +69,16 @@ def test_weights_are_those_of_the_hash(tmp_path: Path) -> None:
     (tmp_path / f"{'a' * 64}.pt").write_bytes(b"other")
     with pytest.raises(BadInput, match="is not the file that"):
         read_weights(tmp_path, "a" * 64)
+
+
+@pytest.mark.parametrize("weights", [{}, {"network": 1}, {"network": {}}], ids=["none", "a number", "others"])
+def test_weights_of_another_shape_are_one_clear_line(weights: dict[str, Any]) -> None:
+    class Part:
+        def load_state_dict(self, values: dict[str, Any]) -> None:
+            raise ValueError(values["state"]["step"])
+
+    with pytest.raises(BadInput, match="holds weights of another network"):
+        _fill(Part(), weights, "network", Path("trained"))
 
 
 def test_weights_run_no_code(tmp_path: Path) -> None:

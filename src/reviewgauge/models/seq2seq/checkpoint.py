@@ -10,9 +10,9 @@ import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, MissingExtra, UserError
@@ -59,6 +59,14 @@ class TrainingState(Record):
     best_epoch: int = 0
     last: Sha256 = ""
     best: Sha256 = ""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        if not 0 <= self.best_epoch <= len(self.history):
+            raise ValueError(f"best_epoch {self.best_epoch} is not among its {len(self.history)} epochs")
+        if (self.best and not self.best_epoch) or (self.last and not self.history):
+            raise ValueError("names weights of an epoch that it does not have")
+        return self
 
     @property
     def finished(self) -> bool:
@@ -110,9 +118,11 @@ def read_weights(folder: Path, name: str) -> Mapping[str, Any]:
     if hashlib.sha256(raw).hexdigest() != name:
         raise BadInput(str(file), f"is not the file that {STATE} names", remedy="train again")
     try:
-        found: Mapping[str, Any] = torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)
+        found: object = torch.load(io.BytesIO(raw), map_location="cpu", weights_only=True)
     except Exception as error:  # torch raises what zip files, pickles and its own readers do
         raise BadInput(str(file), f"holds no weights ({type(error).__name__})", remedy="train again") from None
+    if not isinstance(found, dict):
+        raise BadInput(str(file), f"holds no weights ({type(found).__name__})", remedy="train again")
     return found
 
 

@@ -88,8 +88,8 @@ class _Trainer:
         self._optimiser = self._torch.optim.Adam(self._network.parameters(), lr=self._settings.rate)
         if state.last:
             weights = read_weights(folder, state.last)
-            _fill(self._network, weights, folder)
-            self._optimiser.load_state_dict(weights["optimiser"])
+            _fill(self._network, weights, "network", folder)
+            _fill(self._optimiser, weights, "optimiser", folder)
 
     def run(self, progress: Progress | None) -> TrainingState:
         while not self._state.finished:
@@ -169,10 +169,10 @@ def _network(state: TrainingState) -> Any:
     return Network(len(Vocabulary(state.pieces)), state.settings.hidden, state.settings.dropout)
 
 
-def _fill(network: Any, weights: Mapping[str, Any], folder: Path) -> None:
+def _fill(part: Any, weights: Mapping[str, Any], name: str, folder: Path) -> None:
     try:
-        network.load_state_dict(weights["network"])
-    except (KeyError, RuntimeError, TypeError, AttributeError) as error:
+        part.load_state_dict(weights[name])
+    except Exception as error:  # a file from others holds any values, and torch raises what it stumbles over
         raise BadInput(str(folder), f"holds weights of another network ({type(error).__name__})") from None
 
 
@@ -195,7 +195,7 @@ class Writer:
         self._torch, self._device = load_torch(), chosen_device(device)
         self._words, self._settings = Vocabulary(state.pieces), state.settings
         self._network = _network(state)
-        _fill(self._network, read_weights(folder, state.best), folder)
+        _fill(self._network, read_weights(folder, state.best), "network", folder)
         self._network.to(self._device).eval()
 
     def write(self, source: str) -> tuple[str, float]:
