@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -36,11 +36,7 @@ from reviewgauge.stages.sampling.label_checks import SHEET
 from reviewgauge.views.markdown import markdown
 
 CARD_JSON, CARD_MD = "card.json", "card.md"
-
-
 GITHUB = "github:"
-
-
 SEED = 0  # of the draws for an audit
 
 
@@ -86,15 +82,11 @@ def build(
     goes on where a killed one stopped, and extends the benchmark when the source has grown.
     """
     sources = _sources([source] if isinstance(source, (str, Path)) else source)
-    found = read_recipe(recipe or _usual_recipe(sources[0], reviews_by))
     given = dict(settings or {})
     if reviews_by:
         given["reviews_by"] = repr(tuple(reviews_by))
+    found = _extended(read_recipe(recipe or _usual_recipe(sources[0], reviews_by)), stages)
     parameters = set_parameters(found, given)
-    for spec in stages:
-        import_named(spec)
-    added = (Step(use=spec, why="given on the command line") for spec in stages)
-    found = found.model_copy(update={"stage": (*found.stage, *added)})
     plan = make_stages(found, parameters, [*given.values(), *stages])
     if sandbox != "auto" and not test:
         raise UserError("a sandbox is for the tests of fixes", remedy='--test "pytest -q {files}"')
@@ -118,15 +110,26 @@ def build(
                 return BuildResult(folder=str(out), stopped=stop.why, spending=spending(client))
             finally:
                 context.sync()
-            shown = {name: repr(value) for name, value in parameters.items()}
-            card = _card(found, shown, context, pipeline, written, audit)
+            card = _card(found, parameters, context, pipeline, written, audit)
             pipeline.keep_ledgers()
-            write_whole(context.folder / CARD_JSON, card.model_dump_json(indent=2).encode() + b"\n")
-            write_whole(context.folder / CARD_MD, markdown(card).encode())
+            _write(card, context.folder)
             return BuildResult(folder=str(out), card=card, reviews=written.reviews, spending=spending(client))
     finally:
         Pipeline.clear(context)
         context.close()
+
+
+def _extended(recipe: Recipe, stages: Sequence[str]) -> Recipe:
+    """The recipe with these stages at its end."""
+    for spec in stages:
+        import_named(spec)
+    added = (Step(use=spec, why="given on the command line") for spec in stages)
+    return recipe.model_copy(update={"stage": (*recipe.stage, *added)})
+
+
+def _write(card: BuildCard, folder: Path) -> None:
+    write_whole(folder / CARD_JSON, card.model_dump_json(indent=2).encode() + b"\n")
+    write_whole(folder / CARD_MD, markdown(card).encode())
 
 
 def _about_labels(
@@ -165,7 +168,12 @@ def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:
 
 
 def _card(
-    recipe: Recipe, parameters: dict[str, str], context: BuildFolder, pipeline: Pipeline, written: Written, audit: int
+    recipe: Recipe,
+    parameters: Mapping[str, object],
+    context: BuildFolder,
+    pipeline: Pipeline,
+    written: Written,
+    audit: int,
 ) -> BuildCard:
     rows = tuple(tally.row() for tally in pipeline.counts)
     audits: list[CardSection] = []
@@ -189,7 +197,7 @@ def _card(
         cases=written.cases,
         counts=dict(written.census.counts),
         funnel=rows,
-        parameters=parameters,
+        parameters={name: repr(value) for name, value in parameters.items()},
         pins={f"{signature(t.stage)}: {k}": v for t in pipeline.counts for k, v in t.stage.pins().items()},
         distributions=written.census.distributions(),
         spreads=written.census.spreads(),

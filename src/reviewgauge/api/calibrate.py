@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from pydantic import Field
@@ -13,11 +14,11 @@ from reviewgauge.analysis.validity.combination import Account, fit_account, leak
 from reviewgauge.analysis.validity.human_values import HumanValues, human_values
 from reviewgauge.analysis.validity.report import ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
-from reviewgauge.api.judged_runs import NO_LABELS, JudgedData, JudgedRun, folder_name, measured_run
+from reviewgauge.api.judged_runs import NO_LABELS, JudgedData, JudgedRun, measured_run
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import check_unnamed, write_whole
+from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import Figure, MetricValidity
 from reviewgauge.core.specs import short_spec, signature
@@ -92,21 +93,13 @@ def calibrate(
         raise UserError(f"{out} is a folder", remedy=f"name a file, such as {FILE}")
     wanted = find_metrics(metrics)
     models, stop = models or ModelOptions(), stop or Interruption()
-    folder = Path(run or f"validity-{folder_name(labels, stages)}")
-    if run is None:
-        check_unnamed(folder)
     data = JudgedData(labels, source, label_file, stages)
-    measuring = measured_run(data, folder, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
-    with measuring as (judged, measured):
+    measuring = measured_run(data, run, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
+    with measuring as (folder, judged, measured):
+        ended = partial(CalibrateResult, folds=folds, totals=measured.totals, spending=measured.spending)
         if judged is None or stop.is_set():
-            return CalibrateResult(
-                run=str(judged.run.path if judged else folder),
-                folds=folds,
-                totals=measured.totals,
-                spending=measured.spending,
-                notes=judged.notes if judged else (),
-                seconds=round(time.monotonic() - began, 3),
-            )
+            at, notes = (judged.run.path, judged.notes) if judged else (folder, ())
+            return ended(run=str(at), notes=notes, seconds=round(time.monotonic() - began, 3))
         human = _one_dimension(judged, dimension)
         settings = ValiditySettings(resamples, seed, folds, slices=("system",))
         account = _account(judged, wanted, human, settings, abort_on_interrupt(stop, progress))
@@ -114,7 +107,7 @@ def calibrate(
     model = account.model
     write_whole(Path(out), model.model_dump_json().encode() + b"\n")
     weights = sorted(zip(model.features, model.final.weights, strict=True), key=lambda item: -abs(item[1]))
-    return CalibrateResult(
+    return ended(
         file=str(out),
         spec=short_spec(Combined(str(out), asked_by({short_spec(metric): metric for metric in wanted}))),
         run=str(judged.run.path),
@@ -122,12 +115,9 @@ def calibrate(
         dimension=human.dimension,
         rows=model.rows,
         groups=account.rows[0].correlations[0].rows.clusters,
-        folds=folds,
         account=account.rows,
         leakage=account.leakage,
         weights=tuple((f"{spec} {reading}", weight) for (spec, reading), weight in weights),
-        totals=measured.totals,
-        spending=measured.spending,
         left_out=dict(account.left_out),
         notes=(*judged.notes, *_stacked(wanted)),
         seconds=round(time.monotonic() - began, 3),

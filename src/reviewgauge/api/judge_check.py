@@ -81,23 +81,18 @@ def judge_check(
     models = models or ModelOptions()
     instrument = find_instrument(judge)
     authors = authors or {}
-    if calibration is not None and (on is not None or labels is not None):
-        raise UserError("--calibration cannot be combined with --on or --labels", remedy="leave --on and --labels out")
-    if calibration is not None:
-        reference = read_calibration(Path(calibration), instrument, authors)
-    elif on is None:
-        raise UserError("--on is required: name the reference labels", remedy="martian, graded_reviews or a run folder")
-    else:
+    if calibration is None:
         reference = reference_labels(on, instrument, source=source, labels=labels, authors=authors, dimension=dimension)
+    elif on is None and labels is None:
+        reference = read_calibration(Path(calibration), instrument, authors)
+    else:
+        raise UserError("--calibration cannot be combined with --on or --labels", remedy="leave --on and --labels out")
     asker = Asker(instrument, models.in_flight, progress)
     with models.client() as client:
         corrected = _corrected(reference, asker) if correct else ()
         checked = check_judge(reference.bench, asker, wanted, before=reference.before, corrected=corrected)
         bill = spending(client).sentence
-    warnings = [*checked.report.warnings, *([bill] if bill else [])]
-    if min_kappa is not None and instrument.kind == "grades" and not instrument.models:
-        warnings.append("a metric whose readings are not grades has no kappa, and does not pass the gate")
-    report = checked.report.model_copy(update={"warnings": tuple(warnings)})
+    report = checked.report.model_copy(update={"warnings": (*checked.report.warnings, *([bill] if bill else []))})
     if models.dry_run:
         return _rehearsed(report)
     if save_calibration is not None:
@@ -160,7 +155,7 @@ class ReferenceSet:
 
 
 def reference_labels(
-    on: str | Dataset,
+    on: str | Dataset | None,
     instrument: Instrument,
     *,
     source: str | Path | None,
@@ -169,6 +164,8 @@ def reference_labels(
     dimension: str,
 ) -> ReferenceSet:
     """The questions for this kind of judge from what `--on` names. Raises UserError where they do not fit."""
+    if on is None:
+        raise UserError("--on is required: name the reference labels", remedy="martian, graded_reviews or a run folder")
     if not is_run(on):
         dataset = find_dataset(on, source)
         if isinstance(dataset, Martian) and labels is None:

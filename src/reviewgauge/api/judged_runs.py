@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import reading, writing
+from reviewgauge.core.files import check_unnamed, reading, writing
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.records import Review
@@ -166,23 +166,26 @@ def run_to_rehearse(data: JudgedData, folder: Path) -> Iterator[RunFolder]:
 @contextmanager
 def measured_run(
     data: JudgedData,
-    folder: Path,
+    out: str | Path | None,
     metrics: Sequence[Metric],
     models: ModelOptions,
     *,
     retry_failed: bool,
     stop: Interruption,
     progress: Progress | None,
-) -> Iterator[tuple[JudgedRun | None, MeasureResult]]:
-    """(the run with labels that a word names, what was measured on it). None for the run in a dry run."""
+) -> Iterator[tuple[Path, JudgedRun | None, MeasureResult]]:
+    """(the folder `out` or `validity-<data set>`, the run with labels, what was measured); no run in a dry run."""
+    folder = Path(out or f"validity-{folder_name(data.word, data.stages)}")
+    if out is None:
+        check_unnamed(folder)
     measure = partial(measure_run, metrics=metrics, models=models, retry_failed=retry_failed, stop=stop)
     if models.dry_run:
         with run_to_rehearse(data, folder) as run:
-            yield None, measure(run, progress=progress)
+            yield folder, None, measure(run, progress=progress)
         return
     judged = judged_run(data, folder, progress)
     with judged.run:
-        yield judged, measure(judged.run, progress=progress)
+        yield folder, judged, measure(judged.run, progress=progress)
 
 
 def _from_file(file: Path, reviews: Sequence[Review]) -> tuple[list[Label], tuple[str, ...]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from reviewgauge.core.specs import load, names, parse_spec
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews, rehearse_review
 from reviewgauge.engine.review import review as run_reviewer
-from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt, executor_for
+from reviewgauge.engine.run.executors import Executor, Interruption, abort_on_interrupt, executor_for
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
@@ -77,44 +78,24 @@ def review(
     if not reviewers:
         raise UserError("no reviewer given", remedy="reviewgauge list reviewers")
     models = models or ModelOptions()
-    settings: dict[str, Any] = {
-        "attempts": attempts,
-        "retry_failed": retry_failed,
-        "only": parse_only(only),
-        "stop": stop or Interruption(),
-    }
-    executor = partial(executor_for, workers=workers, in_flight=models.in_flight, otherwise=2)
+    stop = stop or Interruption()
+    settings = {"attempts": attempts, "retry_failed": retry_failed, "only": parse_only(only), "stop": stop}
     found = find_dataset(dataset, source)
     chosen = [word if isinstance(word, Reviewer) else _parse(word) for word in reviewers]
     narrowing = find_stages(stages)
     cases, drops = apply_stages(found.cases(), narrowing)
     label = staged_label(found, narrowing)
     _check_code(chosen, cases, found)
-    if train is not None and not any(isinstance(reviewer, Reviewer) and reviewer.learns for reviewer in chosen):
-        raise UserError("none of these reviewers learns from cases", remedy="leave --train out")
-    if models.dry_run:  # one that learns and asks no model would learn for nothing
-        chosen = [one for one in chosen if isinstance(one, Reviewer) and (one.models or not one.learns)]
-    chosen, left_out = _teach(chosen, train, cases, abort_on_interrupt(settings["stop"], progress))
+    chosen, left_out = _teach(chosen, train, cases, abort_on_interrupt(stop, progress), dry_run=models.dry_run)
     drops += left_out
+    work = _Work(found, chosen, models, workers, settings, progress)
     if models.dry_run:
-        with models.client() as client:
-            rehearse = partial(rehearse_review, cases, _outcomes(run, cases, label), dataset=label, progress=progress)
-            asked = [reviewer for reviewer in chosen if isinstance(reviewer, Reviewer)]
-            totals = [rehearse(reviewer, executor=executor(reviewer), **settings) for reviewer in asked]
-            spent = spending(client)
+        totals, spent = work.rehearse(cases, _outcomes(run, cases, label), label)
         benchmark = benchmark_hash(cases)
     else:
         where = given_path(dataset, found, source)
         with RunFolder.create(run, dataset=label, dataset_path=where, cases=cases, seed=seed) as folder:
-            with models.client(folder) as client:
-                work = partial(run_reviewer, folder, progress=with_cost(progress, client))
-                totals = [
-                    work(reviewer, executor=executor(reviewer), **settings)
-                    if isinstance(reviewer, Reviewer)
-                    else _import(folder, found, reviewer, progress)
-                    for reviewer in chosen
-                ]
-                spent = spending(client)
+            totals, spent = work.run(folder)
             label, benchmark = folder.manifest.dataset, folder.manifest.benchmark
     tasks = {case.change.task for case in cases}
     return ReviewResult(
@@ -128,6 +109,41 @@ def review(
         dropped=tuple(drops),
         spending=spent,
     )
+
+
+@dataclass(frozen=True)
+class _Work:
+    """Who reviews, with which models and settings; parameters of `recorded` in the place of a reviewer import."""
+
+    dataset: Dataset
+    reviewers: Sequence[Reviewer | dict[str, object]]
+    models: ModelOptions
+    workers: int | None
+    settings: dict[str, Any]
+    progress: Progress | None
+
+    def rehearse(
+        self, cases: Sequence[Case], outcomes: Sequence[Outcome], label: str
+    ) -> tuple[list[ReviewTotals], Spending]:
+        with self.models.client() as client:
+            asked = [reviewer for reviewer in self.reviewers if isinstance(reviewer, Reviewer)]
+            ask = partial(rehearse_review, cases, outcomes, dataset=label, progress=self.progress)
+            totals = [ask(reviewer, executor=self._executor(reviewer), **self.settings) for reviewer in asked]
+            return totals, spending(client)
+
+    def run(self, folder: RunFolder) -> tuple[list[ReviewTotals], Spending]:
+        with self.models.client(folder) as client:
+            work = partial(run_reviewer, folder, progress=with_cost(self.progress, client))
+            totals = [
+                work(reviewer, executor=self._executor(reviewer), **self.settings)
+                if isinstance(reviewer, Reviewer)
+                else _import(folder, self.dataset, reviewer, self.progress)
+                for reviewer in self.reviewers
+            ]
+            return totals, spending(client)
+
+    def _executor(self, reviewer: Reviewer) -> Executor:
+        return executor_for(reviewer, workers=self.workers, in_flight=self.models.in_flight, otherwise=2)
 
 
 def _check_code(chosen: Sequence[Reviewer | dict[str, object]], cases: Sequence[Case], found: Dataset) -> None:
@@ -145,8 +161,14 @@ def _teach(
     train: str | Dataset | None,
     cases: Sequence[Case],
     progress: Progress,
+    *,
+    dry_run: bool,
 ) -> tuple[list[Reviewer | dict[str, object]], list[Drop]]:
     """Let those learn that do, and say what they were not handed."""
+    if train is not None and not any(isinstance(reviewer, Reviewer) and reviewer.learns for reviewer in chosen):
+        raise UserError("none of these reviewers learns from cases", remedy="leave --train out")
+    if dry_run:  # one that learns and asks no model would learn for nothing
+        chosen = [one for one in chosen if isinstance(one, Reviewer) and (one.models or not one.learns)]
     taught: list[Reviewer | dict[str, object]] = []
     drops: list[Drop] = []
     for reviewer in chosen:

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from importlib import metadata
 from pathlib import Path
 from typing import NamedTuple
@@ -19,17 +20,17 @@ from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.validity.human_values import HumanValues, human_values
 from reviewgauge.analysis.validity.report import Evidence, Scored, ValiditySettings, length_baseline
 from reviewgauge.analysis.validity.review_table import ReviewTable, RowFilter
-from reviewgauge.api.judged_runs import NO_LABELS, JudgedData, JudgedRun, folder_name, measured_run
+from reviewgauge.api.judged_runs import NO_LABELS, JudgedData, JudgedRun, measured_run
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Fact, Record
 from reviewgauge.core.errors import MissingExtra, UserError
-from reviewgauge.core.files import check_unnamed, read_within, write_whole
+from reviewgauge.core.files import read_within, write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import ValidityReport
 from reviewgauge.core.specs import signature
 from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
-from reviewgauge.engine.score import MeasureResult, ScoreTotals
+from reviewgauge.engine.score import ScoreTotals
 from reviewgauge.models.cache.vector_cache import cache_home
 
 REPORT, RESULT = "report.html", "validity.json"
@@ -79,12 +80,10 @@ def validate(
 
     `dataset` is a data set with recorded reviews and labels, which are put into the run folder `out`
     (`validity-<data set>`), or a run folder, whose scores stay in it while the report goes into `out`. `labels` is a
-    table of judgements that counts instead of those of the data. `slices` are facts to break correlations down by,
-    beside the system and the language. Labels without a round count, or those of the first round; `of_round` names
-    another. `where` (`{"system": "Auger"}` or `["system=Auger"]`) makes the whole report on the rows where the facts
-    have these values, into a folder of its own inside `out`; scores and run are those of all rows. Without `report`
-    no report is written. Metrics that ask models do so as `models` says; the totals and
-    `stop` say what stopped them early, and the same call goes on.
+    table of judgements that counts instead of those of the data, `of_round` the round to read instead of the first.
+    `slices` are facts to break correlations down by, beside the system and the language. `where`
+    (`{"system": "Auger"}` or `["system=Auger"]`) makes the report on the rows with these facts, in a folder inside
+    `out`. Without `report` none is written. The totals and `stop` say what stopped early, and the same call goes on.
     """
     began = time.monotonic()
     check_settings(resamples)
@@ -95,52 +94,34 @@ def validate(
     part = RowFilter.of(where)
     wanted = find_metrics(metrics)
     models, stop = models or ModelOptions(), stop or Interruption()
-    folder = Path(out or f"validity-{folder_name(dataset, stages)}")
-    if out is None:
-        check_unnamed(folder)
     data = JudgedData(dataset, source, labels, stages)
-    measuring = measured_run(data, folder, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
-    with measuring as (judged, measured):
-        if judged is None or stop.is_set():
-            return _without_report(folder, judged, measured, began)
+    measuring = measured_run(data, out, wanted, models, retry_failed=retry_failed, stop=stop, progress=progress)
+    with measuring as (folder, judged, measured):
+        ended = partial(ValidateResult, totals=measured.totals, spending=measured.spending)
+        if judged is None or stop.is_set():  # figures on a part of the reviews would be other ones
+            at, notes = (judged.run.path, judged.notes) if judged else (folder, ())
+            ended = partial(ended, run=str(at), folder=str(at), notes=notes)
+            return ended(files=(), seconds=round(time.monotonic() - began, 3))
         asked = _Wanted(dimensions, slices, of_round, part)
         evidence = _evidence(judged, wanted, asked, ValiditySettings(resamples, seed, folds))
-    folder = folder if part is None else folder / part.folder
-    if part is not None and folder.is_symlink():
-        raise UserError(f"{folder} is a link, which could lead anywhere", remedy="remove it")
-    made_of = digest(evidence.inputs)
-    known = unchanged(folder, made_of)
-    missing: tuple[str, ...] = ()
-    if known is not None:
-        files, found = known, ValidityReport.model_validate_json(read_within(folder / RESULT))
-    else:
-        found = evidence.report(abort_on_interrupt(stop, progress))
-        files, missing = _write(folder, found, made_of) if report else ((), ())
-    return ValidateResult(
+    if part is not None:
+        folder = _subfolder(folder, part)
+    found, files, known, missing = _report(folder, evidence, report, abort_on_interrupt(stop, progress))
+    return ended(
         run=str(judged.run.path),
         folder=str(folder),
         files=files,
-        unchanged=known is not None,
-        totals=measured.totals,
+        unchanged=known,
         report=found,
-        spending=measured.spending,
         notes=(*judged.notes, *missing),
         seconds=round(time.monotonic() - began, 3),
     )
 
 
-def _without_report(folder: Path, judged: JudgedRun | None, measured: MeasureResult, began: float) -> ValidateResult:
-    """The result without a report, as figures on a part of the reviews would be other ones."""
-    run = str(judged.run.path if judged else folder)
-    return ValidateResult(
-        run=run,
-        folder=run,
-        files=(),
-        totals=measured.totals,
-        spending=measured.spending,
-        notes=judged.notes if judged else (),
-        seconds=round(time.monotonic() - began, 3),
-    )
+def _subfolder(folder: Path, part: RowFilter) -> Path:
+    if (found := folder / part.folder).is_symlink():
+        raise UserError(f"{found} is a link, which could lead anywhere", remedy="remove it")
+    return found
 
 
 def _evidence(judged: JudgedRun, metrics: Sequence[Metric], wanted: _Wanted, settings: ValiditySettings) -> Evidence:
@@ -191,6 +172,18 @@ class _Wanted(NamedTuple):
                 raise UserError(f"no case has the fact {name!r}", remedy=f"there are: {', '.join(known)}")
         usual = [name for name in ("system", "language") if len(bench.values(name)) > 1]
         return tuple(dict.fromkeys([*usual, *self.slices]))
+
+
+def _report(
+    folder: Path, evidence: Evidence, write: bool, progress: Progress
+) -> tuple[ValidityReport, tuple[str, ...], bool, tuple[str, ...]]:
+    """(the report, the names of its files, whether they are unchanged, notes)."""
+    made_of = digest(evidence.inputs)
+    if (known := unchanged(folder, made_of)) is not None:
+        return ValidityReport.model_validate_json(read_within(folder / RESULT)), known, True, ()
+    found = evidence.report(progress)
+    files, notes = _write(folder, found, made_of) if write else ((), ())
+    return found, files, False, notes
 
 
 def _write(folder: Path, report: ValidityReport, made_of: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

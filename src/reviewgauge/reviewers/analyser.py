@@ -24,7 +24,7 @@ from reviewgauge.reviewers.reading.change_text import with_patches
 
 
 @dataclass(frozen=True)
-class Analyser(Reviewer):
+class Analyser(Reviewer, SmellLimits):
     """Runs `tools` (empty: all that are installed) on the files that a change touches, in their head version.
 
     `complexity` and `cognitive` are the highest cyclomatic and cognitive complexity of a function that is not
@@ -39,23 +39,13 @@ class Analyser(Reviewer):
     tools: tuple[Word, ...] = ()
     complexity: int = 10
     cognitive: int = 15
-    statements: int = 50
-    parameters: int = 6
-    branches: int = 12
-    attributes: int = 7
-    methods: int = 20
-    external_calls: int = 5
-    cohesion: int = 30
-    lambda_length: int = 60
-    comprehension_length: int = 72
     suppressions: bool = False
     seconds: float = 60.0
 
     @property
     def _settings(self) -> AnalyserSettings:
         tools = self.tools or tuple(TOOLS)
-        smells = SmellLimits(**{limit.name: getattr(self, limit.name) for limit in fields(SmellLimits)})
-        return AnalyserSettings(tools, self.complexity, self.cognitive, self.suppressions, self.seconds, smells)
+        return AnalyserSettings(tools, self.complexity, self.cognitive, self.suppressions, self.seconds, smells=self)
 
     def pins(self) -> Mapping[str, str]:
         """The version of every tool that is installed here."""

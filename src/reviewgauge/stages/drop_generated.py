@@ -11,17 +11,15 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate
-from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Change, FileStatus
 from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.languages import is_generated_or_vendored
-from reviewgauge.stages.history.memory import remembered_verdict
+from reviewgauge.stages.history.memory import RememberedVerdict
 
 
 @dataclass(frozen=True)
-class DropGenerated(Stage):
+class DropGenerated(RememberedVerdict):
     """Drop where at least `share` of the changed lines (of the files, where there are none) lie in such files.
 
     By path, and by the first lines of the file where the code is at hand. The files themselves stay in the changes
@@ -31,16 +29,7 @@ class DropGenerated(Stage):
     share: float = 1.0
 
     @override
-    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
-        """The candidate or its drop. A build remembers the verdict on each diff between two commits."""
-        why = remembered_verdict(self, item.case, context, self._problem)
-        yield self.drop(item.id, why) if why else item
-
-    @override
-    def keep(self, case: Case) -> Case | str:
-        return self._problem(case) or case
-
-    def _problem(self, case: Case) -> str:
+    def problem(self, case: Case) -> str:
         """Why a change counts as generated; empty where it does not."""
         change = case.change
         if not change.files:

@@ -16,21 +16,19 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate
-from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.functions import code_lines
 from reviewgauge.repo.syntax.languages import is_documentation, language
 from reviewgauge.repo.syntax.lines import LineKinds
-from reviewgauge.stages.history.memory import remembered_verdict
+from reviewgauge.stages.history.memory import RememberedVerdict
 
 Blob = bytes | None
 
 
 @dataclass(frozen=True)
-class DropTrivial(Stage):
+class DropTrivial(RememberedVerdict):
     """Drop where every file is trivial; `documentation`: files of prose and pictures are.
 
     With `words=False` only what nobody reads is: blank lines and blanks at the end of lines, renames, modes, version
@@ -44,16 +42,7 @@ class DropTrivial(Stage):
     words: bool = True
 
     @override
-    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
-        """The candidate or its drop. A build remembers the verdict on each diff between two commits."""
-        why = remembered_verdict(self, item.case, context, self._problem)
-        yield self.drop(item.id, why) if why else item
-
-    @override
-    def keep(self, case: Case) -> Case | str:
-        return self._problem(case) or case
-
-    def _problem(self, case: Case) -> str:
+    def problem(self, case: Case) -> str:
         """Why a change is trivial; empty where it is not."""
         change = case.change
         if not change.files:

@@ -86,20 +86,7 @@ def run_guarded(
         "namespace": limits.namespace,
         "scratch": [str(folder) for folder in scratch],
     }
-    ours = {key: found for key in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if (found := search_path(key))}
-
-    def start(errors: IO[bytes]) -> subprocess.Popen[bytes]:
-        return subprocess.Popen(
-            [sys.executable, "-I", "-S", str(_GUARD)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            env=ours,
-            cwd="/",
-            start_new_session=True,  # Ctrl-C is ours to handle
-        )
-
-    guard = Child("the guard", start, min(limits.seconds + limits.patience, threading.TIMEOUT_MAX))
+    guard = Child("the guard", _start, min(limits.seconds + limits.patience, threading.TIMEOUT_MAX))
     hold = ""
     try:
         guard.ask(json.dumps(job).encode() + b"\n")
@@ -126,6 +113,18 @@ def run_guarded(
         report["left"],
         report["seconds"],
         _unproved(hold, report["remain"]),
+    )
+
+
+def _start(errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", str(_GUARD)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        env={key: found for key in ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH") if (found := search_path(key))},
+        cwd="/",
+        start_new_session=True,  # Ctrl-C is ours to handle
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -14,9 +15,10 @@ from itertools import count
 from pathlib import Path
 
 from pydantic import TypeAdapter
+from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext
-from reviewgauge.core.protocols import Stage
+from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, ChangedFile
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
@@ -101,11 +103,34 @@ class HistoryMemory:
         return True
 
 
-def remembered_verdict(stage: Stage, case: Case, context: BuildContext, decide: Callable[[Case], str]) -> str:
-    """Why a stage drops a case, as `decide` says, or has said before of the same diff between the same two commits."""
+@cache
+def _code(module: str) -> str:
+    """A fingerprint of the code that decides: another version decides anew."""
+    own = Path(sys.modules[module].__file__ or "").read_bytes()
+    return fingerprint(files("reviewgauge.repo")) + hashlib.sha256(own).hexdigest()[:16]
+
+
+class RememberedVerdict(Stage):
+    """Drops a case with a problem. A build remembers the verdict on each diff between two commits."""
+
+    @override
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
+        why = _remembered(self, item.case, context)
+        yield self.drop(item.id, why) if why else item
+
+    @override
+    def keep(self, case: Case) -> Case | str:
+        return self.problem(case) or case
+
+    @abstractmethod
+    def problem(self, case: Case) -> str:
+        """Why a case is dropped; empty where it stays."""
+
+
+def _remembered(stage: RememberedVerdict, case: Case, context: BuildContext) -> str:
     change = case.change
     if not change.git or not change.base or not change.head:
-        return decide(case)
+        return stage.problem(case)
     shown = hashlib.sha256()
     for file in change.files:
         words = (file.old_path or "", file.path, file.status, file.patch or "", str(file.patch is None))
@@ -114,13 +139,6 @@ def remembered_verdict(stage: Stage, case: Case, context: BuildContext, decide: 
     key = ("verdict", code, repr(stage), Path(change.git).name, change.base, change.head, shown.hexdigest())
     if (known := context.recall(key)) is not None:
         return known.decode()
-    verdict = decide(case)
+    verdict = stage.problem(case)
     context.remember(key, verdict.encode())
     return verdict
-
-
-@cache
-def _code(module: str) -> str:
-    """A fingerprint of the code that decides: another version decides anew."""
-    own = Path(sys.modules[module].__file__ or "").read_bytes()
-    return fingerprint(files("reviewgauge.repo")) + hashlib.sha256(own).hexdigest()[:16]
