@@ -39,6 +39,7 @@ _AT_ONCE = 64  # files whose syntax is read side by side
 _BINARY = 8000  # bytes in which git looks for a NUL
 _KINDS = ("function", "method", "class")
 _FILE = ("100644", "100755")  # modes: no links, no submodules
+_BLOB = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _JOINT = re.compile(r"::|\.")  # between the parts of a qualified name
 Whole = npt.NDArray[np.int32]
 
@@ -134,7 +135,7 @@ def _open(git: str, commit: str) -> CodeIndex:
     key = f"{tree}-code-{_made_with()}"
     kept = read_arrays(key)
     if kept is not None:
-        with suppress(ValueError, KeyError, IndexError):
+        with suppress(Exception):  # arrays of any shape and kind; the index is made again
             return _from_arrays(kept, key, git)
     made, whole = _make(git, tree, key)
     if whole:
@@ -209,15 +210,19 @@ def _to_arrays(index: CodeIndex) -> Arrays:
 
 
 def _from_arrays(kept: Arrays, key: str, git: str) -> CodeIndex:
-    """Raises ValueError, KeyError or IndexError where they do not fit together."""
+    """Raises ValueError, or what numpy does, where they do not fit together."""
     files, named = kept["counts"].tolist()
     rows, defined = kept["chunks"], kept["definitions"]
     for one, columns in ((rows, 3), (defined, 4)):
         if one.dtype != np.int32 or one.ndim != 2 or one.shape[1] != columns or one.min(initial=0) < 0:
             raise ValueError("not the rows of an index")
-        if len(one) and one[:, 0].max() >= files:
-            raise ValueError("a file that is not there")
+        if len(one) and (one[:, 0].max() >= files or one[:, 1].min() < 1 or (one[:, 1] > one[:, 2]).any()):
+            raise ValueError("a file or lines that are not there")
+    if (rows[1:, 0] < rows[:-1, 0]).any():
+        raise ValueError("chunks out of order")
     if len(defined) != named or (named and defined[:, 3].max() >= len(_KINDS)):
         raise ValueError("not the definitions of an index")
     paths, blobs = as_texts(kept["paths"], files), as_texts(kept["blobs"], files)
+    if not all(_BLOB.fullmatch(blob) for blob in blobs):
+        raise ValueError("not the names of blobs")
     return CodeIndex(key, git, paths, blobs, rows, defined, as_texts(kept["names"], named))

@@ -72,7 +72,7 @@ def _open(code: CodeIndex) -> WordIndex:
     key = f"{code.key}-words-{VERSION}-{bm25s_version().replace('.', '-')}"
     kept = read_arrays(key)
     if kept is not None:
-        with suppress(ValueError, KeyError, IndexError):
+        with suppress(Exception):  # arrays of any shape and kind; the index is made again
             return _from_arrays(kept, code)
     made = make_word_index(code, code.chunk_texts())
     keep_arrays(key, _to_arrays(made))
@@ -105,12 +105,16 @@ def _to_arrays(index: WordIndex) -> Arrays:
 
 
 def _from_arrays(kept: Arrays, code: CodeIndex) -> WordIndex:
-    """Raises ValueError, KeyError or IndexError where they do not fit together."""
+    """Raises ValueError, or what numpy does, where they do not fit together."""
     words = as_texts(kept["words"], int(kept["count"][0]))
     engine = _engine()
     if words:
         data, indices, indptr = (kept[name] for name in ("data", "indices", "indptr"))
         documents = len(code.chunk_rows)
+        if data.dtype.kind != "f" or indices.dtype.kind != "i" or indptr.dtype.kind != "i" or indptr.ndim != 1:
+            raise ValueError("not the numbers of an index")
+        if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or data.ndim != 1 or indices.ndim != 1:
+            raise ValueError("words out of order")
         if len(indptr) != len(words) + 1 or len(data) != len(indices) or indptr[-1] != len(data):
             raise ValueError("not an index of these words")
         if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < documents:
