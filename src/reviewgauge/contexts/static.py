@@ -67,7 +67,7 @@ class Static(Context):
             raise UserError("static needs a repository")
         settings = AnalyserSettings(
             tools=self.tools or tuple(TOOLS),
-            cyclomatic=self.complexity,
+            complexity=self.complexity,
             cognitive=self.cognitive,
             seconds=self.seconds,
         )

@@ -7,7 +7,7 @@ settings, is in `repo/analysers/run.py`, with the tools' sources.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,7 +16,6 @@ from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Comment, Review, Side, Span
 from reviewgauge.core.results import Drop
-from reviewgauge.core.trust import Word
 from reviewgauge.repo.analysers.findings import SmellLimits
 from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, analyse, check_tools, gaps, versions
 from reviewgauge.repo.git.repository import Repository
@@ -24,7 +23,7 @@ from reviewgauge.reviewers.reading.change_text import with_patches
 
 
 @dataclass(frozen=True)
-class Analyser(Reviewer, SmellLimits):
+class Analyser(Reviewer, AnalyserSettings):
     """Runs `tools` (empty: all that are installed) on the files that a change touches, in their head version.
 
     `complexity` and `cognitive` are the highest cyclomatic and cognitive complexity of a function that is not
@@ -36,20 +35,13 @@ class Analyser(Reviewer, SmellLimits):
 
     needs_diff: ClassVar[bool] = True
 
-    tools: tuple[Word, ...] = ()
-    complexity: int = 10
-    cognitive: int = 15
-    suppressions: bool = False
-    seconds: float = 60.0
-
     @property
-    def _settings(self) -> AnalyserSettings:
-        tools = self.tools or tuple(TOOLS)
-        return AnalyserSettings(tools, self.complexity, self.cognitive, self.suppressions, self.seconds, smells=self)
+    def _chosen(self) -> tuple[str, ...]:
+        return self.tools or tuple(TOOLS)
 
     def pins(self) -> Mapping[str, str]:
         """The version of every tool that is installed here."""
-        return versions(self._settings.tools)
+        return versions(self._chosen)
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Name the tools that are not installed and the files that no tool reads. Raises UserError, NeedsCode."""
@@ -59,14 +51,14 @@ class Analyser(Reviewer, SmellLimits):
                 raise UserError(f"{name} of analyser must be above 0, got {getattr(self, name)}")
         if changes and not any(change.git is not None and change.head is not None for change in changes):
             raise NeedsCode("analyser")
-        return gaps(changes, self._settings.tools)
+        return gaps(changes, self._chosen)
 
     def review(self, change: Change) -> Review:
         """One comment per complaint about a changed line; files that did not parse are in the review's trace."""
         if change.git is None or change.head is None:
             raise NeedsCode("analyser")
         change = with_patches(change, "analyser")
-        found = analyse(Repository(Path(change.git or "")), change, self._settings)
+        found = analyse(Repository(Path(change.git or "")), change, replace(self, tools=self._chosen))
         comments = {comment.id: comment for comment in map(_comment, found.findings)}
         trace = "\n".join(f"{drop.item}: {drop.reason} ({drop.by})" for drop in found.unread)
         return Review(

@@ -107,9 +107,9 @@ def test_of_functions_in_each_other_the_innermost_speaks(tmp_path: Path) -> None
 def test_the_thresholds_are_the_highest_that_is_no_finding(tmp_path: Path) -> None:
     source = "def f(a, c):\n" + "".join(f"    if a == {i}:\n        c += 1\n" for i in range(5)) + "    return c\n"
     change = make_change(tmp_path, {"x": ""}, {"m.py": source})
-    assert run(change, "radon", cyclomatic=6).findings == ()
-    assert [f.severity for f in run(change, "radon", cyclomatic=5).findings] == [Severity.LOW]
-    assert [f.severity for f in run(change, "radon", cyclomatic=3).findings] == [Severity.MEDIUM]
+    assert run(change, "radon", complexity=6).findings == ()
+    assert [f.severity for f in run(change, "radon", complexity=5).findings] == [Severity.LOW]
+    assert [f.severity for f in run(change, "radon", complexity=3).findings] == [Severity.MEDIUM]
     assert run(change, "complexipy", cognitive=5).findings == ()
     assert [f.rule for f in run(change, "complexipy", cognitive=4).findings] == ["cognitive"]
 

@@ -163,7 +163,7 @@ def test_what_is_not_a_smell(source: str) -> None:
 
 def run(change: Change, limits: SmellLimits = DEFAULTS, **terms: object) -> Analysis:
     assert change.git is not None
-    settings = AnalyserSettings(tools=("smells",), smells=limits, **terms)  # type: ignore[arg-type]
+    settings = AnalyserSettings(tools=("smells",), **asdict(limits), **terms)  # type: ignore[arg-type]
     return analyse(Repository(Path(change.git)), change, settings)
 
 
@@ -215,7 +215,7 @@ def test_complexity_of_rank_c_is_the_tenth(tmp_path: Path) -> None:
     (finding,) = run(change).findings
     assert (finding.tool, finding.rule, finding.function) == ("smells", "cyclomatic", "busy")
     assert finding.message == "cyclomatic complexity is 11 (rank C), over 10"
-    assert run(change, cyclomatic=11).findings == ()
+    assert run(change, complexity=11).findings == ()
     both = analyse(Repository(Path(change.git or "")), change, AnalyserSettings(tools=("radon", "smells")))
     assert [(f.tool, f.agree) for f in both.findings] == [("radon", ())]
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from reviewgauge.core.files import search_path
 from reviewgauge.core.records import Severity
+from reviewgauge.core.trust import Word
 from reviewgauge.repo.guarded.run import UNSEEN, ProcessLimits, run_guarded
 
 STACK = 256 << 20  # bytes; a sum of some thousand terms in generated code nests as deep, and is not a reason to crash
@@ -56,7 +57,16 @@ class Output:
     functions: Mapping[str, Sequence[tuple[str, int, int]]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
+class ComplexityLimits:
+    """Which tools to run, and the highest complexity that is not a finding."""
+
+    tools: tuple[Word, ...] = ()
+    complexity: int = 10
+    cognitive: int = 15
+
+
+@dataclass(frozen=True)
 class SmellLimits:
     """The highest figures that are not a smell; of cohesion the lowest, in percent. Lengths are in characters.
 
@@ -75,19 +85,12 @@ class SmellLimits:
     comprehension_length: int = 72
 
 
-@dataclass(frozen=True, slots=True)
-class AnalyserSettings:
-    """Which tools to run, the highest figures that are not a finding, and limits.
+@dataclass(frozen=True)
+class AnalyserSettings(SmellLimits, ComplexityLimits):  # the fields of the last base come first
+    """`suppressions` says whether comments may silence a tool, `seconds` limits each."""
 
-    `suppressions` says whether comments may silence a tool, `seconds` limits each.
-    """
-
-    tools: tuple[str, ...] = ()
-    cyclomatic: int = 10
-    cognitive: int = 15
     suppressions: bool = False
     seconds: float = 60.0
-    smells: SmellLimits = SmellLimits()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import re
 import shutil
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from pathlib import Path
 
 from reviewgauge.core.files import search_path
@@ -17,6 +17,7 @@ from reviewgauge.repo.analysers.findings import (
     AnalyserJob,
     Output,
     RawFinding,
+    SmellLimits,
     Unread,
     last_words,
     run_program,
@@ -125,9 +126,9 @@ def run_libraries(tools: Sequence[str], python: Sequence[str], other: Sequence[s
         "tools": ["parse", *tools],
         "python": list(python),
         "other": list(other),
-        "cyclomatic": job.settings.cyclomatic,
+        "cyclomatic": job.settings.complexity,
         "cognitive": job.settings.cognitive,
-        "smells": asdict(job.settings.smells),
+        "smells": {limit.name: getattr(job.settings, limit.name) for limit in fields(SmellLimits)},
         "suppressions": job.settings.suppressions,
     }
     # `-I`: no PYTHON* variable, no user packages, and above all no module from the folder under review
