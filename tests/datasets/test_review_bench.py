@@ -150,6 +150,28 @@ def test_the_findings_of_a_family_can_be_left_out(tmp_path: Path) -> None:
             load(Dataset, f"review_bench(exclude_producers={wrong})")
 
 
+@pytest.mark.parametrize(
+    "producer", [" llm_review:claude-sonnet-4.6", "LLM_Review: Claude Sonnet", "llm_\u00a0review:claude"]
+)
+def test_capitals_and_blanks_do_not_keep_a_family_in(tmp_path: Path, producer: str) -> None:
+    path = write(tmp_path, (pull(), [finding(producer=producer), finding("b", producer=PEOPLE)])).path
+    (case,) = ReviewBench(path=path, exclude_producers=("llm_review:Claude",)).cases()
+    assert [reference.author for reference in case.references] == [PEOPLE]
+
+
+def test_repositories_whose_names_read_alike_are_two(tmp_path: Path) -> None:
+    urls = ["https://github.com/a_b/c", "https://github.com/a/b_c"]
+    golden = [{"pr_key": "a_b_c_39-9ccd6995", "pr": pull(repo=url), "findings": [finding(url)]} for url in urls]
+    data = write(tmp_path, (pull(), []), manifest=[entry(repo=url, title=url) for url in urls])
+    (tmp_path / "golden" / "tforster_gilbert_39-9ccd6995.json").unlink()
+    for number, content in enumerate(golden):
+        (tmp_path / "golden" / f"{number}.json").write_text(json.dumps(content))
+    first, second = data.cases()
+    assert (first.id, first.change.title, first.references[0].body) == ("a_b_c_39-9ccd6995", urls[0], urls[0])
+    assert second.id.startswith("a_b_c_39-9ccd6995-")
+    assert (second.change.title, second.references[0].body) == (urls[1], urls[1])
+
+
 def test_a_change_without_right_findings_is_not_clean(tmp_path: Path) -> None:
     case = one(tmp_path, finding(label="fp"))
     assert not case.references and case.verdict is None and not case.clean

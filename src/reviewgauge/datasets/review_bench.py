@@ -60,14 +60,19 @@ class _Pull(NamedTuple):
         """ReviewBench's own name of it, as in `pr_key` and in the names of files: the case's id."""
         return f"{self.address.repo.replace('/', '_')}_{self.address.number}-{self.head[:8]}"
 
+    @property
+    def identity(self) -> tuple[str, int, str]:
+        """What the key stands for. Two can have one key: those of `a_b/c` and of `a/b_c`."""
+        return self.address.repo, self.address.number, self.head[:8]
+
 
 @dataclass(frozen=True)
 class ReviewBench(Dataset):
     """The golden findings: right ones are references, wrong ones are rejected. Their author is their producer.
 
-    `exclude_producers` leaves out the findings whose producer begins with one of these texts, such as
-    `('llm_review:claude',)`: a model is scored without what its own family found. `code`: take the diffs from the
-    folder `code` beside the files, which `get review_bench --with-code` fills.
+    `exclude_producers` leaves out the findings whose producer begins with one of these texts (capitals and blanks do
+    not count), such as `('llm_review:claude',)`: a model is scored without what its own family found. `code`: take the
+    diffs from the folder `code` beside the files, which `get review_bench --with-code` fills.
     """
 
     path: FilePath = ""
@@ -123,16 +128,19 @@ class ReviewBench(Dataset):
         manifest = _read_manifest(folder / MANIFEST)
         test_set = _read_test_set(folder / TEST_SET)
         cases: dict[str, Case] = {}
+        seen: set[tuple[str, int, str]] = set()
         for file in files:
             at = read_json(file, "review_bench")
             pull = _read_pull(at["pr"])
             if (stated := at["pr_key"].as_text()) != pull.key:
                 raise at.error(f"is {stated!r:.80}, and the pull request is {pull.key}", "pr_key")
-            entry = manifest.pop(pull.key, None) if manifest is not None else None
+            entry = manifest.pop(pull.identity, None) if manifest is not None else None
             if manifest is not None and entry is None:
                 notes.add(pull.key, f"not in {MANIFEST}: no title, description or language")
-            if (name := pull.key) in cases:
-                raise at.error(f"the pull request {name} occurs twice")
+            if pull.identity in seen:
+                raise at.error(f"the pull request {pull.key} occurs twice")
+            seen.add(pull.identity)
+            name = pull.key if pull.key not in cases else f"{pull.key}-{content_id(pull.address.repo, length=8)}"
             cases[name] = _GoldenFile(name, at, pull, notes).case(entry, self.exclude_producers)
             if test_set is not None:
                 in_test = pull.key in test_set
@@ -141,8 +149,8 @@ class ReviewBench(Dataset):
                 right = sum(finding["tp_fp"].as_text() == "tp" for finding in at["findings"].items())
                 if in_test and test_set[pull.key] != right:
                     notes.add(name, f"{right} right findings, and {test_set[pull.key]} in {TEST_SET}")
-        for key in manifest or ():
-            notes.add(key, f"in {MANIFEST} without a golden file: left out")
+        for entry in (manifest or {}).values():
+            notes.add(_read_pull(entry).key, f"in {MANIFEST} without a golden file: left out")
         found = list(cases.values())
         if self.code and (folder / CODE / DIFFS).is_file():
             found, drops = attach_code(found, folder / CODE)
@@ -168,16 +176,20 @@ def _read_pull(at: Node) -> _Pull:
     return _Pull(address, at["base"].as_text(), at["head"].as_text())
 
 
-def _read_manifest(file: Path) -> dict[str, Node] | None:
-    """The entry of each pull request by its key; None where an excerpt comes without the manifest."""
+def _plain(producer: str) -> str:
+    return "".join(producer.split()).casefold()
+
+
+def _read_manifest(file: Path) -> dict[tuple[str, int, str], Node] | None:
+    """The entry of each pull request by its identity; None where an excerpt comes without the manifest."""
     if not file.is_file():
         return None
-    found: dict[str, Node] = {}
+    found: dict[tuple[str, int, str], Node] = {}
     for entry in read_json(file, "review_bench").items():
-        key = _read_pull(entry).key
-        if key in found:
-            raise entry.error(f"the pull request {key} occurs twice")
-        found[key] = entry
+        pull = _read_pull(entry)
+        if pull.identity in found:
+            raise entry.error(f"the pull request {pull.key} occurs twice")
+        found[pull.identity] = entry
     return found
 
 
@@ -228,7 +240,7 @@ class _GoldenFile:
             if label not in ("tp", "fp"):
                 raise finding["tp_fp"].error(f"{label!r:.40} is neither 'tp' nor 'fp'")
             producer = finding["producer"].as_text() or "(unknown)"
-            if producer.startswith(tuple(excluded)):
+            if _plain(producer).startswith(tuple(map(_plain, excluded))):
                 left_out[producer] += 1
                 continue
             comment = self._comment(finding, producer, place)
