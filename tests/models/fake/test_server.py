@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ import openai
 import pytest
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.models.fake import service
 from reviewgauge.models.fake.faults import FAULTS
 from reviewgauge.models.fake.model import UNKNOWN
 from reviewgauge.models.fake.server import FakeServer, digest_of, read_latency
@@ -407,3 +410,33 @@ def test_without_its_libraries_the_command_names_the_extra() -> None:
     code = "import sys; sys.modules['uvicorn'] = None; from reviewgauge.cli.main import main; main(['fake-server'])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'reviewgauge[models]'" in done.stderr
+
+
+@pytest.mark.parametrize("said", [b"content-length: 100\r\n\r\n{", b"transfer-encoding: chunked\r\n\r\n5\r\n{"])
+def test_a_client_that_leaves_within_its_body_is_not_heard_of(
+    good: FakeServer, said: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    calls = good.calls
+    with socket.create_connection(("127.0.0.1", good.port)) as client:
+        client.sendall(b"POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\n" + said)
+        time.sleep(0.1)
+    assert ask_openai(good).choices
+    time.sleep(0.1)
+    assert not caplog.records
+    assert good.calls == calls + 1
+
+
+def status_of(server: FakeServer, body: bytes | Iterator[bytes]) -> int:
+    with closing(http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)) as connection:
+        connection.request("POST", "/v1/chat/completions", body)
+        return connection.getresponse().status
+
+
+def test_a_body_nested_without_end_is_refused(good: FakeServer, caplog: pytest.LogCaptureFixture) -> None:
+    assert status_of(good, b"[" * 1_000_000) == 400
+    assert not caplog.records
+
+
+def test_a_body_too_large_that_does_not_say_so_is_refused(good: FakeServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(service, "MOST_BODY", 1_000)
+    assert status_of(good, iter([b"x" * 600] * 3)) == 413

@@ -12,6 +12,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect
 from starlette.requests import Request as HttpRequest
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
@@ -140,7 +141,7 @@ class FakeService:
             asked: Asked = protocol.read(body)
         except Malformed as error:
             return _error(protocol, 400, str(error), None, error.param)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             return _error(protocol, 400, f"We could not parse the body of your request: {error}")
         digest = digest_of(asked.request)
         self.calls += 1
@@ -219,15 +220,31 @@ class _Endpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = HttpRequest(scope, receive)
-        if int(request.headers.get("content-length", "0")) > MOST_BODY:
+        try:
+            raw = await _body(request)
+        except ClientDisconnect:
+            return  # nobody is there to be answered
+        if raw is None:
             reply = _error(self._protocol, 413, "The body of your request is too large.")
         else:
-            reply = self._service.reply(self._protocol, request, await request.body())
+            reply = self._service.reply(self._protocol, request, raw)
         sent = False
         try:
             sent = await reply.deliver(scope, receive, send, self._service.faults.slow)
         finally:
             self._service.count(reply, sent)
+
+
+async def _body(request: HttpRequest) -> bytes | None:
+    """The body, which may come without its length; None for one that is too large. Raises ClientDisconnect."""
+    if int(request.headers.get("content-length", "0")) > MOST_BODY:
+        return None
+    raw = bytearray()
+    async for piece in request.stream():
+        raw += piece
+        if len(raw) > MOST_BODY:
+            return None
+    return bytes(raw)
 
 
 async def _not_found(request: HttpRequest, error: Exception) -> FakeResponse:
