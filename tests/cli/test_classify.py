@@ -41,7 +41,7 @@ def run(tmp_path: Path) -> Iterator[Path]:
     change = Change(repo="o/r", title="Fix it", files=(ChangedFile(path="a.py", patch=PATCH),))
     case = Case(id="one", change=change, references=(comment("r1", category="security"), comment("r2", category="x")))
     with RunFolder.create(tmp_path / "run", dataset="small", dataset_path="", cases=[case]) as folder:
-        folder.add_system("s", "s()", {})
+        folder.add_systems({"s": {}}, "s()")
         said = (comment("c1"), comment("c2"), comment("c3"), comment("c4", 40))
         folder.append_outcome(Outcome(case="one", system="s", review=Review(case="one", system="s", comments=said)))
     yield tmp_path / "run"

@@ -194,7 +194,7 @@ def test_a_review_that_failed_leaves_no_folder_in_the_way(
     assert main(["review", "sample", reviewer, "-o", str(folder)]) == 2
     assert not folder.exists()
     with RunFolder.create(tmp_path / "killed", dataset="sample", dataset_path="", cases=CASES[:1], seed=3) as run:
-        run.add_system("silent", "command(run='other')", {})
+        run.add_systems({"silent": {}}, "command(run='other')")
         shutil.copytree(run.path, folder)
     (folder / "lock").unlink()
     assert main(["review", str(bench), "silent", "-o", str(folder)]) == 0

@@ -49,7 +49,7 @@ def cases() -> list[Case]:
 def run(tmp_path: Path) -> Iterator[RunFolder]:
     """Two cases and the reviews of one system, which made two attempts on the first."""
     with RunFolder.create(tmp_path / "run", dataset="small", dataset_path="", cases=cases()) as folder:
-        folder.add_system("s", "s()", {})
+        folder.add_systems({"s": {}}, "s()")
         said = {
             ("one", 1): (comment("c1", "SQL injection"), comment("c2", "a bug", 40), comment("c3", " ")),
             ("one", 2): (comment("c1", "split this up"),),

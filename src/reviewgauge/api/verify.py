@@ -124,7 +124,7 @@ def _read_manifest(path: Path, folder: Path) -> BundleManifest:
 
 def _sources(manifest: BundleManifest, given: Sequence[str | Path]) -> dict[str, Path]:
     """Where the data of each run is that lacks its texts. Raises UserError for a path that nothing asks for."""
-    lacking = [entry.name for entry in manifest.runs if entry.texts != "all"]
+    lacking = {entry.name: entry.dataset for entry in manifest.runs if entry.texts != "all"}
     found: dict[str, Path] = {}
     for word in map(str, given):
         name, sign, rest = word.partition("=")
@@ -132,14 +132,11 @@ def _sources(manifest: BundleManifest, given: Sequence[str | Path]) -> dict[str,
         place = Path(rest if named else word)
         if not place.exists():
             raise UserError(f"there is nothing at {place}")
-        if not named and len(lacking) > 1 and len({_dataset(manifest, run) for run in lacking}) > 1:
-            raise UserError(f"several runs lack their texts: {', '.join(lacking)}", remedy=f"--from {lacking[0]}=PATH")
+        if not named and len(set(lacking.values())) > 1:
+            runs = list(lacking)
+            raise UserError(f"several runs lack their texts: {', '.join(runs)}", remedy=f"--from {runs[0]}=PATH")
         found.update({name: place} if named else dict.fromkeys(lacking, place))
     return found
-
-
-def _dataset(manifest: BundleManifest, run: str) -> str:
-    return next(entry.dataset for entry in manifest.runs if entry.name == run)
 
 
 class _Check:

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 Progress = Callable[[int, int, str], None]  # (done, total, what is being done)
 
-# --- data sets -----------------------------------------------------------------------------------------------------
-
 
 class Origin(Record):
     """One file of a data set at its public origin. `size` in bytes; `sha256` of the official version."""
@@ -127,9 +125,6 @@ class Dataset(Plugin):
         return ()
 
 
-# --- stages --------------------------------------------------------------------------------------------------------
-
-
 StageOutput = Iterator[Candidate | Drop | Decision]
 
 
@@ -172,9 +167,6 @@ class Stage(Plugin):
         return Drop(item=item, by=short_spec(self), reason=reason, detail=detail)
 
 
-# --- reviewers -----------------------------------------------------------------------------------------------------
-
-
 class Reviewer(Plugin):
     """Reviews a change. It never receives a Case, so it cannot see the answers.
 
@@ -209,9 +201,6 @@ class Reviewer(Plugin):
         return self
 
 
-# --- formats -------------------------------------------------------------------------------------------------------
-
-
 class Parsed(Record):
     """The comments that a file holds on one change, before anchoring (`claimed` is set, `span` is not).
 
@@ -244,9 +233,6 @@ class Format(Plugin):
     def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
         """`reviews` in this format; `changes` by case id."""
         raise UserError(f"the format {type(self).__name__} is read, not written")
-
-
-# --- judges --------------------------------------------------------------------------------------------------------
 
 
 class Judge(Plugin):
@@ -296,9 +282,6 @@ class Judge(Plugin):
         return tables
 
 
-# --- contexts ------------------------------------------------------------------------------------------------------
-
-
 class Excerpt(Record):
     """A text that a reviewer is given beside the change. `name`: "issue #12", "src/a.py, lines 3 to 20".
 
@@ -326,9 +309,6 @@ class Context(Plugin):
 
         Raises NeedsCode where the code of the change is not at hand.
         """
-
-
-# --- metrics -------------------------------------------------------------------------------------------------------
 
 
 class Aggregate(Protocol):

@@ -11,25 +11,22 @@ import ast
 import dataclasses
 import difflib
 import importlib
-import importlib.machinery
 import inspect
 import re
 import shlex
-import sys
 import types
 import typing
 from abc import ABC
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
 from functools import lru_cache
 from importlib import resources
-from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.core.outside_code import import_dotted, is_imported, would_import
 from reviewgauge.core.secrets import secret_in
 from reviewgauge.core.trust import FromFile, check_model, check_parameters, texts_in
 
@@ -165,51 +162,12 @@ def find_class(kind: type[P], name: str) -> type[P]:
             hint = f"did you mean {near[0]}?" if near else f"reviewgauge list {kind.kind}"
             raise UserError(f"no {kind.kind[:-1]} is called {name!r}", remedy=hint)
         return _public_class(kind, importlib.import_module(f"{PACKAGE}.{kind.kind}.{name}"))
-    found = _import_dotted(kind, name)
+    found = import_dotted(name, getattr(kind, "kind", "plug-ins")[:-1])
     if isinstance(found, types.ModuleType):
         return _public_class(kind, found)
     if not (isinstance(found, type) and issubclass(found, kind)):
         raise UserError(f"{name} is not a {kind.__name__}")
     return found
-
-
-@contextmanager
-def _current_folder() -> Iterator[None]:
-    """The current folder is looked into for code that the user names, and at no other time: it may be a stranger's."""
-    here = str(Path.cwd())
-    if here in sys.path:
-        yield
-        return
-    sys.path.append(here)
-    importlib.invalidate_caches()
-    try:
-        yield
-    finally:
-        with suppress(ValueError):
-            sys.path.remove(here)
-
-
-def _import_dotted(kind: type[Plugin], name: str) -> object:
-    with _current_folder():
-        return _imported(kind, name)
-
-
-def _imported(kind: type[Plugin], name: str) -> object:
-    for module_name, attribute in ((name, ""), name.rpartition(".")[::2]):
-        try:
-            module = importlib.import_module(module_name)
-        except ModuleNotFoundError as error:
-            if error.name is None or not (module_name + ".").startswith(error.name + "."):
-                raise UserError(f"{module_name} needs {error.name}, which is not installed") from error
-            continue
-        except Exception as error:
-            raise UserError(f"importing {module_name} failed: {type(error).__name__}: {error}") from error
-        if not attribute:
-            return module
-        if hasattr(module, attribute):
-            return getattr(module, attribute)
-    what = getattr(kind, "kind", "plug-ins")[:-1]
-    raise UserError(f"no {what} found at {name}", remedy="is its folder the current one or on PYTHONPATH?")
 
 
 def _public_class(kind: type[P], module: types.ModuleType) -> type[P]:
@@ -279,7 +237,7 @@ def _check(cls: type[Plugin], spec: Spec, origin: FromFile) -> None:
 
 def _refuse_foreign_code(kind: type[Plugin], spec: Spec, text: str) -> None:
     for name in dict.fromkeys(_dotted_names(spec)):
-        if not _is_imported(name) and (name == spec.name or _would_import(name)):
+        if not is_imported(name) and (name == spec.name or would_import(name)):
             option = "--metric" if kind.kind == "metrics" else "--plugin"
             raise UserError(
                 f"{name} is code outside ReviewGauge, and code that only a file names is not run",
@@ -296,8 +254,8 @@ def import_named(text: str) -> None:
     """Import the code that a spec given by the user names, also inside of parameters; then files may name it too."""
     spec = parse_spec(text)
     for name in _dotted_names(spec):
-        if not _is_imported(name) and (name == spec.name or _would_import(name)):
-            _import_dotted(Plugin, name)
+        if not is_imported(name) and (name == spec.name or would_import(name)):
+            import_dotted(name, "plug-in")
 
 
 def replace_texts(spec: Spec, known: Mapping[str, str]) -> Spec:
@@ -341,43 +299,6 @@ def _dotted_names(spec: Spec) -> Iterator[str]:
         except UserError:
             continue
         yield from _dotted_names(inner)
-
-
-def _is_imported(name: str) -> bool:
-    """Whether a dotted path can be followed without importing anything."""
-    module, _, attribute = name.rpartition(".")
-    return name in sys.modules or (module in sys.modules and attribute in vars(sys.modules[module]))
-
-
-def _would_import(name: str) -> bool:
-    with _current_folder():
-        return _finds_code(name)
-
-
-def _finds_code(name: str) -> bool:
-    """Whether following a dotted path would run a module's code: `mine.json` is a file as long as there is no `mine`.
-
-    Packages without code of their own (namespaces) are looked into.
-    """
-    places = None
-    walked = ""
-    for part in name.split("."):
-        walked = f"{walked}.{part}" if walked else part
-        if walked in sys.modules:
-            places = getattr(sys.modules[walked], "__path__", None)
-            if places is None:
-                return False
-            continue
-        try:
-            found = importlib.machinery.PathFinder.find_spec(walked, places)
-        except (ImportError, ValueError):
-            return True
-        if found is None:
-            return False
-        if found.origin is not None or found.submodule_search_locations is None:
-            return True
-        places = found.submodule_search_locations
-    return False
 
 
 def build(cls: type[P], spec: Spec) -> P:

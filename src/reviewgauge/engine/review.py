@@ -111,7 +111,7 @@ def review(
     todo = what_to_review(cases, run.outcomes(), system, attempts=attempts, retry_failed=retry_failed, only=only)
     changes = changes_to_review(reviewer, cases, run.manifest.dataset)
     drops = tuple(reviewer.prepare(changes)) if todo.items else ()
-    run.add_system(system, signature(reviewer), reviewer.pins())
+    run.add_systems({system: reviewer.pins()}, signature(reviewer))
     by_case = {change.id or "": change for change in changes}
     items = [(case, by_case[case], attempt) for case, attempt in todo.items]
     steps = SyncedProgress(run, len(items), progress)

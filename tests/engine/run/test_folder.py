@@ -44,7 +44,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
         run.append_outcome(said(0))
         run.append_outcome(failed(1))
         run.append_score(scored(0))
-        run.add_system("s", "echo(delay=0.0)", {"weights": "abc"})
+        run.add_systems({"s": {"weights": "abc"}}, "echo(delay=0.0)")
     run = RunFolder.open(tmp_path / "run")
     manifest = run.manifest
     assert (manifest.format, manifest.dataset, manifest.dataset_path) == (FORMAT, "small", "../data/small")
@@ -245,14 +245,14 @@ def test_cases_must_be_there_and_be_told_apart(tmp_path: Path) -> None:
 
 def test_one_name_stands_for_one_reviewer(tmp_path: Path) -> None:
     with create(tmp_path) as run:
-        run.add_system("s", "a(k=3)", {"w": "1"})  # a name without a review stands for nobody yet
-        run.add_system("s", "a(k=1)", {"w": "1"})
+        run.add_systems({"s": {"w": "1"}}, "a(k=3)")  # a name without a review stands for nobody yet
+        run.add_systems({"s": {"w": "1"}}, "a(k=1)")
         run.append_outcome(failed(0))
-        run.add_system("s", "a(k=1)", {"w": "1"})
+        run.add_systems({"s": {"w": "1"}}, "a(k=1)")
         with pytest.raises(UserError, match=r"s was run as a\(k=1\), and is a\(k=2\) now"):
-            run.add_system("s", "a(k=2)", {"w": "1"})
+            run.add_systems({"s": {"w": "1"}}, "a(k=2)")
         with pytest.raises(UserError, match="s rested on another w"):
-            run.add_system("s", "a(k=1)", {"w": "2"})
+            run.add_systems({"s": {"w": "2"}}, "a(k=1)")
 
 
 def test_what_json_cannot_carry_is_refused_and_leaves_no_trace(tmp_path: Path) -> None:
@@ -281,7 +281,7 @@ def test_a_reading_run_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="open for reading only"):
         run.append_outcome(said(0))
     with pytest.raises(UserError, match="open for reading only"):
-        run.add_system("s", "a", {})
+        run.add_systems({"s": {}}, "a")
 
 
 # --- one writer ----------------------------------------------------------------------------------------------------

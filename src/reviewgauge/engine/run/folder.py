@@ -56,8 +56,6 @@ class RunFolder:
         self._kept: dict[str, tuple[object, object]] = {}
         self.manifest: Manifest
 
-    # --- opening -----------------------------------------------------------------------------------------------
-
     @classmethod
     def create(
         cls, path: str | Path, *, dataset: str, dataset_path: str, cases: Iterable[Case], seed: int = 0
@@ -151,14 +149,15 @@ class RunFolder:
                 remedy=f"use seed {mine.seed}, or another folder",
             )
 
-    # --- manifest ----------------------------------------------------------------------------------------------
-
-    def add_system(self, system: str, signature: str, pins: Mapping[str, str]) -> None:
-        """Record the reviewer behind a system. Raises UserError when the run holds another reviewer under that name."""
-        self.add_systems({system: pins}, signature)
+    def _check_writable(self) -> None:
+        if self._lock is None:
+            raise UserError(f"{self.path} is open for reading only")
 
     def add_systems(self, pins: Mapping[str, Mapping[str, str]], signature: str) -> None:
-        """Record several systems at once, with their pins: all of them, or none where one is refused (UserError)."""
+        """Record the reviewer behind these systems, and their pins.
+
+        All of them, or none where the run holds another reviewer under one of the names (UserError).
+        """
         new = {}
         for system, own in pins.items():
             known = self.manifest.systems.get(system)
@@ -182,12 +181,9 @@ class RunFolder:
             self._write_manifest(self.manifest.model_copy(update={"format": FORMAT}))
 
     def _write_manifest(self, manifest: Manifest) -> None:
-        if self._lock is None:
-            raise UserError(f"{self.path} is open for reading only")
+        self._check_writable()
         write_whole(self.path / MANIFEST, manifest.model_dump_json(indent=2).encode() + b"\n")
         self.manifest = manifest
-
-    # --- records -----------------------------------------------------------------------------------------------
 
     def cases(self) -> list[Case]:
         """The cases in the data set's order, each with the labels that the run holds on it.
@@ -235,8 +231,7 @@ class RunFolder:
 
         Returns how many were new. Two runs with different labels are still runs of one benchmark.
         """
-        if self._lock is None:
-            raise UserError(f"{self.path} is open for reading only")
+        self._check_writable()
         there = {label.to_line() for case in self.cases() for label in case.labels}
         new = [label for label in labels if label.to_line() not in there]
         if new:
@@ -297,8 +292,7 @@ class RunFolder:
 
     def remove_scores(self, metrics: Container[str]) -> int:
         """Remove what these metrics (signatures) measured; returns how many scores went. The calls stay recorded."""
-        if self._lock is None:
-            raise UserError(f"{self.path} is open for reading only")
+        self._check_writable()
         scores = [score for _, score in self._scores.read()]
         kept = [score for score in scores if score.metric not in metrics]
         if len(kept) < len(scores):
@@ -312,8 +306,7 @@ class RunFolder:
 
         `ours`: the answer came from a cache, and it was this run that paid for it, before it was killed.
         """
-        if self._lock is None:
-            raise UserError(f"{self.path} is open for reading only")
+        self._check_writable()
         self._calls.append(call, ours=ours)
 
     @property
@@ -401,7 +394,6 @@ def _make_folder(folder: Path) -> bool:
         raise write_error(folder, error) from None
     if MANIFEST not in names and (foreign := names - _BEFORE_MANIFEST):
         raise UserError(
-            f"{folder} is not a run folder: it holds {min(foreign)}",
-            remedy="name a new or an empty folder",
+            f"{folder} is not a run folder: it holds {min(foreign)}", remedy="name a new or an empty folder"
         )
     return made

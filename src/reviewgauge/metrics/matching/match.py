@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -103,11 +104,14 @@ class Evidence:
             return 0.0, False
         p = verdict.probability if pair.weighed is None else pair.weighed
         same = verdict.same if verdict.same is not None and pair.weighed is None else p >= rules.threshold
-        if rules.location == "gate" and pair.located is False:
-            return p, False
-        if rules.location == "hint" and pair.weighed is None and pair.same_path is False and p < rules.sure:
-            return p, False
-        return p, same
+        return p, same and not self.ruled_out(pair, p)
+
+    def ruled_out(self, pair: Pair, probability: float) -> bool:
+        """Whether its place rules a pair out."""
+        if self.rules.location == "gate":
+            return pair.located is False
+        elsewhere = pair.weighed is None and pair.same_path is False
+        return self.rules.location == "hint" and elsewhere and probability < self.rules.sure
 
     @property
     def strength(self) -> Matrix:
@@ -259,31 +263,22 @@ def _comment_outcomes(
     names = [evidence.case.references[indices[0]].id for indices in groups]
     outcomes = []
     for c, comment in enumerate(evidence.review.comments):
+        outcome = partial(CommentOutcome, comment=comment.id)
         if c in credited:
             g = credited[c][0]
             reason = why(evidence, c, groups[g])
             if len(credited[c]) > 1:
                 reason += f"; also credited for {', '.join(names[i] for i in credited[c][1:])}"
             unsure = evidence.in_doubt(chances[c, g], c, groups[g])
-            outcomes.append(
-                CommentOutcome(
-                    comment=comment.id, state=CommentState.MATCHED, group=names[g], unsure=unsure, reason=reason
-                )
-            )
+            outcomes.append(outcome(state=CommentState.MATCHED, group=names[g], unsure=unsure, reason=reason))
         elif strength.shape[1] and strength[c].max() > 0:
             g = int(strength[c].argmax())
             reason = "lost its finding to a surer comment" if c in found.seen else "says again what another comment hit"
             reason = f"{reason}: {why(evidence, c, groups[g])}"
-            outcomes.append(
-                CommentOutcome(comment=comment.id, state=CommentState.DUPLICATE, group=names[g], reason=reason)
-            )
+            outcomes.append(outcome(state=CommentState.DUPLICATE, group=names[g], reason=reason))
         elif chances.shape[1] and evidence.in_doubt(chances[c].max(), c, groups[g := int(chances[c].argmax())]):
             reason = f"may raise {why(evidence, c, groups[g])}"
-            outcomes.append(
-                CommentOutcome(
-                    comment=comment.id, state=CommentState.UNSURE, group=names[g], unsure=True, reason=reason
-                )
-            )
+            outcomes.append(outcome(state=CommentState.UNSURE, group=names[g], unsure=True, reason=reason))
         else:
             outcomes.append(_left_over(evidence, c, comment))
     return outcomes
@@ -328,7 +323,10 @@ def why(evidence: Evidence, c: int, columns: list[int]) -> str:
 
 def _chances(evidence: Evidence, groups: list[list[int]], contested: list[int]) -> Matrix:
     """comments x groups: how likely each comment raises each finding; 0 where place or another meaning rules it out."""
-    possible = np.where(_possible(evidence), evidence.probability, 0.0)[:, : len(evidence.case.references)]
+    possible = evidence.probability[:, : len(evidence.case.references)].copy()
+    for c, r in np.ndindex(possible.shape):
+        if evidence.ruled_out(evidence.pairs[c][r], float(possible[c, r])):
+            possible[c, r] = 0.0
     possible[contested, :] = 0.0
     return _by_group(possible, groups)
 
@@ -367,22 +365,6 @@ def _group_outcomes(
             )
         )
     return outcomes
-
-
-def _possible(evidence: Evidence) -> np.ndarray[tuple[int, int], np.dtype[np.bool_]]:
-    """Pairs that place does not rule out, however (im)probable the judge finds them."""
-    rules = evidence.rules
-    result = np.ones(evidence.probability.shape, dtype=bool)
-    for c, row in enumerate(evidence.pairs):
-        for r, pair in enumerate(row):
-            ruled_out = (rules.location == "gate" and pair.located is False) or (
-                rules.location == "hint"
-                and pair.weighed is None
-                and pair.same_path is False
-                and evidence.probability[c, r] < rules.sure
-            )
-            result[c, r] = not ruled_out
-    return result
 
 
 def kept_pairs(evidence: Evidence, groups: list[list[int]], credits: policies.Credits) -> list[Pair]:

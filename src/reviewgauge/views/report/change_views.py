@@ -200,8 +200,7 @@ def place_of(span: Span | None, comment: Comment | None = None) -> str:
         claimed = comment.claimed if comment else None
         if claimed is None or not claimed.path:
             return ""
-        where = claimed.path + (f":{claimed.start}" if claimed.start else "")
-        return f"claimed {where}"
+        return f"claimed {claimed.path}" + (f":{claimed.start}" if claimed.start else "")
     lines = ""
     if span.start is not None:
         lines = f":{span.start}" if span.start == span.end else f":{span.start}-{span.end}"
@@ -220,8 +219,7 @@ def view_changes(
     used: set[str] = set()
     for number, case in enumerate(cases, 1):
         rows = sorted(by_case.get(case.id, []), key=lambda o: (index.get(o.system, len(index)), o.attempt))
-        builder = _Builder(number, _slug(case.id, used), case, index)
-        yield builder.build(rows, scored)
+        yield _Builder(number, _slug(case.id, used), case, index).build(rows, scored)
 
 
 def _slug(case_id: str, used: set[str]) -> str:
@@ -394,13 +392,15 @@ def _usage(usage: Usage) -> str:
     return " · ".join(filter(None, parts))
 
 
+_ANCHORING = {
+    Anchoring.INVALID: "its location does not exist in the change",
+    Anchoring.OUTSIDE: "its location is outside the changed lines",
+    Anchoring.RENAMED: "placed through the file's other name",
+    Anchoring.DIFF_LINE: "its number counted lines of the diff",
+    Anchoring.QUOTE: "placed by its quote",
+}
+
+
 def anchoring_words(comment: Comment) -> str:
     """A note on an unusual location of the comment; empty for a usual one."""
-    words = {
-        Anchoring.INVALID: "its location does not exist in the change",
-        Anchoring.OUTSIDE: "its location is outside the changed lines",
-        Anchoring.RENAMED: "placed through the file's other name",
-        Anchoring.DIFF_LINE: "its number counted lines of the diff",
-        Anchoring.QUOTE: "placed by its quote",
-    }
-    return words.get(comment.anchoring, "") if comment.anchoring else ""
+    return _ANCHORING.get(comment.anchoring, "") if comment.anchoring else ""

@@ -35,9 +35,6 @@ _GREY: dict[str, Any] = {"fontSize": 11, "color": MUTED}
 ROW, GAP = 18, 13  # pixels between rows of a forest, and at least between two line names
 
 
-# --- forest --------------------------------------------------------------------------------------------------------
-
-
 def forest(metrics: Sequence[MetricValidity], called: Called, name: str, width: int) -> str:
     """Spearman with its interval for every metric and row set, n beside each."""
     alt = load_altair()
@@ -108,9 +105,6 @@ def _reach(rows: Sequence[Mapping[str, Any]]) -> tuple[float, float]:
     values = [0.0, *(row[key] for row in rows for key in ("v", "low", "high") if row[key] is not None)]
     low, high = min(values), max(values)
     return max(-1.0, -(int(-low * 10 + 0.999) / 10)), min(1.0, max(0.2, int(high * 10 + 0.999) / 10))
-
-
-# --- sensitivity ---------------------------------------------------------------------------------------------------
 
 
 def sensitivity(metrics: Sequence[MetricValidity], called: Called, name: str, width: int) -> str:
@@ -214,9 +208,6 @@ def spread(places: Sequence[float], height: float, gap: float = GAP) -> list[flo
     return list(down)[:0:-1]
 
 
-# --- ranking -------------------------------------------------------------------------------------------------------
-
-
 def bump(metrics: Sequence[MetricValidity], called: Called, name: str, width: int, numbered: bool) -> str:
     """The ranks of the systems by people, then by each metric, with people's first systems in colour.
 
@@ -273,9 +264,6 @@ TICKS = 4
 HEIGHT = 190  # pixels of a small figure
 CAPTIONS = (("grade", 188), ("n", 203), ("median", 218))  # the lines under the violins, in pixels from the top
 LINES = (("grade", INK, "bold"), ("n", MUTED, "normal"), ("shown", INK, "normal"))
-
-
-# --- scores by grade -----------------------------------------------------------------------------------------------
 
 
 def violins(metric: MetricValidity, name: str, width: int) -> str:
@@ -349,9 +337,6 @@ def _describe_bean(row: GradeRow, unit: str) -> str:
         return f"{where}: all scores are {words.score(row.minimum, unit)}"
     ends = f"{words.score(row.minimum, unit)} to {words.score(row.maximum, unit)}"
     return f"{where}: median {words.score(row.median.value, unit)}, {ends}"
-
-
-# --- reliability and thresholds ------------------------------------------------------------------------------------
 
 
 def reliability(found: Calibrated, name: str, width: int) -> str:
