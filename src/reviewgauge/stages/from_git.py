@@ -7,7 +7,6 @@ which a fix changes are where the defect came in; none of the papers builds its 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -37,6 +36,7 @@ from reviewgauge.stages.history import card
 from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Traced, read_signs
 from reviewgauge.stages.history.labels import DiffedChange, Labeller
 from reviewgauge.stages.history.memory import HistoryMemory
+from reviewgauge.stages.history.rewrites import Rewrites
 from reviewgauge.stages.sampling.draws import change_facts
 
 _AHEAD = 16  # changes whose diff is read ahead
@@ -122,7 +122,7 @@ class FromGit(Stage):
                 yield Candidate(case=made) if isinstance(made, Case) else made
             context.report(card.fixes_section(counts, traced.outcomes))
             context.report(card.lines_section(traced.lines, labeller.placed, traced.skipped_lines + labeller.skipped))
-            context.report(card.noise_section(counts, self.horizon, maker.survival()))
+            context.report(card.noise_section(counts, self.horizon))
 
     def _tracer(self, repository: Repository, context: BuildContext, store: ChangeStore) -> FixTracer:
         settings = SzzSettings(variant=self.variant, tests=False, beside=1, refactoring=True)
@@ -199,7 +199,7 @@ class _CaseMaker:
 
     def __post_init__(self) -> None:
         self._repository, self._store = self.memory.repository, self.labeller.tracer.store
-        self._sample = card.CleanSample(seed=0)
+        self._rewrites = Rewrites(self.stage.max_fix_files, self.stage.max_fix_lines)
         self._reverts = {fix.number for fix in self.labeller.fixes if fix.is_revert}
         since = _day(self.stage.since)
         self._since = datetime.combine(since, time(), UTC) if since else None
@@ -209,6 +209,7 @@ class _CaseMaker:
         total = len(self._store)
         first = max(0, total - self.stage.limit) if self.stage.limit else 0
         with ThreadPoolExecutor(2) as pool:
+            self._read_rewrites(pool, first)
             ahead: deque[Future[DiffedChange | Drop] | Drop] = deque()
             for number in range(first, total):
                 change = self._store.get(number)
@@ -219,16 +220,25 @@ class _CaseMaker:
                 self.memory.context.progress("making cases", number - first + 1, total - first)
             yield from map(self._case, ahead)
 
-    def survival(self) -> list[float]:
-        """Of each drawn clean change: the share of its added lines that were gone at the end of its horizon."""
-        shares = []
-        for change, files in self._sample.drawn:
-            end = change.commit.committed + timedelta(days=self.stage.horizon)
-            landed = bisect_right(range(len(self._store)), end, key=lambda at: self._store.get(at).commit.committed)
-            later = self._store.get(landed - 1).commit.id if landed else ""
-            gone = card.share_gone(self.memory.files, change, files, later) if later else None
-            shares += [] if gone is None else [gone]
-        return shares
+    def _read_rewrites(self, pool: ThreadPoolExecutor, first: int) -> None:
+        """Remember what each change from number `first` on rewrites."""
+        numbers = range(first, len(self._store))
+        for number, files in zip(numbers, pool.map(self._files, numbers), strict=True):
+            self._rewrites.add(number, files)
+            self.memory.context.progress("reading what changes rewrite", number - first + 1, len(numbers))
+
+    def _files(self, number: int) -> tuple[ChangedFile, ...]:
+        change = self._store.get(number)
+        try:
+            return self.memory.files(change.base, change.head)
+        except UserError:  # a partial or damaged repository
+            return ()
+
+    def _rewritten(self, found: DiffedChange) -> bool:
+        """Whether a small change rewrote lines of this one within the horizon."""
+        end = found.change.commit.committed + timedelta(days=self.stage.horizon)
+        later = self._rewrites.after(found.number, found.files)
+        return any(self._store.get(number).commit.committed <= end for number in later)
 
     def _item(self, change: LandedChange) -> str:
         return f"{self.name}/{change.head[:12]}"
@@ -286,6 +296,8 @@ class _CaseMaker:
             return self._drop(change, "code that a fix speaks about cannot be read", str(error))
         if diffed.fixes and not references:
             return self._drop(change, "a fix speaks about it, but not about lines that count")
+        if not references and self._rewritten(diffed):
+            return self._drop(change, "a small later change rewrote its lines")
         try:
             shown = Change(
                 repo=self.name,
@@ -306,7 +318,6 @@ class _CaseMaker:
             self.counts.days += [number for number in days if isinstance(number, float)]
         else:
             self.counts.clean += 1
-            self._sample.offer(change, files)
         return case
 
 

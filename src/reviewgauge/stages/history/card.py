@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from statistics import mean, median
+from statistics import median
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import CardSection
-from reviewgauge.core.errors import UserError
-from reviewgauge.core.records import ChangedFile, Side
-from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.history.commits import RepositoryHealth
-from reviewgauge.repo.history.landed_changes import LandedChange
-from reviewgauge.repo.syntax.product import not_product
-from reviewgauge.stages.history.lines import forward
 
 SAMPLE = 100  # clean changes whose lines are looked up again at the end of their horizon
 BY = "from_git"
@@ -32,39 +25,6 @@ class Counts:
     clean: int = 0
     days: list[float] = field(default_factory=list)
     readings: Counter[str] = field(default_factory=Counter)
-
-
-class CleanSample:
-    """A draw of clean changes, each equally likely, whatever their number (reservoir sampling)."""
-
-    def __init__(self, seed: int) -> None:
-        self._draw = random.Random(seed)
-        self._seen = 0
-        self.drawn: list[tuple[LandedChange, tuple[ChangedFile, ...]]] = []
-
-    def offer(self, change: LandedChange, files: tuple[ChangedFile, ...]) -> None:
-        """Perhaps take a change into the sample."""
-        self._seen += 1
-        if len(self.drawn) < SAMPLE:
-            self.drawn.append((change, files))
-        elif (at := self._draw.randrange(self._seen)) < SAMPLE:
-            self.drawn[at] = (change, files)
-
-
-def share_gone(
-    read: Callable[[str, str], tuple[ChangedFile, ...]],
-    change: LandedChange,
-    files: tuple[ChangedFile, ...],
-    later: str,
-) -> float | None:
-    """The share of the added lines of product code that are no longer as they were at the commit `later`."""
-    added = {file.path: changed_lines(file, Side.NEW) for file in files if not not_product(file.path)}
-    try:
-        between = read(change.head, later)
-    except UserError:
-        return None
-    gone = [forward(between, path, line) is None for path, lines in added.items() for line in lines]
-    return sum(gone) / len(gone) if gone else None
 
 
 def history_section(health: RepositoryHealth) -> CardSection:
@@ -106,8 +66,8 @@ def lines_section(lines: int, placed: int, skipped: Mapping[str, int]) -> CardSe
     )
 
 
-def noise_section(counts: Counts, horizon: int, gone: Sequence[float]) -> CardSection:
-    """How much of the truth a history can show. `gone`: the share of lines, for each of some clean changes."""
+def noise_section(counts: Counts, horizon: int) -> CardSection:
+    """How much of the truth a history can show."""
     figures: dict[str, Fact] = {
         "changes read": counts.changes,
         "share observed for less than the horizon": _share(counts.young, counts.changes),
@@ -117,20 +77,14 @@ def noise_section(counts: Counts, horizon: int, gone: Sequence[float]) -> CardSe
         figures["half-life of a defect in days (median from change to fix)"] = round(median(counts.days), 1)
         early = sum(days <= horizon / 2 for days in counts.days)
         figures["share of fixes in the first half of the horizon"] = _share(early, len(counts.days))
-    if gone:
-        figures["clean changes whose lines were looked up again at the end of their horizon"] = len(gone)
-        figures["share of a clean change's lines rewritten or deleted by then, without a fix (mean)"] = round(
-            mean(gone), 3
-        )
-        figures["clean changes with over half of their lines gone by then"] = sum(share > 0.5 for share in gone)
     return CardSection(
         by=BY,
         title="What a history can show",
         text=(
-            "A clean change is one that no recognised fix spoke about within the horizon: defects that nobody found, "
-            "that were fixed without saying so, or by adding lines only, are in it. The longer a line stays, the more "
-            "can be found in it: lines that were rewritten early could not show a defect. A label says that a fix had "
-            "to change these lines, not that a reviewer could have known; docs/guides/build.md has a count."
+            "A clean change is one that no recognised fix spoke about and no small change rewrote within the horizon: "
+            "defects that nobody found, or that were fixed silently by adding lines only, are in it. A label says "
+            "that a fix had to change these lines, not that a reviewer could have known; docs/guides/build.md has a "
+            "count."
         ),
         figures=figures,
     )
