@@ -148,6 +148,18 @@ def test_nothing_later_than_its_head_can_be_reached_from_a_change(told: Told, tm
     assert re.sub("[0-9a-f]{12}", "", changed.id) == re.sub("[0-9a-f]{12}", "", clean.id), "an id tells nothing"
 
 
+def test_what_was_rewritten_in_silence_is_not_clean(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    ship = told.commit("Add shipping", {"shop/shipping.py": SHIP})
+    late = told.commit("Add tax", {"shop/tax.py": TAX.format("0.19")})
+    told.commit("Small change", {"shop/shipping.py": SHIP.replace("> 10", ">= 10")}, days=0.1)
+    told.commit("Small change", {"shop/tax.py": TAX.format("0.20")}, days=200)
+    told.quiet(500)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    assert drops[ship[:12]] == "a small later change rewrote its lines"
+    assert cases[late].clean, "after the horizon nobody looks"
+
+
 @pytest.mark.slow
 def test_the_horizon_moves_what_counts(told: Told, tmp_path: Path) -> None:
     ids = fill(told)

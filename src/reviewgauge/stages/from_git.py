@@ -53,8 +53,9 @@ class FromGit(Stage):
     was unfinished work, and nobody had a chance to review it. Nor does one of more than
     `max_fix_files` files of product code or `max_fix_lines` blamed lines, or that touches more than `max_places` places
     of a change, says too little about each line. `strict` leaves out fixes that do most of their work elsewhere than in
-    the change's lines. Changes of more than `max_lines` lines or `max_files` files are not cases. `limit` keeps the
-    newest changes only (0: all). `name` is what the repository is called in the benchmark; by default its folder.
+    the change's lines. A clean change is one that no fix blames and of which no change within `max_fix_files` and
+    `max_fix_lines` rewrote a line. Changes of more than `max_lines` lines or `max_files` files are not cases. `limit`
+    keeps the newest changes only (0: all). `name` is what the repository is called in the benchmark; by default its folder.
     """
 
     branch: Word = "HEAD"
