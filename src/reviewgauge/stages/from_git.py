@@ -55,7 +55,8 @@ class FromGit(Stage):
     of a change, says too little about each line. `strict` leaves out fixes that do most of their work elsewhere than in
     the change's lines. A clean change is one that no fix blames and of which no change within `max_fix_files` and
     `max_fix_lines` rewrote a line. Changes of more than `max_lines` lines or `max_files` files are not cases. `limit`
-    keeps the newest changes only (0: all). `name` is what the repository is called in the benchmark; by default its folder.
+    keeps the newest changes only (0: all). `name` is what the repository is called in the benchmark; by default its
+    folder.
     """
 
     branch: Word = "HEAD"
