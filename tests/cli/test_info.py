@@ -82,6 +82,13 @@ def test_a_file_of_reviews_is_never_run_or_imported(
     Path("reviews.py").write_text("open('owned', 'w')\nsarif = 1\n")
     assert main(["review", "sample", "reviews.sarif", "-o", "run"]) == 2
     assert "there is no file or folder reviews.sarif" in capsys.readouterr().err
+    for word in ("reviews.JSON", "reviews.sarif.gz", "reviews.log", "reviews.sarif ", "reviews.json(path='x')"):
+        assert main(["review", "sample", word, "-o", "run"]) == 2
+    for verb in (["info"], ["doctor"], ["check"], ["review"]):
+        assert main([*verb, "reviews.json"]) == 2
+    assert main(["review", "sample", "silent", "--train", "reviews.json", "--stage", "reviews.yaml", "-o", "run"]) == 2
+    assert main(["validate", "sample", "reviews.txt"]) == 2
+    assert main(["review", "sample", "ensemble(reviewer='reviews.json')", "-o", "run"]) == 2
     for name in ("reviews.jsonl", "reviews.JSON", "reviews.yaml", "reviews.unknown"):
         Path(name).write_text("#!/bin/sh\ntouch owned\n")
         Path(name).chmod(0o755)

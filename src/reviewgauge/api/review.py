@@ -28,7 +28,6 @@ from reviewgauge.engine.training import teach
 
 RECORDED = "recorded"
 _PROGRAMS = {"", ".bash", ".cmd", ".exe", ".js", ".pl", ".py", ".rb", ".sh"}
-_REVIEWS = {".csv", ".html", ".json", ".jsonl", ".md", ".ndjson", ".rdjson", ".sarif", ".txt", ".xml", ".yaml", ".yml"}
 
 
 class ReviewResult(Record):
@@ -209,7 +208,7 @@ def _parse(word: str) -> Reviewer | dict[str, object]:
     if "(" not in word and word not in (RECORDED, *names(Reviewer.kind)):
         if Path(word).exists():
             return _from_path(word)
-        if "/" in word or Path(word).suffix.lower() in _REVIEWS:  # a module of that name would be imported otherwise
+        if "/" in word:
             raise UserError(f"there is no file or folder {word}", remedy="reviewgauge list reviewers")
     spec = parse_spec(word)
     return dict(spec.parameters) if spec.name == RECORDED else load(Reviewer, word)

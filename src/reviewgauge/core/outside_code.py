@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import importlib
 import importlib.machinery
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from reviewgauge.core.errors import UserError
+
+_FILE_ENDING = re.compile(
+    r"(?i)bz2|csv|gz|html?|js|json|jsonl|jsonlines|log|md|ndjson|parquet|pickle|pkl|py|rdjson|rst|sarif|sh|sqlite"
+    r"|tar|tgz|toml|tsv|txt|xlsx|xml|xz|ya?ml|zip|zst"
+)
 
 
 @contextmanager
@@ -31,6 +37,8 @@ def _in_current_folder() -> Iterator[None]:
 @_in_current_folder()
 def import_dotted(name: str, what: str) -> object:
     """The module or attribute at a dotted path; `what` it should be, for the UserError where there is none."""
+    if _FILE_ENDING.fullmatch(name.rpartition(".")[2]):  # `cases.json` that is not there must not run `cases.py`
+        raise UserError(f"there is no file or folder {name}", remedy=f"reviewgauge list {what}s")
     for module_name, attribute in ((name, ""), name.rpartition(".")[::2]):
         try:
             module = importlib.import_module(module_name)

@@ -9,7 +9,7 @@ from reviewgauge.models.request.messages import Request, Role
 from reviewgauge.models.text.lexical import dice
 
 _COUNT = re.compile(r"^(\d+) reviews were written\.", re.MULTILINE)
-_FINDING = re.compile(r"^(\d+\.\d+), ([^\n]*)\n<<<DATA (\w+)>>>\n(.*?)\n<<<END \3>>>$", re.MULTILINE | re.DOTALL)
+_FINDING = re.compile(r"^(\d+\.\d+)\n<<<DATA (\w+)>>>\n([^\n]*)\n\n(.*?)\n<<<END \2>>>$", re.MULTILINE | re.DOTALL)
 _SAME_FROM = 0.3
 
 
@@ -22,7 +22,7 @@ def aggregate(request: Request) -> str:
     prompt = next(message.text for message in request.messages if message.role is Role.USER)
     count = _COUNT.search(prompt)
     groups: list[list[tuple[str, str, str]]] = []
-    for number, place, _, text in _FINDING.findall(prompt):
+    for number, _, place, text in _FINDING.findall(prompt):
         for group in groups:
             _, there, other = group[0]
             if place == there and (text == other or dice(text, other) >= _SAME_FROM):

@@ -14,6 +14,7 @@ from functools import partial
 from pydantic import JsonValue
 
 from reviewgauge.core.base import content_id
+from reviewgauge.core.errors import one_line
 from reviewgauge.core.records import Change, Comment, Review, Task
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.answers.readers import Unreadable, json_object
@@ -24,6 +25,7 @@ from reviewgauge.reviewers.aggregation.ballot import shown, with_votes
 from reviewgauge.reviewers.reading.review_files import unique
 
 _LONGEST = 4_000  # characters of one comment
+_LONGEST_PATH = 500
 _MOST = 200_000  # characters of all comments
 
 Numbered = dict[str, Comment]  # by "review.finding", both counted from 1
@@ -75,7 +77,7 @@ class ModelReport:
                 "title": fence(change.title),
                 "description": fence(change.description),
                 "count": str(len(reviews)),
-                "findings": "\n\n".join(f"{at}, {_place(one)}\n{fence(_body(one))}" for at, one in numbered.items()),
+                "findings": "\n\n".join(f"{at}\n{fence(_told(one))}" for at, one in numbered.items()),
             }
         )
         read = partial(_read, numbered=numbered, of=len(reviews))
@@ -96,7 +98,7 @@ def _numbered(reviews: Sequence[Review]) -> tuple[Numbered, int]:
             if at >= len(review.comments):
                 continue
             comment = review.comments[at]
-            length += len(_body(comment)) + 100
+            length += len(_told(comment)) + 100
             if length > _MOST:
                 left_out += 1
             else:
@@ -109,13 +111,16 @@ def _body(comment: Comment) -> str:
     return comment.body if len(comment.body) <= _LONGEST else f"{comment.body[:_LONGEST]} ..."
 
 
+def _told(comment: Comment) -> str:
+    """Its place on one line, and its words: a path is as much a stranger's as they are."""
+    return f"{_place(comment)}\n\n{_body(comment)}"
+
+
 def _place(comment: Comment) -> str:
     span = comment.span
     if span is None:
         return "without a place"
-    path = (
-        span.path if len(span.path.split()) == 1 else "a file with blanks in its name"
-    )  # it stands outside of a fence
+    path = one_line(span.path, _LONGEST_PATH)
     if span.start is None:
         return path
     lines = f"line {span.start}" if span.end in (None, span.start) else f"lines {span.start} to {span.end}"
