@@ -111,8 +111,8 @@ and writes have schemas of their own: [cases, reviews and outcomes](jsonl.md).
 $ reviewgauge score runs/mine hits --json | jq '.leaderboards[0].systems[] | {system, estimates}'
 ```
 
-| verb | prints | its fields |
-|---|---|---|
+| verb | prints |
+|---|---|
 """
 
 
@@ -237,11 +237,9 @@ def _call(verb: str, function: object) -> str:
 
 
 def json_page() -> str:
-    """Which record each verb prints, and the record's own fields."""
-    rows = []
-    for verb, (model, many) in _results().items():
-        fields = ", ".join(f"`{name}`" for name in model.model_fields if name != "schema_version")
-        rows.append(f"| {verb} | {'a list of' if many else 'one'} `{model.__name__}` | {fields} |")
+    """Which record each verb prints; the schema has the fields."""
+    results = _results().items()
+    rows = (f"| {verb} | {'a list of' if many else 'one'} `{model.__name__}` |" for verb, (model, many) in results)
     return JSON_HEAD + "\n".join(rows) + "\n"
 
 
