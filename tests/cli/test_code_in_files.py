@@ -18,7 +18,7 @@ from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.results import Failed
-from reviewgauge.core.specs import load, load_recorded
+from reviewgauge.core.specs import import_named, load, load_recorded
 from reviewgauge.engine.run.folder import SCORES
 from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.models.chat.client import ChatClient, chat_model
@@ -265,6 +265,16 @@ def test_a_file_that_is_called_like_a_module_path_is_still_a_file() -> None:
     Path("data").mkdir()
     assert load_recorded(Metric, "combined(file='data.json')") == load(Metric, "combined(file='data.json')")
     assert load_recorded(Metric, "combined(file='theirs.json')") == load(Metric, "combined(file='theirs.json')")
+
+
+def test_a_file_beside_a_module_of_its_name_is_still_a_file() -> None:
+    Path("theirs.py").write_text("open('ran', 'w')\n")
+    spec = "combined(file='theirs.json')"
+    import_named(spec)
+    assert load_recorded(Metric, spec) == load(Metric, spec)
+    with pytest.raises(UserError, match=r"there is no file or folder theirs\.json"):
+        load(Metric, "theirs.json")
+    assert not Path("ran").exists()
 
 
 def test_no_door_behind_an_offline_one_leads_out(listening: FakeServer) -> None:

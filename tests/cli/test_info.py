@@ -94,3 +94,10 @@ def test_a_file_of_reviews_is_never_run_or_imported(
         Path(name).chmod(0o755)
         main(["review", "sample", f"./{name}", "-o", f"run-{name}"])
     assert not Path("owned").exists()
+
+
+def test_a_device_is_not_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "cases.jsonl").symlink_to("/dev/zero")
+    for verb in ("check", "info", "doctor"):
+        assert main([verb, str(tmp_path / "cases.jsonl")]) == 2
+        assert "is a device" in capsys.readouterr().err or verb != "check"

@@ -79,6 +79,8 @@ def check(path: str | Path, *, keep: int = 1000, longest: int = LONGEST_LINE) ->
 def _files(path: Path) -> list[Path]:
     if not path.exists():
         raise UserError(f"there is nothing at {path}")
+    if path.is_char_device():  # /dev/zero is one line without an end
+        raise UserError(f"{path} is a device, not a file")
     files = case_files(path)
     if path.is_dir() and (path / REVIEWS).is_file():
         files.append(path / REVIEWS)

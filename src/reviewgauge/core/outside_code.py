@@ -37,8 +37,8 @@ def _in_current_folder() -> Iterator[None]:
 @_in_current_folder()
 def import_dotted(name: str, what: str) -> object:
     """The module or attribute at a dotted path; `what` it should be, for the UserError where there is none."""
-    if _FILE_ENDING.fullmatch(name.rpartition(".")[2]):  # `cases.json` that is not there must not run `cases.py`
-        raise UserError(f"there is no file or folder {name}", remedy=f"reviewgauge list {what}s")
+    if _names_file(name):
+        raise UserError(f"there is no file or folder {name}", remedy="reviewgauge list")
     for module_name, attribute in ((name, ""), name.rpartition(".")[::2]):
         try:
             module = importlib.import_module(module_name)
@@ -55,6 +55,11 @@ def import_dotted(name: str, what: str) -> object:
     raise UserError(f"no {what} found at {name}", remedy="is its folder the current one or on PYTHONPATH?")
 
 
+def _names_file(name: str) -> bool:
+    """Whether it reads as the name of a file: `cases.json` that is not there must not run `cases.py`."""
+    return _FILE_ENDING.fullmatch(name.rpartition(".")[2]) is not None
+
+
 def is_imported(name: str) -> bool:
     """Whether a dotted path can be followed without importing anything."""
     module, _, attribute = name.rpartition(".")
@@ -63,10 +68,9 @@ def is_imported(name: str) -> bool:
 
 @_in_current_folder()
 def would_import(name: str) -> bool:
-    """Whether following a dotted path would run a module's code: `mine.json` is a file as long as there is no `mine`.
-
-    Packages without code of their own (namespaces) are looked into.
-    """
+    """Whether following a dotted path would run a module's code. Namespace packages are looked into."""
+    if _names_file(name):
+        return False
     places = None
     walked = ""
     for part in name.split("."):
