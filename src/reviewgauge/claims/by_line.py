@@ -1,0 +1,102 @@
+"""Claims by the lines of a hunk, for what no grammar reads: a line is changed, added or removed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from difflib import SequenceMatcher
+
+from reviewgauge.claims.sides import HunkSide, Pair
+from reviewgauge.claims.statements import Statement, quoted
+from reviewgauge.core.records import Side
+
+RANK_LINES, RANK_COMMENTS, RANK_SPACE = 80, 90, 95
+_ALIKE = 0.5  # from which on one line is another form of the other
+_MOST_PAIRS = 12  # lines of a block that are compared with each other
+_EMPTY = re.compile(r"[\W_]*")
+_COMMENT = re.compile(
+    r"\s*(?:#(?!\s*(?:include|if|ifdef|ifndef|endif|define|else|pragma)\b)"
+    r"|//|/\*|\*(?:[\s/]|$)|--\s|;;|<!--|\"\"\"|''')"
+)
+
+
+def line_statements(pair: Pair, old_done: AbstractSet[int], new_done: AbstractSet[int]) -> Iterator[Statement]:
+    """A sentence for each changed line that no other sentence speaks of (`old_done`, `new_done`: rows)."""
+    said = False
+    for removed, added in pair.blocks:
+        olds = [row for row in removed if row not in old_done and _tells(pair.old.rows[row])]
+        news = [row for row in added if row not in new_done and _tells(pair.new.rows[row])]
+        for before, after in _matched(pair, olds, news):
+            if before is not None and after is not None:
+                said = True
+                yield from _changed(pair, before, after)
+            elif after is not None:
+                said = True
+                yield _one(pair.new, after, "is added")
+            elif before is not None:
+                said = True
+                yield _one(pair.old, before, "is removed")
+    if not said and not old_done and not new_done:
+        yield from _only_space(pair)
+
+
+def _tells(text: str) -> bool:
+    return _EMPTY.fullmatch(text) is None
+
+
+def _matched(pair: Pair, olds: Sequence[int], news: Sequence[int]) -> Iterator[tuple[int | None, int | None]]:
+    """Rows that are forms of one line, in order; the rest alone."""
+    left = list(news)
+    for row in olds:
+        best, found = _ALIKE, None
+        for other in left[:_MOST_PAIRS]:
+            ratio = alike(pair.old.rows[row], pair.new.rows[other])
+            if ratio > best:
+                best, found = ratio, other
+        if found is not None:
+            left.remove(found)
+        yield row, found
+    yield from ((None, row) for row in left)
+
+
+def alike(old: str, new: str) -> float:
+    """How much of two lines is the same, 0 to 1."""
+    matcher = SequenceMatcher(None, old.strip()[:300], new.strip()[:300], autojunk=False)
+    return matcher.ratio() if matcher.quick_ratio() > _ALIKE else 0.0
+
+
+def _changed(pair: Pair, before: int, after: int) -> Iterator[Statement]:
+    old, new = pair.old.rows[before], pair.new.rows[after]
+    if old.split() == new.split():
+        return
+    rank, what = (RANK_COMMENTS, "The comment") if is_comment(old) and is_comment(new) else (RANK_LINES, "The line")
+    text = f"{what} {quoted(old)} is changed to {quoted(new)}."
+    yield Statement(rank, pair.new.line(after), text, (before,), (after,))
+
+
+def _one(side: HunkSide, row: int, verb: str) -> Statement:
+    text = side.rows[row]
+    rank, what = (RANK_COMMENTS, "The comment") if is_comment(text) else (RANK_LINES, "The line")
+    rows = ((), (row,)) if side.side is Side.NEW else ((row,), ())
+    return Statement(rank, side.line(row), f"{what} {quoted(text)} {verb}.", *rows)
+
+
+def is_comment(text: str) -> bool:
+    """Whether a line looks like one that only holds a comment."""
+    return _COMMENT.match(text) is not None
+
+
+def _only_space(pair: Pair) -> Iterator[Statement]:
+    """What can be said of a hunk without a telling line."""
+    old = "".join("".join(pair.old.rows[row].split()) for row in sorted(pair.old.changed))
+    new = "".join("".join(pair.new.rows[row].split()) for row in sorted(pair.new.changed))
+    if not pair.old.changed and not pair.new.changed:
+        return
+    row = min(pair.new.changed, default=0)
+    line = pair.new.line(row) if pair.new.changed else pair.old.line(min(pair.old.changed))
+    if old == new:
+        text = "Blank lines are changed." if not old else "Only white space and line breaks are changed."
+        yield Statement(RANK_SPACE, line, text)
+    else:
+        yield Statement(RANK_SPACE, line, "Only punctuation is changed.")

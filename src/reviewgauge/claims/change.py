@@ -1,0 +1,75 @@
+"""What a change does, in sentences, by its patches alone: no model, no repository.
+
+Source: ours, in the place of the claims that CRScore (arXiv:2409.19801) has a model write. What a hunk shows before and
+after is parsed; what no grammar reads is told line by line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reviewgauge.claims.by_line import line_statements
+from reviewgauge.claims.sides import Pair
+from reviewgauge.claims.statements import Statement
+from reviewgauge.core.records import Change, ChangedFile, Claim, FileStatus
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+
+MOST = 40  # claims of a change
+MOST_HUNKS = 200  # of a change that are looked at
+SOURCE = "syntax"
+
+
+def change_claims(change: Change) -> tuple[Claim, ...]:
+    """The claims of a change, the most telling first, at most MOST; none without a patch. The ids count from 1.
+
+    With a `focus` only hunks in it are told. A claim's line is that of the new version.
+    """
+    found: list[tuple[ChangedFile, Statement]] = []
+    for file, hunks in _files(change):
+        found += [(file, statement) for statement in _file_statements(file, hunks)]
+    found.sort(key=lambda pair: pair[1].rank)  # stable: the order of the change within one rank
+    several = len({file.path for file, _ in found}) > 1
+    seen: dict[str, Claim] = {}
+    for file, statement in found:
+        body = f"{file.path}: {statement.text}" if several else statement.text
+        if body not in seen and len(seen) < MOST:
+            line = statement.line or None
+            seen[body] = Claim(id=str(len(seen) + 1), body=body, kind="claim", source=SOURCE, line=line)
+    return tuple(seen.values())
+
+
+def _files(change: Change) -> Iterator[tuple[ChangedFile, Sequence[Hunk]]]:
+    left = MOST_HUNKS
+    for file in change.files:
+        hunks = [hunk for hunk in parse_patch(file.patch or "") if _in_focus(change, file, hunk)][:left]
+        left -= len(hunks)
+        if hunks or (change.focus is None and _moved(file)):
+            yield file, hunks
+
+
+def _in_focus(change: Change, file: ChangedFile, hunk: Hunk) -> bool:
+    focus = change.focus
+    if focus is None:
+        return True
+    return focus.path in (file.path, file.old_path) and (focus.start is None or hunk.covers(focus))
+
+
+def _moved(file: ChangedFile) -> bool:
+    return file.old_path not in (None, file.path)
+
+
+def _file_statements(file: ChangedFile, hunks: Sequence[Hunk]) -> Iterator[Statement]:
+    yield from _about_file(file)
+    for hunk in hunks:
+        yield from line_statements(Pair(hunk), frozenset(), frozenset())
+
+
+def _about_file(file: ChangedFile) -> Iterator[Statement]:
+    if file.status is FileStatus.ADDED:
+        yield Statement(35, 1, f"The file `{file.path}` is added.")
+    elif file.status is FileStatus.DELETED:
+        yield Statement(5, 1, f"The file `{file.path}` is removed.")
+    elif _moved(file) and file.status is FileStatus.COPIED:
+        yield Statement(35, 1, f"The file `{file.path}` is a copy of `{file.old_path}`.")
+    elif _moved(file):
+        yield Statement(35, 1, f"The file `{file.old_path}` is renamed to `{file.path}`.")
