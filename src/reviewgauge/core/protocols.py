@@ -15,7 +15,18 @@ from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.records import Case, Change, Comment, Review
-from reviewgauge.core.results import Bounds, Drop, Failed, Failure, FailureKind, Matching, Parts, Verdict, Vote
+from reviewgauge.core.results import (
+    Bounds,
+    Coverage,
+    Drop,
+    Failed,
+    Failure,
+    FailureKind,
+    Matching,
+    Parts,
+    Verdict,
+    Vote,
+)
 from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import Plugin
 
@@ -335,6 +346,7 @@ class Measured(Record):
     parts: Parts
     facets: Mapping[str, Mapping[str, Parts]] = Field(default_factory=dict)
     matching: Matching | None = None
+    coverage: Coverage | None = None
     votes: tuple[Vote, ...] = ()
     fake: bool = False
 

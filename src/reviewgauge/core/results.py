@@ -11,7 +11,7 @@ from pydantic import Field
 
 from reviewgauge.core.base import Fact, Id, Record, Share, Text
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.records import Review, Usage
+from reviewgauge.core.records import Claim, Review, Usage
 
 
 class FailureKind(StrEnum):
@@ -172,6 +172,27 @@ class Matching(Record):
     broken: tuple[str, ...] = ()
 
 
+class Link(Record):
+    """How alike a sentence of a review and a claim are, from -1 to 1; both are counted from 0 in their `Coverage`."""
+
+    sentence: Annotated[int, Field(ge=0)]
+    claim: Annotated[int, Field(ge=0)]
+    similarity: float
+
+
+class Coverage(Record):
+    """Which sentences of a review speak about which claims on the change.
+
+    `links` hold the closest claim of each sentence and the closest sentence of each claim; a link counts where its
+    similarity is above the `threshold`, if there is one.
+    """
+
+    claims: tuple[Claim, ...] = ()
+    sentences: tuple[str, ...] = ()
+    links: tuple[Link, ...] = ()
+    threshold: float | None = None
+
+
 Parts = Mapping[str, float]
 NOT_STATED = "(not stated)"  # the slice of what does not say, so that slices add up to the whole
 
@@ -204,6 +225,7 @@ class Score(Record):
     reason: str = ""
     bounds: Bounds | None = None
     matching: Matching | None = None
+    coverage: Coverage | None = None
     votes: tuple[Vote, ...] = ()
     pins: Mapping[str, str] = Field(default_factory=dict)
     usage: Usage = Usage()

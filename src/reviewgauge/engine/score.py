@@ -314,7 +314,7 @@ class _Scorer:
             return self._failed(blank, value, "the metric failed")
         if isinstance(value, str):
             return blank.model_copy(update={"reason": value or "does not apply"})
-        measured = {name: getattr(value, name) for name in ("parts", "facets", "matching", "votes")}
+        measured = {name: getattr(value, name) for name in ("parts", "facets", "matching", "coverage", "votes")}
         return blank.model_copy(update={**measured, "fake": blank.fake or value.fake})
 
     def _failed(self, blank: Score, failure: Failure | None, reason: str) -> Score:

@@ -336,6 +336,19 @@ def _window(hypotheses: Sequence[str], references: Sequence[str], weighting: Wei
     return np.minimum(values, 1.0)
 
 
+def unit_vectors(texts: Sequence[str], weighting: Weighting) -> csr_matrix:
+    """One weighted vector of length 1 per text (texts x n-grams that occur); zeros for a text without any n-gram."""
+    from scipy.sparse import csr_matrix, diags, hstack
+
+    found = [csr_matrix((len(texts), 0))]
+    for matrix in weighting.vectors(texts):
+        keys, columns = np.unique(matrix.indices, return_inverse=True)
+        found.append(csr_matrix((matrix.data, columns, matrix.indptr), shape=(len(texts), len(keys))))
+    vectors = hstack(found, format="csr")
+    lengths = np.sqrt(_row_sums(vectors.multiply(vectors).tocsr()))
+    return diags(np.divide(1.0, lengths, out=np.zeros(len(texts)), where=lengths > 0)) @ vectors
+
+
 def _row_sums(matrix: csr_matrix) -> Numbers:
     """Added up in the order of the columns, so that equal rows have equal sums."""
     rows = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))

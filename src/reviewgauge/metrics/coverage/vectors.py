@@ -1,0 +1,106 @@
+"""How alike claims and sentences are: by rare bits of words, or by a model's token vectors without stop words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from reviewgauge.models.embeddings.embedder import Embedder, TokenStates, to_length_one
+from reviewgauge.models.text.idf import Grams, Weighting, table_of, unit_vectors
+
+Matrix = npt.NDArray[np.float64]
+Lexical = Literal["chars", "words"]
+LEXICAL: Mapping[str, Lexical] = {"chars": "chars", "words": "words"}  # words for what needs no model
+_AT_ONCE = 256  # texts whose token vectors are held at once
+
+# NLTK's English list, and the marks that CRScore adds
+STOP_TOKENS = frozenset(
+    """
+    i me my myself we our ours ourselves you you're you've you'll you'd your yours yourself yourselves he him his
+    himself she she's her hers herself it it's its itself they them their theirs themselves what which who whom this
+    that that'll these those am is are was were be been being have has had having do does did doing a an the and but if
+    or because as until while of at by for with about against between into through during before after above below to
+    from up down in out on off over under again further then once here there when where why how all any both each few
+    more most other some such no nor not only own same so than too very s t can will just don don't should should've
+    now d ll m o re ve y ain aren aren't couldn couldn't didn didn't doesn doesn't hadn hadn't hasn hasn't haven haven't
+    isn isn't ma mightn mightn't mustn mustn't needn needn't shan shan't shouldn shouldn't wasn wasn't weren weren't won
+    won't wouldn wouldn't . ,
+    """.split()  # noqa: SIM905
+)
+
+
+class Texts(NamedTuple):
+    """The claims on one change and the sentences of one review."""
+
+    claims: tuple[str, ...]
+    sentences: tuple[str, ...]
+
+
+def lexical_cosines(items: Sequence[Texts], analyzer: Lexical) -> Iterator[Matrix]:
+    """The cosine (claims x sentences) of each item by TF-IDF: 3 to 5 characters within words, or stemmed words."""
+    grams = Grams(analyzer, 3, 5) if analyzer == "chars" else Grams(analyzer, 1, 1)
+    rows = _rows(items)
+    vectors = unit_vectors(list(rows), Weighting(grams, table_of("shipped", grams)))
+    for item in items:
+        claims, sentences = ([rows[text] for text in texts] for texts in item)
+        yield np.minimum(1.0, (vectors[claims] @ vectors[sentences].T).toarray())
+
+
+def embedded_cosines(items: Sequence[Texts], model: Embedder, *, published: bool = False) -> Iterator[Matrix]:
+    """The cosine (claims x sentences) of each item by the mean of the token vectors that are no stop words.
+
+    `published`: with the slip of CRScore's code, which takes the tokens of the first text of a list for those of every
+    text in it, and reads no further than they go.
+    """
+    states = _token_states(items, model, keep=published)
+    if published:
+        for item in items:
+            claims, sentences = (_as_first(texts, states.whole) for texts in item)
+            yield np.minimum(1.0, claims @ sentences.T)
+        return
+    for item in items:
+        claims, sentences = (np.stack([states.pooled[text] for text in texts]) for texts in item)
+        yield np.minimum(1.0, claims @ sentences.T)
+
+
+class _States(NamedTuple):
+    pooled: Mapping[str, Matrix]
+    whole: Mapping[str, TokenStates]
+
+
+def _token_states(items: Sequence[Texts], model: Embedder, *, keep: bool) -> _States:
+    """The pooled vector of each text, and with `keep` those of its tokens."""
+    texts = sorted(_rows(items), key=len)
+    pooled, whole = dict[str, Matrix](), dict[str, TokenStates]()
+    for start in range(0, len(texts), _AT_ONCE):
+        chunk = texts[start : start + _AT_ONCE]
+        for text, states in zip(chunk, model.tokens(chunk), strict=True):
+            pooled[text] = _mean(states.vectors, states.tokens)
+            if keep:
+                whole[text] = states
+    return _States(pooled, whole)
+
+
+def _as_first(texts: Sequence[str], states: Mapping[str, TokenStates]) -> Matrix:
+    tokens = states[texts[0]].tokens
+    return np.stack([_mean(states[text].vectors, tokens) for text in texts])
+
+
+def _mean(vectors: npt.NDArray[np.float32], tokens: Sequence[str]) -> Matrix:
+    """The mean of the vectors whose token is no stop word, of length 1; of all where there is no other."""
+    kept = [at for at, token in enumerate(tokens[: len(vectors)]) if token not in STOP_TOKENS]
+    chosen = vectors[kept] if kept else vectors
+    mean: Matrix = to_length_one(chosen.mean(axis=0, keepdims=True))[0].astype(np.float64)
+    return mean
+
+
+def _rows(items: Sequence[Texts]) -> dict[str, int]:
+    """Each distinct text with its number."""
+    rows: dict[str, int] = {}
+    for item in items:
+        for text in (*item.claims, *item.sentences):
+            rows.setdefault(text, len(rows))
+    return rows

@@ -1,0 +1,207 @@
+"""CRScore: does a review speak about what the change does and what is wrong with it? It needs no reference.
+
+Source: Naik, Alenius, Fried and Rose, "CRScore: Grounding Automated Evaluation of Code Review Comments in Code Claims
+and Smells", NAACL 2025, arXiv:2409.19801, equations 1 to 3; the slip of its code is that of
+github.com/atharva-naik/CRScore.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache, partial
+from importlib import resources
+from typing import ClassVar, Literal
+
+from reviewgauge.claims.made import offline_claims
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, Claim, Review, findings
+from reviewgauge.core.results import Bounds, Coverage, Failure, Link, Parts
+from reviewgauge.core.trust import ModelName, Word
+from reviewgauge.metrics.coverage.sentences import published_sentences, sentences
+from reviewgauge.metrics.coverage.vectors import LEXICAL, Matrix, Texts, embedded_cosines, lexical_cosines
+from reviewgauge.models.embeddings.embedder import Embedder, check_fitted_for
+from reviewgauge.models.embeddings.load import embedder
+from reviewgauge.models.text.idf import load_idf
+
+CON, COMP, REL = "con", "comp", "rel"
+NO_CLAIMS = "there is nothing to claim about the change"
+NO_REFERENCES = "the case has no reference comment"
+NO_DIFF = "the case has no claims and no diff to make them from"
+_SILENT: Parts = {CON: 0.0, COMP: 0.0, REL: 0.0}
+
+
+@dataclass(frozen=True)
+class Crscore(Metric):
+    """How much of a review is about the change (`con`), how much of the change it covers (`comp`), and both (`rel`).
+
+    A change has claims: what it does, and what analysers say of it. `con` is the share of the review's sentences that
+    are close to a claim, `comp` the share of the claims that a sentence is close to, `rel` their harmonic mean; 0 for a
+    review without sentences. Close means a cosine above `threshold`; with `soft`, there is none, and the mean of the
+    closest cosines counts. `model` says what a cosine is taken of: "chars" or "words" (TF-IDF, offline), or an
+    embedding model, whose token vectors are pooled without stop words. A threshold belongs to one model: `threshold_of`
+    names it, and without a `threshold` the shipped one of the model is taken, if there is one. `claims`: "auto" takes
+    the case's own, or makes them from its diff without a model; "references" takes the reference comments as claims.
+    `variant="published"` cuts sentences and pools tokens as the published code does, with its slip.
+    """
+
+    model: ModelName = "chars"
+    soft: bool = True
+    threshold: float | None = None
+    threshold_of: Word = ""
+    claims: Literal["auto", "references"] = "auto"
+    variant: Literal["", "published"] = ""
+
+    batch: ClassVar[int] = 1024
+    headline: ClassVar[str] = REL
+    reads_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if not self.model:
+            raise ValueError("a model is required: chars, words, or an embedding model")
+        if self.soft and (self.threshold is not None or self.variant):
+            raise ValueError("a threshold and variant='published' need soft=False")
+        if (self.threshold is None) != (not self.threshold_of):
+            raise ValueError("a threshold needs the model that it was fitted for: threshold_of='MODEL'")
+        if self.variant and self._lexical:
+            raise ValueError("variant='published' pools token vectors: name an embedding model")
+
+    @property
+    def _lexical(self) -> bool:
+        return self.model in LEXICAL
+
+    @cached_property
+    def _embedder(self) -> Embedder:
+        return embedder(self.model)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """What a threshold belongs to: the hash of the model's weights, or of the table of rare n-grams."""
+        if lexical := LEXICAL.get(self.model):
+            return load_idf("shipped", lexical)[1]
+        return self._embedder.fingerprint
+
+    @cached_property
+    def limit(self) -> float | None:
+        """The cosine above which a sentence is close to a claim; None with `soft`. Raises UserError where none fits."""
+        if self.soft:
+            return None
+        if self.threshold is None:
+            if (shipped := _thresholds().get(self.fingerprint)) is None:
+                raise UserError(
+                    f"no threshold is known for {self.model} (fingerprint {self.fingerprint[:12]})",
+                    remedy=f"fit one: reviewgauge fit-threshold RUN --model {self.model}; or use soft=True",
+                )
+            return shipped
+        if self._lexical:
+            if self.threshold_of not in (self.model, self.fingerprint[: max(8, len(self.threshold_of))]):
+                raise UserError(
+                    f"threshold={self.threshold} belongs to {self.threshold_of}, and this is {self.model}",
+                    remedy="thresholds do not carry over between models: fit it again",
+                )
+        else:
+            check_fitted_for(self._embedder, self.threshold_of, f"threshold={self.threshold}")
+        return self.threshold
+
+    def pins(self) -> Mapping[str, str]:
+        """The fingerprint of the model, and the threshold."""
+        found = {self.model: self.fingerprint}
+        return found if self.limit is None else {**found, "threshold": f"{self.limit:g}"}
+
+    def unmeasurable(self, case: Case) -> str:
+        """There is nothing that a review could be compared with."""
+        found = self._claims(case)
+        return found if isinstance(found, str) else ""
+
+    def bounds(self, case: Case) -> Bounds | None:
+        """Nothing, and everything, covered."""
+        if self.unmeasurable(case):
+            return None
+        return Bounds(worst=_SILENT, best={CON: 1.0, COMP: 1.0, REL: 1.0})
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        """The three numbers of one review, with the sentences, the claims and what links them."""
+        (found,) = self.parts_many([(case, review)])
+        if isinstance(found, Failure):
+            raise RuntimeError(found.message)
+        return found
+
+    def parts_many(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
+        """The same in batches, so that no text is turned into a vector twice in one."""
+        for start in range(0, len(items), self.batch):
+            yield from self._measure(items[start : start + self.batch])
+
+    def _measure(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
+        cut: Callable[[str], tuple[str, ...]] = published_sentences if self.variant else sentences
+        claims = [self._claims(case) for case, _ in items]
+        said = [cut("\n".join(comment.body for comment in review.comments)) for _, review in items]
+        texts = [
+            Texts(tuple(claim.body for claim in own), spoken)
+            for own, spoken in zip(claims, said, strict=True)
+            if not isinstance(own, str) and spoken
+        ]
+        matrices = self._cosines(texts)
+        for own, spoken in zip(claims, said, strict=True):
+            if isinstance(own, str):
+                yield own
+            elif not spoken:
+                yield Measured(parts=_SILENT, coverage=Coverage(claims=own))
+            else:
+                yield self.guarded(partial(self._measured, own, spoken, next(matrices)))
+
+    def _cosines(self, texts: Sequence[Texts]) -> Iterator[Matrix]:
+        if lexical := LEXICAL.get(self.model):
+            return lexical_cosines(texts, lexical)
+        return embedded_cosines(texts, self._embedder, published=bool(self.variant))
+
+    def _measured(self, claims: tuple[Claim, ...], spoken: tuple[str, ...], cosines: Matrix) -> Measured:
+        return Measured(
+            parts=three_numbers(cosines, self.limit),
+            coverage=Coverage(claims=claims, sentences=spoken, links=closest(cosines), threshold=self.limit),
+        )
+
+    def _claims(self, case: Case) -> tuple[Claim, ...] | str:
+        """The claims that count for a case, or why there are none."""
+        if self.claims == "references":
+            groups = findings(case.references)
+            found = tuple(Claim(id=group[0].id, body=group[0].body, source="reference") for group in groups)
+            return tuple(claim for claim in found if claim.body.strip()) or NO_REFERENCES
+        if case.claims:
+            return tuple(claim for claim in case.claims if claim.body.strip()) or NO_CLAIMS
+        if not any(file.patch for file in case.change.files):
+            return NO_DIFF
+        return _offline(case.change) or NO_CLAIMS
+
+
+def three_numbers(cosines: Matrix, threshold: float | None) -> Parts:
+    """`con`, `comp` and `rel` of cosines (claims x sentences), above a threshold or, with None, of the closest ones."""
+    by_sentence, by_claim = cosines.max(axis=0), cosines.max(axis=1)
+    if threshold is None:
+        con, comp = float(by_sentence.clip(0).mean()), float(by_claim.clip(0).mean())
+    else:
+        con, comp = float((by_sentence > threshold).mean()), float((by_claim > threshold).mean())
+    return {CON: con, COMP: comp, REL: 2 * con * comp / (con + comp) if con + comp else 0.0}
+
+
+def closest(cosines: Matrix) -> tuple[Link, ...]:
+    """Each sentence with its closest claim, and each claim with its closest sentence; both count from 0."""
+    pairs = {(sentence, int(claim)) for sentence, claim in enumerate(cosines.argmax(axis=0))}
+    pairs |= {(int(sentence), claim) for claim, sentence in enumerate(cosines.argmax(axis=1))}
+    return tuple(
+        Link(sentence=sentence, claim=claim, similarity=round(float(cosines[claim, sentence]), 4))
+        for sentence, claim in sorted(pairs)
+    )
+
+
+@lru_cache(maxsize=4096)
+def _offline(change: Change) -> tuple[Claim, ...]:
+    return offline_claims(change)
+
+
+@lru_cache(maxsize=1)
+def _thresholds() -> Mapping[str, float]:
+    """The shipped thresholds by fingerprint."""
+    raw = resources.files("reviewgauge.metrics.fits").joinpath("crscore_thresholds.json").read_text("utf-8")
+    return {entry["fingerprint"]: float(entry["threshold"]) for entry in json.loads(raw)["thresholds"]}
