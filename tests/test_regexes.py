@@ -41,8 +41,7 @@ REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
 BOUNDED = {  # module, or module.NAME: why its texts are short
     "models.fake.exploring": "our own prompts, in demonstrations and tests",
     "models.fake.model": "our own prompts, in demonstrations and tests",
-    "models.fake.debate_rules": "our own prompts, in demonstrations and tests",
-    "models.fake.ensemble_rules": "our own prompts, in demonstrations and tests",
+    "models.fake.several_rules": "our own prompts, in demonstrations and tests",
     "models.fake.review_rules": "our own prompts, in demonstrations and tests",
     "models.fake.rules": "our own prompts, in demonstrations and tests",
     "models.fake.server": "an option of the command line",

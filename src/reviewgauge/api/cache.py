@@ -15,6 +15,7 @@ from reviewgauge.core.files import replacing
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.cache.call_cache import cache_file
 from reviewgauge.models.cache.contents import (
+    CachedModel,
     calls_by_model,
     count_vectors,
     delete_calls,
@@ -26,19 +27,6 @@ from reviewgauge.models.cache.contents import (
 from reviewgauge.models.request.messages import Call
 
 VECTORS = "vectors.sqlite"
-
-
-class CachedModel(Record):
-    """The answers of one model. `dollars` is what those cost whose price was known; `unpriced` counts the others."""
-
-    model: str
-    calls: int
-    tokens_in: int
-    tokens_out: int
-    dollars: float
-    unpriced: int
-    oldest: datetime
-    newest: datetime
 
 
 class CacheInfo(Record):
@@ -87,7 +75,7 @@ def cache() -> CacheInfo:
         path=str(file),
         bytes=size_of(file),
         calls=sum(model.calls for model in models),
-        models=tuple(CachedModel(**model._asdict()) for model in models),
+        models=tuple(models),
         vectors_path=str(vectors),
         vectors_bytes=size_of(vectors),
         vectors=count_vectors(vectors) if vectors.exists() else 0,

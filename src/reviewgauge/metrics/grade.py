@@ -19,6 +19,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds, Vote
+from reviewgauge.core.specs import plugin_name
 from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.pairs.asking import all_read
 from reviewgauge.metrics.texts.text_metric import TextNormaliser, reference_texts, text_pair
@@ -61,7 +62,34 @@ def read_grade(text: str) -> int:
 
 
 @dataclass(frozen=True)
-class Grade(Metric):
+class ModelGrade(Metric):
+    """What a chat model makes of the text of a review, asked in the words of `prompt`."""
+
+    model: ModelName = ""
+    prompt: Literal["published", "fenced"] = "published"
+
+    reads_order: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_model(self.model)
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The model that is asked."""
+        return (self.model,) if self.model else ()
+
+    def pins(self) -> Mapping[str, str]:
+        """The words of the prompt."""
+        return {"prompt": self._prompt.digest}
+
+    @property
+    def _prompt(self) -> Prompt:
+        suffix = "" if self.prompt == "published" else "_fenced"
+        return load_prompt("reviewgauge.metrics", plugin_name(self) + suffix)
+
+
+@dataclass(frozen=True)
+class Grade(ModelGrade):
     """`grade`, a mean of 1 to 5. The model is asked `trials` times at once, unless the review says the reference.
 
     In the paper's order: an exact match is a 5 without a call; the commonest grade of the trials counts, their median
@@ -71,32 +99,16 @@ class Grade(Metric):
     share of reviews that took calls, `spread` how far the trials of such a review lie apart, on average.
     """
 
-    model: ModelName = ""
-    prompt: Literal["published", "fenced"] = "published"
     trials: int = 3
 
     headline: ClassVar[str] = "grade"
     units: ClassVar[Mapping[str, str]] = {"grade": "grades", "spread": "grades"}
     lower_is_better: ClassVar[frozenset[str]] = frozenset({"spread"})
-    reads_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_model(self.model)
+        super().__post_init__()
         if not 1 <= self.trials <= MOST_TRIALS or self.trials % 2 == 0:
             raise ValueError(f"trials={self.trials} must be an odd number from 1 to {MOST_TRIALS}")
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The model that grades."""
-        return (self.model,) if self.model else ()
-
-    def pins(self) -> Mapping[str, str]:
-        """The words of the prompt."""
-        return {"prompt": self._prompt.digest}
-
-    @property
-    def _prompt(self) -> Prompt:
-        return load_prompt("reviewgauge.metrics", "grade" if self.prompt == "published" else "grade_fenced")
 
     def parts(self, case: Case, review: Review) -> Measured | str:
         """The grade of the review's text, whether the model was asked, and the spread of its trials. Raises Failed."""

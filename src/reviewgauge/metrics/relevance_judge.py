@@ -10,15 +10,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Bounds
-from reviewgauge.core.trust import ModelName
-from reviewgauge.metrics.grade import check_model, grades
+from reviewgauge.metrics.grade import ModelGrade, grades
 from reviewgauge.models.answers.readers import one_answer, whole_number
-from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
+from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
 
 LOW, HIGH = 1, 5
 MEANINGS = {HIGH: re.compile(r"\bconcise and comprehensive\b", re.IGNORECASE)}  # the prompt's words
@@ -28,7 +27,7 @@ NO_DIFF = "the diff of the change is not at hand"
 
 
 @dataclass(frozen=True)
-class RelevanceJudge(Metric):
+class RelevanceJudge(ModelGrade):
     """`score` from 1 to 5, and `relevance`, the same from 0 to 1: (score - 1) / 4, as CRScore normalises its raters.
 
     The model is asked once a review, and told the language of the case and its whole diff; with `cut` no more than
@@ -37,33 +36,16 @@ class RelevanceJudge(Metric):
     blank review is a 1 without a call.
     """
 
-    model: ModelName = ""
-    prompt: Literal["published", "fenced"] = "published"
     cut: int | None = None
 
     headline: ClassVar[str] = "score"
     units: ClassVar[Mapping[str, str]] = {"score": "grades"}
     lower_is_better: ClassVar[frozenset[str]] = frozenset({CUT})
-    reads_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_model(self.model)
+        super().__post_init__()
         if self.cut is not None and self.cut < 1:
             raise ValueError(f"cut must be above 0, got {self.cut}")
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        """The model that scores."""
-        return (self.model,) if self.model else ()
-
-    def pins(self) -> Mapping[str, str]:
-        """The words of the prompt."""
-        return {"prompt": self._prompt.digest}
-
-    @property
-    def _prompt(self) -> Prompt:
-        name = "relevance_judge" if self.prompt == "published" else "relevance_judge_fenced"
-        return load_prompt("reviewgauge.metrics", name)
 
     def unmeasurable(self, case: Case) -> str:
         """The case lacks its diff or its language."""

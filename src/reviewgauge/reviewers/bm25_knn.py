@@ -3,7 +3,8 @@
 Source: CRScore (Naik et al., 2025), appendix D.3, its BM-25 retriever, with the k1 = .9 and b = .4 of its engine
 (Pyserini), which also stems words. Its code (https://github.com/atharva-naik/CRScore, src/models/knn_review_gen.py)
 counts documents from 1 and reviews from 0, so that it answers with the review of the *next* training change:
-`variant="published"`.
+`variant="published"`. The index is bm25s (Lù, arXiv:2407.03618, 2024), by the formula of Lucene (Kamphuis
+et al., "Which BM25 Do You Mean?", 2020).
 """
 
 from __future__ import annotations
@@ -11,15 +12,17 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from typing_extensions import override
 
-from reviewgauge.models.retrieval.bm25 import Bm25Index
+from reviewgauge.core.errors import MissingExtra
 from reviewgauge.reviewers.learning.nearest import Hit, Mask, Nearest
 
 _WORD = re.compile(r"\w+")
+
+Scores = np.ndarray[Any, np.dtype[np.float32]]
 
 
 @dataclass(frozen=True)
@@ -62,3 +65,30 @@ class _Words:
 
 def _words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
+
+
+class Bm25Index:
+    """An index of texts. It never changes, so several threads may ask it."""
+
+    def __init__(self, texts: Sequence[Sequence[str]], k1: float = 1.5, b: float = 0.75) -> None:
+        """Index the texts, each a list of words. Raises MissingExtra."""
+        try:
+            import bm25s
+        except ImportError:
+            raise MissingExtra("bm25s", "build") from None
+        self._size = len(texts)
+        self._words = frozenset(word for text in texts for word in text)
+        self._index = None
+        if self._words:
+            self._index = bm25s.BM25(k1=k1, b=b, method="lucene")
+            self._index.index([list(text) for text in texts], show_progress=False)
+
+    def __len__(self) -> int:
+        return self._size
+
+    def scores(self, query: Sequence[str]) -> Scores:
+        """The score of each text, 0 where it shares no word with the query. A word that is repeated counts again."""
+        known = [word for word in query if word in self._words]
+        if self._index is None or not known:
+            return np.zeros(self._size, dtype=np.float32)
+        return np.asarray(self._index.get_scores(known), dtype=np.float32)

@@ -17,7 +17,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.reviewers.reading.change_text import with_patches
-from reviewgauge.reviewers.reading.places import changed_lines
+from reviewgauge.reviewers.reading.placing import changed_lines
 
 TEXT = "Please double-check this change: is it correct, covered by a test and easy to read?"
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
+from reviewgauge.core.base import Record
 from reviewgauge.models.cache.call_cache import cache_error, open_file, unpack
 from reviewgauge.models.request.budget import kind_of
 from reviewgauge.models.request.messages import Call
@@ -17,8 +18,8 @@ T = TypeVar("T")
 _SAMPLE = 5_000  # calls of a model to estimate the length of its answers from
 
 
-class ModelCalls(NamedTuple):
-    """The calls of one model, by its whole spec. `dollars` is the sum of those whose price was known."""
+class CachedModel(Record):
+    """The answers of one model. `dollars` is what those cost whose price was known; `unpriced` counts the others."""
 
     model: str
     calls: int
@@ -30,17 +31,19 @@ class ModelCalls(NamedTuple):
     newest: datetime
 
 
-def calls_by_model(file: Path) -> list[ModelCalls]:
+def calls_by_model(file: Path) -> list[CachedModel]:
     """What a cache of calls holds, the model with the most calls first. Raises UserError."""
     query = (
         "SELECT model, count(*), sum(tokens_in), sum(tokens_out), total(dollars), sum(dollars IS NULL), min(made), "
         "max(made) FROM calls GROUP BY model ORDER BY 2 DESC, 1"
     )
 
-    def read(connection: sqlite3.Connection) -> list[ModelCalls]:
+    names = ("model", "calls", "tokens_in", "tokens_out", "dollars", "unpriced")
+
+    def read(connection: sqlite3.Connection) -> list[CachedModel]:
         return [
-            ModelCalls(model, calls, tokens_in, tokens_out, dollars, unpriced, _time(oldest), _time(newest))
-            for model, calls, tokens_in, tokens_out, dollars, unpriced, oldest, newest in connection.execute(query)
+            CachedModel(**dict(zip(names, row, strict=True)), oldest=_time(oldest), newest=_time(newest))
+            for *row, oldest, newest in connection.execute(query)
         ]
 
     return _use(file, read)

@@ -7,10 +7,9 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reviewgauge.models.fake.debate_rules import debate_answer, debate_decide, debate_review
-from reviewgauge.models.fake.ensemble_rules import aggregate
 from reviewgauge.models.fake.request_text import FENCED, last_slot, prompt_of
 from reviewgauge.models.fake.review_rules import comment, locate, merge, plain_review, ranked_report, report, review
+from reviewgauge.models.fake.several_rules import aggregate, debate_answer, debate_decide, debate_review
 from reviewgauge.models.request.messages import Request
 from reviewgauge.models.text.lexical import dice, profile
 

@@ -16,7 +16,7 @@ from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.same_change import identity_marks
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.reviewers.reading.change_text import with_patches
-from reviewgauge.reviewers.reading.places import changed_lines
+from reviewgauge.reviewers.reading.placing import changed_lines
 
 MOST = 500  # hunks of a change that are read
 LONGEST = 20_000  # characters of a passage that are read; the longest method of GradedReviews has 2,000

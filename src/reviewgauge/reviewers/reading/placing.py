@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 from reviewgauge.core.base import content_id
-from reviewgauge.core.records import Anchoring, Comment, Span, Task
+from reviewgauge.core.records import Anchoring, ChangedFile, Comment, Side, Span, Task
 from reviewgauge.core.results import Failed
 from reviewgauge.models.chat.ask import Reading
 from reviewgauge.repo.diff.anchors import anchor
-from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.reviewers.reading.change_text import Piece
 from reviewgauge.reviewers.reading.review_files import unique
 
@@ -48,6 +48,16 @@ def _span(piece: Piece) -> Span | None:
     file = change.files[0]
     hunks = parse_patch(file.patch or "")
     return hunks[0].span(file.path) if len(hunks) == 1 else Span(path=file.path)
+
+
+def changed_lines(file: ChangedFile, hunk: Hunk) -> Span:
+    """The lines that a hunk adds, from the first to the last, or those that it deletes where it adds none."""
+    for kind, side in (("+", Side.NEW), ("-", Side.OLD)):
+        numbers = [n for line in hunk.lines if line.kind == kind and (n := line.number(side)) is not None]
+        if numbers:
+            path = file.path if side is Side.NEW else file.old_path or file.path
+            return Span(path=path, start=numbers[0], end=numbers[-1], side=side)
+    return Span(path=file.path)
 
 
 def numbered(comments: Iterable[Comment]) -> tuple[Comment, ...]:

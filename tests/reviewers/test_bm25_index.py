@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from reviewgauge.core.errors import MissingExtra
-from reviewgauge.models.retrieval.bm25 import Bm25Index
+from reviewgauge.reviewers.bm25_knn import Bm25Index
 
 TEXTS = [["if", "x", "is", "none"], ["return", "x", "x", "y"], ["none"], []]
 

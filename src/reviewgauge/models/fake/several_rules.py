@@ -1,4 +1,4 @@
-"""The fake model's rules for the roles of a debate."""
+"""The fake model's rules for several reviewers: the roles of a debate, and what several reviews become."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import re
 from reviewgauge.models.fake.request_text import FENCED, prompt_of
 from reviewgauge.models.fake.review_rules import DANGERS, noted_lines
 from reviewgauge.models.request.messages import Request
+from reviewgauge.models.text.lexical import dice
 
 _FINDING = re.compile(rf"^(?P<name>F\d+), by the reviewer of \w+\n{FENCED.format('said')}$", re.MULTILINE | re.DOTALL)
 _MINE = re.compile(r"^Decide on ([F\d, ]+), which are yours\.", re.MULTILINE)
 _BY_DESIGN = "by design"
+_COUNT = re.compile(r"^(\d+) reviews were written\.", re.MULTILINE)
+_LISTED = re.compile(r"^(\d+\.\d+)\n<<<DATA (\w+)>>>\n([^\n]*)\n\n(.*?)\n<<<END \2>>>$", re.MULTILINE | re.DOTALL)
+_SAME_FROM = 0.3
 
 
 def debate_review(request: Request) -> str:
@@ -51,3 +55,26 @@ def debate_decide(request: Request) -> str:
         word = {"decision": "withdraw" if gone else "keep", "comment": "" if gone else comment, "reason": reason}
         decisions.append({"finding": found["name"], **word})
     return json.dumps({"decisions": decisions})
+
+
+def aggregate(request: Request) -> str:
+    """One report of several reviews: what more than half of them raise at one place, in the words of the first.
+
+    Two findings are the same where their places are written alike and the Dice coefficient of their content words is
+    at least .3.
+    """
+    prompt = prompt_of(request)
+    count = _COUNT.search(prompt)
+    groups: list[list[tuple[str, str, str]]] = []
+    for number, _, place, text in _LISTED.findall(prompt):
+        for group in groups:
+            _, there, other = group[0]
+            if place == there and (text == other or dice(text, other) >= _SAME_FROM):
+                group.append((number, place, text))
+                break
+        else:
+            groups.append([(number, place, text)])
+    of = int(count[1]) if count else 0
+    kept = [g for g in groups if 2 * len({number.partition(".")[0] for number, _, _ in g}) > of]
+    report = [{"from": [number for number, _, _ in group], "text": group[0][2]} for group in kept]
+    return json.dumps({"findings": report})

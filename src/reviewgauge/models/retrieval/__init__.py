@@ -1,1 +1,0 @@
-"""Finds the texts that share most words with a query."""
