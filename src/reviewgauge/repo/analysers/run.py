@@ -38,6 +38,7 @@ from reviewgauge.repo.analysers.findings import (
     Output,
     RawFinding,
 )
+from reviewgauge.repo.analysers.functions import Functions
 from reviewgauge.repo.analysers.jshint import run_jshint
 from reviewgauge.repo.analysers.pmd import run_pmd
 from reviewgauge.repo.analysers.programs import LIBRARIES, WORKED, find_ruff, run_libraries, run_ruff
@@ -118,7 +119,7 @@ class _ExportedFiles:
 
     changed: dict[str, frozenset[int]] = field(default_factory=dict)
     lines: dict[str, list[str]] = field(default_factory=dict)
-    functions: dict[str, list[tuple[str, int, int]]] = field(default_factory=dict)
+    functions: dict[str, Functions] = field(default_factory=dict)
 
 
 def installed(tools: Iterable[str] = TOOLS) -> dict[str, str]:
@@ -228,7 +229,7 @@ def analyse(repository: Repository, change: Change, settings: AnalyserSettings) 
     for output in outputs:
         raw += output.findings
         for path, functions in output.functions.items():
-            exported.functions[path] = list(functions)
+            exported.functions[path] = Functions(functions)
         for item in output.unread:
             unread.setdefault(item.path, []).append((item.tool, item.reason))
     for path, reasons in sorted(unread.items()):
@@ -278,14 +279,12 @@ def _place(raw: Iterable[RawFinding], exported: _ExportedFiles) -> Iterator[tupl
     ordered = {path: sorted(lines) for path, lines in exported.changed.items()}
     for item in raw:
         changed = ordered.get(item.path, [])
-        known = exported.functions.get(item.path, [])
+        known = exported.functions.get(item.path, Functions())
         if findings.ignored(item):
             continue
         if item.function:
-            name = item.function.rpartition(".")[2]
             # complexipy counts a function from its first decorator on
-            starts = [s for n, s, e in known if e == item.end and n.rpartition(".")[2] == name]
-            start = starts[0] if starts else item.start
+            start = known.start(item.function, item.end) or item.start
             touched = _touched(changed, start, item.end)
             at = (touched[0], touched[0]) if touched else None
         elif item.lines:
@@ -305,10 +304,7 @@ def _touched(changed: Sequence[int], start: int, end: int) -> tuple[int, int] | 
     return (changed[first], changed[after - 1]) if first < after else None
 
 
-def _finding(
-    item: RawFinding, at: tuple[int, int], known: Sequence[tuple[str, int, int]], lines: Sequence[str]
-) -> Finding:
-    around = [(end - start, name) for name, start, end in known if start <= at[0] <= end]
+def _finding(item: RawFinding, at: tuple[int, int], known: Functions, lines: Sequence[str]) -> Finding:
     return Finding(
         tool=item.tool,
         rule=item.rule,
@@ -318,7 +314,7 @@ def _finding(
         message=" ".join(item.message.split()),
         category=findings.category(item),
         severity=findings.severity(item),
-        function=item.function or (min(around)[1] if around else ""),
+        function=item.function or known.around(at[0]),
         quote=lines[at[0] - 1].strip() if at[0] <= len(lines) else "",
     )
 
