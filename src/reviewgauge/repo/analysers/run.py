@@ -24,7 +24,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.files import search_path
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Severity, Side
 from reviewgauge.core.results import Drop
@@ -62,6 +62,7 @@ __all__ = [
 ]
 
 LARGEST = 1_000_000  # bytes; a larger file is generated or data, and no tool reads it
+LONGEST = 4_000  # characters of what one rule says of one line
 REACH = 10  # lines; a finding that spans more (a whole function or block) counts by its first line alone
 
 _LIZARD = (
@@ -339,6 +340,7 @@ def _merge(placed: Iterable[tuple[RawFinding, Finding]]) -> list[Finding]:
             if finding.rule != first.rule and item.function:
                 message = f"{message}; {finding.message}"
             merged[key] = replace(first, message=message, agree=(*first.agree, f"{finding.tool}:{finding.rule}"))
-        elif finding.message not in first.message:
-            merged[key] = replace(first, message=f"{first.message.rstrip('.')}. {finding.message}")
+        elif len(first.message) < LONGEST and finding.message not in first.message:
+            message = f"{first.message.rstrip('.')}. {finding.message}"
+            merged[key] = replace(first, message=one_line(message, LONGEST))
     return sorted(merged.values(), key=lambda f: (f.path, f.start, f.end, f.tool, f.rule))
