@@ -48,16 +48,12 @@ def command(labels: str, metrics: Sequence[str], as_json: bool, **options: Any) 
     Killed or interrupted while it measures, the same command goes on where it stopped.
     """
     work = partial(calibrate, labels, *metrics, **options)
-    result = run_stoppable("calibrating", work, as_json, _shown, note_first=_notes)
+    result = run_stoppable(
+        "calibrating", work, as_json, _shown, note_first=lambda done: note_reasons(done.totals, done.notes)
+    )
     if result.leaks:
         note("a fit to shuffled labels reaches more than chance: the folds do not keep apart what belongs together")
     return 1 if result.leaks else 0
-
-
-def _notes(result: CalibrateResult) -> None:
-    for text in result.notes:
-        note(f"note: {text}")
-    note_reasons(result.totals)
 
 
 def _shown(result: CalibrateResult) -> list[object]:

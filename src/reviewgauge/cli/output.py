@@ -142,8 +142,10 @@ def run_stoppable(
     return result
 
 
-def note_reasons(totals: Iterable[WorkTotals]) -> None:
-    """Note the first failure of each kind."""
+def note_reasons(totals: Iterable[WorkTotals], notes: Iterable[str] = ()) -> None:
+    """Print `notes`, then the first failure of each kind."""
+    for text in notes:
+        note(f"note: {text}")
     for one in totals:
         for kind, message in one.reasons.items():
             note(f"note: failed ({kind}): {one_line(message, 300)}")

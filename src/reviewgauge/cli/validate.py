@@ -11,7 +11,7 @@ import click
 
 from reviewgauge.api.validate import REPORT, ValidateResult, validate
 from reviewgauge.cli.options import from_option, json_option, model_options, retry_option, seed_option, stage_option
-from reviewgauge.cli.output import note, note_reasons, run_stoppable
+from reviewgauge.cli.output import note_reasons, run_stoppable
 from reviewgauge.views.terminal.closing import after_measuring, measuring_line
 from reviewgauge.views.validity.tables import validity
 
@@ -54,14 +54,10 @@ def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any)
     measurements of a metric failed.
     """
     work = partial(validate, dataset, *metrics, **options)
-    result = run_stoppable("validating", work, as_json, _shown, note_first=_notes)
+    result = run_stoppable(
+        "validating", work, as_json, _shown, note_first=lambda done: note_reasons(done.totals, done.notes)
+    )
     return int(any(totals.all_failed for totals in result.totals))
-
-
-def _notes(result: ValidateResult) -> None:
-    for text in result.notes:
-        note(f"note: {text}")
-    note_reasons(result.totals)
 
 
 def _shown(result: ValidateResult) -> list[object]:

@@ -357,6 +357,3 @@ def _is_name(name: str) -> bool:
         return repository_name(name) == name
     except UserError:
         return False
-
-
-CHOSEN, FORGE = "repositories.jsonl", "forge"

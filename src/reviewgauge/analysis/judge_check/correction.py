@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, PairInstrument
-from reviewgauge.analysis.judge_check.reference_labels import FALSE, MISSED, SAME, Material, majority
+from reviewgauge.analysis.judge_check.reference_labels import Material, majority
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import LEVEL
 from reviewgauge.analysis.validity.human_values import human_values
@@ -34,6 +34,7 @@ from reviewgauge.core.labels import Label, RaterKind
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.judge_check import Corrected
 from reviewgauge.core.reports.validity import Figure
+from reviewgauge.datasets.martian import FALSE, MISSED, SAME
 from reviewgauge.metrics.matching.policies import assign
 
 FEWEST = 10  # checked clusters; with fewer the figure says that its interval is rough

@@ -21,13 +21,13 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.judge_check import Kind
+from reviewgauge.datasets.martian import FALSE, SAME
 from reviewgauge.judges.recorded import Recorded
 from reviewgauge.metrics.texts.text_metric import reference_texts
 from reviewgauge.models.request.model_spec import family, is_model
 from reviewgauge.models.text.lexical import dice
 
 PEOPLE = "people"
-SAME, FALSE, MISSED = "same_issue", "false_positive", "missed"
 Truth = float | None
 Verdicts = Callable[[str], tuple[Sequence[Review], Sequence[Label]]]
 """Name of a recorded judge -> (the reviews that it extracted, its labels on them)."""

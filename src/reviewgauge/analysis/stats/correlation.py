@@ -363,7 +363,7 @@ def _clipped(values: Numbers, undefined: Flags) -> Numbers:
 
 
 EXACT = 8  # values up to which every order is counted; beyond, Student's distribution is as good
-_ROUNDING = 1e-9
+_EQUAL = 1e-9  # sums of products of ranks that differ by less are equal
 
 
 def spearman_p(first: Numbers, second: Numbers) -> float | None:
@@ -385,7 +385,7 @@ def spearman_p(first: Numbers, second: Numbers) -> float | None:
     if n < 2 or not ranks.any() or not others.any():
         return None
     here = abs(float(ranks @ others))
-    return float((np.abs(ranks[_orders(n)] @ others) >= here - _ROUNDING).mean())
+    return float((np.abs(ranks[_orders(n)] @ others) >= here - _EQUAL).mean())
 
 
 @cache

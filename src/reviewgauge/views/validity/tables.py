@@ -12,6 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from reviewgauge.analysis.stats.classification import TREE
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.validity import Classifier, Figure, GradeRow, MetricValidity, RowSet, ValidityReport
 from reviewgauge.views.terminal import figures
@@ -227,14 +228,12 @@ def _trees(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Renderab
     every = [(m, c) for m in metrics for c in m.classifiers]
     if not every:
         return
-    first = [c for _, c in every if c.name == words.TREE][:1]
-    baselines = {
-        (c.name, c.rows, c.accuracy.value, c.balanced_accuracy.value): c for _, c in every if c.name != words.TREE
-    }
+    first = [c for _, c in every if c.name == TREE][:1]
+    baselines = {(c.name, c.rows, c.accuracy.value, c.balanced_accuracy.value): c for _, c in every if c.name != TREE}
     lines = [
-        (short(m) if c.name == words.TREE else plain(f"  {c.name}", 60, "dim"), c)
+        (short(m) if c.name == TREE else plain(f"  {c.name}", 60, "dim"), c)
         for m, c in every
-        if c.name == words.TREE or len(baselines) > 1
+        if c.name == TREE or len(baselines) > 1
     ]
     if len(baselines) == 1:
         lines += [(plain(c.name, 60, "bold"), c) for c in baselines.values()]

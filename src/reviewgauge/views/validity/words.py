@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from reviewgauge.analysis.stats.classification import MAJORITY, TREE
 from reviewgauge.core.reports.validity import (
     Calibrated,
     Classifier,
@@ -20,7 +21,6 @@ from reviewgauge.core.reports.validity import (
 from reviewgauge.views.terminal import figures
 
 NAMED = 3  # more metrics than this in one sentence are counted, not named
-TREE, MAJORITY = "decision tree", "majority class"
 
 
 def coefficient(value: float | None) -> str:
