@@ -148,6 +148,8 @@ def _cells(file: Path) -> Iterator[tuple[int, tuple[object, ...]]]:
     """(number, values) of each row of the first sheet, as Excel last computed them."""
     import openpyxl
 
+    if file.exists() and not file.is_file():
+        raise UserError(f"{file} is not a plain file")
     try:
         with file.open("rb") as stream:
             size = sum(part.file_size for part in zipfile.ZipFile(stream).infolist())

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.datasets.files.local_files import data_home, locate
+from reviewgauge.datasets.files.local_files import data_home, locate, objects
 
 
 def test_the_own_variable_wins_then_xdg_then_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,3 +32,10 @@ def test_a_given_path_must_exist(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="does not exist"):
         locate("martian", str(tmp_path / "absent"))
     assert locate("martian", str(tmp_path)) == tmp_path
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "rows.json"])
+def test_a_pipe_among_the_files_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    os.mkfifo(tmp_path / name)
+    with pytest.raises(UserError, match="is not a plain file"):
+        list(objects(tmp_path / name))

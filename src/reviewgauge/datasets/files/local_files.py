@@ -83,6 +83,8 @@ def objects(file: Path) -> Iterator[Node]:
     if file.suffix == ".json":
         yield from read_json(file, file.stem).items()
         return
+    if file.exists() and not file.is_file():
+        raise UserError(f"{file} is not a plain file")  # a pipe would be waited for
     try:
         with file.open("rb") as stream:
             for number, line in lines(stream, file.name):
