@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import csv
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -302,6 +303,11 @@ def _absent(folder: Path) -> None:
     (folder / "phase1/js_claim_acc_annot_marcus.csv").unlink()
 
 
+def _pipe(folder: Path) -> None:
+    _absent(folder)
+    os.mkfifo(folder / "phase1/js_claim_acc_annot_marcus.csv")
+
+
 def _latin(folder: Path) -> None:
     (folder / "phase1/js_claim_acc_annot_marcus.csv").write_bytes(b"id,index\n\xe9,1\n")
 
@@ -318,6 +324,7 @@ def _one_copy(folder: Path) -> None:
         (_other, "is 8, but 7 in phase2/js_marcus"),
         (_columns, "has no column 'additional claims'"),
         (_absent, "js_claim_acc_annot_marcus.csv does not exist (reviewgauge get crscore_study)"),
+        (_pipe, "js_claim_acc_annot_marcus.csv is not a plain file"),
         (_latin, "is not UTF-8"),
         (_one_copy, "last100_Atharva.csv does not exist"),
     ],

@@ -140,6 +140,8 @@ def _read(folder: Path, name: str, columns: Sequence[str]) -> list[CrscoreRow]:
     try:
         if file.stat().st_size > LARGEST_FILE:
             raise BadInput(name, f"is over {LARGEST_FILE:,} bytes")
+        if not file.is_file():
+            raise UserError(f"{file} is not a plain file")
         text = read_file(file).decode("utf-8-sig")
     except FileNotFoundError:
         raise UserError(f"{file} does not exist", remedy="reviewgauge get crscore_study") from None
