@@ -44,15 +44,15 @@ class Crscore(Metric):
     embedding model, whose token vectors are pooled without stop words. A threshold belongs to one model: `threshold_of`
     names it, and without a `threshold` the shipped one of the model is taken, if there is one. `claims`: "auto" takes
     the case's own, or makes them from its diff without a model; "references" takes the reference comments as claims.
-    `variant="published"` cuts sentences and pools tokens as the published code does, with its slip.
+    `variant="published"` (not soft) cuts sentences and pools tokens as the published code does, with its slip.
     """
 
-    model: ModelName = "chars"
+    model: ModelName = "words"
     soft: bool = True
     threshold: float | None = None
     threshold_of: Word = ""
     claims: Literal["auto", "references"] = "auto"
-    variant: Literal["", "published"] = ""
+    variant: Literal["", "closest", "published"] = ""
 
     batch: ClassVar[int] = 1024
     headline: ClassVar[str] = REL
@@ -61,11 +61,13 @@ class Crscore(Metric):
     def __post_init__(self) -> None:
         if not self.model:
             raise ValueError("a model is required: chars, words, or an embedding model")
-        if self.soft and (self.threshold is not None or self.variant):
+        if self.soft and (self.threshold is not None or self.variant == "published"):
             raise ValueError("a threshold and variant='published' need soft=False")
+        if not self.soft and self.variant == "closest":
+            raise ValueError("variant='closest' is for soft=True: above a threshold, it is the closest that counts")
         if (self.threshold is None) != (not self.threshold_of):
             raise ValueError("a threshold needs the model that it was fitted for: threshold_of='MODEL'")
-        if self.variant and self._lexical:
+        if self.variant == "published" and self._lexical:
             raise ValueError("variant='published' pools token vectors: name an embedding model")
 
     @property
@@ -134,7 +136,7 @@ class Crscore(Metric):
             yield from self._measure(items[start : start + self.batch])
 
     def _measure(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
-        cut: Callable[[str], tuple[str, ...]] = published_sentences if self.variant else sentences
+        cut: Callable[[str], tuple[str, ...]] = published_sentences if self.variant == "published" else sentences
         claims = [self._claims(case) for case, _ in items]
         said = [cut("\n".join(comment.body for comment in review.comments)) for _, review in items]
         texts = [
@@ -154,11 +156,11 @@ class Crscore(Metric):
     def _cosines(self, texts: Sequence[Texts]) -> Iterator[Matrix]:
         if lexical := LEXICAL.get(self.model):
             return lexical_cosines(texts, lexical)
-        return embedded_cosines(texts, self._embedder, published=bool(self.variant))
+        return embedded_cosines(texts, self._embedder, published=self.variant == "published")
 
     def _measured(self, claims: tuple[Claim, ...], spoken: tuple[str, ...], cosines: Matrix) -> Measured:
         return Measured(
-            parts=three_numbers(cosines, self.limit),
+            parts=once(cosines) if self.soft and not self.variant else three_numbers(cosines, self.limit),
             coverage=Coverage(claims=claims, sentences=spoken, links=closest(cosines), threshold=self.limit),
         )
 
@@ -183,6 +185,18 @@ def three_numbers(cosines: Matrix, threshold: float | None) -> Parts:
     else:
         con, comp = float((by_sentence > threshold).mean()), float((by_claim > threshold).mean())
     return {CON: con, COMP: comp, REL: 2 * con * comp / (con + comp) if con + comp else 0.0}
+
+
+def once(cosines: Matrix) -> Parts:
+    """The same of the pairs with the largest sum in which each sentence and each claim stands once.
+
+    With their sum T it is T / sentences, T / claims, and 2 T / (sentences + claims), their harmonic mean.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    total = float(cosines[linear_sum_assignment(cosines, maximize=True)].clip(0).sum())
+    claims, spoken = cosines.shape
+    return {CON: total / spoken, COMP: total / claims, REL: 2 * total / (claims + spoken)}
 
 
 def closest(cosines: Matrix) -> tuple[Link, ...]:

@@ -7,7 +7,7 @@ import re
 _FENCED = re.compile(r"^[^\S\n]*(```|~~~).*?(?:^[^\S\n]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _MARKER = re.compile(r"^\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)*")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|resp|approx|incl|no|fig)|(?<!\w)\w)\.$", re.IGNORECASE)
-_END = re.compile(r"(?<=[.!?…])[\"')\]*_]*\s+|(?<=[。！？])")
+_END = re.compile(r"(?<=[.!?…])(?P<closing>[\"')\]*_]*)\s+|(?<=[。！？])(?P<nothing>)")
 _WORD = re.compile(r"\w")
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
 _DELIMITERS = re.compile(r"\. |\? ")
@@ -38,6 +38,6 @@ def _of_line(line: str) -> list[str]:
     found, start = list[str](), 0
     for end in _END.finditer(masked):
         if not _ABBREVIATION.search(masked[start : end.start()]):
-            found.append(line[start : end.start()])
+            found.append(line[start : end.end(end.lastgroup or 0)])
             start = end.end()
     return [sentence.strip() for sentence in [*found, line[start:]] if _WORD.search(sentence)]

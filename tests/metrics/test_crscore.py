@@ -1,0 +1,166 @@
+"""CRScore: the three numbers by hand, what has none, and whose threshold it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Measured, Metric
+from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, Review
+from reviewgauge.core.results import Failure
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.coverage.vectors import Matrix
+from reviewgauge.metrics.crscore import Crscore, closest, once, three_numbers
+
+PATCH = "@@ -1,2 +1,2 @@\n def ship(weight):\n-    return weight > 10\n+    return weight >= 10\n"
+CLAIMS = (
+    Claim(id="1", body="The function ship compares the weight with 10 by >= and not by >."),
+    Claim(id="2", body="The retry counter is removed."),
+)
+
+
+def crscore(spec: str = "crscore") -> Crscore:
+    metric = load(Metric, spec)
+    assert isinstance(metric, Crscore)
+    return metric
+
+
+def case(*claims: Claim, patch: str | None = None, references: tuple[str, ...] = ()) -> Case:
+    files = (ChangedFile(path="shop/ship.py", patch=patch),) if patch else ()
+    comments = tuple(Comment(id=f"r{at}", body=body) for at, body in enumerate(references))
+    return Case(id="c", change=Change(repo="o/r", files=files), claims=claims, references=comments)
+
+
+def review(*bodies: str) -> Review:
+    comments = tuple(Comment(id=f"k{at}", body=body) for at, body in enumerate(bodies))
+    return Review(case="c", system="s", comments=comments)
+
+
+def measured(of: Case, said: Review, spec: str = "crscore") -> Measured:
+    found = crscore(spec).parts(of, said)
+    assert isinstance(found, Measured)
+    return found
+
+
+def test_the_three_numbers_above_a_threshold() -> None:
+    cosines = np.array([[0.9, 0.2, 0.7], [0.1, 0.3, 0.7]])
+    assert three_numbers(cosines, 0.7) == {"con": 1 / 3, "comp": 1 / 2, "rel": 0.4}, "strictly above"
+    assert three_numbers(cosines, 0.95) == {"con": 0.0, "comp": 0.0, "rel": 0.0}
+    soft = three_numbers(cosines, None)
+    assert soft["con"] == pytest.approx((0.9 + 0.3 + 0.7) / 3) and soft["comp"] == pytest.approx((0.9 + 0.7) / 2)
+
+
+def test_saying_one_thing_twice_adds_nothing() -> None:
+    said = np.array([[0.8], [0.2]])
+    assert once(said) == {"con": 0.8, "comp": 0.4, "rel": pytest.approx(1.6 / 3)}
+    twice = np.hstack([said, said])
+    assert once(twice) == {"con": 0.5, "comp": 0.5, "rel": pytest.approx(0.5)}, "the second covers the other claim"
+    assert three_numbers(twice, None)["con"] == 0.8
+
+
+SHARES = st.floats(-1, 1)
+COSINES = st.tuples(st.integers(1, 6), st.integers(1, 6)).flatmap(
+    lambda shape: arrays(np.float64, shape, elements=SHARES)
+)
+
+
+@given(cosines=COSINES, threshold=st.none() | st.floats(0, 1))
+def test_numbers_are_shares_and_links_name_the_closest(cosines: Matrix, threshold: float | None) -> None:
+    for parts in (three_numbers(cosines, threshold), once(cosines)):
+        assert all(0 <= value <= 1 for value in parts.values())
+        assert min(parts["con"], parts["comp"]) <= parts["rel"] + 1e-12 <= max(parts["con"], parts["comp"]) + 2e-12
+    links = closest(cosines)
+    assert {link.sentence for link in links} == set(range(cosines.shape[1]))
+    assert {link.claim for link in links} == set(range(cosines.shape[0]))
+
+
+def test_more_claims_covered_is_more_and_a_sentence_beside_them_is_less() -> None:
+    of = case(*CLAIMS)
+    one = measured(of, review("Why is the weight compared with >= now?")).parts
+    both = measured(
+        of, review("Why is the weight compared with >= now?", "And why is the retry counter removed?")
+    ).parts
+    beside = measured(of, review("Why is the weight compared with >= now?", "Nice work, thank you, Anna!")).parts
+    assert both["comp"] > one["comp"] and both["rel"] > one["rel"]
+    assert beside["con"] < one["con"] and beside["comp"] == pytest.approx(one["comp"], abs=0.02)
+
+
+def test_the_evidence_says_which_sentence_covers_which_claim() -> None:
+    found = measured(case(*CLAIMS), review("Why >= for the weight? Is the retry counter removed?")).coverage
+    assert found is not None and found.claims == CLAIMS
+    assert found.sentences == ("Why >= for the weight?", "Is the retry counter removed?")
+    assert [(link.sentence, link.claim) for link in found.links] == [(0, 0), (1, 1)]
+    assert found.links[1].similarity > found.links[0].similarity > 0
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "👍", "---"])
+def test_a_review_without_a_sentence_is_a_zero(text: str) -> None:
+    assert measured(case(*CLAIMS), review(text)).parts == {"con": 0, "comp": 0, "rel": 0}
+    assert measured(case(*CLAIMS), review()).parts == {"con": 0, "comp": 0, "rel": 0}
+
+
+@pytest.mark.parametrize(
+    "text", ["https://example.org/x", "```\nreturn weight\n```", "重量の比較が変わった理由は？", "x" * 99_999]
+)
+def test_odd_reviews_have_numbers(text: str) -> None:
+    assert 0 <= measured(case(*CLAIMS), review(text)).parts["rel"] <= 1
+
+
+def test_what_has_no_claims_has_no_score() -> None:
+    assert crscore().parts(case(), review("x")) == "the case has no claims and no diff to make them from"
+    assert crscore().unmeasurable(case()) and crscore().bounds(case()) is None
+    assert crscore().parts(case(Claim(id="1", body=" ")), review("x")) == "there is nothing to claim about the change"
+    assert crscore("crscore(claims='references')").parts(case(), review("x")) == "the case has no reference comment"
+
+
+def test_claims_are_made_from_the_diff_or_taken_from_references() -> None:
+    made = measured(case(patch=PATCH), review("Should the weight be >= 10?"))
+    assert made.coverage is not None and made.coverage.claims and made.parts["rel"] > 0
+    taken = measured(
+        case(references=("It is never released.",)), review("Never released!"), "crscore(claims='references')"
+    )
+    assert taken.coverage is not None and [claim.source for claim in taken.coverage.claims] == ["reference"]
+
+
+def test_hundreds_of_claims_and_reviews_come_in_order() -> None:
+    many = [Claim(id=str(at), body=f"The constant number {at} is changed.") for at in range(500)]
+    items = [(case(*many), review(f"Why is number {at} changed?")) for at in range(20)] + [(case(), review("x"))]
+    found = list(crscore().parts_many(items))
+    assert [isinstance(one, Measured) for one in found] == [True] * 20 + [False]
+    assert not any(isinstance(one, Failure) for one in found)
+    assert isinstance(found[7], Measured) and found[7] == crscore().parts(*items[7])
+
+
+def test_a_threshold_belongs_to_one_model() -> None:
+    own = "crscore(model='chars', soft=False, threshold=0.3, threshold_of={!r})"
+    assert measured(case(*CLAIMS), review("The retry counter is removed."), own.format("chars")).parts["comp"] == 0.5
+    with pytest.raises(UserError, match="do not carry over"):
+        crscore(own.format("words")).pins()
+    with pytest.raises(UserError, match="belongs to the model mxbai"):
+        crscore("crscore(model='all-MiniLM-L6-v2', soft=False, threshold=0.7314, threshold_of='mxbai')").pins()
+    with pytest.raises(UserError, match="fit-threshold"):
+        crscore("crscore(model='chars', soft=False)").pins()
+    found = crscore(own.format("chars")).pins()
+    assert found["threshold"] == "0.3" and len(found["chars"]) == 64
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "crscore(threshold=0.3, threshold_of='words')",
+        "crscore(soft=False, threshold=0.3)",
+        "crscore(soft=False, threshold_of='words')",
+        "crscore(soft=False, variant='published')",
+        "crscore(variant='published', model='all-MiniLM-L6-v2')",
+        "crscore(soft=False, variant='closest', threshold=0.3, threshold_of='words')",
+        "crscore(model='')",
+        "crscore(claims='all')",
+    ],
+)
+def test_parameters_that_do_not_fit(spec: str) -> None:
+    with pytest.raises(UserError):
+        crscore(spec)
