@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
-from reviewgauge.api.info import plugin_info
-from reviewgauge.cli.main import main
-from reviewgauge.core.specs import KINDS, names
+from reviewgauge.api.info import info, plugin_info
+from reviewgauge.api.list import list_plugins
+from reviewgauge.cli.main import group, main
+from reviewgauge.core.protocols import Metric, Reviewer, Stage
+from reviewgauge.core.reports.plugin_info import PluginInfo
+from reviewgauge.core.specs import KINDS, load, names
+from reviewgauge.engine.build.recipes import make_stages, read_recipe, set_parameters
+
+CASE = "01-locker-listing"  # of the sample
 
 SARIF = {
     "version": "2.1.0",
@@ -33,8 +41,104 @@ SARIF = {
 def test_every_plug_in_says_what_it_is_takes_and_how_it_is_used(name: str) -> None:
     kind, _, plain = name.partition("/")
     found = plugin_info(kind, plain)
-    assert found.text and plain in found.example
+    assert found.text
     assert all(one.type and "typing" not in one.type and "<" not in one.type for one in found.parameters)
+
+
+@pytest.fixture(scope="module")
+def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with what examples call "mine": a run, a program, answers, a SARIF log and a file in each format."""
+    folder = tmp_path_factory.mktemp("examples")
+    assert main(["review", "sample", 'prompt(model="fake:rules")', "-o", str(folder / "runs" / "mine")]) == 0
+    for run in ("martian", "bots"):
+        (folder / "runs" / run).mkdir()
+    (folder / "my-tool.sh").write_text("#!/bin/sh\necho 'shop/cart.py:3: this divides by zero'\n")
+    (folder / "my-tool.sh").chmod(0o755)
+    (folder / "answers.jsonl").write_text(
+        json.dumps({"id": CASE, "answer": {"comment": "This divides by zero."}}) + "\n"
+    )
+    (folder / "my-tool.sarif").write_text(json.dumps(SARIF))
+    return folder
+
+
+_ELSEWHERE = (
+    "build ",
+    " bench ",
+    "/martian ",
+    "runs/bots",
+    " martian ",
+    " new.jsonl ",
+    "container(",
+    "reviews.",
+    "findings.json",
+)
+
+
+@pytest.mark.parametrize("name", [f"{kind}/{name}" for kind in KINDS[1:] for name in names(kind)])
+def test_every_printed_example_runs(name: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that need a network, an engine of containers or data of one's own are parsed, and their specs are built."""
+    example = plugin_info(*name.split("/")).example
+    monkeypatch.chdir(workplace)
+    for line in example.split(" && "):
+        words = shlex.split(line)[1:]
+        command = group.get_command(click.Context(group), words[0])
+        assert command
+        parsed = command.make_context(words[0], words[1:]).params
+        specs = [*((Reviewer, one) for one in parsed.get("reviewers", ()) if one != "recorded")]
+        specs += [(Stage, one) for one in parsed.get("stages", ())] + [
+            (Metric, one) for one in parsed.get("metrics", ())
+        ]
+        for kind, spec in specs:
+            assert load(kind, spec)
+        if parsed.get("recipe"):
+            recipe = read_recipe(parsed["recipe"])
+            given = dict(one.split("=", 1) for one in parsed["settings"])
+            set_parameters(recipe, given | ({"model": parsed["model"]} if parsed["model"] else {}))
+        if any(word in line for word in _ELSEWHERE):
+            continue
+        if words[0] == "review" and "runs/mine" in words:
+            words[words.index("runs/mine")] = f"runs/{name}"
+            words += ["--only", f"case={CASE}"] * ("--stage" not in words)
+        assert main(words) == 0, line
+
+
+def test_recipes_data_sets_and_shared_names() -> None:
+    for entry in list_plugins("recipes"):
+        found = info(f"recipes/{entry.name}")
+        assert isinstance(found, PluginInfo) and entry.summary in found.text
+        parsed = shlex.split(found.example)[2:]
+        command = group.get_command(click.Context(group), "build")
+        assert command
+        given = command.make_context("build", parsed).params
+        settings = dict(one.split("=", 1) for one in given["settings"]) | {"model": "'fake:rules'"}
+        settings |= {"reviews_by": repr(given["reviews_by"])} if given["reviews_by"] else {}
+        recipe = read_recipe(given["recipe"])
+        settings = {name: value for name, value in settings.items() if name in (*recipe.required, *recipe.parameters)}
+        assert make_stages(recipe, set_parameters(recipe, settings))
+    for name in names("datasets"):
+        assert load(Reviewer, shlex.split(info(name).example)[3])
+    assert info("local").kind == "recipes"  # type: ignore[union-attr]
+    assert info("embedding").also == ("contexts/embedding",)
+    assert info("contexts/embedding").also == ("metrics/embedding",)
+    assert info("martian").also == ("formats/martian",)
+
+
+def test_a_name_that_there_is_not_points_to_the_nearest_of_any_kind(capsys: pytest.CaptureFixture[str]) -> None:
+    for word, hint in {
+        "agnet": "did you mean reviewers/agent?",
+        "hybrid": 'prompt(model="openai:gpt-5", context="static")',
+        "votes": 'by="votes"',
+        "quite_another": "reviewgauge list",
+    }.items():
+        assert main(["info", word]) == 2
+        assert hint in capsys.readouterr().err
+    assert main(["review", "sample", "hybrid", "-o", "run"]) == 2
+    assert 'context="static"' in capsys.readouterr().err
+
+
+def test_an_ensemble_learns_only_where_its_reviewers_do() -> None:
+    assert not any("--train" in need for need in plugin_info("reviewers", "ensemble").needs)
+    assert any("--train" in need for need in plugin_info("reviewers", "bm25_knn").needs)
 
 
 def test_info_of_a_reviewer(capsys: pytest.CaptureFixture[str]) -> None:

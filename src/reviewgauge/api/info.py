@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
+import json
+import re
+import shlex
 import sys
 import typing
 from collections.abc import Iterator, Mapping
@@ -11,43 +14,64 @@ from pathlib import Path
 
 from pydantic import Field
 
+from reviewgauge.api.list import RECIPES
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Card, Context, Dataset, Format, Judge, Metric, Reviewer, Stage
 from reviewgauge.core.reports.plugin_info import Parameter, PluginInfo
-from reviewgauge.core.specs import KINDS, Plugin, find_class, names
+from reviewgauge.core.specs import CALLED, KINDS, Plugin, find_class, names, near_names, plugin_name, short_spec
 from reviewgauge.core.trust import Use, uses
+from reviewgauge.engine.build.recipes import read_recipe, recipe_names
 
 _PROTOCOLS: Mapping[str, type[Plugin]] = {
     one.kind: one for one in (Dataset, Stage, Reviewer, Metric, Format, Judge, Context)
 }
 _EXAMPLES = {
-    "datasets": "reviewgauge review '{}' silent -o runs/mine",
-    "stages": "reviewgauge review sample silent -o runs/mine --stage '{}'",
-    "reviewers": "reviewgauge review sample '{}' -o runs/mine",
-    "metrics": "reviewgauge score runs/mine '{}'",
-    "formats": 'reviewgauge review sample \'replay(path="reviews", format="{}")\' -o runs/mine',
-    "judges": "reviewgauge score runs/mine \"hits(judge='{}')\"",
-    "contexts": "reviewgauge review BENCH \"prompt(model='fake:rules', context='{}')\" -o runs/mine",
+    "datasets": "reviewgauge review {} 'prompt(model=\"fake:rules\")' -o runs/mine",
+    "stages": "reviewgauge review sample silent -o runs/mine --stage {}",
+    "reviewers": "reviewgauge review sample {} -o runs/mine",
+    "metrics": "reviewgauge score runs/mine {}",
+    "formats": "reviewgauge review sample {} -o runs/mine",
+    "judges": "reviewgauge score runs/mine {}",
+    "contexts": "reviewgauge review sample {} -o runs/mine",
 }
-_PLACEHOLDERS = {Use.MODEL: "fake:rules", Use.PROGRAM: "./my-tool.sh", Use.SPEC: "prompt(model=...)"}
+_INSIDE = {  # where a plug-in is the parameter of another one
+    "judges": "hits(judge={})",
+    "contexts": 'prompt(model="fake:rules", context={})',
+}
+_IN_BUILDS = {
+    "needs_build": "reviewgauge build . -o bench --stage {}",
+    "needs_pulls": "reviewgauge build github:OWNER/NAME -o bench --stage {}",
+}
+_PLACEHOLDERS = {Use.MODEL: "fake:rules", Use.PROGRAM: "./my-tool.sh"}
 _TYPES: Mapping[object, str] = {
     str: "text",
     float: "number",
     int: "whole number",
     bool: "True | False",
     type(None): "None",
+    list: "a list",
+}
+_GIVEN = {  # what recipes require: its type, and how it is given
+    "model": ("text", "--model openai:gpt-5"),
+    "reviews_by": ("text, ...", "--reviews-by 'coderabbitai[bot]'"),
+    "reviewers": ("text, ...", '--set \'reviewers=("prompt(model=\\"openai:gpt-5\\")",)\''),
 }
 _NEEDS = {  # attributes of plug-ins, and what they need of the user
     "runs_programs": "a program of yours",
     "needs_code": "the repository's code (build, or get --with-code)",
     "learns": "cases to learn from (--train)",
+    "needs_build": "a build: its folder, or the history that it reads",
+    "needs_pulls": "the pull requests of a build (github:OWNER/NAME)",
 }
 
 
 class DatasetInfo(Record):
-    """A card with the counts of the local files; `counts` is empty when they are missing, and `missing` says why."""
+    """A card with the counts of the local files; `counts` is empty when they are missing, and `missing` says why.
+
+    `also`: see PluginInfo.
+    """
 
     schema_version: int = 1
     dataset: str
@@ -55,36 +79,94 @@ class DatasetInfo(Record):
     counts: Mapping[str, int] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
     missing: str = ""
+    example: str = ""
+    also: tuple[str, ...] = ()
 
 
 def info(name: str | Dataset, source: str | Path | None = None) -> DatasetInfo | PluginInfo:
-    """The card of a data set and the counts of its local files, or what a plug-in of another kind does and takes.
+    """The card of a data set and the counts of its local files, or what a plug-in of another kind, or a recipe, takes.
 
-    A name that several kinds have is the data set's; `formats/martian` names another one.
+    Of a name that several kinds have the first one's is shown, and `also` names the others: `formats/martian`.
     """
-    if isinstance(name, str) and (kind := _kind_of(name)):
-        return plugin_info(kind, name.rpartition("/")[2])
+    also: tuple[str, ...] = ()
+    if isinstance(name, str):
+        kind, *others = _kinds_of(name) or [Dataset.kind]
+        plain = name.rpartition("/")[2]
+        also = tuple(f"{other}/{plain}" for other in others)
+        if kind == RECIPES:
+            return _recipe_info(plain, also)
+        if kind != Dataset.kind:
+            return plugin_info(kind, plain).model_copy(update={"also": also})
+        name = name.removeprefix(f"{kind}/") if plain in names(kind) else name
     found = find_dataset(name, source)
+    known = DatasetInfo(
+        dataset=dataset_label(found),
+        card=found.card,
+        example=_EXAMPLES[Dataset.kind].format(_shell(_named(name, found))),
+        also=also,
+    )
     try:
         counts, notes = found.counts(), found.notes()
     except UserError as error:
         if source or found.path:
             raise
-        return DatasetInfo(dataset=dataset_label(found), card=found.card, missing=str(error))
-    return DatasetInfo(
-        dataset=dataset_label(found),
-        card=found.card,
-        counts=counts,
-        notes=(*_of_a_build(found), *(f"{drop.item}: {drop.reason}" for drop in notes)),
-    )
+        return known.model_copy(update={"missing": str(error)})
+    remarks = (*_of_a_build(found), *(f"{drop.item}: {drop.reason}" for drop in notes))
+    return known.model_copy(update={"counts": counts, "notes": remarks})
 
 
-def _kind_of(name: str) -> str:
-    """The kind of a plug-in that is not a data set's; empty for data sets, files and folders."""
+def _named(name: str | Dataset, found: Dataset) -> str:
+    """The data set as `review` takes it."""
+    if plugin_name(found) == "jsonl" and not found.path:
+        return "my-cases.jsonl"
+    return name if isinstance(name, str) else short_spec(found)
+
+
+def _kinds_of(name: str) -> list[str]:
+    """The kinds that have a plug-in or recipe of this name; none for a file, a folder, a spec or a dotted path.
+
+    Raises UserError for a name that there is not, and says what may have been meant.
+    """
     before, slash, plain = name.rpartition("/")
+    kinds = [kind for kind in (*KINDS, RECIPES) if plain in _names(kind)]
     if slash:
-        return before if before in KINDS and plain in names(before) and not Path(name).exists() else ""
-    return next((kind for kind in KINDS if plain in names(kind)), "").replace(Dataset.kind, "")
+        kinds = [kind for kind in kinds if kind == before and not Path(name).exists()]
+        return kinds + [kind for kind in (*KINDS, RECIPES) if kinds and kind != before and plain in _names(kind)]
+    if kinds or Path(name).exists() or not name.isidentifier():
+        return kinds
+    if name in CALLED:
+        raise UserError(f"{name} is a setting of {CALLED[name].partition('(')[0]}", remedy=f"write {CALLED[name]}")
+    near = near_names(name, list(dict.fromkeys(one for kind in (*KINDS, RECIPES) for one in _names(kind))))
+    shown = " or ".join(f"{kind}/{one}" for one in near[:1] for kind in (*KINDS, RECIPES) if one in _names(kind))
+    raise UserError(f"nothing is called {name!r}", remedy=f"did you mean {shown}?" if near else "reviewgauge list")
+
+
+def _names(kind: str) -> list[str]:
+    return recipe_names() if kind == RECIPES else names(kind)
+
+
+def _recipe_info(name: str, also: tuple[str, ...]) -> PluginInfo:
+    """What a recipe does, its stages and parameters, and how to build with it."""
+    recipe = read_recipe(name)
+    steps = (f"{step.use.partition('(')[0]}: {' '.join(step.why.split())}" for step in recipe.stage)
+    stages = "\n\n".join(f"{number}. {step}" for number, step in enumerate(steps, 1))
+    where = "." if name == "local" else "github:OWNER/NAME"
+    return PluginInfo(
+        kind=RECIPES,
+        name=name,
+        text=f"{recipe.title}\n\n{recipe.summary.strip()}\n\nSource: {recipe.source.strip()}\n\n{stages}",
+        parameters=(
+            *(Parameter(name=one, type=_GIVEN.get(one, ("text", ""))[0]) for one in recipe.required),
+            *(
+                Parameter(name=one, type=_words(type(value)), default=repr(value))
+                for one, value in recipe.parameters.items()
+            ),
+        ),
+        example=" ".join(
+            [f"reviewgauge build {where} --recipe {name}", *(_GIVEN[one][1] for one in recipe.required), "-o bench"]
+        ),
+        also=also,
+    )
 
 
 def plugin_info(kind: str, name: str) -> PluginInfo:
@@ -98,7 +180,7 @@ def plugin_info(kind: str, name: str) -> PluginInfo:
         text=f"{module}\n\n{inspect.cleandoc(cls.__doc__ or '')}",
         parameters=parameters,
         needs=tuple(_needs(cls)),
-        example=_EXAMPLES[kind].format(_spec(cls, name)),
+        example=_example(cls, kind, name),
     )
 
 
@@ -127,17 +209,36 @@ def _needs(cls: type[Plugin]) -> Iterator[str]:
     hints = typing.get_type_hints(cls, include_extras=True)
     if any(Use.MODEL in uses(hints[one.name]) for one in parameters_of(cls) if one.default is None):
         yield "a model, such as openai:gpt-5-mini"
-    yield from (words for name, words in _NEEDS.items() if getattr(cls, name, False))
+    yield from (words for name, words in _NEEDS.items() if getattr(cls, name, False) is True)  # a property varies
+
+
+def _example(cls: type[Plugin], kind: str, name: str) -> str:
+    """A command that uses it, as a shell takes it."""
+    if cls.example.startswith("reviewgauge "):
+        return cls.example
+    spec = cls.example or _spec(cls, name)
+    if kind == Format.kind:
+        suffix = cls.suffixes[0]  # type: ignore[attr-defined]  # each format has some
+        spec = f'replay(path="{"reviews" * suffix.startswith(".")}{suffix}", format="{spec}")'
+    spec = _INSIDE.get(kind, "{}").format(json.dumps(spec) if kind in _INSIDE else spec)
+    pattern = next((words for need, words in _IN_BUILDS.items() if getattr(cls, need, False)), _EXAMPLES[kind])
+    return pattern.format(_shell(spec)) + (" --train sample" if getattr(cls, "learns", False) is True else "")
+
+
+def _shell(spec: str) -> str:
+    return spec if re.fullmatch(r"[\w./-]+", spec) else shlex.quote(spec)
 
 
 def _spec(cls: type[Plugin], name: str) -> str:
-    """The shortest spec that names all that must be given."""
+    """The shortest spec that names all that must be given, and a model where one is asked."""
     hints = typing.get_type_hints(cls, include_extras=True)
     given = []
     for parameter in parameters_of(cls):
-        if parameter.default is None:
-            use = next(iter(uses(hints[parameter.name])), Use.WORD)
-            given.append(f'{parameter.name}="{_PLACEHOLDERS.get(use, "...")}"')
+        found = uses(hints[parameter.name])
+        if parameter.default is None or (
+            parameter.default == "''" and parameter.name == "model" and Use.MODEL in found
+        ):
+            given.append(f'{parameter.name}="{_PLACEHOLDERS.get(next(iter(found), Use.WORD), "...")}"')
     return f"{name}({', '.join(given)})" if given else name
 
 

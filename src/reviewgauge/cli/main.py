@@ -18,7 +18,7 @@ GO_ON = "interrupted: nothing finished is lost, run the same command again to go
 VERBS = {
     "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
     "list": "List the data sets, stages, reviewers, metrics, formats, judges, contexts and recipes.",
-    "info": "Show a data set's card and local files, or what any other plug-in does and takes.",
+    "info": "Show a data set's card and local files, or what a plug-in or a recipe does and takes.",
     "get": "Fetch a data set from its public origin, or take it from a folder.",
     "check": "Check a JSON lines file record by record.",
     "build": "Build a benchmark out of a git history, or out of pull requests on GitHub.",

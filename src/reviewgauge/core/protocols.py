@@ -145,12 +145,15 @@ class Stage(Plugin):
     One that needs the pull request behind a case writes `narrow`; one that makes several candidates out of one, or
     reports a model's decisions, writes `each`; a source, or one that must see the whole stream (to resample, to
     balance), writes `apply`. `items` of `apply` can be gone through more than once, and are not held in memory.
+    `needs_pulls`: it reads the pull request behind a case.
     `costly`: what `each` yields is remembered by the content of the item, so that a killed build does not pay twice;
     a stage that asks a model is costly.
     """
 
     kind: ClassVar[str] = "stages"
     costly: ClassVar[bool] = False
+    needs_build: ClassVar[bool] = False  # its folder or its history: `review --stage` has neither
+    needs_pulls: ClassVar[bool] = False
 
     def keep(self, case: Case) -> Case | str:
         """The case, changed or not, or the reason why it is dropped."""

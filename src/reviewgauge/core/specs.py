@@ -17,7 +17,7 @@ import shlex
 import types
 import typing
 from abc import ABC
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
 from typing import Any, ClassVar, NamedTuple, TypeVar
@@ -31,6 +31,10 @@ from reviewgauge.core.secrets import secret_in
 from reviewgauge.core.trust import FromFile, check_model, check_parameters, texts_in
 
 PACKAGE = "reviewgauge"
+CALLED = {  # names that papers and people use for settings of a plug-in, and the spec to write
+    "hybrid": 'prompt(model="openai:gpt-5", context="static")',
+    "votes": 'ensemble(reviewer="prompt(model=\'openai:gpt-5\')", by="votes")',
+}
 KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", "contexts")  # folders of plug-ins
 
 
@@ -38,6 +42,7 @@ class Plugin(ABC):
     """Base of the kinds below. Parameters are the dataclass fields and must be Python literals."""
 
     kind: ClassVar[str]
+    example: ClassVar[str] = ""  # the spec, or the whole command, that `info` shows; empty: made from the parameters
 
     def pins(self) -> Mapping[str, str]:
         """What this plug-in rests on beyond its parameters: weights, library versions, data hashes, prompts."""
@@ -153,13 +158,19 @@ def catalogue(kind: str) -> Iterator[CatalogueEntry]:
         yield CatalogueEntry(kind=kind, name=name, summary=doc.partition("\n")[0])
 
 
+def near_names(name: str, known: Sequence[str]) -> list[str]:
+    """The names that may have been meant; the likeliest first."""
+    return [one for one in known if one.startswith(name)] or difflib.get_close_matches(name, known, n=3)
+
+
 def find_class(kind: type[P], name: str) -> type[P]:
     """The class behind a plug-in name or dotted path. Raises UserError that names near misses."""
     if "." not in name:
         if name not in names(kind.kind):
-            known = names(kind.kind)
-            near = [k for k in known if k.startswith(name)] or difflib.get_close_matches(name, known, n=1)
+            near = near_names(name, names(kind.kind))
             hint = f"did you mean {near[0]}?" if near else f"reviewgauge list {kind.kind}"
+            if kind.kind == "reviewers" and name in CALLED:
+                hint = f"write {CALLED[name]}"
             raise UserError(f"no {kind.kind[:-1]} is called {name!r}", remedy=hint)
         return _public_class(kind, importlib.import_module(f"{PACKAGE}.{kind.kind}.{name}"))
     found = import_dotted(name, getattr(kind, "kind", "plug-ins")[:-1])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Review
@@ -25,6 +26,8 @@ class Cascade(Asking):
     The band is the first judge's own: `lexical(low=.05, high=.95)` widens it. Without a verdict of `then`, the
     first judge's counts.
     """
+
+    example: ClassVar[str] = 'cascade(then="fake:rules")'
 
     first: PluginSpec = "lexical"
     then: PluginSpec = ""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.results import Verdict, Vote
@@ -21,6 +22,8 @@ class Panel(Asking):
 
     A judge that has nothing to say about a pair is left out of its vote. A vote that failed voids the measurement.
     """
+
+    example: ClassVar[str] = 'panel(judges=("lexical", "fake:rules"))'
 
     judges: tuple[PluginSpec, ...] = ()
     agree: Agree = "majority"

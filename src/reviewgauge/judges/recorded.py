@@ -28,6 +28,11 @@ class Recorded(Judge):
     others are unknown, not wrong.
     """
 
+    example: ClassVar[str] = (
+        "reviewgauge review martian recorded -o runs/martian "
+        "&& reviewgauge score runs/martian 'hits(judge=\"recorded\")'"
+    )
+
     rater: Word = ""
 
     kind: ClassVar[str] = "judges"

@@ -37,6 +37,8 @@ class Adopted(Metric):
     mean, which one review after a month does not move.
     """
 
+    example: ClassVar[str] = "reviewgauge review bench recorded -o runs/bots && reviewgauge score runs/bots adopted"
+
     counts: tuple[Word, ...] = ("changed",)
 
     headline: ClassVar[str] = "lift"

@@ -31,6 +31,11 @@ class Assess(Metric):
     without a verdict by its comments: none means that it can be merged.
     """
 
+    example: ClassVar[str] = (
+        'reviewgauge review sample \'prompt(model="fake:rules", preset="contextcrbench_assess")\' '
+        "--stage 'split_hunks(task=\"assess\")' -o runs/verdicts && reviewgauge score runs/verdicts assess"
+    )
+
     no_verdict: Literal["skip", "comments"] = "skip"
 
     headline: ClassVar[str] = "balanced_accuracy"

@@ -31,6 +31,7 @@ class Answers(Reviewer):
     hunk does not have as the one next to it; without, such a marker is left out and listed in the trace.
     """
 
+    example: ClassVar[str] = 'answers(path="answers.jsonl")'
     needs_diff: ClassVar[bool] = False
 
     path: FilePath = ""

@@ -41,6 +41,7 @@ class Container(Reviewer):
     `history` are generations of real commits, as for `command`.
     """
 
+    example: ClassVar[str] = 'container(image="ghcr.io/you/reviewer:1")'
     needs_diff: ClassVar[bool] = True
     runs_programs: ClassVar[bool] = True
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Case, Change, Review
@@ -36,6 +36,8 @@ class Ensemble(Reviewer):
     `judge` compares them. `by="model"` lets `model` write the report. Attempts that fail are left out and named in the
     trace; with fewer than half of them the review fails.
     """
+
+    example: ClassVar[str] = 'ensemble(reviewer="prompt(model=\\"fake:rules\\")", n=3)'
 
     reviewer: PluginSpec | tuple[PluginSpec, ...]
     n: int = 0

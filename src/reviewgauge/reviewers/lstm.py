@@ -41,6 +41,7 @@ class Lstm(Reviewer):
     ends. `device`: as torch names it (`cpu`, `cuda:1`).
     """
 
+    example: ClassVar[str] = "reviewgauge review new.jsonl lstm --train old.jsonl -o runs/mine"
     learns: ClassVar[bool] = True
 
     checkpoint: FilePath = ""

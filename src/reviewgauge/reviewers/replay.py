@@ -47,6 +47,7 @@ class Replay(Reviewer):
     `mapping` is not a parameter: `prepare`, which alone sees every change, sets how one file is split among them.
     """
 
+    example: ClassVar[str] = 'replay(path="my-tool.sarif")'
     needs_diff: ClassVar[bool] = False
 
     path: FilePath = ""

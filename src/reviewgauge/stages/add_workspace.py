@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -31,6 +32,8 @@ class AddWorkspace(Stage):
     A change whose repository lies elsewhere on this machine has it mirrored first. A change without a head, whose
     commits are gone, or of which files are missing is dropped with the reason.
     """
+
+    needs_build: ClassVar[bool] = True
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:

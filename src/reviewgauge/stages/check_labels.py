@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -47,6 +48,8 @@ class CheckLabels(Stage):
     build takes that in: a label that most raters confirm is *confirmed*, one that they refuse leaves the benchmark, as
     does a clean change that is none. The card says how many of the drawn ones hold. With `n=0` earlier marks are read.
     """
+
+    example: ClassVar[str] = "reviewgauge build . --audit 20 -o bench"
 
     n: int = 20
 

@@ -58,6 +58,8 @@ class CollectReviews(Stage):
     Comments on one's own pull request are not reviews.
     """
 
+    example: ClassVar[str] = "reviewgauge build github:OWNER/NAME --reviews-by 'coderabbitai[bot]' -o bench"
+
     reviews_by: tuple[Word, ...] = ()
     summaries: bool = False
     costly: ClassVar[bool] = True

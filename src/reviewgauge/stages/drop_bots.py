@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -23,6 +24,8 @@ class DropBots(PullStage):
 
     `also` names further bot accounts; with `ghosts`, deleted accounts count as bots.
     """
+
+    needs_pulls: ClassVar[bool] = True
 
     authors: bool = True
     reviewers: bool = True

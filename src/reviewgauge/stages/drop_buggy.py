@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import TypeAdapter
 from typing_extensions import override
@@ -58,6 +58,8 @@ class DropBuggy(Stage):
     written after the issue was opened. Not for what `from_git` made, whose flawed changes are those that a fix
     speaks of.
     """
+
+    needs_build: ClassVar[bool] = True
 
     horizon: int = 365
     variant: Literal["basic", "ag", "ma"] = "ma"

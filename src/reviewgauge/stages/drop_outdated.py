@@ -7,7 +7,7 @@ invalid says that the comment can no longer be mapped to the final diff.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
@@ -25,6 +25,8 @@ class DropOutdated(Stage):
     request keeps its threads. A candidate without comments of people passes. With `task="assess"` all pass:
     `split_hunks` takes a hunk as it was when it was commented on, and has its own parameter `outdated`.
     """
+
+    needs_pulls: ClassVar[bool] = True
 
     whole_files: bool = True
     task: Literal["", "assess", "locate", "comment"] = ""

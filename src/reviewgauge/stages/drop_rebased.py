@@ -7,6 +7,7 @@ since their states cannot be built again. The forge tells of forced pushes, not 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -20,6 +21,8 @@ FORCED = frozenset({"head_ref_force_pushed", "HeadRefForcePushedEvent"})  # as R
 @dataclass(frozen=True)
 class DropRebased(PullStage):
     """Keep pull requests without a forced push; at most `pushes` of them."""
+
+    needs_pulls: ClassVar[bool] = True
 
     pushes: int = 0
 

@@ -7,7 +7,7 @@ necessary interaction".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
@@ -23,6 +23,8 @@ class DropUncommented(PullStage):
     `where`: `inline` counts comments on the diff, `review` also the words of submitted reviews, `any` also the
     conversation.
     """
+
+    needs_pulls: ClassVar[bool] = True
 
     where: Literal["inline", "review", "any"] = "inline"
 

@@ -7,6 +7,7 @@ that are closed".
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -18,6 +19,8 @@ from reviewgauge.stages.pull_requests.candidates import PullStage
 @dataclass(frozen=True)
 class DropUnmerged(PullStage):
     """Keep merged pull requests; with `issues`, of their linked issues the closed ones, of which one must be left."""
+
+    needs_pulls: ClassVar[bool] = True
 
     issues: bool = True
 

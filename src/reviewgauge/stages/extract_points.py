@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from typing_extensions import override
 
@@ -69,6 +69,8 @@ class ExtractPoints(AskingStage):
     not hold the answers already; a point about later code is left out. "as_given" keeps the change and the points that
     are open in it.
     """
+
+    needs_pulls: ClassVar[bool] = True
 
     model: ModelName
     prompt: Literal["own"] = "own"

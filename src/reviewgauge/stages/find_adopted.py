@@ -29,6 +29,8 @@ class FindAdopted(PullStage):
     one that did it. `required`: drop a change without an adopted comment.
     """
 
+    needs_pulls: ClassVar[bool] = True
+
     required: bool = False
     costly: ClassVar[bool] = True
 

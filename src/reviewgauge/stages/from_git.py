@@ -14,7 +14,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import ValidationError
 
@@ -58,6 +58,8 @@ class FromGit(Stage):
     keeps the newest changes only (0: all). `name` is what the repository is called in the benchmark; by default its
     folder.
     """
+
+    example: ClassVar[str] = "reviewgauge build . -o bench"
 
     branch: Word = "HEAD"
     since: Word = ""

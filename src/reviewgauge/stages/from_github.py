@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import ClassVar, TypeVar
 
 from typing_extensions import override
 
@@ -57,6 +57,8 @@ class FromGithub(Stage):
     API (`auto`), or from one of them only; `clone` is a clone on this machine to take commits from. `issues`: read the
     issues that a pull request names. A pull request of more than `max_lines` changed lines is left out unread.
     """
+
+    example: ClassVar[str] = "reviewgauge build github:OWNER/NAME -o bench"
 
     repos: tuple[Word, ...] = ()
     since: Word = ""

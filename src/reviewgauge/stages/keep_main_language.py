@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
@@ -29,6 +29,8 @@ class KeepMainLanguage(PullStage):
 
     A repository's main language is the one with most bytes, as the forge counts them.
     """
+
+    needs_pulls: ClassVar[bool] = True
 
     by: Literal["changed", "commented"] = "changed"
 

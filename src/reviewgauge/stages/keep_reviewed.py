@@ -7,7 +7,7 @@ two"; the first is the default, `comments=1` is the second. "Adopted" is a comme
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
@@ -23,6 +23,8 @@ class KeepReviewed(PullStage):
     `count`: `comments` counts answers too, as a forge lists inline comments; `threads` counts each discussion once.
     Put find_adopted before it, which states the fact `adopted`.
     """
+
+    needs_pulls: ClassVar[bool] = True
 
     comments: int = 2
     adopted: int = 1

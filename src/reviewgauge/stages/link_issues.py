@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -31,6 +32,8 @@ class LinkIssues(PullStage):
 
     With `required=False` it is kept without issues instead.
     """
+
+    needs_pulls: ClassVar[bool] = True
 
     required: bool = True
 

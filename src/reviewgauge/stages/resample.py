@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
@@ -47,6 +47,8 @@ class Resample(Stage):
     deviations (0: any). `pairs` also drops changed cases that found fewer than `ratio` matches. `optimal` minimises
     the sum of distances; `nearest` goes through the changed ones by the seed. Over 25 million pairs it is `nearest`.
     """
+
+    example: ClassVar[str] = 'resample(features=("changed_lines", "changed_files"))'
 
     features: tuple[Word, ...] = TRAITS
     ratio: float = 1.0

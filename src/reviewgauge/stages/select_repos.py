@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import islice
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection, RepositoryCandidate
 from reviewgauge.core.errors import BadInput, UserError
@@ -63,6 +63,10 @@ class SelectRepos(Stage):
     do: the chosen ones stand in repositories.jsonl beside the benchmark. Where the build's source names repositories
     (`github:owner/name`), there is nothing to choose.
     """
+
+    example: ClassVar[str] = (
+        "reviewgauge build . --recipe context_crbench --model openai:gpt-5 --set candidates=repositories.csv -o bench"
+    )
 
     rule: Literal["context_crbench", "aacr_bench"] = "context_crbench"
     candidates: FilePath = ""

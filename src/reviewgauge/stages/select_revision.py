@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
@@ -25,6 +25,8 @@ class SelectRevision(PullStage):
     Discussions that make no reference are not counted: what bots or the author began, approvals. The fact `revision`
     says which was chosen, from 1.
     """
+
+    needs_pulls: ClassVar[bool] = True
 
     count: Literal["comments", "threads"] = "comments"
 

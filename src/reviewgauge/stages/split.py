@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
-from typing import Literal
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
@@ -34,6 +34,8 @@ class Split(Stage):
     day lies in one part. By `both`: a case whose repository and date disagree is dropped. `only` names the parts that
     stay (none: all of them).
     """
+
+    example: ClassVar[str] = "reviewgauge build . -o bench --stage 'split(by=\"time\")'"
 
     by: Literal["repo", "time", "both"] = "repo"
     parts: tuple[Word, ...] = ("train", "validation", "test")

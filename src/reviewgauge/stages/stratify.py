@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
@@ -34,6 +34,8 @@ class Stratify(Stage):
     between the dates `periods`, by the fact `created`. `balance` names a fact of which each value is drawn as often in
     every stratum; one that lacks a value gives none. A case that does not state a fact is dropped.
     """
+
+    example: ClassVar[str] = 'stratify(by=("language",), per_cell=2)'
 
     by: tuple[Word, ...] = ("language",)
     per_cell: int = 0

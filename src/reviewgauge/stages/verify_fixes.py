@@ -13,6 +13,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -47,6 +48,8 @@ class VerifyFixes(Stage):
     `fails` are the exit codes that mean failing tests. After `seconds`, or with more than `processes`, a run is ended.
     `env` are the variables that are passed on; `sandbox` and `visible` are those of the reviewer `command`.
     """
+
+    example: ClassVar[str] = "reviewgauge build . --test 'pytest -q {files}' -o bench"
 
     test: ProgramText
     seconds: float = 300.0

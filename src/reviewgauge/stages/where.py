@@ -6,6 +6,7 @@ Source: this project; facts are what each data set states on its cases (`reviewg
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -17,6 +18,8 @@ from reviewgauge.core.trust import Word
 @dataclass(frozen=True)
 class Where(Stage):
     """Keep cases whose `fact` is one of `values`; `repo` stands for the change's repository."""
+
+    example: ClassVar[str] = 'where(fact="language", values=("python",))'
 
     fact: Word = ""
     values: tuple[Word | int | float | bool, ...] = ()

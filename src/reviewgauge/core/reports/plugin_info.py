@@ -14,7 +14,10 @@ class Parameter(Record):
 
 
 class PluginInfo(Record):
-    """What a plug-in is, its parameters, what it needs, and a command that uses it."""
+    """What a plug-in or a recipe is, its parameters, what it needs, and a command that uses it.
+
+    `also` are the others of this name, as `info` takes them: `contexts/embedding`.
+    """
 
     schema_version: int = 1
     kind: str
@@ -23,3 +26,4 @@ class PluginInfo(Record):
     parameters: tuple[Parameter, ...] = ()
     needs: tuple[str, ...] = ()
     example: str = ""
+    also: tuple[str, ...] = ()

@@ -137,8 +137,13 @@ def plugin(found: PluginInfo) -> RenderableType:
         for one in found.parameters:
             table.add_row(plain(one.name), plain(one.default or "must be given"), plain(one.type))
         parts += [Text(""), table]
-    parts += [Text(""), *(plain(f"needs {need}") for need in found.needs), plain(f"$ {found.example}", 400)]
+    parts += [Text(""), *(plain(f"needs {need}") for need in found.needs), *usage(found.example, found.also)]
     return Group(*parts)
+
+
+def usage(example: str, also: Sequence[str] = ()) -> list[RenderableType]:
+    """A command to try, and how to ask for others of the same name."""
+    return [plain(f"$ {example}", 400), *(plain(f"also: reviewgauge info {one}") for one in also)]
 
 
 def card(card: Card, counts: Mapping[str, int], notes: Sequence[str] = ()) -> RenderableType:
