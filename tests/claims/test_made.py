@@ -11,7 +11,7 @@ PATCH = "@@ -3,2 +3,2 @@ def shipping(weight):\n-    if weight > 10:\n+    if we
 def test_a_changed_line_is_a_claim_with_its_line() -> None:
     change = Change(repo="o/r", files=(ChangedFile(path="a.xyz", patch=PATCH),))
     (claim,) = offline_claims(change)
-    assert claim.body == "The line `if weight > 10:` is changed to `if weight >= 10:`."
+    assert claim.body == "The line changes from `if weight > 10:` to `if weight >= 10:`."
     assert (claim.id, claim.kind, claim.source, claim.line) == ("1", "claim", "syntax", 3)
 
 

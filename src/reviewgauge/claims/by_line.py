@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
 
 from reviewgauge.claims.sides import HunkSide, Pair
-from reviewgauge.claims.statements import Statement, quoted
+from reviewgauge.claims.statements import Statement, from_to, quoted
 from reviewgauge.core.records import Side
 
 RANK_LINES, RANK_COMMENTS, RANK_SPACE = 80, 90, 95
 _ALIKE = 0.5  # from which on one line is another form of the other
 _MOST_PAIRS = 12  # lines of a block that are compared with each other
-_EMPTY = re.compile(r"[\W_]*")
+_EMPTY = re.compile(r"[\W_]*(?:(?:else|try|finally|do|begin|end|done|fi|then|esac|endif)\b[\W_]*)*")
 _COMMENT = re.compile(
     r"\s*(?:#(?!\s*(?:include|if|ifdef|ifndef|endif|define|else|pragma)\b)"
     r"|//|/\*|\*(?:[\s/]|$)|--\s|;;|<!--|\"\"\"|''')"
@@ -24,9 +25,10 @@ _COMMENT = re.compile(
 def line_statements(pair: Pair, old_done: AbstractSet[int], new_done: AbstractSet[int]) -> Iterator[Statement]:
     """A sentence for each changed line that no other sentence speaks of (`old_done`, `new_done`: rows)."""
     said = False
+    old_moved, new_moved = _moved(pair)
     for removed, added in pair.blocks:
-        olds = [row for row in removed if row not in old_done and _tells(pair.old.rows[row])]
-        news = [row for row in added if row not in new_done and _tells(pair.new.rows[row])]
+        olds = [row for row in removed if row not in old_done | old_moved and _tells(pair.old.rows[row])]
+        news = [row for row in added if row not in new_done | new_moved and _tells(pair.new.rows[row])]
         for before, after in _matched(pair, olds, news):
             if before is not None and after is not None:
                 said = True
@@ -41,8 +43,24 @@ def line_statements(pair: Pair, old_done: AbstractSet[int], new_done: AbstractSe
         yield from _only_space(pair)
 
 
+def _moved(pair: Pair) -> tuple[set[int], set[int]]:
+    """The rows whose text is both removed and added: moved, or indented anew."""
+    texts = [Counter("".join(side.rows[row].split()) for row in side.changed) for side in (pair.old, pair.new)]
+    both = texts[0] & texts[1]
+    found: list[set[int]] = []
+    for side in (pair.old, pair.new):
+        left, rows = both.copy(), set()
+        for row in sorted(side.changed):
+            text = "".join(side.rows[row].split())
+            if left[text] > 0:
+                left[text] -= 1
+                rows.add(row)
+        found.append(rows)
+    return found[0], found[1]
+
+
 def _tells(text: str) -> bool:
-    return _EMPTY.fullmatch(text) is None
+    return _EMPTY.fullmatch(text.strip()) is None
 
 
 def _matched(pair: Pair, olds: Sequence[int], news: Sequence[int]) -> Iterator[tuple[int | None, int | None]]:
@@ -51,7 +69,7 @@ def _matched(pair: Pair, olds: Sequence[int], news: Sequence[int]) -> Iterator[t
     for row in olds:
         best, found = _ALIKE, None
         for other in left[:_MOST_PAIRS]:
-            ratio = alike(pair.old.rows[row], pair.new.rows[other])
+            ratio = similarity(pair.old.rows[row], pair.new.rows[other])
             if ratio > best:
                 best, found = ratio, other
         if found is not None:
@@ -60,10 +78,9 @@ def _matched(pair: Pair, olds: Sequence[int], news: Sequence[int]) -> Iterator[t
     yield from ((None, row) for row in left)
 
 
-def alike(old: str, new: str) -> float:
-    """How much of two lines is the same, 0 to 1."""
-    matcher = SequenceMatcher(None, old.strip()[:300], new.strip()[:300], autojunk=False)
-    return matcher.ratio() if matcher.quick_ratio() > _ALIKE else 0.0
+def similarity(old: str, new: str) -> float:
+    """How much of two texts is the same, 0 to 1."""
+    return SequenceMatcher(None, old.strip()[:300], new.strip()[:300], autojunk=False).ratio()
 
 
 def _changed(pair: Pair, before: int, after: int) -> Iterator[Statement]:
@@ -71,7 +88,7 @@ def _changed(pair: Pair, before: int, after: int) -> Iterator[Statement]:
     if old.split() == new.split():
         return
     rank, what = (RANK_COMMENTS, "The comment") if is_comment(old) and is_comment(new) else (RANK_LINES, "The line")
-    text = f"{what} {quoted(old)} is changed to {quoted(new)}."
+    text = f"{what} changes from {from_to(old.strip(), new.strip())}."
     yield Statement(rank, pair.new.line(after), text, (before,), (after,))
 
 
@@ -89,14 +106,16 @@ def is_comment(text: str) -> bool:
 
 def _only_space(pair: Pair) -> Iterator[Statement]:
     """What can be said of a hunk without a telling line."""
-    old = "".join("".join(pair.old.rows[row].split()) for row in sorted(pair.old.changed))
-    new = "".join("".join(pair.new.rows[row].split()) for row in sorted(pair.new.changed))
     if not pair.old.changed and not pair.new.changed:
         return
-    row = min(pair.new.changed, default=0)
-    line = pair.new.line(row) if pair.new.changed else pair.old.line(min(pair.old.changed))
-    if old == new:
-        text = "Blank lines are changed." if not old else "Only white space and line breaks are changed."
-        yield Statement(RANK_SPACE, line, text)
+    old, new = (["".join(side.rows[row].split()) for row in sorted(side.changed)] for side in (pair.old, pair.new))
+    line = pair.new.line(min(pair.new.changed)) if pair.new.changed else pair.old.line(min(pair.old.changed))
+    if not any(old) and not any(new):
+        text = "Blank lines are changed."
+    elif "".join(old) == "".join(new):
+        text = "Only white space and line breaks are changed."
+    elif sorted(filter(None, old)) == sorted(filter(None, new)):
+        text = "Lines are moved."
     else:
-        yield Statement(RANK_SPACE, line, "Only punctuation is changed.")
+        text = "Only punctuation is changed."
+    yield Statement(RANK_SPACE, line, text)

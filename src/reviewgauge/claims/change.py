@@ -9,14 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reviewgauge.claims.by_line import line_statements
+from reviewgauge.claims.by_syntax import syntax_statements
 from reviewgauge.claims.sides import Pair
 from reviewgauge.claims.statements import Statement
 from reviewgauge.core.records import Change, ChangedFile, Claim, FileStatus
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.syntax.facts import has_grammar
+from reviewgauge.repo.syntax.product import not_product
 
 MOST = 40  # claims of a change
 MOST_HUNKS = 200  # of a change that are looked at
 SOURCE = "syntax"
+_ASIDE = 20  # how much less telling tests and documentation are beside the code itself
+_PATIENCE = 2  # hunks of a file that the parser may give up on; each can take its whole time
 
 
 def change_claims(change: Change) -> tuple[Claim, ...]:
@@ -27,8 +32,15 @@ def change_claims(change: Change) -> tuple[Claim, ...]:
     found: list[tuple[ChangedFile, Statement]] = []
     for file, hunks in _files(change):
         found += [(file, statement) for statement in _file_statements(file, hunks)]
-    found.sort(key=lambda pair: pair[1].rank)  # stable: the order of the change within one rank
-    several = len({file.path for file, _ in found}) > 1
+    paths = {file.path for file, _ in found}
+    several = len(paths) > 1
+    aside = {path for path in paths if not_product(path)}
+    later = _ASIDE if aside != paths else 0
+
+    def order(pair: tuple[ChangedFile, Statement]) -> int:  # stable: the order of the change within one rank
+        return pair[1].rank + later * (pair[0].path in aside)
+
+    found.sort(key=order)
     seen: dict[str, Claim] = {}
     for file, statement in found:
         body = f"{file.path}: {statement.text}" if several else statement.text
@@ -60,8 +72,15 @@ def _moved(file: ChangedFile) -> bool:
 
 def _file_statements(file: ChangedFile, hunks: Sequence[Hunk]) -> Iterator[Statement]:
     yield from _about_file(file)
+    reads = has_grammar(file.path)
+    gave_up = 0
     for hunk in hunks:
-        yield from line_statements(Pair(hunk), frozenset(), frozenset())
+        pair = Pair(hunk)
+        told = None
+        if reads and gave_up < _PATIENCE:
+            told = syntax_statements(pair, file.path, file.old_path or file.path)
+            gave_up += told is None
+        yield from line_statements(pair, frozenset(), frozenset()) if told is None else told
 
 
 def _about_file(file: ChangedFile) -> Iterator[Statement]:

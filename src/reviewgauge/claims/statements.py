@@ -29,6 +29,16 @@ def quoted(code: str) -> str:
     return f"`{text}`"
 
 
+def from_to(old: str, new: str) -> str:
+    """`a` to `b`, cut so that the difference shows."""
+    if max(len(old), len(new)) <= LONGEST_QUOTE:
+        return f"{quoted(old)} to {quoted(new)}"
+    start = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    start = max(0, old.rfind(" ", 0, max(start - 20, 0)) + 1)
+    dots = "\N{HORIZONTAL ELLIPSIS}" if start else ""
+    return f"{quoted(dots + old[start:])} to {quoted(dots + new[start:])}"
+
+
 def listed(names: list[str], most: int = 6) -> str:
     """ "a", "a and b", "a, b and c", "a, b and 7 others"."""
     if len(names) > most:

@@ -134,7 +134,7 @@ def code_lines(source: bytes, path: str) -> LineKinds:
     In Python a string that is a statement by itself, such as a docstring, is a comment. Where no grammar reads
     the file (`known` is False), lines that begin with the language's comment mark are comments, if it has one.
     """
-    key, reason = _grammar(source, path)
+    key, reason = grammar_for(source, path)
 
     def read() -> LineKinds:
         answer = None if reason else PARSERS.ask(key, "text", source)
@@ -148,7 +148,7 @@ def code_lines(source: bytes, path: str) -> LineKinds:
 
 def _file(source: bytes, path: str) -> _File:
     """The scopes of a file, kept by its content; no line starts where no grammar reads it."""
-    key, reason = _grammar(source, path)
+    key, reason = grammar_for(source, path)
     if reason:
         return _File(reason=reason)
 
@@ -164,8 +164,8 @@ def _file(source: bytes, path: str) -> _File:
     return _FILES.of(_digest(source, f"scopes:{key}"), parse, weigh)
 
 
-def _grammar(source: bytes, path: str) -> tuple[str, str]:
-    """(the grammar's key, why there is none)."""
+def grammar_for(source: bytes, path: str) -> tuple[str, str]:
+    """(the key of the grammar that reads a file, why there is none)."""
     if len(source) > LARGEST:
         return "", f"the file is larger than {LARGEST:,} bytes"
     if source.find(b"\x00", 0, _BINARY) >= 0:

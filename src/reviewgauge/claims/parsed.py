@@ -1,0 +1,147 @@
+"""Parses what a hunk shows of a file: a fragment that may begin inside a function, a call or a class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from reviewgauge.repo.syntax.facts import Fact, outline_of
+
+_STRINGS = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|//[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL)
+_OPENERS = {")": "(", "]": "[", "}": "{"}
+_CLOSERS = {opener: closer for closer, opener in _OPENERS.items()}
+_CONTINUED = re.compile(r"(?:except|finally)\b")
+_SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts")
+_METHOD = re.compile(
+    r"\s+(?:(?:public|private|protected|static|async|get|set|readonly|override|abstract)\s+)*\*?([\w$#]+)\s*"
+    r"\([^;]*\)\s*(?::[^{};]+)?\{\s*$"
+)
+_NO_METHODS = frozenset(("if", "for", "while", "switch", "catch", "function", "with", "constructor_"))
+_MOST_BROKEN = 0.3  # share of a fragment that may not parse
+_DEEPEST = 60  # brackets that are put around a fragment
+
+
+def parse_rows(rows: Sequence[str], path: str) -> tuple[Fact, ...] | None:
+    """The facts of a fragment, with its rows and bytes; None where no grammar reads it, or the parser gave up.
+
+    Of several ways to complete the fragment, the one that leaves the least unparsed is taken.
+    """
+    best: tuple[Fact, ...] | None = None
+    least = -1
+    for before, after in _frames(rows, path):
+        source = "\n".join([*before, *rows, *after])
+        outline = outline_of(source.encode("utf-8", "replace"), path)
+        if outline is None:
+            return best
+        if best is None or outline.broken < least:
+            size = len("".join(f"{line}\n" for line in before).encode("utf-8", "replace"))
+            moved = (fact.moved(len(before), size) for fact in outline.facts)
+            best = tuple(fact for fact in moved if fact.first >= 0 and fact.last < len(rows))
+            least = outline.broken
+        if not least:
+            break
+    return best if least <= _MOST_BROKEN * max(len("\n".join(rows)), 1) else None
+
+
+def _frames(rows: Sequence[str], path: str) -> Iterator[tuple[list[str], list[str]]]:
+    """(lines before, lines after) that may make a fragment whole, the likeliest first."""
+    lower = path.lower()
+    if lower.endswith((".py", ".pyi", ".pyw")):
+        yield from _python_frames(rows)
+        return
+    php = lower.endswith((".php", ".phtml"))
+    tag = ["<?php"] if php and not any("<?" in row for row in rows) else []
+    if lower.endswith(_SCRIPTS) and (at := _method_at(rows)) is not None:
+        opened = "_() {" if (closed := len(_brackets("\n".join(rows[:at]))[0])) else ""
+        frame = "class _ {" + opened + "{" * (closed - 1)
+        missing, ends = _brackets("\n".join([frame, *rows]))
+        yield ["".join(missing) + frame], ends
+    if lower.endswith(_SCRIPTS) and any("`" in row for row in rows):
+        yield ["_ = `"], []
+        yield ["_ = `"], ["`"]
+        yield [], ["`"]
+    before, after = _brackets("\n".join(rows))
+    yield [*tag, *before], after
+    yield [*tag, "class _ {", *before], [*after, "}"]
+    yield [*tag, "class _ { _() {", *before], [*after, "} }"]
+    comment = _open_comment(rows)
+    if comment:
+        yield [*tag, "/*", *before], after
+
+
+def _method_at(rows: Sequence[str]) -> int | None:
+    """The first row that looks like the head of a method of a class, which a script's grammar takes for a call."""
+    for row, text in enumerate(rows):
+        found = _METHOD.match(text)
+        if found and found[1] not in _NO_METHODS:
+            return row
+    return None
+
+
+def _open_comment(rows: Sequence[str]) -> bool:
+    """Whether a fragment begins inside a block comment."""
+    text = "\n".join(rows)
+    end, begin = text.find("*/"), text.find("/*")
+    return end >= 0 and (begin < 0 or end < begin)
+
+
+def _python_frames(rows: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
+    text = "\n".join(rows)
+    for mark in ('"""', "'''"):
+        if text.count(mark) % 2:
+            tail = text.partition(mark)[2]
+            after = tail.split("\n", 1)[1].split("\n") if "\n" in tail else []
+            yield [*_levels(after), "_ = " + mark], []
+            yield _levels(rows), [mark]
+    before, closing = _brackets(text)
+    if before:
+        last = max((i for i, row in enumerate(rows) if row.strip()[:1] in tuple(_OPENERS)), default=0)
+        rest = rows[last:]
+        indent = _indent(rest[0]) if rest else ""
+        yield [*_levels(rest), indent + "".join(before)], closing
+    yield _levels(rows), closing
+    yield [], closing
+
+
+def _levels(rows: Sequence[str]) -> list[str]:
+    """A line that opens a block for each indentation that the fragment comes back to, from the outermost in."""
+    told = [row for row in rows if row.strip() and not row.lstrip().startswith("#")]
+    if not told:
+        return []
+    first = _indent(told[0])
+    word = told[0].strip()
+    found: list[tuple[str, str]] = []
+    lowest = first
+    for row in told:
+        indent = _indent(row)
+        if len(indent) < len(lowest):
+            lowest = indent
+            found.append((indent, "try:" if _CONTINUED.match(row.strip()) else "if _:"))
+    if first and (not found or found[-1][0]):
+        found.append(("", "if _:"))
+    lines = [indent + opener for indent, opener in reversed(found)]
+    if re.match(r"(?:elif|else|except|finally)\b", word):
+        opener = "try:" if _CONTINUED.match(word) else "if _:"
+        lines += [first + opener, first + " pass"]
+    return lines
+
+
+def _indent(row: str) -> str:
+    return row[: len(row) - len(row.lstrip())].expandtabs(4)
+
+
+def _brackets(text: str) -> tuple[list[str], list[str]]:
+    """(openers for the brackets that a fragment only closes, closers for those that it only opens)."""
+    open_: list[str] = []
+    missing: list[str] = []
+    for sign in re.findall(r"[()\[\]{}]", _STRINGS.sub(" ", text)):
+        if sign in _CLOSERS:
+            open_.append(sign)
+        elif open_ and open_[-1] == _OPENERS[sign]:
+            open_.pop()
+        elif _OPENERS[sign] in open_:  # what lies between is unbalanced
+            while open_.pop() != _OPENERS[sign]:
+                pass
+        else:
+            missing.append({"(": "_("}.get(_OPENERS[sign], _OPENERS[sign]))
+    return missing[:_DEEPEST][::-1], [_CLOSERS[sign] for sign in reversed(open_[:_DEEPEST])]
