@@ -83,3 +83,15 @@ def test_what_cannot_be_measured_says_so() -> None:
     assert nothing["pass@10"] == 0 and nothing["lines"] == 0
     with pytest.raises(ValueError, match="1 among them"):
         PassAtK(ks=(3,))
+
+
+@pytest.mark.parametrize("task", Task)
+def test_a_review_that_says_something_else_than_a_ranking_is_not_measured(task: Task) -> None:
+    """A verdict on the same hunk is not an empty ranking, of which nothing is found."""
+    truth = case(at(10))
+    truth = truth.model_copy(update={"change": truth.change.model_copy(update={"task": task})})
+    verdict = Review(case="c", system="s", verdict=True)
+    comment = Review(case="c", system="s", comments=(Comment(id="1", body="b", span=at(10)),))
+    assert PassAtK().parts(truth, verdict) == PassAtK().parts(truth, comment) == "the review ranks no lines"
+    empty = PassAtK().parts(truth, Review(case="c", system="s"))
+    assert isinstance(empty, Measured) == (task is Task.LOCATE)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
-from reviewgauge.core.records import Case, Change, Review, Span
+from reviewgauge.core.records import Case, Change, Review, Span, Task
 from reviewgauge.core.results import Bounds
 from reviewgauge.repo.diff.positions import DiffRow, find_row, hunk_rows
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
 
 NO_PLACE = "no reference names a line of the change"
+NO_RANKING = "the review ranks no lines"
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class PassAtK(Metric):
     two answers that name one line are one answer. By default any commented line is right, and a line that the diff
     does not show counts as wrong. `variant="published"`: only the first commented line is right, and such a line is
     read as the one with the same old number, else the same new number, else the nearest old, else the nearest new;
-    repeats take up places in the ranking. `outside` is the share of the answers' lines that the diff does not show.
+    repeats take up places in the ranking. An empty ranking finds nothing on a change to locate; elsewhere, and where the
+    review says something else, the metric does not apply. `outside` is the share of the answers' lines that the diff does not show.
     """
 
     ks: tuple[int, ...] = (1, 3, 5, 10)
@@ -50,6 +52,10 @@ class PassAtK(Metric):
         right = self._right(case)
         if not right:
             return NO_PLACE
+        if not review.ranked_lines and (
+            case.change.task is not Task.LOCATE or review.comments or review.verdict is not None
+        ):
+            return NO_RANKING
         found = [self._row(case.change, span) for span in review.ranked_lines]
         ranked = found if self.variant else _without_repeats(found)
         parts = {f"pass@{k}": float(any(row in right for row in ranked[:k] if row is not None)) for k in self.ks}
