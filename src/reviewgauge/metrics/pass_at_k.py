@@ -30,8 +30,9 @@ class PassAtK(Metric):
     two answers that name one line are one answer. By default any commented line is right, and a line that the diff
     does not show counts as wrong. `variant="published"`: only the first commented line is right, and such a line is
     read as the one with the same old number, else the same new number, else the nearest old, else the nearest new;
-    repeats take up places in the ranking. An empty ranking finds nothing on a change to locate; elsewhere, and where the
-    review says something else, the metric does not apply. `outside` is the share of the answers' lines that the diff does not show.
+    repeats take up places in the ranking. `outside` is the share of the answers' lines that the diff does not show. An
+    empty ranking finds nothing on a change to locate; elsewhere, and in a review that says something else, it is not
+    measured.
     """
 
     ks: tuple[int, ...] = (1, 3, 5, 10)

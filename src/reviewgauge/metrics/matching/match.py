@@ -313,8 +313,7 @@ def why(evidence: Evidence, c: int, columns: list[int]) -> str:
     pair = evidence.pairs[c][r]
     words = [evidence.known[r].id]
     if pair.verdict is not None:
-        by_words = f" ({pair.verdict.probability:.2f} by its words)" if pair.weighed is not None else ""
-        words.append(f"p {evidence.probability[c, r]:.2f}{by_words}")
+        words.append(f"p {evidence.probability[c, r]:.2f}")
         if pair.verdict.reason:
             words.append(pair.verdict.reason)
     where = in_words(pair)

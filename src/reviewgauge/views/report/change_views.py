@@ -6,107 +6,36 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count, groupby
+from itertools import chain, count
 
-from reviewgauge.core.records import Anchoring, Case, ChangedFile, Comment, Side, Span, Usage, findings
-from reviewgauge.core.results import CommentState, Matching, Outcome, Pair, Score
-from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
+from reviewgauge.core.records import Anchoring, Case, Comment, Span, Task, Usage, findings
+from reviewgauge.core.results import (
+    CommentOutcome,
+    CommentState,
+    Coverage,
+    GroupOutcome,
+    Matching,
+    Outcome,
+    Pair,
+    Score,
+)
+from reviewgauge.views.report.answers import (
+    MOST_RANKED,
+    AnswerView,
+    ClaimView,
+    SentenceView,
+    add_nearest,
+    answers,
+    outcome_words,
+    sentence_views,
+)
+from reviewgauge.views.report.diff_views import FileView, Mark, show_files
 from reviewgauge.views.terminal import figures
 
-AROUND = 4  # lines shown before and after a marked line
-LONGEST = 400  # characters of a code line before it is cut
 LONGEST_TRACE = 20_000  # characters
 
 
-@dataclass(frozen=True)
-class Mark:
-    """A reference (with an excerpt) or a system's comment at a location."""
-
-    span: Span
-    state: str
-    anchor: str
-    name: str
-    excerpt: str
-
-
-@dataclass
-class LineView:
-    """One line of a diff, or (kind `gap`) omitted lines."""
-
-    kind: str
-    old: int | None
-    new: int | None
-    text: str
-    marks: list[Mark] = field(default_factory=list)
-
-
-@dataclass
-class FileView:
-    """The shown lines of one file."""
-
-    path: str
-    old_path: str | None
-    marks: list[Mark]  # about the file as a whole
-    lines: list[LineView]
-
-
-def show_files(files: Sequence[ChangedFile], marks: Iterable[Mark]) -> tuple[list[FileView], int]:
-    """(the files and lines with marks, the number of hunks without one)."""
-    by_path: dict[str, list[Mark]] = {}
-    for mark in marks:
-        by_path.setdefault(mark.span.path, []).append(mark)
-    views: list[FileView] = []
-    hidden = 0
-    for file in files:
-        if file.patch is None:
-            continue
-        about = by_path.get(file.path, [])
-        if file.old_path and file.old_path != file.path:
-            about = [*about, *(m for m in by_path.get(file.old_path, []) if m.span.side == Side.OLD)]
-        shown = [list(_show_hunk(hunk, about)) for hunk in parse_patch(file.patch)]
-        hidden += sum(not lines for lines in shown)
-        lines = [line for hunk in shown for line in hunk]
-        whole = [m for m in about if m.span.start is None]
-        if lines or whole:
-            views.append(FileView(file.path, file.old_path, whole, lines))
-    return views, hidden
-
-
-def _show_hunk(hunk: Hunk, about: Sequence[Mark]) -> Iterator[LineView]:
-    placed: dict[int, list[Mark]] = {}
-    for mark in about:
-        at = _last_line(hunk.lines, mark.span)
-        if at is not None:
-            placed.setdefault(at, []).append(mark)
-    if not placed:
-        return
-    keep = {line for at, marks in placed.items() for line in _window(hunk.lines, at, marks)}
-    yield LineView("head", None, None, f"@@ -{hunk.old_start} +{hunk.new_start} @@ {hunk.heading}".rstrip())
-    for kept, run in groupby(enumerate(hunk.lines), key=lambda numbered: numbered[0] in keep):
-        lines = list(run)
-        if not kept:
-            yield LineView("gap", None, None, f"{len(lines)} lines")
-            continue
-        for at, line in lines:
-            text = line.text if len(line.text) <= LONGEST else line.text[:LONGEST] + "…"
-            yield LineView(line.kind, line.old, line.new, text, placed.get(at, []))
-
-
-def _last_line(lines: Sequence[DiffLine], span: Span) -> int | None:
-    """The last line of the hunk that the span covers; None if it covers none."""
-    if span.start is None or span.end is None:
-        return None
-    numbers = [line.old if span.side == Side.OLD else line.new for line in lines]
-    covered = [at for at, number in enumerate(numbers) if number is not None and span.start <= number <= span.end]
-    return covered[-1] if covered else None
-
-
-def _window(lines: Sequence[DiffLine], at: int, marks: Sequence[Mark]) -> range:
-    longest = max((m.span.end or 0) - (m.span.start or 0) for m in marks)
-    return range(max(0, at - min(longest, 20) - AROUND), min(len(lines), at + AROUND + 1))
-
-
-ORDER = {state: at for at, state in enumerate((*CommentState, "rejected", "unscored"))}
+ORDER = {state: at for at, state in enumerate((*CommentState, "rejected", "scored", "unscored"))}
 EXCERPT = 110  # shown characters of a reference beside its diff line
 
 
@@ -149,14 +78,17 @@ class ColumnView:
     usage: str = ""
     trace: str = ""
     policy: str = ""
+    answers: list[AnswerView] = field(default_factory=list)
+    sentences: list[SentenceView] = field(default_factory=list)
     comments: list[CommentView] = field(default_factory=list)
     misses: list[MissView] = field(default_factory=list)
     hits: dict[str, str] = field(default_factory=dict)  # group -> anchor of the credited comment
 
     @property
     def counts(self) -> Counter[str]:
-        """The number of comments in each state; `missed` counts findings."""
-        return +(Counter(c.state for c in self.comments) + Counter(missed=len(self.misses)))
+        """The number of comments and answers in each state; `missed` counts findings."""
+        states = chain((a.state for a in self.answers), (c.state for c in self.comments))
+        return +(Counter(states) + Counter(missed=len(self.misses)))
 
     @property
     def name(self) -> str:
@@ -187,11 +119,17 @@ class ChangeView:
     files: list[FileView]
     others: list[tuple[str, Comment, str]]  # (neutral or rejected, comment, place)
     hidden_hunks: int = 0
+    claims: list[ClaimView] = field(default_factory=list)
 
     @property
     def states(self) -> Counter[str]:
-        """States of all comments and findings of all systems."""
+        """States of all comments, answers and findings of all systems."""
         return sum((column.counts for column in self.columns), Counter())
+
+    @property
+    def outcome(self) -> str:
+        """The true verdict in words, where the task is to give one."""
+        return outcome_words(self.case.verdict) if self.case.change.task is Task.ASSESS else ""
 
 
 def place_of(span: Span | None, comment: Comment | None = None) -> str:
@@ -210,16 +148,18 @@ def place_of(span: Span | None, comment: Comment | None = None) -> str:
 def view_changes(
     cases: Sequence[Case], outcomes: Sequence[Outcome], scores: Sequence[Score], systems: Sequence[str], metric: str
 ) -> Iterator[ChangeView]:
-    """One view for each case, in their order; only scores of `metric` are shown."""
+    """One view for each case, in their order; of the scores those of `metric`, and the first that look at claims."""
     by_case: dict[str, list[Outcome]] = {}
     for outcome in outcomes:
         by_case.setdefault(outcome.case, []).append(outcome)
     scored = {(s.case, s.system, s.attempt): s for s in scores if s.metric == metric}
+    looks_at_claims = next((s.metric for s in scores if s.coverage is not None), "")
+    covered = {(s.case, s.system, s.attempt): s.coverage for s in scores if s.coverage and s.metric == looks_at_claims}
     index = {system: at for at, system in enumerate(systems)}
     used: set[str] = set()
     for number, case in enumerate(cases, 1):
         rows = sorted(by_case.get(case.id, []), key=lambda o: (index.get(o.system, len(index)), o.attempt))
-        yield _Builder(number, _slug(case.id, used), case, index).build(rows, scored)
+        yield _Builder(number, _slug(case.id, used), case, index).build(rows, scored, covered)
 
 
 def _slug(case_id: str, used: set[str]) -> str:
@@ -243,15 +183,34 @@ class _Builder:
             self.groups.append(group)
             self.group_of |= {member.id: group for member in members}
 
-    def build(self, outcomes: Sequence[Outcome], scored: Mapping[tuple[str, str, int], Score]) -> ChangeView:
+    def build(
+        self,
+        outcomes: Sequence[Outcome],
+        scored: Mapping[tuple[str, str, int], Score],
+        covered: Mapping[tuple[str, str, int], Coverage],
+    ) -> ChangeView:
+        keys = [(outcome.case, outcome.system, outcome.attempt) for outcome in outcomes]
         columns = [
-            self._column(f"{self.prefix}s{at}", outcome, scored.get((outcome.case, outcome.system, outcome.attempt)))
-            for at, outcome in enumerate(outcomes, 1)
+            self._column(f"{self.prefix}s{at}", outcome, scored.get(key))
+            for at, (key, outcome) in enumerate(zip(keys, outcomes, strict=True), 1)
         ]
+        claims = self._claims(
+            [(column, covered[key]) for key, column in zip(keys, columns, strict=True) if key in covered]
+        )
         files, hidden = show_files(self.case.change.files, self._marks(columns))
         others = [(kind, c, place_of(c.span, c)) for kind in ("neutral", "rejected") for c in getattr(self.case, kind)]
         url = figures.web_url(self.case.change.url)
-        return ChangeView(self.anchor, self.case, url, self.groups, columns, files, others, hidden)
+        return ChangeView(self.anchor, self.case, url, self.groups, columns, files, others, hidden, claims)
+
+    def _claims(self, covered: Sequence[tuple[ColumnView, Coverage]]) -> list[ClaimView]:
+        """The claims on the change; adds what they and the sentences of the reviews are closest to."""
+        known = covered[0][1].claims if covered else ()
+        claims = [ClaimView(f"{self.prefix}q{at}", at, claim) for at, claim in enumerate(known, 1)]
+        for column, coverage in covered:
+            own = claims if coverage.claims == known else []
+            column.sentences = sentence_views(coverage, own)
+            add_nearest(own, coverage, column.name, column.anchor)
+        return claims
 
     def _column(self, anchor: str, outcome: Outcome, score: Score | None) -> ColumnView:
         index = self.index.get(outcome.system, len(self.index))
@@ -267,21 +226,26 @@ class _Builder:
         column.usage = _usage(review.usage)
         column.trace = _shortened(review.trace or "")
         matching = score.matching if score else None
-        if matching is None and not column.trouble:
-            column.note = (score.reason if score else "") or "Not scored."
-        elif score and score.reason:
+        if score and score.reason:
             column.note = score.reason
+        elif not column.trouble and (score is None or (matching is None and score.parts is None)):
+            column.note = "Not scored."
+        column.answers = list(answers(self.case, review, anchor))
+        if (more := len(review.ranked_lines) - MOST_RANKED) > 0:
+            column.note = " ".join(filter(None, (column.note, f"{more} more ranked lines are in the run.")))
         comments = list(_by_outcome(review.comments, matching))
         anchors = {comment.id: f"{anchor}c{at}" for at, comment in enumerate(comments, 1)}
-        column.comments = sorted(self._comments(comments, matching, anchors), key=lambda view: ORDER[view.state])
+        column.comments = sorted(self._comments(comments, score, anchors), key=lambda view: ORDER[view.state])
         if matching:
             column.policy = matching.policy
             self._findings(column, matching, anchors)
         return column
 
     def _comments(
-        self, comments: Iterable[Comment], matching: Matching | None, anchors: Mapping[str, str]
+        self, comments: Iterable[Comment], score: Score | None, anchors: Mapping[str, str]
     ) -> Iterator[CommentView]:
+        matching = score.matching if score else None
+        alone = "scored" if score and score.parts is not None and matching is None else "unscored"
         states = {o.comment: o for o in matching.comments} if matching else {}
         credited: dict[str, list[str]] = {}
         for outcome in matching.groups if matching else ():
@@ -296,18 +260,20 @@ class _Builder:
                 anchors[comment.id],
                 comment,
                 place_of(comment.span, comment),
-                "unscored" if found is None else "rejected" if found.rejected else str(found.state),
+                alone if found is None else "rejected" if found.rejected else str(found.state),
                 found.reason if found else "",
-                "; ".join(filter(None, (self._evidence(matching, comment.id, group) for group in groups))),
+                "; ".join(filter(None, (self._evidence(matching, found, comment.id, group) for group in groups))),
                 tuple((self.group_of[g].anchor, self.group_of[g].id) for g in groups if g in self.group_of),
             )
 
-    def _evidence(self, matching: Matching | None, comment: str, group: str) -> str:
-        """What speaks for a comment raising a finding, in its most probable phrasing."""
+    def _evidence(
+        self, matching: Matching | None, outcome: CommentOutcome | GroupOutcome | None, comment: str, group: str
+    ) -> str:
+        """What speaks for a comment raising a finding, in its most probable phrasing, beside the outcome's reason."""
         members = {row[1] for row in self.group_of[group].members} if group in self.group_of else {group}
         pairs = [p for p in (matching.pairs if matching else ()) if p.comment == comment and p.reference in members]
         best = max(pairs, key=lambda p: p.verdict.probability if p.verdict else -1, default=None)
-        return _evidence(best) if best else ""
+        return _evidence(best, bool(outcome and outcome.reason)) if best else ""
 
     def _findings(self, column: ColumnView, matching: Matching, anchors: Mapping[str, str]) -> None:
         """Add what the review hit and missed to its column and to the findings."""
@@ -324,7 +290,7 @@ class _Builder:
                         group.anchor if group else anchor,
                         group.id if group else outcome.group,
                         outcome.reason,
-                        "" if near is None else self._evidence(matching, near, outcome.group),
+                        "" if near is None else self._evidence(matching, outcome, near, outcome.group),
                         (anchors[near], near) if near is not None and near in anchors else None,
                     )
                 )
@@ -339,6 +305,9 @@ class _Builder:
                     excerpt = excerpt if len(excerpt) <= EXCERPT else excerpt[: EXCERPT - 1] + "…"
                     yield Mark(reference.span, "reference", anchor, name, excerpt)
         for column in columns:
+            for answer in column.answers:
+                if answer.span is not None:
+                    yield Mark(answer.span, answer.state, answer.anchor, f"{column.name} {answer.name}", "")
             for view in column.comments:
                 if view.comment.span is not None:
                     yield Mark(view.comment.span, view.state, view.anchor, column.name, "")
@@ -358,12 +327,16 @@ def _by_outcome(comments: Sequence[Comment], matching: Matching | None) -> Itera
             yield comment
 
 
-def _evidence(pair: Pair) -> str:
+def _evidence(pair: Pair, explained: bool) -> str:
+    """The votes; where no reason says them already, also the probability and the distance."""
     parts, verdict = [], pair.verdict
-    if verdict is not None:
-        parts.append(f"probability {figures.number(verdict.probability)}{' (unsure)' if verdict.unsure else ''}")
+    if verdict is not None and not explained:
+        parts.append(f"p {verdict.probability if pair.weighed is None else pair.weighed:.2f}")
         parts += [verdict.reason] if verdict.reason else []
+    if verdict is not None:
         parts += [f"{vote.rater}: {_vote(vote.value)}" for vote in verdict.votes]
+    if explained:
+        return ", ".join(parts)
     if pair.distance is not None:
         plural = "" if pair.distance == 1 else "s"
         parts.append("same lines" if pair.distance == 0 else f"{pair.distance} line{plural} apart")

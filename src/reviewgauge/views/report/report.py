@@ -18,7 +18,7 @@ from reviewgauge.core.reports.judge_check import JudgeReport
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, SliceSummary
 from reviewgauge.core.results import FailureKind, Outcome, Score
 from reviewgauge.views.report import plots
-from reviewgauge.views.report.change_views import ChangeView, anchoring_words, view_changes
+from reviewgauge.views.report.change_views import ChangeView, anchoring_words, place_of, view_changes
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.judge_tables import footnotes, gate_line, headline, sections
 from reviewgauge.views.terminal.leaderboards import answer, found
@@ -179,7 +179,7 @@ def render(data: ReportData) -> str:
         changes=changes,
         repos=sorted({case.change.repo for case in data.cases}),
         troubles=list(_troubles(data, changes)),
-        states=figures.STATES,
+        matched=any(score.matching is not None for score in data.scores),
     )
 
 
@@ -189,6 +189,7 @@ def _words() -> dict[str, object]:
         "readings": figures.readings,
         "explained": figures.EXPLAINED,
         "unsure_range": figures.unsure_range,
+        "states": figures.STATES,
         "glyph": lambda state: figures.STATES[state][0],
         "column_label": lambda reading: figures.label(reading).replace(" per ", " / "),
         "found": found,
@@ -196,6 +197,7 @@ def _words() -> dict[str, object]:
         "spread_words": figures.spread_words,
         "n_range": _n_range,
         "anchoring_words": anchoring_words,
+        "place_of": place_of,
     }
 
 

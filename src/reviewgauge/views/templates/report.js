@@ -84,7 +84,7 @@
       count += !change.node.hidden;
       said += own;
     }
-    shown.textContent = `${count} of ${changes.length} changes, ${said} of ${total} comments and misses`;
+    shown.textContent = `${count} of ${changes.length} changes, ${said} of ${total} results`;
   };
   let waiting = 0;
   form.addEventListener("input", () => { clearTimeout(waiting); waiting = setTimeout(apply, 80); });

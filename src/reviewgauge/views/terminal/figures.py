@@ -38,7 +38,10 @@ STATES: dict[str, tuple[str, str]] = {
     CommentState.NEUTRAL: ("○", "neither right nor wrong: it is not counted"),
     CommentState.FALSE: ("✕", "matches no reference: it counts against precision"),
     "rejected": ("⊘", "false, and known to be wrong"),
-    "unscored": ("·", "the review was not scored"),
+    "right": ("✓", "the verdict is true, or the ranked line is one of a finding"),
+    "wrong": ("✕", "the verdict is not true, or the ranked line is none of a finding"),
+    "scored": ("·", "the metric measures the review as a whole, not each comment"),
+    "unscored": ("·", "the review was not scored, or nobody knows what is right"),
     "hit": ("✓", "the finding was raised by a comment of the system"),
     "missed": ("◇", "no comment of the system was credited with the finding"),
 }

@@ -1,0 +1,109 @@
+"""What a review says besides comments, as the report shows it: its verdict, its ranking, and which claims it covers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from reviewgauge.core.records import Case, Claim, Review, Span
+from reviewgauge.core.results import Coverage, Link
+from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.diff.positions import DiffRow, find_row, hunk_rows
+from reviewgauge.views.report.diff_views import cut
+
+MOST_RANKED = 20  # ranked lines of one review
+
+
+@dataclass(frozen=True)
+class AnswerView:
+    """A verdict, or one line of a ranking: `right`, `wrong`, or `unscored` where nobody knows."""
+
+    anchor: str
+    state: str
+    name: str
+    text: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True)
+class NearestClaim:
+    """What a sentence or a claim is closest to; `covered` is None where no threshold says so."""
+
+    anchor: str
+    name: str
+    similarity: float
+    covered: bool | None
+
+
+@dataclass(frozen=True)
+class SentenceView:
+    """One sentence of a review, and the claim that it is closest to."""
+
+    text: str
+    nearest: NearestClaim | None
+
+
+@dataclass
+class ClaimView:
+    """One claim on the change, and how close each system's review comes to it."""
+
+    anchor: str
+    number: int
+    claim: Claim
+    nearest: list[NearestClaim] = field(default_factory=list)
+
+
+def outcome_words(verdict: bool | None) -> str:
+    """What a verdict says of a change; empty without one."""
+    return "" if verdict is None else f"It {'can' if verdict else 'cannot'} be merged as it is."
+
+
+def answers(case: Case, review: Review, anchor: str) -> Iterator[AnswerView]:
+    """The verdict of the review, then the first lines of its ranking."""
+    if review.verdict is not None:
+        right = None if case.verdict is None else review.verdict == case.verdict
+        yield AnswerView(f"{anchor}v", _state(right), "verdict", outcome_words(review.verdict))
+    if not review.ranked_lines:
+        return
+    wanted = {row for reference in case.references if reference.span for row in hunk_rows(case.change, reference.span)}
+    for rank, span in enumerate(review.ranked_lines[:MOST_RANKED], 1):
+        row = find_row(case.change, span, repair=False)
+        text = "The diff does not show this line." if row is None else cut(_line(case, row))
+        yield AnswerView(f"{anchor}l{rank}", _state(row in wanted if wanted else None), f"#{rank}", text, span)
+
+
+def _state(right: bool | None) -> str:
+    return {True: "right", False: "wrong", None: "unscored"}[right]
+
+
+def _line(case: Case, row: DiffRow) -> str:
+    return parse_patch(case.change.files[row.file].patch or "")[row.hunk].lines[row.line].text
+
+
+def sentence_views(coverage: Coverage, claims: Sequence[ClaimView]) -> list[SentenceView]:
+    """The sentences of a review; `claims` are those of the change."""
+    shown = []
+    for at, sentence in enumerate(coverage.sentences):
+        link = _best(link for link in coverage.links if link.sentence == at)
+        nearest = None
+        if link is not None and link.claim < len(claims):
+            claim = claims[link.claim]
+            nearest = NearestClaim(claim.anchor, f"claim {claim.number}", link.similarity, _covered(coverage, link))
+        shown.append(SentenceView(sentence, nearest))
+    return shown
+
+
+def add_nearest(claims: Sequence[ClaimView], coverage: Coverage, system: str, anchor: str) -> None:
+    """Add to each claim how close the review of `system` comes to it."""
+    for at, claim in enumerate(claims):
+        link = _best(link for link in coverage.links if link.claim == at)
+        if link is not None:
+            claim.nearest.append(NearestClaim(anchor, system, link.similarity, _covered(coverage, link)))
+
+
+def _best(links: Iterator[Link]) -> Link | None:
+    return max(links, key=lambda link: link.similarity, default=None)
+
+
+def _covered(coverage: Coverage, link: Link) -> bool | None:
+    return None if coverage.threshold is None else link.similarity > coverage.threshold
