@@ -12,9 +12,11 @@ import pytest
 from reviewgauge.api.info import info, plugin_info
 from reviewgauge.api.list import list_plugins
 from reviewgauge.cli.main import group, main
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Reviewer, Stage
 from reviewgauge.core.reports.plugin_info import PluginInfo
-from reviewgauge.core.specs import KINDS, load, names
+from reviewgauge.core.specs import KINDS, load, load_from, names
+from reviewgauge.core.trust import FromFile
 from reviewgauge.engine.build.recipes import make_stages, read_recipe, set_parameters
 
 CASE = "01-locker-listing"  # of the sample
@@ -84,12 +86,10 @@ def test_every_printed_example_runs(name: str, workplace: Path, monkeypatch: pyt
         command = group.get_command(click.Context(group), words[0])
         assert command
         parsed = command.make_context(words[0], words[1:]).params
-        specs = [*((Reviewer, one) for one in parsed.get("reviewers", ()) if one != "recorded")]
-        specs += [(Stage, one) for one in parsed.get("stages", ())] + [
-            (Metric, one) for one in parsed.get("metrics", ())
-        ]
-        for kind, spec in specs:
-            assert load(kind, spec)
+        for spec in parsed.get("reviewers", ()):
+            assert spec == "recorded" or load(Reviewer, spec)
+        assert all(load(Stage, spec) for spec in parsed.get("stages", ()))
+        assert all(load(Metric, spec) for spec in parsed.get("metrics", ()))
         if parsed.get("recipe"):
             recipe = read_recipe(parsed["recipe"])
             given = dict(one.split("=", 1) for one in parsed["settings"])
@@ -177,6 +177,38 @@ def test_files_folders_and_programs_are_reviewers(
         "a program is named with a slash, as for a shell"
     )
     assert main(["review", "sample", "./no-such-bot.sh", "-o", "run2"]) == 2
+
+
+def test_files_and_programs_are_reviewers_inside_of_an_ensemble(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("findings.sarif").write_text(json.dumps(SARIF))
+    Path("our-bot.sh").write_text("#!/bin/sh\necho 'shop/cart.py:3: this divides by zero'\n")
+    Path("our-bot.sh").chmod(0o755)
+    spec = (
+        'ensemble(reviewer=("./our-bot.sh", "findings.sarif", "ensemble(reviewer=\\"./our-bot.sh\\", n=2)"), least=1)'
+    )
+    assert main(["review", "sample", spec, "-o", "run", "--only", f"case={CASE}"]) == 0
+    assert "our-bot + findings + ensemble(our-bot" in " ".join(capsys.readouterr().out.split())
+    assert main(["review", "sample", 'ensemble(reviewer="./no-bot.sh")', "-o", "run2"]) == 2
+    assert "there is no file or folder ./no-bot.sh" in capsys.readouterr().err
+    with pytest.raises(UserError):  # what a file from others names is not looked up among the files of this machine
+        load_from(Reviewer, 'ensemble(reviewer="./our-bot.sh")', FromFile("a manifest", tmp_path))
+
+
+@pytest.mark.parametrize("text", ["#!/bin/sh\necho src/a.py:3: no\n", "Some notes.\n\nAnd more of them.\n"])
+def test_a_file_that_no_format_recognises_is_not_silence(
+    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("our-bot.sh").write_text(text)
+    assert main(["review", "sample", "./our-bot.sh", "-o", "run"]) == 2
+    error = capsys.readouterr().err
+    assert "chmod +x ./our-bot.sh" in error and 'replay(path="./our-bot.sh", format="markdown")' in error
+    assert not Path("run").exists()
+    Path("review.md").write_text("- `shop/cart.py:3` divides by zero\n")
+    assert main(["review", "sample", "review.md", "-o", "run", "--only", f"case={CASE}"]) == 0
 
 
 def test_a_file_of_reviews_is_never_run_or_imported(

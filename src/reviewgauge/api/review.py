@@ -12,10 +12,11 @@ from typing import Any
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.protocols import Dataset, Progress, Reviewer, Stage
 from reviewgauge.core.records import Case, Task
 from reviewgauge.core.results import Drop, Outcome
-from reviewgauge.core.specs import load, names, parse_spec
+from reviewgauge.core.specs import load, names, parse_spec, plugin_name, short_spec
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews, rehearse_review
 from reviewgauge.engine.review import review as run_reviewer
@@ -25,6 +26,7 @@ from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import parse_only, with_cost
 from reviewgauge.engine.training import teach
+from reviewgauge.formats.parsing.comments import detect
 
 RECORDED = "recorded"
 _PROGRAMS = {"", ".bash", ".cmd", ".exe", ".js", ".pl", ".py", ".rb", ".sh"}
@@ -205,20 +207,61 @@ def _import(
 
 
 def _parse(word: str) -> Reviewer | dict[str, object]:
-    if "(" not in word and word not in (RECORDED, *names(Reviewer.kind)):
-        if Path(word).exists():
-            return _from_path(word)
+    if found := _from_path(word):
+        return found
+    spec = parse_spec(word)
+    return dict(spec.parameters) if spec.name == RECORDED else load(Reviewer, _with_files(word))
+
+
+def _with_files(word: str) -> str:
+    """The spec, with files and programs in the place of the reviewers inside of it (an ensemble's) written out."""
+    spec = parse_spec(word)
+    given = spec.parameters.get("reviewer")
+    if not isinstance(given, str | tuple):
+        return word
+    known = {}
+    for one in (given,) if isinstance(given, str) else given:
+        if isinstance(one, str) and one:
+            found = _from_path(one)
+            known[one] = short_spec(found) if found else _with_files(one)
+    inside = tuple(known.get(one, one) for one in given) if isinstance(given, tuple) else known.get(given, given)
+    written = ", ".join(f"{name}={value!r}" for name, value in {**spec.parameters, "reviewer": inside}.items())
+    return f"{spec.name}({written})"
+
+
+def _from_path(word: str) -> Reviewer | None:
+    """A program that is named with a `/`, as for a shell, is run; any other file or folder holds reviews.
+
+    None for a spec. Raises UserError for a path that does not exist.
+    """
+    if "(" in word or word in (RECORDED, *names(Reviewer.kind)):
+        return None
+    path = Path(word)
+    if not path.exists():
         if "/" in word:
             raise UserError(f"there is no file or folder {word}", remedy="reviewgauge list reviewers")
-    spec = parse_spec(word)
-    return dict(spec.parameters) if spec.name == RECORDED else load(Reviewer, word)
-
-
-def _from_path(word: str) -> Reviewer:
-    """A program that is named with a `/`, as for a shell, is run; any other file or folder holds reviews."""
-    path = Path(word)
+        return None
     if path.is_file() and os.access(path, os.X_OK) and path.suffix.lower() in _PROGRAMS:
         if "/" not in word:
             raise UserError(f"{word} is a program, not a file of reviews", remedy=f"./{word} runs it")
         return load(Reviewer, f"command(run=({str(path.absolute())!r},))")
+    if path.is_file() and not _holds_reviews(path):
+        raise UserError(
+            f"{word} is not in a format of reviews, and may not be run",
+            remedy=f"chmod +x {word} makes a program of it, "
+            f'and \'replay(path="{word}", format="markdown")\' reads it as free text',
+        )
     return load(Reviewer, f"replay(path={word!r})")
+
+
+def _holds_reviews(path: Path) -> bool:
+    """Whether it is in a format other than free text, or is free text, no script, that names a place in code."""
+    try:
+        data = read_file(path)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}", remedy="check the path") from None
+    how = detect(data, path.name)
+    if plugin_name(how) != "markdown":
+        return True
+    found = [comment for parsed in how.read(data, path.name) for comment in parsed.comments]
+    return not data.startswith(b"#!") and any(one.claimed and one.claimed.path for one in found)
