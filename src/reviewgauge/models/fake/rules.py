@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from reviewgauge.models.fake.claim_rules import claims
 from reviewgauge.models.fake.request_text import FENCED, last_slot, prompt_of
 from reviewgauge.models.fake.review_rules import comment, locate, merge, plain_review, ranked_report, report, review
 from reviewgauge.models.fake.several_rules import aggregate, debate_answer, debate_decide, debate_review
@@ -393,4 +394,5 @@ RULES: tuple[Rule, ...] = (
     Rule("debate_answer", "You are the author of a pull request and answer what two reviewers found", debate_answer),
     Rule("debate_decide", "You are one of two reviewers of a pull request, and decide which", debate_decide),
     Rule("change_points", "You read the history of a pull request and list its change-points.", change_points),
+    Rule("claims", "You list what a code change does and what may follow from it.", claims),
 )
