@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeVar
 
 from pydantic import ValidationError
 
@@ -39,6 +39,7 @@ from reviewgauge.stages.history.memory import HistoryMemory
 from reviewgauge.stages.history.rewrites import Rewrites
 from reviewgauge.stages.sampling.draws import change_facts
 
+T = TypeVar("T")
 _AHEAD = 16  # changes whose diff is read ahead
 
 
@@ -204,39 +205,43 @@ class _CaseMaker:
     def __post_init__(self) -> None:
         self._repository, self._store = self.memory.repository, self.labeller.tracer.store
         self._rewrites = Rewrites(self.stage.max_fix_files, self.stage.max_fix_lines)
+        self._fixes = {fix.number for fix in self.labeller.fixes}
         self._reverts = {fix.number for fix in self.labeller.fixes if fix.is_revert}
         since = _day(self.stage.since)
         self._since = datetime.combine(since, time(), UTC) if since else None
 
     def cases(self) -> Iterator[Case | Drop]:
-        """Each change in order as a case, or why it is none. Two threads read diffs ahead."""
+        """Each change in order as a case, or why it is none."""
         total = len(self._store)
         first = max(0, total - self.stage.limit) if self.stage.limit else 0
+        numbers = range(first, total)
+        for number, files in zip(numbers, self._ahead(numbers, lambda *_: "", self._files), strict=True):
+            if not isinstance(files, Drop):
+                self._rewrites.add(number, files, fixes=number in self._fixes)
+            self.memory.context.progress("reading what changes rewrite", number - first + 1, total - first)
+        for number, read in zip(numbers, self._ahead(numbers, self._refused, self._read), strict=True):
+            yield self._case(read) if isinstance(read, DiffedChange) else read
+            self.memory.context.progress("making cases", number - first + 1, total - first)
+
+    def _ahead(
+        self, numbers: range, refused: Callable[[int, LandedChange], str], read: Callable[[int, LandedChange], T | Drop]
+    ) -> Iterator[T | Drop]:
+        """Each change in order, read by two threads ahead of its turn, or why it is refused."""
+        ahead: deque[Future[T | Drop] | Drop] = deque()
         with ThreadPoolExecutor(2) as pool:
-            self._read_rewrites(pool, first)
-            ahead: deque[Future[DiffedChange | Drop] | Drop] = deque()
-            for number in range(first, total):
-                change = self._store.get(number)
-                why = self._refused(number, change)
-                ahead.append(self._drop(change, why) if why else pool.submit(self._read, number, change))
+            for number in numbers:
+                change = self._store.get(number)  # here: the store is for one thread
+                why = refused(number, change)
+                ahead.append(self._drop(change, why) if why else pool.submit(read, number, change))
                 if len(ahead) > _AHEAD:
-                    yield self._case(ahead.popleft())
-                self.memory.context.progress("making cases", number - first + 1, total - first)
-            yield from map(self._case, ahead)
+                    yield _result(ahead.popleft())
+            yield from map(_result, ahead)
 
-    def _read_rewrites(self, pool: ThreadPoolExecutor, first: int) -> None:
-        """Remember what each change from number `first` on rewrites."""
-        numbers = range(first, len(self._store))
-        for number, files in zip(numbers, pool.map(self._files, numbers), strict=True):
-            self._rewrites.add(number, files)
-            self.memory.context.progress("reading what changes rewrite", number - first + 1, len(numbers))
-
-    def _files(self, number: int) -> tuple[ChangedFile, ...]:
-        change = self._store.get(number)
+    def _files(self, _: int, change: LandedChange) -> tuple[ChangedFile, ...] | Drop:
         try:
             return self.memory.files(change.base, change.head)
-        except UserError:  # a partial or damaged repository
-            return ()
+        except UserError as error:
+            return self._drop(change, "its diff cannot be read", str(error))
 
     def _rewritten(self, found: DiffedChange) -> bool:
         """Whether a small change rewrote lines of this one within the horizon."""
@@ -271,10 +276,9 @@ class _CaseMaker:
         return f"not observed for {self.stage.horizon} days yet, and no fix so far" if young else ""
 
     def _read(self, number: int, change: LandedChange) -> DiffedChange | Drop:
-        try:
-            files = self.memory.files(change.base, change.head)
-        except UserError as error:
-            return self._drop(change, "its diff cannot be read", str(error))
+        files = self._files(number, change)
+        if isinstance(files, Drop):
+            return files
         if reason := self._unfit(files):
             return self._drop(change, reason)
         return DiffedChange(number, change, files, tuple(self.traced.blames.get(number, Blame()).fixes))
@@ -289,10 +293,7 @@ class _CaseMaker:
             return f"changes more than {self.stage.max_lines} lines"
         return "" if any(map(_adds_code, files)) else "adds no line of the product's code"
 
-    def _case(self, read: Future[DiffedChange | Drop] | Drop) -> Case | Drop:
-        diffed = read if isinstance(read, Drop) else read.result()
-        if isinstance(diffed, Drop):
-            return diffed
+    def _case(self, diffed: DiffedChange) -> Case | Drop:
         change, files = diffed.change, diffed.files
         try:
             references = self.labeller.references(diffed)
@@ -323,6 +324,10 @@ class _CaseMaker:
         else:
             self.counts.clean += 1
         return case
+
+
+def _result(read: Future[T | Drop] | Drop) -> T | Drop:
+    return read if isinstance(read, Drop) else read.result()
 
 
 def _adds_code(file: ChangedFile) -> bool:

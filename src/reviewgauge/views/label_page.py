@@ -9,7 +9,8 @@ from typing import NamedTuple
 from reviewgauge.core.records import Case, ChangedFile, Comment, Side
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.syntax.product import not_product
-from reviewgauge.views.report.change_views import LONGEST, place_of
+from reviewgauge.views.report.change_views import place_of
+from reviewgauge.views.report.diff_views import LONGEST
 from reviewgauge.views.report.report import render_page
 
 _MOST = 600  # lines of one side of a row

@@ -1,8 +1,9 @@
 """The lines that small later changes rewrote, whatever their messages say.
 
 Some defects are mended in silence ("Small change", "Use the other one"), or by what sounds like other work. Git shows
-only that the lines did not stay, so a change whose lines a small change rewrote is no clean case. Lines are known again
-by their text: blaming every commit of a history would take hours.
+only that the lines did not stay, so a change whose lines a small change rewrote is no clean case; nor is one whose
+lines stand beside what a fix changes. Lines are known again by their text: blaming every commit of a history would take
+hours.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from reviewgauge.repo.diff.diffs import Kind, parse_patch
 from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.stages.history.lines import normal, texts
 
-_SHORT = 8  # characters of a line, without blanks, from which on it is known again
+_SHORT = 8  # characters of a line, without blanks, from which on it is known again in its file
+_LONG = 30  # from which on it is known again in any file: files are renamed
 
 
 @dataclass
@@ -31,22 +33,27 @@ class Rewrites:
     most_lines: int
     _by_line: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, number: int, files: Sequence[ChangedFile]) -> None:
-        """Remember what the change of that number rewrites."""
+    def add(self, number: int, files: Sequence[ChangedFile], *, fixes: bool = False) -> None:
+        """Remember what the change of that number rewrites, and where it `fixes` something, what stands beside it."""
         kept = texts(files, "+")
-        lines = [(path, text) for path, text in _product_lines(files, "-") if text not in kept]
+        lines = [line for line in _product_lines(files, "-") if line[1] not in kept]
         if len({path for path, _ in lines}) <= self.most_files and len(lines) <= self.most_lines:
-            for line in set(lines):
-                self._by_line[hash(line)].append(number)
+            beside = _product_lines(files, " ") if fixes else ()
+            for line in {*lines, *beside}:
+                self._by_line[_key(*line)].append(number)
 
     def after(self, number: int, files: Sequence[ChangedFile]) -> list[int]:
         """The numbers of the later changes that rewrote a line which the change of that number adds."""
-        found = {later for line in _product_lines(files, "+") for later in self._by_line.get(hash(line), ())}
+        found = {later for line in _product_lines(files, "+") for later in self._by_line.get(_key(*line), ())}
         return sorted(later for later in found if later > number)
 
 
+def _key(path: str, text: str) -> int:
+    return hash(text if len(text) >= _LONG else (path, text))
+
+
 def _product_lines(files: Sequence[ChangedFile], kind: Kind) -> Iterator[tuple[str, str]]:
-    """(path, text without blanks) of the lines of product code that a diff adds or deletes and that say something."""
+    """(path, text without blanks) of the lines of product code of one kind in a diff, of those that say something."""
     for file in files:
         path = file.path if kind == "+" else file.old_path or file.path
         if not not_product(path):
