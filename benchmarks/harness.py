@@ -77,9 +77,9 @@ def ours(job: dict[str, Any]) -> Run:
 
 
 def run(who: str, python: str, in_flight: int, latency: float, calls: int) -> Run:
-    """One client's run in a process of its own, against a server of its own."""
+    """One client's run in a process of its own, against a server in this one."""
     script = Path(__file__) if who == "reviewgauge" else Path(__file__).with_name("peers") / "harness_peers.py"
-    with FakeServer(latency=latency, process=True) as server:
+    with FakeServer(latency=latency) as server:
         job = {"who": who, "url": f"{server.url}/v1", "in_flight": in_flight, "calls": calls}
         command = [python, str(script), *(["--job"] if who == "reviewgauge" else [])]
         done = subprocess.run(command, input=json.dumps(job) + "\n", capture_output=True, text=True, check=False)

@@ -35,14 +35,12 @@ def fake_server(
     model: str = "",
     key: str | None = None,
     port: int = 0,
-    process: bool = False,
 ) -> FakeServer:
     """A local server with the fake model behind it, as a context: `with fake_server(fail="429:0.2") as server`.
 
     `server.spec()` names its model, `server.stats()` counts what it was asked. `fail`: see
-    docs/reference/fake.md. `latency` is in seconds, also as `"0.1-2.0"`. `process=True` gives the server a
-    process of its own.
+    docs/reference/fake.md. `latency` is in seconds, also as `"0.1-2.0"`.
     """
     from reviewgauge.models.fake.server import FakeServer
 
-    return FakeServer(fail=fail, latency=latency, seed=seed, model=model, key=key, port=port, process=process)
+    return FakeServer(fail=fail, latency=latency, seed=seed, model=model, key=key, port=port)

@@ -334,19 +334,6 @@ def test_faults_change_while_it_runs_and_it_starts_again_on_its_port() -> None:
         assert server.calls == server.stats()["calls"] == 3
 
 
-@pytest.mark.slow
-def test_a_server_in_its_own_process_answers_and_counts() -> None:
-    with FakeServer(process=True, fail="500:first=1") as server:
-        with pytest.raises(openai.InternalServerError):
-            ask_openai(server)
-        assert ask_openai(server).choices
-        assert server.stats()["faults"] == {"500": 1}
-        with pytest.raises(RuntimeError):
-            server.change(fail="")
-    with pytest.raises(openai.APIConnectionError):
-        ask_openai(server)
-
-
 def test_a_port_that_is_taken_is_one_clear_line(good: FakeServer) -> None:
     with pytest.raises(UserError, match=f"port {good.port} cannot be used"), FakeServer(port=good.port):
         pass
@@ -365,26 +352,6 @@ def test_latency_is_held_and_read_strictly() -> None:
     for bad in ("-1", "fast", "2-1", "", "nan", "1e9"):
         with pytest.raises(UserError):
             read_latency(bad)
-
-
-@pytest.mark.slow
-def test_its_process_ends_with_the_one_that_started_it() -> None:
-    code = """
-import os, time
-from reviewgauge.models.fake.server import FakeServer
-server = FakeServer(process=True)
-server.start()
-print(server.port, flush=True)
-os.kill(os.getpid(), 9)
-"""
-    done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, check=False)
-    port = int(done.stdout)
-
-    def gone() -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", port)) != 0
-
-    until(gone, "the server outlived its parent")
 
 
 @pytest.mark.slow

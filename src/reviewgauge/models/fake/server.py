@@ -4,21 +4,15 @@
         chat_model(server.spec()).ask(...)
         server.stats()["answered"]
 
-It listens on the loopback interface only. It runs in a thread of this process or, with `process=True`, in a process
-of its own, which ends with this one. `faults.FAULTS` lists what can go wrong.
+It listens on the loopback interface only, in a thread of this process. `faults.FAULTS` lists what can go wrong.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import json
 import re
 import socket
-import subprocess
-import sys
 import threading
-import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -106,16 +100,14 @@ class FakeServer:
         key: str | None = None,
         port: int = 0,
         certificate: Path | None = None,
-        process: bool = False,
     ) -> None:
-        behaviour = {"fail": fail, "latency": str(latency), "seed": seed}
-        self._options: dict[str, Any] = {**behaviour, "model": model, "key": key}
-        self._service = _service(**self._options)  # also for a process of its own: reports bad options here
-        self.port, self._certificate, self._in_process = port, certificate, process
+        if model and not is_behaviour(model):
+            raise UserError(f"the fake model has no behaviour {model!r}", remedy=f"behaviours: {', '.join(BEHAVIOURS)}")
+        self._service = FakeService(read_latency(latency), read_faults(fail, seed), model, key)
+        self.port, self._certificate = port, certificate
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop = asyncio.Event()
-        self._child: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> FakeServer:
         self.start()
@@ -135,12 +127,6 @@ class FakeServer:
 
     def start(self) -> None:
         """Start; it listens when this returns. One that was stopped starts again on its port, with its counters."""
-        if self._in_process:
-            self._start_process()
-        else:
-            self._start_thread()
-
-    def _start_thread(self) -> None:
         listener = _listen(self.port)
         self.port = listener.getsockname()[1]
         self._loop, self._stop = asyncio.new_event_loop(), asyncio.Event()
@@ -150,28 +136,8 @@ class FakeServer:
         )
         self._thread.start()
 
-    def _start_process(self) -> None:
-        options = {**self._options, "port": self.port, "certificate": str(self._certificate or "")}
-        run = ["-P", "-c", "from reviewgauge.models.fake.server import child; child()"]
-        self._child = subprocess.Popen([sys.executable, *run], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        assert self._child.stdin is not None
-        assert self._child.stdout is not None
-        self._child.stdin.write(json.dumps(options).encode() + b"\n")
-        self._child.stdin.flush()
-        line = self._child.stdout.readline()
-        if not line.strip().isdigit():
-            self.stop()
-            raise UserError("the fake server did not start", remedy=line.decode(errors="replace"))
-        self.port = int(line)
-
     def stop(self) -> None:
         """Close every connection, and listen no more."""
-        if self._child is not None:
-            with contextlib.suppress(OSError):
-                self._child.stdin.close()  # type: ignore[union-attr]
-            self._child.wait()
-            self._child.stdout.close()  # type: ignore[union-attr]
-            self._child = None
         if self._thread is not None and self._loop is not None:
             self._loop.call_soon_threadsafe(self._stop.set)
             self._thread.join()
@@ -179,9 +145,7 @@ class FakeServer:
             self._thread = self._loop = None
 
     def change(self, *, fail: str | None = None, latency: str | float | None = None) -> None:
-        """Change faults or latency from the next call on. Only for a server in this process."""
-        if self._in_process:
-            raise RuntimeError("a server in a process of its own cannot be changed")
+        """Change faults or latency from the next call on."""
         if fail is not None:
             self._service.faults = read_faults(fail, self._service.faults.seed)
         if latency is not None:
@@ -189,51 +153,20 @@ class FakeServer:
 
     def stats(self) -> dict[str, Any]:
         """The counts of `FakeService.stats`."""
-        if not self._in_process:
-            if self._loop is None:
-                return self._service.stats()
+        if self._loop is None:
+            return self._service.stats()
 
-            async def count() -> dict[str, Any]:
-                return self._service.stats()
+        async def count() -> dict[str, Any]:
+            return self._service.stats()
 
-            return asyncio.run_coroutine_threadsafe(count(), self._loop).result()
-        with urllib.request.urlopen(f"{self.url}/stats") as reply:
-            return dict(json.load(reply))
+        return asyncio.run_coroutine_threadsafe(count(), self._loop).result()
 
     @property
     def calls(self) -> int:
         """The number of calls to the model so far."""
-        return int(self.stats()["calls"]) if self._in_process else self._service.calls
+        return self._service.calls
 
     @property
     def seen(self) -> tuple[SeenRequest, ...]:
-        """The last 1,000 requests to the model, oldest first. Only for a server in this process."""
+        """The last 1,000 requests to the model, oldest first."""
         return tuple(self._service.seen)
-
-
-def _service(fail: str, latency: str, seed: int, model: str, key: str | None) -> FakeService:
-    if model and not is_behaviour(model):
-        raise UserError(f"the fake model has no behaviour {model!r}", remedy=f"behaviours: {', '.join(BEHAVIOURS)}")
-    return FakeService(read_latency(latency), read_faults(fail, seed), model, key)
-
-
-def child() -> None:
-    """The process that a FakeServer starts: reads options from the first line of its input, serves until input ends."""
-    options = json.loads(sys.stdin.readline())
-    listener, certificate = _listen(options.pop("port")), options.pop("certificate")
-    service = _service(**options)
-
-    async def run() -> None:
-        stop, loop = asyncio.Event(), asyncio.get_running_loop()
-
-        def wait_for_end() -> None:
-            sys.stdin.read()
-            with contextlib.suppress(RuntimeError):
-                loop.call_soon_threadsafe(stop.set)
-
-        threading.Thread(target=wait_for_end, daemon=True).start()
-        await _serve(service, listener, Path(certificate) if certificate else None, stop)
-
-    print(listener.getsockname()[1], flush=True)
-    with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(run())
