@@ -45,6 +45,12 @@ def test_the_table_names_every_n_and_what_put_the_attempts_together(
     )
 
 
+def test_a_page_that_was_written_is_named(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = run.parent / "curve.html"
+    assert main(["curve", str(run), "--resamples", "100", "-o", str(page)]) == 0
+    assert f"{page}: the curve as a page" in " ".join(capsys.readouterr().out.split()) and page.is_file()
+
+
 def test_json_and_a_dry_run(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["curve", str(run), "-n", "3", "--resamples", "100", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -28,15 +28,17 @@ from reviewgauge.views.terminal.curves import curve_table
 @seed_option
 @model_options
 @json_option
-def command(run: str, as_json: bool, sizes: Sequence[int], **options: Any) -> None:
+def command(run: str, as_json: bool, sizes: Sequence[int], out: str | None, **options: Any) -> None:
     """Show how good 1, 2, 3 ... attempts are together, from the attempts that RUN holds (`review --attempts 10`).
 
     Votes keep what more than half of the attempts say. Nothing is reviewed again, and RUN is not changed.
     """
-    run_stoppable("curve", partial(curve, run, sizes=tuple(sizes), **options), as_json, _shown)
+    work = partial(curve, run, sizes=tuple(sizes), out=out, **options)
+    run_stoppable("curve", work, as_json, partial(_shown, out=out))
 
 
-def _shown(result: CurveResult) -> list[object]:
+def _shown(result: CurveResult, out: str | None) -> list[object]:
     parts: list[object] = [curve_table(result.curve)] if result.curve is not None else []
     parts += [result.spending.sentence] if result.spending.sentence else []
+    parts += [f"{out}: the curve as a page; open it in a browser"] if out and result.curve is not None else []
     return parts or ["Dry run: no model would be asked."]

@@ -10,6 +10,7 @@ import click
 from reviewgauge.api.report import report
 from reviewgauge.cli.options import json_option, seed_option
 from reviewgauge.cli.output import emit
+from reviewgauge.views.terminal.closing import count
 
 
 @click.command("report")
@@ -24,5 +25,5 @@ from reviewgauge.cli.output import emit
 def command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     """Write one self-contained HTML report of one or more RUNS of the same benchmark."""
     result = report(*runs, **options)
-    made = f"{result.bytes / 1e6:.1f} MB, {result.systems} systems on {result.cases} cases"
+    made = f"{result.bytes / 1e6:.1f} MB, {count(result.systems, 'system')} on {count(result.cases, 'case')}"
     emit(result, as_json, lambda: f"{result.path}: {made}; open it in a browser")

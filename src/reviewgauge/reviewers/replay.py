@@ -189,7 +189,7 @@ class Replay(Reviewer):
         if not known:
             shown = ", ".join(sorted(keys)[:3])
             raise UserError(
-                f"{self.path} does not name any of these {len(changes)} changes (it names {shown})",
+                f"{self.path} does not name any of {_count(len(changes), 'change')} (it names {shown})",
                 remedy="name them by case id, head commit or address",
             )
         unnamed = sum(len(entry.comments) for entry in parsed if entry.key is None)
@@ -222,7 +222,7 @@ class Replay(Reviewer):
             except BadInput as error:  # the change's failure, not the run's
                 broken.append(_drop(_name(change), str(error)))
         if not owners:
-            tried = f", such as {lost[0]} or {ODD.sub('_', lost[0])}" if lost else ""
+            tried = f", such as {' or '.join(dict.fromkeys((lost[0], ODD.sub('_', lost[0]))))}" if lost else ""
             raise UserError(
                 f"{self.path} has no file for any of {_count(len(changes), 'change')}",
                 remedy=f"name the files by case id{tried}, or by head commit",

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from reviewgauge.models.fake.exploring import explore
 from reviewgauge.models.fake.review_rules import review
 from reviewgauge.models.fake.rules import RULES
-from reviewgauge.models.request.messages import Request, fence, load_prompt
+from reviewgauge.models.request.messages import Request, fence, load_prompt, user
 from reviewgauge.reviewers.reading.model_answers import read_notes
 
 HUNK = """@@ -1,2 +1,9 @@
@@ -42,3 +43,10 @@ def test_the_rule_notes_added_lines_and_nothing_else_in_both_forms_of_the_prompt
 def test_the_fake_model_knows_the_task_by_its_opening() -> None:
     assert all(RULES[0].opening in request.messages[0].text for request in (asked("aacr"), asked("aacr_fenced")))
     assert next(rule.task for rule in RULES if rule.opening in asked("aacr").messages[0].text) == "review"
+
+
+def test_a_function_that_a_docstring_names_is_not_called() -> None:
+    added = '+    """Merges as `update()` does."""\n+    total(1)\n'
+    change = f"\nThe change:\n<<<DATA x>>>\n+++ b/a.py\n@@ -1 +1,2 @@\n{added}\n<<<END x>>>"
+    calls = explore(Request(messages=(user(change),)))
+    assert [call.arguments for call in calls] == ['{"name": "total"}']

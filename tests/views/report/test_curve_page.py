@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as Xml
 
+from html_pages import opened
 from reviewgauge.core.reports.curve import Curve, CurvePoint
 from reviewgauge.core.reports.leaderboard import Estimate, SystemSummary
 from reviewgauge.views.report.curve_page import HEIGHT, TOP, curve_page, plot
@@ -40,11 +43,13 @@ def test_higher_values_stand_higher_and_both_lines_begin_at_one_attempt() -> Non
     assert HEIGHT > alone[1] > model[1] > three[1] > five[1] > TOP
     dashed = [line for line in drawn.iter() if line.get("stroke-dasharray")]
     assert [(float(line.get("x1", 0)), float(line.get("x2", 0))) for line in dashed] == [(alone[0], model[0])]
+    fills = [dot.get("fill") for dot in drawn.iter() if dot.tag.endswith("circle")]
+    assert len(set(fills[:3])) == 1 and len(set(fills[3:])) == 1 and fills[0] != fills[4]
 
 
 def test_an_undefined_value_has_no_dot_and_breaks_the_line() -> None:
     drawn = plot(curve(POINTS[0], point("votes", 3, None), POINTS[2]), "f1", "p")
-    assert drawn.count("<circle") == 3, "one attempt begins both lines"
+    assert drawn.count("<circle") == 2, "no model put the attempts together: there is no line for one"
     assert 'stroke-width="2"/>' not in drawn
 
 
@@ -60,3 +65,10 @@ def test_names_cannot_become_markup() -> None:
     page = curve_page(curve(*POINTS, system="<script>alert(1)</script>"))
     assert "<script>alert" not in page
     assert "&lt;m&gt;" in page
+
+
+def test_the_page_opens_without_an_error(tmp_path: Path, browser: Any) -> None:
+    page = tmp_path / "curve.html"
+    page.write_text(curve_page(curve(*POINTS)), "utf-8")
+    with opened(browser, page) as (_, noise):
+        assert noise == []

@@ -13,7 +13,7 @@ OPENING = "You look around in a repository with tools before you judge a change 
 _NAMES = 8  # that are looked up
 _DIFF = re.compile(r"\nThe change:\n<<<DATA (\w+)>>>\n(.*?)\n<<<END \1>>>", re.DOTALL)
 _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+(\d+)")
-_CALL = re.compile(r"(?<![\w.])([A-Za-z_]\w{0,99})\(([^()]{0,300})\)")
+_CALL = re.compile(r"(?<![\w.`])([A-Za-z_]\w{0,99})\(([^()]{0,300})\)")
 _PLAIN = re.compile(r"\w+(?:: ?\w+)?")
 
 
@@ -42,13 +42,14 @@ def explore(request: Request) -> tuple[ToolCall, ...]:
     for use in uses:
         takes = next((found for text in looked if (found := _takes(text, use.name)) is not None), use.given)
         if takes != use.given:
-            words = f"`{use.name}` takes {takes} arguments, and {use.given} are given here."
+            arguments, are = ("argument" if takes == 1 else "arguments"), ("is" if use.given == 1 else "are")
+            words = f"`{use.name}` takes {takes} {arguments}, and {use.given} {are} given here."
             calls.append(("comment", {"path": use.path, "line": use.line, "text": words, "severity": "high"}))
     return _numbered([*calls, ("finish", {})], 1 + len(looked))
 
 
 def _uses(diff: str) -> Iterator[_Use]:
-    """The plain calls on the added lines of a diff."""
+    """The plain calls on the added lines of a diff; what stands in backticks is said, not called."""
     path, number = "", 0
     for row in diff.split("\n"):
         if row.startswith("+++ "):

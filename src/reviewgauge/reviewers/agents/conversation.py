@@ -26,7 +26,7 @@ from reviewgauge.reviewers.agents.code import ReviewedCode
 from reviewgauge.reviewers.agents.report import FinishReview, ReportComment, read_comment
 from reviewgauge.reviewers.agents.tools import LOOKS, ToolArguments, described
 
-CALLS = 10  # of one step that are answered
+CALLS = 10  # of one step that are answered; the rest is neither kept nor sent back
 _SILENT = 3  # answers without a call of a tool, one after the other, that end the review
 _LAST = 3  # steps from which on the model is told how many are left
 _SHOWN = 2_000  # characters of an answer in the trace
@@ -121,21 +121,28 @@ class Conversation:
             raise Failed(kind, problem, remedy=remedy, raw="\n".join(self.trace))
 
     def _turn(self, answer: Answer, left: int) -> list[Message]:
-        """The model's message and the answers to its calls, each of which gets one."""
+        """The model's message with its first calls, and the answer to each; how many more there were is said once."""
         if answer.text:
             self.trace.append(_shown(answer.text))
-        said = Message(role=Role.ASSISTANT, text=answer.text, tool_calls=answer.tool_calls)
-        if not answer.tool_calls:
+        calls, more = answer.tool_calls[:CALLS], len(answer.tool_calls) - CALLS
+        said = Message(role=Role.ASSISTANT, text=answer.text, tool_calls=calls)
+        if not calls:
             return [said, user(_NO_CALL)]
         answers = []
-        for number, call in enumerate(answer.tool_calls):
-            text = self._answer(call) if number < CALLS else f"only {CALLS} calls are answered at a time"
-            text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+        for call in calls:
+            text = self._answer(call).replace("\x00", "\N{REPLACEMENT CHARACTER}")
             self.trace += [f"> {call.name} {one_line(call.arguments, _SHOWN)}", _shown(text)]
             answers.append(Message(role=Role.TOOL, text=fence(text), answers=call.id))
+        notes = []
+        if more > 0:
+            notes.append(f"Only {CALLS} calls are answered at a time: {more:,} more were left out.")
+            self.trace.append(f"({more:,} more calls, which are not answered)")
         if left <= _LAST:
-            note = f"{answers[-1].text}\n\nYou have {left} more steps. What is not reported by then is lost."
-            answers[-1] = answers[-1].model_copy(update={"text": note})
+            steps = "1 more step" if left == 1 else f"{left} more steps"
+            notes.append(f"You have {steps}. What is not reported by then is lost.")
+        if notes:
+            text = "\n\n".join([answers[-1].text, *notes])
+            answers[-1] = answers[-1].model_copy(update={"text": text})
         return [said, *answers]
 
     def _answer(self, call: ToolCall) -> str:

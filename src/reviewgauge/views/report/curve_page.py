@@ -14,7 +14,8 @@ from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.curves import compared, footnotes, name_of, readings_of
 
 WIDTH, HEIGHT, LEFT, TOP = 326, 200, 34, 10  # pixels
-LOOKS = {"alone": "", "votes": 'stroke-width="2"', "model": 'stroke-width="2" stroke-dasharray="6 3"'}
+LOOKS = {"votes": ("accent", 'stroke-width="2"'), "model": ("false", 'stroke-width="2" stroke-dasharray="6 3"')}
+"""The colour of each curve, and how it is drawn."""
 _ASIDE = 5  # pixels, so that the intervals of both are seen
 _FAINT = 'stroke-width="2.5" stroke-opacity="0.35"'
 
@@ -62,7 +63,8 @@ def plot(curve: Curve, reading: str, name: str) -> str:
         marks += [text(LEFT - 6, y(value), label, "end", colour="muted")]
     alone = [one for one in curve.points if one.by == "alone"]
     for by in ("votes", "model"):
-        marks += _path([*alone, *(one for one in curve.points if one.by == by)], reading, x, y, LOOKS[by])
+        own = [one for one in curve.points if one.by == by]
+        marks += _path([*alone, *own] if own or by == "votes" else [], reading, x, y, LOOKS[by])
     marks.append(text(LEFT, HEIGHT + 32, f"{figures.label(reading)} by number of attempts", colour="muted"))
     said = "; ".join(
         f"{name_of(curve, one)} of {one.n}: {figures.number(figures.estimate(one.summary, reading).value)}"
@@ -71,7 +73,10 @@ def plot(curve: Curve, reading: str, name: str) -> str:
     return svg_of(name, f"{figures.label(reading)} by number of attempts", said, (WIDTH, HEIGHT + 40), marks)
 
 
-def _path(points: Sequence[CurvePoint], reading: str, x: dict[int, float], y: Scale, look: str) -> Iterator[str]:
+def _path(
+    points: Sequence[CurvePoint], reading: str, x: dict[int, float], y: Scale, looks: tuple[str, str]
+) -> Iterator[str]:
+    colour, look = looks
     before: tuple[float, float] | None = None
     for one in points:
         found = figures.estimate(one.summary, reading)
@@ -80,8 +85,8 @@ def _path(points: Sequence[CurvePoint], reading: str, x: dict[int, float], y: Sc
             continue
         here = x[one.n] + _ASIDE * (one.by == "model"), y(found.value)
         if found.low is not None and found.high is not None:
-            yield line(here[0], y(found.low), here[0], y(found.high), look=_FAINT)
+            yield line(here[0], y(found.low), here[0], y(found.high), look=_FAINT, colour=colour)
         if before is not None:
-            yield line(*before, *here, look=look)
-        yield point(*here, 3.5)
+            yield line(*before, *here, look=look, colour=colour)
+        yield point(*here, 3.5, colour=colour)
         before = here

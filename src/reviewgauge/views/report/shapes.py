@@ -53,9 +53,9 @@ def line(x1: float, y1: float, x2: float, y2: float, *, look: str = "", colour: 
     return f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="var(--{colour})" {look}/>'
 
 
-def point(x: float, y: float, radius: float) -> str:
+def point(x: float, y: float, radius: float, *, colour: str = "accent") -> str:
     """A filled circle."""
-    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="var(--accent)"/>'
+    return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius}" fill="var(--{colour})"/>'
 
 
 def text(x: float, y: float, text: str, anchor: str = "start", *, colour: str = "ink", look: str = "") -> str:

@@ -11,10 +11,12 @@
   const saved = recall();
   if (saved === "dark" || saved === "light") root.dataset.theme = saved;
   const toggle = one("theme");
+  if (toggle) {
   const name = () => { toggle.textContent = dark() ? "Light colours" : "Dark colours"; };
   toggle.hidden = false;
   name();
   toggle.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; remember(root.dataset.theme); name(); });
+  }
 
   // A link to something inside a closed change opens the change.
   const reveal = () => {

@@ -22,7 +22,7 @@ MOST_NOTES = 12
 
 def count(n: int, what: str) -> str:
     """`1 case`, `3 cases`."""
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 # --- review --------------------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ def review_line(totals: ReviewTotals, spent: Spending) -> str:
     parts += _left(totals)
     if totals.cost.calls and not spent.sentence:
         price = "price unknown" if totals.cost.dollars is None else f"${totals.cost.dollars:.2f}"
-        parts.append(f"{totals.cost.calls} model calls, {price}")
+        parts.append(f"{count(totals.cost.calls, 'model call')}, {price}")
     return f"{names}: {'; '.join(parts)}; {totals.seconds:.1f} s"
 
 
@@ -83,12 +83,12 @@ def drop_notes(drops: Sequence[Drop]) -> list[str]:
 def score_line(totals: ScoreTotals, estimated: bool) -> str:
     """What measuring one metric did."""
     if estimated:
-        return f"{totals.left} reviews to measure"
-    parts = [f"{totals.done} reviews measured"]
+        return f"{count(totals.left, 'review')} to measure"
+    parts = [f"{count(totals.done, 'review')} measured"]
     parts += [f"{totals.skipped} measured before"] if totals.skipped else []
     parts += [f"{totals.not_applicable} not applicable"] if totals.not_applicable else []
     parts += _failed(totals)
-    parts += [f"{totals.failed_reviews} reviews had failed"] if totals.failed_reviews else []
+    parts += [f"{count(totals.failed_reviews, 'review')} had failed"] if totals.failed_reviews else []
     return f"{'; '.join([*parts, *_left(totals)])}; {totals.seconds:.1f} s"
 
 
@@ -118,16 +118,17 @@ def measuring_line(totals: Sequence[ScoreTotals], seconds: float, estimated: boo
     """What measuring all metrics did."""
     left = sum(one.left for one in totals)
     if estimated:
-        return f"{left:,} reviews to measure"
+        return f"{count(left, 'review')} to measure"
     counts = {
-        "reviews measured": sum(one.done for one in totals),
         "measured before": sum(one.skipped for one in totals),
         "not applicable": sum(one.not_applicable for one in totals),
         "failed": sum(sum(one.failed.values()) for one in totals),
         "failed before": sum(one.failed_before for one in totals),
-        "reviews had failed": sum(one.failed_reviews for one in totals),
     }
-    parts = [f"{n:,} {what}" for what, n in counts.items() if n or what == "reviews measured"]
+    parts = [f"{count(sum(one.done for one in totals), 'review')} measured"]
+    parts += [f"{n:,} {what}" for what, n in counts.items() if n]
+    had_failed = sum(one.failed_reviews for one in totals)
+    parts += [f"{count(had_failed, 'review')} had failed"] if had_failed else []
     parts += ["nothing changed, so the figures are those of the last time"] if unchanged else []
     parts += [f"{left:,} left undone"] if left else []
     return f"{'; '.join(parts)}; {seconds:.1f} s"
