@@ -20,6 +20,7 @@ from reviewgauge.repo.syntax.product import not_product
 MOST = 40  # claims of a change
 MOST_HUNKS = 200  # of a change that are looked at
 SOURCE = "syntax"
+SENTENCES = "1"  # counted up when the claims of some change become others
 _ASIDE = 20  # how much less telling tests and documentation are beside the code itself
 _PATIENCE = 2  # hunks of a file that the parser may give up on; each can take its whole time
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 
-from reviewgauge.claims.change import change_claims
+from reviewgauge.claims.change import SENTENCES, change_claims
 from reviewgauge.claims.findings import finding_claims
 from reviewgauge.claims.merge import merged
 from reviewgauge.claims.model import ask_claims
 from reviewgauge.core.records import Change, Claim
+from reviewgauge.repo.analysers.run import versions
 from reviewgauge.repo.processes import RecentlyUsed
 
 
@@ -28,6 +30,11 @@ def offline_claims(change: Change, *, tools: bool = True) -> tuple[Claim, ...]:
     for piece in pieces:
         key.update(f"{len(piece)}:{piece}".encode("utf-8", "surrogatepass"))
     return _MADE.of(key.digest(), make, lambda claims: len(claims) + 1)
+
+
+def offline_pins(*, tools: bool = True) -> Mapping[str, str]:
+    """What the claims rest on: the version of the sentences, and with `tools` those of the analysers."""
+    return {"sentences": SENTENCES, **(versions() if tools else {})}
 
 
 def model_claims(change: Change, language: str, model: str) -> tuple[Claim, ...]:

@@ -199,6 +199,11 @@ class Census:
             ):
                 if label is not None:
                     self.facts[f"reference {name}"][str(label)] += 1
+        for claim in case.claims:
+            for source in claim.source.split("+") if claim.source else ():
+                self.facts["claim source"][source] += 1
+        if case.claims:
+            self.numbers["claims per change"].append(len(case.claims))
         self.numbers["findings per change"].append(sum(comment.same_as is None for comment in case.references))
 
     def distributions(self) -> dict[str, dict[str, int]]:

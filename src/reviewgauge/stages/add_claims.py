@@ -1,0 +1,75 @@
+"""Add what a review of each change could say: claims by syntax and by static analysers, and by a model if one is named.
+
+Source: CRScore (arXiv:2409.19801), 3.2: its pseudo-references are a model's claims and implications, and issues of
+analysers. The claims by syntax are ours; they need no model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from typing_extensions import override
+
+from reviewgauge.claims.made import offline_claims, offline_pins
+from reviewgauge.claims.merge import merged
+from reviewgauge.claims.model import ask_claims, claims_prompt
+from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.protocols import Stage, StageOutput
+from reviewgauge.core.records import Case
+from reviewgauge.core.trust import ModelName
+from reviewgauge.repo.syntax.languages import language
+from reviewgauge.stages.asking.stage import check_model, decision, prompt_pins
+
+
+@dataclass(frozen=True)
+class AddClaims(Stage):
+    """Writes `claims`, each with its kind (claim, implication or issue), source and line; the card counts the sources.
+
+    By syntax: what the hunks add, remove or alter, such as a condition, a parameter or an error that is caught. With
+    `tools` every analyser that is installed, where the code of the change is at hand. A `model` lists claims and
+    implications; with one, the claims by syntax are left out, as they would say much of it twice. A case that has
+    claims keeps them, and a change without a diff has none.
+    """
+
+    costly: ClassVar[bool] = True
+    model: ModelName = ""
+    tools: bool = True
+
+    def __post_init__(self) -> None:
+        if self.model:
+            check_model(self.model)
+
+    @property
+    @override
+    def models(self) -> tuple[str, ...]:
+        return (self.model,) if self.model else ()
+
+    @override
+    def pins(self) -> Mapping[str, str]:
+        asked = prompt_pins(claims_prompt()) if self.model else {}
+        return {**offline_pins(tools=self.tools), **asked}
+
+    @override
+    def each(self, item: Candidate, context: BuildContext) -> StageOutput:
+        change = item.case.change
+        if item.case.claims:
+            yield item
+            return
+        found = offline_claims(change, tools=self.tools)
+        if self.model:
+            asked = ask_claims(change, _language(item.case), self.model)
+            listed = "\n".join(f"{one.kind}: {one.body}" for one in asked)
+            shown = "\n".join(f"{file.path}\n{file.patch}" for file in change.files if file.patch)
+            yield decision(self, item, shown=shown or "(no diff)", decided=listed or "(none)")
+            found = merged(asked, [one for one in found if one.kind == "issue"])
+        yield item.with_case(claims=found)
+
+
+def _language(case: Case) -> str:
+    """The language of the case: that of its facts, else of the first file that has one."""
+    named = case.facts.get("language")
+    if isinstance(named, str) and named:
+        return f"{named[0].upper()}{named[1:]}"
+    return next(filter(None, (language(file.path) for file in case.change.files)), "")
