@@ -179,3 +179,16 @@ def test_indexes_of_code_are_taken_out_apart(filled: Path, run: Callable[..., Sa
         clear(indexes=True, model="other")
     with pytest.raises(UserError, match="one after the other"):
         clear(indexes=True, vectors=True)
+
+
+@pytest.mark.parametrize(
+    ("option", "what"),
+    [
+        ((), "answers that were paid for"),
+        (("--vectors",), "vectors of texts, which are made again when needed"),
+        (("--indexes",), "indexes of code, which are made again when needed"),
+    ],
+)
+def test_a_question_names_what_is_deleted(option: tuple[str, ...], what: str, run: Callable[..., Said]) -> None:
+    ended = run("clear", *option)
+    assert ended.returncode != 0 and f"this deletes {what} (confirm with --yes)" in ended.stderr

@@ -158,7 +158,10 @@ def test_an_agent_that_finds_nothing_says_so(change: Change, images: Path) -> No
 
 @pytest.mark.parametrize("sandbox", ["auto", "bwrap"])
 def test_the_program_of_an_image_runs_without_one(change: Change, images: Path, sandbox: str) -> None:
+    """Its variables hold absolute paths, which also hold after `cd`."""
+    absolute = "cd /\nfor path in $RB_REPO/.git $RB_DIFF $RB_PR_JSON; do [ -e $path ] || exit 9; done\ncd $RB_REPO\n"
     text = AGENT.replace("echo extra > left-behind.txt\n", "")  # the sandbox's checkout is read-only
+    text = text.replace("\n", f"\n{absolute}", 1)
     (images / "mine").write_text(text)
     spec = (
         f"command(run=({str(images / 'mine')!r},), contract='review_bench', config=('model=m',), sandbox={sandbox!r})"

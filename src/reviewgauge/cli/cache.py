@@ -83,11 +83,15 @@ def _table(found: CacheInfo) -> object:
 def clear_command(
     model: str | None, older_than: float | None, vectors: bool, indexes: bool, yes: bool, as_json: bool
 ) -> None:
-    """Delete calls from the cache. The same questions are then paid for again."""
+    """Delete calls from the cache; the same questions are then paid for again. Or vectors, or indexes of code."""
     if not yes:
+        what = "answers that were paid for"
+        if vectors or indexes:
+            what = "vectors of texts" if vectors else "indexes of code"
+            what += ", which are made again when needed"
         if not sys.stdin.isatty():
-            raise UserError("this deletes answers that were paid for", remedy="confirm with --yes")
-        click.confirm("Delete these answers from the cache?", abort=True, err=True)
+            raise UserError(f"this deletes {what}", remedy="confirm with --yes")
+        click.confirm(f"Delete {what}?", abort=True, err=True)
     result = clear(model=model, older_than=older_than, vectors=vectors, indexes=indexes)
     gone = f"{result.calls:,} calls"
     if vectors or indexes:

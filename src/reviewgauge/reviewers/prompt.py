@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from pydantic import JsonValue
 
@@ -39,6 +39,8 @@ class Prompt(ModelReviewer):
     one context, or several whose excerpts are added, within `budget` tokens by estimate. The trace says what did not
     fit.
     """
+
+    advice: ClassVar[str] = "take"
 
     model: ModelName
     scope: Scope | Literal[""] = ""

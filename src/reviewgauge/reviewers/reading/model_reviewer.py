@@ -28,6 +28,8 @@ class ModelReviewer(Reviewer):
     """Asks `model` about each piece, with the excerpts of `context` within `budget` tokens."""
 
     needs_diff: ClassVar[bool] = True
+    advice: ClassVar[str] = "use prompt with"
+    """What stands before the presets that answer another task."""
 
     model: str
     context: str | tuple[str, ...]
@@ -60,6 +62,9 @@ class ModelReviewer(Reviewer):
         """What a refusal calls it."""
         return plugin_name(self)
 
+    def _remedy(self, change: Change) -> str:
+        return f"{self.advice} {preset_for(change.task)}"
+
     @property
     def models(self) -> tuple[str, ...]:
         """The model, and those that contexts ask."""
@@ -74,7 +79,7 @@ class ModelReviewer(Reviewer):
         chat_model(self.model)  # refuses a parameter that the model does not take, before a case fails of it
         refused = [refusal(self._tasks, change) for change in changes]
         if changes and all(refused):
-            raise UserError(f"{self._called}: {refused[0]}", remedy=preset_for(changes[0].task))
+            raise UserError(f"{self._called}: {refused[0]}", remedy=self._remedy(changes[0]))
         return (*prepare_contexts(self._contexts, self.budget, changes), *self._unreadable(changes))
 
     def _unreadable(self, changes: Sequence[Change]) -> Iterator[Drop]:
@@ -98,7 +103,7 @@ class ModelReviewer(Reviewer):
     def review(self, change: Change) -> Review:
         """What the model said, at its places. Raises Failed where one piece has no answer."""
         if problem := refusal(self._tasks, change):
-            raise Failed(FailureKind.REQUEST, f"{self._called}: {problem}", remedy=preset_for(change.task))
+            raise Failed(FailureKind.REQUEST, f"{self._called}: {problem}", remedy=self._remedy(change))
         try:
             change = with_patches(change, plugin_name(self))
         except NeedsCode as error:

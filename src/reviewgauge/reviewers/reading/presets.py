@@ -151,5 +151,5 @@ def refusal(tasks: tuple[Task, ...], change: Change) -> str:
 
 
 def preset_for(task: Task) -> str:
-    """A remedy that names the presets of a task."""
-    return "take " + " or ".join(f'preset="{name}"' for name, preset in PRESETS.items() if task in preset.tasks)
+    """The presets of a task, as parameters of `prompt`."""
+    return " or ".join(f'preset="{name}"' for name, preset in PRESETS.items() if task in preset.tasks)
