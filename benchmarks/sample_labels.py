@@ -16,11 +16,11 @@ from pathlib import Path
 from runpy import run_path
 from typing import Protocol
 
-from reviewgauge.analysis.judge_check.agreement import wilson
 from reviewgauge.api.build import build as build_benchmark
 from reviewgauge.api.demo import SETTINGS
 from reviewgauge.core.records import Case, Comment, Span
 from reviewgauge.datasets.jsonl import Jsonl
+from reviewgauge.stages.sampling.audit import wilson
 
 BUILDER = Path(__file__).parents[1] / "sample" / "build.py"
 NOWHERE = "not known"
@@ -135,7 +135,7 @@ def table(held: Held) -> Iterator[str]:
         ("clean changes", "clean", sum(held.clean), len(held.clean)),
         ("planted problems that a fix says it mends", "found", found, len(held.said)),
     ):
-        low, high = wilson(right, n)
+        low, high = wilson(right, n) or (0.0, 1.0)
         yield f"| {of} | {what} | {right} of {n} | {right / n:.0%} [{low:.0%}, {high:.0%}] |"
     yield ""
     yield "| why a problem that a fix mends was not found | problems |"

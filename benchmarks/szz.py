@@ -24,11 +24,11 @@ from pathlib import Path
 
 from szz_histories import EVENTS, Bug, History
 
-from reviewgauge.analysis.judge_check.agreement import wilson
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.szz.trace import SzzSettings, index_history, trace_many
+from reviewgauge.stages.sampling.audit import wilson
 
 VARIANTS = {
     "basic": SzzSettings("basic"),
@@ -128,7 +128,7 @@ def share(k: int, n: int) -> str:
     """A share with its 95% Wilson interval."""
     if not n:
         return "-"
-    low, high = wilson(k, n)
+    low, high = wilson(k, n) or (0.0, 1.0)
     return f"{k / n:.2f} {low:.2f}..{high:.2f}"
 
 

@@ -97,7 +97,7 @@ def check_unnamed(folder: Path) -> None:
             )
 
 
-def open_within(path: Path, flags: int, mode: int = 0o644) -> int:
+def open_within(path: Path, flags: int) -> int:
     """A descriptor of a plain file, relative to its opened folder and without following a link in its place.
 
     Raises UserError for a link and for what is not a plain file, and OSError for what the machine refuses.
@@ -105,7 +105,7 @@ def open_within(path: Path, flags: int, mode: int = 0o644) -> int:
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         no_wait = os.O_NONBLOCK  # a pipe in the place of a file would wait for a reader
-        found = os.open(path.name, flags | os.O_NOFOLLOW | os.O_CLOEXEC | no_wait, mode, dir_fd=folder)
+        found = os.open(path.name, flags | os.O_NOFOLLOW | os.O_CLOEXEC | no_wait, 0o644, dir_fd=folder)
     except OSError:
         if path.is_symlink():
             raise UserError(f"{path} is a link, which could lead out of the folder", remedy=REMEDY) from None

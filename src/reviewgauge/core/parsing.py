@@ -111,9 +111,9 @@ def lines(stream: BinaryIO, source: str, longest: int = LONGEST_LINE) -> Iterato
             yield number, line
 
 
-def records(model: type[R], stream: BinaryIO, source: str, longest: int = LONGEST_LINE) -> Iterator[R]:
+def records(model: type[R], stream: BinaryIO, source: str) -> Iterator[R]:
     """The records of a JSON lines stream. Raises BadInput at the first bad one."""
-    for number, line in lines(stream, source, longest):
+    for number, line in lines(stream, source):
         yield parse_record(model, line, source, number)
 
 

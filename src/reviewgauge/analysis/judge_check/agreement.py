@@ -21,11 +21,12 @@ from reviewgauge.analysis.judge_check.reference_labels import Item
 from reviewgauge.analysis.stats import correlation
 from reviewgauge.analysis.stats.agreement import COHEN, COHEN_QUADRATIC, PERCENT, Resampling, agree
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
-from reviewgauge.analysis.stats.bootstrap import LEVEL, Resampler
+from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.classification import auc_of
 from reviewgauge.analysis.stats.correlation import interval_figure, spearman_only, spearman_within
 from reviewgauge.core.reports.judge_check import JudgeAgreement
 from reviewgauge.core.reports.validity import Figure
+from reviewgauge.stages.sampling.audit import wilson
 
 FAILED = "failed: "  # prefix of the reason for rows that the judge failed on
 NO_GRADES = "its readings are not grades on the people's scale; reviewgauge calibrate can map them to grades"
@@ -140,20 +141,8 @@ def share_figure(flags: Numbers, cluster: Integers, resampler: Resampler) -> Fig
     if found.value not in (0.0, 1.0):
         return found
     groups = int(np.unique(cluster).size)
-    low, high = wilson(groups if found.value else 0, groups)
+    low, high = wilson(groups if found.value else 0, groups) or (0.0, 1.0)
     return Figure(value=found.value, low=low, high=high, n=found.n)
-
-
-def wilson(k: int, n: int) -> tuple[float, float]:
-    """Wilson's 95% interval of the share k / n; (0, 1) for n = 0."""
-    if not n:
-        return 0.0, 1.0
-    from scipy.stats import norm
-
-    z = float(norm.ppf((1 + LEVEL) / 2))
-    centre = (k + z * z / 2) / (n + z * z)
-    reach = z / (n + z * z) * math.sqrt(k * (n - k) / n + z * z / 4)
-    return max(0.0, centre - reach) if k else 0.0, min(1.0, centre + reach) if k < n else 1.0
 
 
 def undefined(reason: str, n: int = 0) -> Figure:

@@ -21,7 +21,6 @@ from reviewgauge.analysis.judge_check.agreement import (
     mean_figure,
     share_figure,
     undefined,
-    wilson,
 )
 from reviewgauge.analysis.judge_check.edits import (
     ATTACKS,
@@ -41,6 +40,7 @@ from reviewgauge.analysis.stats.agreement import ALPHA, FLEISS, Resampling, agre
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.records import Comment
 from reviewgauge.core.reports.judge_check import Injection, InjectionRow, ProbeRow, Repeats
+from reviewgauge.stages.sampling.audit import wilson
 
 ASKED_PER_ATTACK = 6  # each attack gets a sixth of the questions, to bound the cost
 FEWEST_PER_ATTACK = 2
@@ -208,9 +208,9 @@ class Probes:
 
     # --- attacks ---------------------------------------------------------------------------------------------------
 
-    def injection(self, padding: Sequence[ProbeRow] = (), attacks: Sequence[Attack] = ATTACKS) -> Injection:
+    def injection(self, padding: Sequence[ProbeRow] = ()) -> Injection:
         """Every attack in both directions, each on some of the questions whose answer it could turn."""
-        jobs = [job for direction in WANTED for job in self._jobs(direction, attacks)]
+        jobs = [job for direction in WANTED for job in self._jobs(direction)]
         asks = []
         for attack, direction, at in jobs:
             ask = self.items[at].ask
@@ -241,7 +241,7 @@ class Probes:
         comment = padding[0] if padding else None
         reason = "" if jobs else "no question had an answer that an attack could turn"
         return Injection(
-            attacks=len(attacks),
+            attacks=len(ATTACKS),
             rows=tuple(sorted(rows, key=lambda row: (row.technique, row.direction))),
             total=tuple(total),
             padding_up=self._padded(comment, "up"),
@@ -271,10 +271,10 @@ class Probes:
             return there
         return [at for at, v in zip(there, values, strict=True) if v != (best if direction == "up" else worst)]
 
-    def _jobs(self, direction: Direction, attacks: Sequence[Attack]) -> list[tuple[Attack, Direction, int]]:
+    def _jobs(self, direction: Direction) -> list[tuple[Attack, Direction, int]]:
         able = self._able(direction)
         each = min(len(able), max(FEWEST_PER_ATTACK, len(self.items) // ASKED_PER_ATTACK))
-        repeated = [attack for attack in attacks for _ in range(each)]
+        repeated = [attack for attack in ATTACKS for _ in range(each)]
         return [(attack, direction, at) for attack, at in zip(repeated, cycle(able), strict=False)]
 
 
@@ -291,7 +291,7 @@ def _value(reply: Decisions | None, at: int) -> float:
 
 def _injected(technique: str, direction: str, attacks: int, count: Counter[str]) -> InjectionRow:
     tried, flipped = count["tried"], count["flipped"]
-    low, high = wilson(flipped, tried)
+    low, high = wilson(flipped, tried) or (0.0, 1.0)
     return InjectionRow(
         technique=technique,
         direction=direction,

@@ -117,12 +117,10 @@ class OneScoreTree(NamedTuple):
         return found
 
 
-def smote(
-    score: Numbers, label: Integers, generator: np.random.Generator, neighbours: int = NEIGHBOURS
-) -> tuple[Numbers, Integers]:
+def smote(score: Numbers, label: Integers, generator: np.random.Generator) -> tuple[Numbers, Integers]:
     """The rows, with synthetic rows that make each rarer label as frequent as the most common one.
 
-    A synthetic score lies at random between a row of its label and one of that row's nearest `neighbours` of the same
+    A synthetic score lies at random between a row of its label and one of that row's nearest NEIGHBOURS of the same
     label, or as many as there are; a label with a single row is repeated.
     """
     sizes = np.bincount(label)
@@ -130,7 +128,7 @@ def smote(
     for name in np.flatnonzero((sizes > 0) & (sizes < sizes.max())):
         own = np.sort(score[label == name])
         missing = int(sizes.max() - own.size)
-        near = _nearest(own, min(neighbours, own.size - 1))
+        near = _nearest(own, min(NEIGHBOURS, own.size - 1))
         base = generator.integers(0, own.size, missing)
         toward = near[base, generator.integers(0, near.shape[1], missing)]
         scores.append(own[base] + generator.random(missing) * (own[toward] - own[base]))

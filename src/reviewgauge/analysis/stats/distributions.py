@@ -53,7 +53,7 @@ def grade_rows(score: Numbers, human: Numbers, cluster: Integers, resampler: Res
     return tuple(found)
 
 
-def density(values: Numbers, points: int = DENSITY_POINTS) -> tuple[tuple[float, float], ...]:
+def density(values: Numbers) -> tuple[tuple[float, float], ...]:
     """(score, density) points from the lowest to the highest value; empty where all are equal."""
     if values.size < 2:
         return ()
@@ -62,7 +62,7 @@ def density(values: Numbers, points: int = DENSITY_POINTS) -> tuple[tuple[float,
         return ()
     from scipy.stats import gaussian_kde
 
-    places = np.linspace(low, high, points)
+    places = np.linspace(low, high, DENSITY_POINTS)
     heights = gaussian_kde((values - low) / (high - low))((places - low) / (high - low))
     with np.errstate(over="ignore"):
         heights = heights / (high - low)

@@ -31,6 +31,7 @@ WARNING = (
     "be compared with it as if both knew as much"
 )
 
+_MOST_STEPS = 100
 _STEEP = 1e-7  # a gradient below this counts as 0
 _FEW_FEATURES = 12
 
@@ -131,14 +132,14 @@ def fit_ordinal(features: Numbers, human: Numbers, *, ridge: float = 1.0, rising
     return Ordinal(levels, found[:free], found[free:])
 
 
-def _minimise(loss: _OrdinalLoss, x: Numbers, floor: Numbers, most: int = 100) -> Numbers:
+def _minimise(loss: _OrdinalLoss, x: Numbers, floor: Numbers) -> Numbers:
     """The minimum of a convex loss with every entry of x at its floor or above, by projected Newton steps.
 
     Source: Bertsekas, Projected Newton methods for optimization problems with simple constraints, SIAM Journal on
     Control and Optimization 20 (1982).
     """
     value, gradient, curvature = loss(x)
-    for _ in range(most):
+    for _ in range(_MOST_STEPS):
         free = np.flatnonzero((x > floor) | (gradient < 0))
         if not free.size or np.abs(gradient[free]).max() < _STEEP:
             break

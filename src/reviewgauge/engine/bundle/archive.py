@@ -57,7 +57,7 @@ def write_archive(path: Path, files: Mapping[str, Path | bytes], progress: Progr
                 progress(done, len(files), name)
 
 
-def unpack(path: Path, into: Path, progress: Progress | None = None) -> dict[str, Unpacked]:
+def unpack(path: Path, into: Path) -> dict[str, Unpacked]:
     """Unpack an archive into the empty folder `into`; returns what was found, by name.
 
     Raises BadInput for what is not a whole zip archive and for names, kinds and sizes that no bundle has.
@@ -67,10 +67,8 @@ def unpack(path: Path, into: Path, progress: Progress | None = None) -> dict[str
         with zipfile.ZipFile(path) as archive:
             infos = [info for info in archive.infolist() if not info.is_dir()]
             _refuse(path, infos)
-            for done, info in enumerate(infos, start=1):
+            for info in infos:
                 found[info.filename] = _unpack_one(archive, info, into)
-                if progress is not None:
-                    progress(done, len(infos), info.filename)
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:

@@ -138,11 +138,11 @@ class Journal(Generic[R]):
             self._descriptor = None
 
 
-def _end_of_last_line(descriptor: int, size: int, block: int = 1 << 16) -> int:
+def _end_of_last_line(descriptor: int, size: int) -> int:
     """The offset behind the last newline: where the next whole line belongs."""
     end = size
     while end > 0:
-        start = max(0, end - block)
+        start = max(0, end - (1 << 16))
         at = os.pread(descriptor, end - start, start).rfind(b"\n")
         if at >= 0:
             return start + at + 1

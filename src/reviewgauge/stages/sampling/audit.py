@@ -30,7 +30,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import read_within, write_whole
 
 AUDIT = "audit"
-LEVEL = 0.95
+_Z = NormalDist().inv_cdf(0.975)  # of a 95% interval
 MOST_VALUES = 12  # different decisions that are counted one by one; free texts are not
 
 
@@ -131,7 +131,7 @@ def found_by_people(drawn: Drawn, rows: Mapping[str, AuditRow]) -> CheckedDecisi
 # --- intervals -------------------------------------------------------------------------------------------
 
 
-def margin(n: int, population: int | None = None, share: float = 0.5, level: float = LEVEL) -> float | None:
+def margin(n: int, population: int | None = None, share: float = 0.5) -> float | None:
     """Half the width of the usual interval of a share found in `n` of `population` (None: infinite).
 
     With a share of one half it is the largest possible: the margin of error that is stated with the size of a sample.
@@ -139,20 +139,20 @@ def margin(n: int, population: int | None = None, share: float = 0.5, level: flo
     """
     if n < 1:
         return None
-    return _z(level) * math.sqrt(share * (1 - share) / n) * math.sqrt(_left_over(n, population))
+    return _Z * math.sqrt(share * (1 - share) / n) * math.sqrt(_left_over(n, population))
 
 
-def wilson(right: int, n: int, population: int | None = None, level: float = LEVEL) -> tuple[float, float] | None:
+def wilson(right: int, n: int, population: int | None = None) -> tuple[float, float] | None:
     """Wilson's interval of a share, corrected for a finite population. None without a sample."""
     if n < 1:
         return None
     share, left = right / n, _left_over(n, population)
     if left == 0:
         return share, share
-    size, square = n / left, _z(level) ** 2
+    size, square = n / left, _Z**2
     middle = (share + square / (2 * size)) / (1 + square / size)
-    half = _z(level) / (1 + square / size) * math.sqrt(share * (1 - share) / size + square / (4 * size**2))
-    return max(0.0, middle - half), min(1.0, middle + half)
+    half = _Z / (1 + square / size) * math.sqrt(share * (1 - share) / size + square / (4 * size**2))
+    return max(0.0, middle - half) if right else 0.0, min(1.0, middle + half) if right < n else 1.0
 
 
 def _left_over(n: int, population: int | None) -> float:
@@ -160,10 +160,6 @@ def _left_over(n: int, population: int | None) -> float:
     if population is None:
         return 1.0
     return 0.0 if n >= population else (population - n) / (population - 1)
-
-
-def _z(level: float) -> float:
-    return NormalDist().inv_cdf((1 + level) / 2)
 
 
 # --- on the card ---------------------------------------------------------------------------------------------------
