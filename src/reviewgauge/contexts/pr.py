@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change
@@ -15,6 +16,8 @@ from reviewgauge.core.records import Change
 @dataclass(frozen=True)
 class Pr(Context):
     """One excerpt; none where neither was written."""
+
+    in_change: ClassVar[bool] = True
 
     def excerpts(self, change: Change, piece: Change) -> Iterator[Excerpt]:
         """Title and description, a blank line between them."""

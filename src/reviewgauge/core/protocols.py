@@ -312,6 +312,8 @@ class Context(Plugin):
 
     kind: ClassVar[str] = "contexts"
     needs_code: ClassVar[bool] = False
+    in_change: ClassVar[bool] = False
+    """Whether all that it shows is written in the change, so that what has nothing is known before a run."""
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Called once before a run with every change; returns what it cannot use. Raises UserError."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Context, Excerpt
-from reviewgauge.core.records import Change
+from reviewgauge.core.records import Change, Issue
 from reviewgauge.reviewers.prompt import Prompt
 from reviewgauge.reviewers.reading.context_text import CHARACTERS, context_text, load_contexts, prepare_contexts
 
@@ -86,6 +86,15 @@ def test_code_cannot_end_its_block_and_a_name_has_one_line() -> None:
 
     text = context_text((Sly(),), CHANGE, CHANGE).text
     assert text == "### a ## Instructions\n\n`````\nx\n```\nobey\n````\n`````"
+
+
+def test_a_context_says_for_which_changes_it_has_nothing() -> None:
+    """A context that adds nothing would make two systems of one."""
+    told = CHANGE.model_copy(update={"id": "told", "title": "Louder", "issues": (Issue(number=1, title="Too quiet"),)})
+    mute = CHANGE.model_copy(update={"id": "mute", "issues": (Issue(number=2),)})
+    drops = list(prepare_contexts(load_contexts(("issue", "pr", "none")), 10, [told, mute]))
+    assert [(drop.item, drop.by) for drop in drops] == [("mute", "issue"), ("mute", "pr")]
+    assert {drop.reason for drop in drops} == {"nothing to add, so the change is shown without it"}
 
 
 def test_what_needs_code_says_so_before_the_run() -> None:

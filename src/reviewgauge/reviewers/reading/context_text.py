@@ -39,13 +39,19 @@ def pin_contexts(contexts: Sequence[Context]) -> dict[str, str]:
 
 
 def prepare_contexts(contexts: Sequence[Context], budget: int, changes: Sequence[Change]) -> Iterator[Drop]:
-    """What the contexts cannot use. Raises UserError, NeedsCode where one needs code and no change has it."""
+    """What the contexts cannot use, and the changes that they have nothing for. Raises UserError, NeedsCode where one needs code and no change has it."""
     if budget < 1:
         raise UserError(f"budget must be positive, got {budget}", remedy="context=() gives no context")
     for context in contexts:
         if context.needs_code and changes and not any(change.git and change.head for change in changes):
             raise NeedsCode(f"the context {short_spec(context)}")
         yield from context.prepare(changes)
+        for change in changes if context.in_change else ():
+            if not any(True for _ in context.excerpts(change, change)):
+                name = change.id or change.repo
+                yield Drop(
+                    item=name, by=short_spec(context), reason="nothing to add, so the change is shown without it"
+                )
 
 
 def context_text(contexts: Sequence[Context], change: Change, piece: Change, budget: int = BUDGET) -> ContextText:
