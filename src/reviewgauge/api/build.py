@@ -73,13 +73,12 @@ def build(
 ) -> BuildResult:
     """Build a benchmark from `source`, a path to a git repository or `github:owner/name`, into the folder `out`.
 
-    Several sources make one benchmark, each case with the name of its repository: intervals can then resample
-    repositories.
-    `recipe` is the name of one that ships (`reviewgauge list recipes`) or a TOML file, `settings` are its parameters,
-    `stages` are added at its end. `test` is a command (`pytest -q {files}`) that runs the tests of fixes in `sandbox`,
-    as the stage `verify_fixes` does. `reviews_by` names accounts whose posted reviews are taken in. Of the labels of a
-    history, and of the decisions of each stage that asks a model, `audit` are drawn for people to check. The same call
-    goes on where a killed one stopped, and extends the benchmark when the source has grown.
+    Several sources make one benchmark, so that intervals can resample repositories. `recipe` is the name of one that
+    ships (`reviewgauge list recipes`) or a TOML file, `settings` are its parameters, `stages` are added at its end.
+    `test` is a command (`pytest -q {files}`) that runs the tests of fixes in `sandbox`, as the stage `verify_fixes`
+    does. `reviews_by` names accounts whose posted reviews are taken in. Of the labels of a history, and of each
+    model's decisions, `audit` are drawn for people to check. The same call goes on where a killed one stopped, and
+    extends the benchmark when the source has grown.
     """
     sources = _sources([source] if isinstance(source, (str, Path)) else source)
     given = dict(settings or {})

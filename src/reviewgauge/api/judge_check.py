@@ -65,19 +65,17 @@ def judge_check(
 ) -> JudgeReport:
     """Measure a judge of pairs or a grader, and say how far it can be trusted.
 
-    `on` is `martian`, `graded_reviews`, another data set with recorded reviews, or a run folder; `labels` a file of
-    people's judgements that count instead of those of the data. `calibration` is a stored set, alone or instead of
-    `on`; `save_calibration` writes one. `correct` also corrects each system's scores for the judge's errors, with the
-    reviews that people checked. `authors` says which model a system is (`{"tool": "gpt-5"}`). `limit` draws that many
-    rows for the agreement, `probes` that many questions to be edited, `only` keeps some parts. `min_kappa` is a gate,
-    with `lower` on the lower end of the interval. `out` is an HTML page.
+    `on` is a data set with recorded reviews or a run folder; `labels` a file of people's judgements that count instead
+    of those of the data. `calibration` is a stored set instead of `on`; `save_calibration` writes one. `correct` also
+    corrects each system's scores, with the reviews that people checked. `authors` says which model a system is
+    (`{"tool": "gpt-5"}`). `limit` draws rows for the agreement, `probes` questions to be edited, `only` keeps some
+    parts. `min_kappa` is a gate, with `lower` on the lower end of the interval. `out` is an HTML page.
     """
     check_settings(resamples)
     if lower and min_kappa is None:
         raise UserError("--lower belongs to a gate", remedy="--min-kappa .7 --lower")
-    wanted = Wanted(
-        tuple(dict.fromkeys(only)) or PARTS, limit, probes, repeats, Resamples(resamples, seed), min_kappa, lower
-    )
+    parts = tuple(dict.fromkeys(only)) or PARTS
+    wanted = Wanted(parts, limit, probes, repeats, Resamples(resamples, seed), min_kappa, lower)
     models = models or ModelOptions()
     instrument = find_instrument(judge)
     authors = authors or {}
