@@ -10,10 +10,10 @@ import pytest
 
 from documented import follow
 from reviewgauge.core.specs import names
-from reviewgauge.reviewers.reading.context_text import load_contexts
+from reviewgauge.reviewers.reading.context_text import COMBINATIONS, load_contexts
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "contexts.md").read_text(encoding="utf-8")
-ROWS = re.findall(r"^\| (?:Base|No context|BM25|Embedding)[+\w]* \| `(.+)` \|$", PAGE, re.MULTILINE)
+ROWS = re.findall(r"^\| (?:Base|No context|BM25|Embedding)[+\w]* \| `(\w+)` \| `(.+)` \|$", PAGE, re.MULTILINE)
 
 
 def test_the_command_prints_what_the_page_shows(tmp_path: Path, request: pytest.FixtureRequest) -> None:
@@ -22,7 +22,9 @@ def test_the_command_prints_what_the_page_shows(tmp_path: Path, request: pytest.
 
 def test_the_combinations_of_the_papers_are_contexts() -> None:
     assert len(ROWS) == 8 + 3
-    found = [load_contexts(ast.literal_eval(row)) for row in ROWS]
+    assert [name for name, _ in ROWS] == list(COMBINATIONS)
+    found = [load_contexts(ast.literal_eval(row)) for _, row in ROWS]
+    assert [load_contexts(name) for name in COMBINATIONS] == found
     assert len(set(found)) == 8 + 2  # "none" stands in both
 
 

@@ -76,7 +76,7 @@ def test_the_patches_come_from_the_commits_where_the_record_has_none(tmp_path: P
 
 def test_it_needs_the_code_and_says_so() -> None:
     change = Change(repo="r", files=(ChangedFile(path="a.py", patch="@@ -0,0 +1 @@\n+x"),))
-    with pytest.raises(NeedsCode, match="--with-code"):
+    with pytest.raises(NeedsCode, match="needs the code"):
         Analyser().prepare([change])
     with pytest.raises(NeedsCode):
         Analyser().review(change)

@@ -165,7 +165,7 @@ def test_bad_parameters_are_refused(spec: str, said: str) -> None:
 def test_other_tasks_and_changes_without_text_are_refused() -> None:
     assess = CHANGE.model_copy(update={"task": Task.ASSESS})
     with pytest.raises(UserError, match="the task is assess"):
-        Debate("fake:rules").prepare([assess])
+        Debate("fake:rules").check([assess])
     with pytest.raises(Failed, match="the task is assess"):
         Debate("fake:rules").review(assess)
     binary = CHANGE.model_copy(update={"files": (ChangedFile(path="i.png", binary=True),)})

@@ -144,7 +144,7 @@ def test_it_says_what_it_cannot_review() -> None:
     drops = {drop.item: drop.reason for drop in reviewer.prepare([CHANGE])}
     assert drops == {"c1 package-lock.json": "left out for the budget of 100 tokens: not shown to the model"}
     with pytest.raises(UserError, match="pr_review: the task is locate") as other:
-        reviewer.prepare([CHANGE.model_copy(update={"task": Task.LOCATE})])
+        reviewer.check([CHANGE.model_copy(update={"task": Task.LOCATE})])
     assert other.value.remedy == 'use prompt with preset="contextcrbench_locate"', "pr_review has no presets itself"
     with pytest.raises(UserError, match="must be positive"):
         PrReview("fake:rules", most=0).prepare([CHANGE])

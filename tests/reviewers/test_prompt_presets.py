@@ -183,8 +183,9 @@ def test_a_change_of_another_task_is_refused_before_the_first_call(preset: Prese
     fits, other = change(task), change(Task.REVIEW, id="c2")
     assert reviewer.prepare([fits]) == ()
     with pytest.raises(UserError, match=f"the task is review, and it answers {task}") as refusal:
-        reviewer.prepare([other])
-    assert refusal.value.remedy == 'take preset="aacr" or preset="crscore" or preset="swr"'
+        reviewer.check([other])
+    assert f"--stage 'split_hunks(task=\"{task}\")'" in refusal.value.remedy
+    assert 'or take preset="aacr" or preset="crscore" or preset="swr"' in refusal.value.remedy
     (drop,) = reviewer.prepare([fits, other])
     assert (drop.item, drop.reason.endswith("the case will be a failure")) == ("c2", True)
     with pytest.raises(Failed) as failed:
@@ -197,7 +198,7 @@ def test_a_change_of_another_task_is_refused_before_the_first_call(preset: Prese
 def test_lines_of_several_files_without_a_focus_cannot_be_named() -> None:
     several = change(Task.LOCATE, focus=None, files=[{"path": name, "patch": PATCH} for name in ("a.py", "b.py")])
     with pytest.raises(UserError, match="several files and no focus"):
-        Prompt("fake:rules", preset="contextcrbench_locate").prepare([several])
+        Prompt("fake:rules", preset="contextcrbench_locate").check([several])
 
 
 VERDICT = {"is_merged": True, "reason": "It is fine.", "context_analysis": ""}

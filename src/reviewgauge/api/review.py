@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -86,17 +87,19 @@ def review(
     narrowing = find_stages(stages)
     cases, drops = apply_stages(found.cases(), narrowing)
     label = staged_label(found, narrowing)
-    _check_code(chosen, cases, found)
+    _check(chosen, cases, found)
     chosen, left_out = _teach(chosen, train, cases, abort_on_interrupt(stop, progress), dry_run=models.dry_run)
     drops += left_out
     work = _Work(found, chosen, models, workers, settings, progress)
     if models.dry_run:
-        totals, spent = work.rehearse(cases, _outcomes(run, cases, label), label)
+        with _code_of(found):
+            totals, spent = work.rehearse(cases, _outcomes(run, cases, label), label)
         benchmark = benchmark_hash(cases)
     else:
         where = given_path(dataset, found, source)
         with RunFolder.create(run, dataset=label, dataset_path=where, cases=cases, seed=seed) as folder:
-            totals, spent = work.run(folder)
+            with _code_of(found):
+                totals, spent = work.run(folder)
             label, benchmark = folder.manifest.dataset, folder.manifest.benchmark
     tasks = {case.change.task for case in cases}
     return ReviewResult(
@@ -147,14 +150,22 @@ class _Work:
         return executor_for(reviewer, workers=self.workers, in_flight=self.models.in_flight, otherwise=2)
 
 
-def _check_code(chosen: Sequence[Reviewer | dict[str, object]], cases: Sequence[Case], found: Dataset) -> None:
-    """Raise NeedsCode before a folder is made: with the code it will be another benchmark."""
+@contextmanager
+def _code_of(found: Dataset) -> Iterator[None]:
+    """A NeedsCode names the data set, and how its code is had: the reviewer that raises it knows neither."""
+    try:
+        yield
+    except NeedsCode as error:
+        remedy = ", or ".join(filter(None, (found.code_remedy(), error.otherwise)))
+        raise NeedsCode(error.what, dataset_label(found), remedy) from None
+
+
+def _check(chosen: Sequence[Reviewer | dict[str, object]], cases: Sequence[Case], found: Dataset) -> None:
+    """Raise UserError before anything is done: NeedsCode since with the code it will be another benchmark."""
     for reviewer in chosen:
         if cases and isinstance(reviewer, Reviewer):
-            try:
+            with _code_of(found):
                 changes_to_review(reviewer, cases, dataset_label(found))
-            except NeedsCode as error:
-                raise NeedsCode(error.what, dataset_label(found), found.code_remedy()) from None
 
 
 def _teach(
@@ -174,12 +185,22 @@ def _teach(
     drops: list[Drop] = []
     for reviewer in chosen:
         if train is not None and isinstance(reviewer, Reviewer) and reviewer.learns:
-            learnt, left_out = teach(reviewer, find_dataset(train).cases(), cases, progress)
+            learnt, left_out = teach(reviewer, _training(train), cases, progress)
             taught.append(learnt)
             drops += [drop for drop in left_out if drop not in drops]
         else:
             taught.append(reviewer)
     return taught, drops
+
+
+def _training(train: str | Dataset) -> Iterator[Case]:
+    """The cases to learn from. What tells where their files are stands in their own spec, not in `--from`."""
+    found = find_dataset(train)
+    try:
+        yield from found.cases()
+    except UserError as error:
+        remedy = error.remedy.replace("with --from", f"""with --train '{plugin_name(found)}(path="FOLDER")'""")
+        raise UserError(error.problem, remedy=remedy) if remedy != error.remedy else error from None
 
 
 def _outcomes(run: str | Path, cases: Sequence[Case], label: str) -> Sequence[Outcome]:

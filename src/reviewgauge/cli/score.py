@@ -27,10 +27,10 @@ from reviewgauge.views.terminal.closing import after_score, nothing_scored, scor
 @model_options
 @json_option
 def command(run: str, metrics: Sequence[str], as_json: bool, **options: Any) -> int:
-    """Measure the reviews of RUN with METRICS (default: hits) and print the leaderboard.
+    """Measure the reviews of RUN with METRICS and print the leaderboard.
 
-    Killed or interrupted, the same command goes on where it stopped. Ctrl-C finishes what is in flight, twice stops at
-    once.
+    Without METRICS it is hits, or the usual one of a small task: assess, pass_at_k to locate, rouge to comment. Killed
+    or interrupted, the same command goes on where it stopped. Ctrl-C finishes what is in flight, twice stops at once.
     """
     result = run_stoppable("scoring", partial(score, run, *metrics, **options), as_json, _shown)
     return int(any(nothing_scored(board) for board in result.leaderboards))

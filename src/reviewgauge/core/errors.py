@@ -53,8 +53,8 @@ class NeedsCode(UserError):
     """
 
     def __init__(self, what: str, dataset: str = "", remedy: str = "") -> None:
-        self.what = what
+        self.what, self.otherwise = what, remedy
         super().__init__(
             f"{what} needs the code under review, which is not at hand for {dataset or 'this data set'}",
-            remedy=remedy or f"reviewgauge get {dataset or 'DATASET'} --with-code",
+            remedy=remedy or (f"reviewgauge get {dataset} --with-code" if dataset else "choose data that has it"),
         )

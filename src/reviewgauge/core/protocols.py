@@ -206,6 +206,9 @@ class Reviewer(Plugin):
     def review(self, change: Change) -> Review:
         """The review of `change`; its `case` and `attempt` are set by the engine. Errors become Failures there."""
 
+    def check(self, changes: Sequence[Change]) -> None:
+        """Called first, before any reviewer learns or prepares. Raises UserError where it can review none of them."""
+
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Called once before a run with every change; returns what it cannot use (counted, never silent)."""
         return ()

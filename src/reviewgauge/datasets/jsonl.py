@@ -96,7 +96,7 @@ class Jsonl(Dataset):
 
     def code_remedy(self) -> str:
         """How to give the code."""
-        return "give each change its files with patches, or git, base and head: docs/reference/jsonl.md"
+        return "give each change its files with patches, or its repository: change.git with base and head"
 
     def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
         """The reviews in the folder's `reviews.jsonl`, and the labels on them in its `labels.csv` or `labels.jsonl`.

@@ -174,10 +174,12 @@ def rehearse_review(
 
 
 def changes_to_review(reviewer: Reviewer, cases: Sequence[Case], dataset: str) -> list[Change]:
-    """The changes as a reviewer gets them. Raises NeedsCode where it needs diffs and none has one."""
+    """The changes as a reviewer gets them. Raises NeedsCode where it needs diffs and none has one, and as its check."""
     changes = [case.change.model_copy(update={"id": case.id}) for case in cases]
     if reviewer.needs_diff and not any(change.has_diff for change in changes):
         raise NeedsCode(checked_system(reviewer.system), dataset)
+    if changes:
+        reviewer.check(changes)
     return changes
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Progress
-from reviewgauge.core.records import Case, Review, Usage
+from reviewgauge.core.records import Case, Review, Task, Usage
 from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Parts, Score
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.measure import Answered, ScoreJob, measure
@@ -23,6 +23,7 @@ from reviewgauge.engine.run.progress import Selection, SyncedProgress, WorkTally
 
 REVIEW_FAILED = "the review failed"
 _BATCHES_PER_WORKER = 4
+_OF_TASK: Mapping[Task, str] = {Task.ASSESS: "assess", Task.LOCATE: "pass_at_k", Task.COMMENT: "rouge"}
 
 
 class ScoreTotals(WorkTotals):
@@ -195,6 +196,11 @@ def _speaks(outcome: Outcome) -> bool:
     """Whether the review says anything: what can be measured of silence alone, such as its recall, misleads."""
     review = outcome.review
     return review is not None and bool(review.comments or review.ranked_lines or review.verdict is not None)
+
+
+def usual_metric(tasks: Collection[Task]) -> str:
+    """The metric for cases of one task; `hits` for several, and for none."""
+    return _OF_TASK.get(next(iter(tasks)), "hits") if len(tasks) == 1 else "hits"
 
 
 def _once_proved(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from reviewgauge.core.protocols import Numbers
 
 NO_TRUTH = "nobody knows whether the change could be merged"
-NO_VERDICT = "the review gives no verdict"
+NO_VERDICT = 'the review gives no verdict, and assess(no_verdict="comments") would go by its comments'
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,11 @@ class PassAtK(Metric):
     measured.
     """
 
+    example: ClassVar[str] = (
+        'reviewgauge review sample \'prompt(model="fake:rules", preset="contextcrbench_locate")\' '
+        "--stage 'split_hunks(task=\"locate\")' -o runs/lines && reviewgauge score runs/lines pass_at_k"
+    )
+
     ks: tuple[int, ...] = (1, 3, 5, 10)
     variant: Literal["", "published"] = ""
 

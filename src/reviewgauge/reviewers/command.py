@@ -123,7 +123,7 @@ class Command(Reviewer):
             return ()
         lost = [change for change in changes if change.git is None or change.head is None]
         if changes and len(lost) == len(changes):
-            raise NeedsCode("command", remedy='get the code, or work on the diff alone: checkout="none"')
+            raise NeedsCode("command", remedy='work on the diff alone: checkout="none"')
         why = "its code is not at hand: a failure"
         return tuple(Drop(item=change.id or change.repo, by="command", reason=why) for change in lost)
 
@@ -211,7 +211,7 @@ class Command(Reviewer):
         if not data.strip():
             if self.empty == "silent":
                 return []
-            remedy = 'if that is how it says "no findings": empty="silent"'
+            remedy = 'if that is how it says "no findings": command(run=..., empty="silent")'
             raise Failed(FailureKind.UNREADABLE, f"{source} is empty", remedy=remedy, raw=_raw(ended))
         try:
             if self.contract:

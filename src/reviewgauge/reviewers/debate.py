@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from typing_extensions import override
+
 from reviewgauge.core.errors import NeedsCode, UserError, one_line
 from reviewgauge.core.protocols import Context, Reviewer
 from reviewgauge.core.records import Change, Comment, Review, Task
@@ -82,12 +84,15 @@ class Debate(Reviewer):
         prompts = {f"{name} prompt": _prompt(name).fenced_digest for name in ("review", "answer", "decide")}
         return prompts | pin_contexts(self._contexts)
 
+    @override
+    def check(self, changes: Sequence[Change]) -> None:
+        if all(change.task is not Task.REVIEW for change in changes):
+            raise UserError(f"debate reviews whole changes, and the task is {changes[0].task}", remedy="use prompt")
+
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """What the contexts cannot use. Raises UserError for a model that cannot be asked."""
         for model in (self.model, self.author or self.model):
             chat_model(model)
-        if changes and all(change.task is not Task.REVIEW for change in changes):
-            raise UserError(f"debate reviews whole changes, and the task is {changes[0].task}", remedy="use prompt")
         return tuple(prepare_contexts(self._contexts, self.budget, changes))
 
     def review(self, change: Change) -> Review:

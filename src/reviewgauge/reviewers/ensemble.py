@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, Literal
 
+from typing_extensions import override
+
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Drop
@@ -127,6 +129,11 @@ class Ensemble(Reviewer):
         learnt = replace(self)
         learnt.__dict__["members"] = [one.fit(known, progress) if one.learns else one for one in self.members]
         return learnt
+
+    @override
+    def check(self, changes: Sequence[Change]) -> None:
+        for member in self.members:
+            member.check(changes)
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """What the reviewers cannot use."""

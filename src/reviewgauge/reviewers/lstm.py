@@ -23,7 +23,7 @@ from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import FilePath, Word
 from reviewgauge.models.cache.vector_cache import cache_home
-from reviewgauge.models.seq2seq.checkpoint import STATE, Settings, TrainingState, read_state
+from reviewgauge.models.seq2seq.checkpoint import STATE, Settings, TrainingState, load_torch, read_state
 from reviewgauge.models.seq2seq.training import Writer, chosen_device, open_writer, train
 from reviewgauge.reviewers.learning.examples import Passage, examples_hash, read_examples, read_passages
 from reviewgauge.reviewers.reading.review_files import unique
@@ -116,6 +116,12 @@ class Lstm(Reviewer):
             return {}
         _, state = training
         return {"weights": state.best[:16], "training": state.examples[:16]}
+
+    @override
+    def check(self, changes: Sequence[Change]) -> None:
+        load_torch()
+        if all(change.task in (Task.ASSESS, Task.LOCATE) for change in changes):
+            raise UserError(f"lstm only writes comments, and the task is {changes[0].task}")
 
     @override
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:

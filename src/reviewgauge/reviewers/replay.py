@@ -164,7 +164,7 @@ class Replay(Reviewer):
         if blind == len(changes):
             raise UserError(
                 f"{self.path} does not name the change of its comments, and there is no diff to find it by",
-                remedy="reviewgauge get DATASET --with-code, or one file per change: path='reviews/{case}.json'",
+                remedy="one file per change needs none: path='reviews/{case}.json'",
             )
         used = {id(entry): set[str]() for entry in parsed}
         for change in changes:

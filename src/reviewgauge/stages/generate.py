@@ -81,6 +81,7 @@ class Generate(Stage):
 def _review(reviewer: Reviewer, change: Change) -> Review:
     """The review, or a Failed that names the reviewer. What would break on every change is raised as it is."""
     try:
+        reviewer.check((change,))
         reviewer.prepare((change,))
     except NeedsCode as error:
         raise _broken(reviewer, error, FailureKind.REQUEST) from None

@@ -98,7 +98,7 @@ def test_a_context_says_for_which_changes_it_has_nothing() -> None:
 
 
 def test_what_needs_code_says_so_before_the_run() -> None:
-    with pytest.raises(NeedsCode, match="--with-code"):
+    with pytest.raises(NeedsCode, match="needs the code"):
         list(prepare_contexts((Lines(),), 10, [CHANGE]))
     assert list(prepare_contexts((Lines(),), 10, [CHANGE.model_copy(update={"git": "g", "head": "a" * 40})])) == []
     with pytest.raises(UserError, match="budget must be positive, got 0"):

@@ -19,6 +19,7 @@ from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.same_change import identity_marks
 from reviewgauge.core.specs import plugin_name
 from reviewgauge.reviewers.learning.examples import Example, Passage, examples_hash, read_examples, read_passages
+from reviewgauge.reviewers.reading.presets import preset_for
 from reviewgauge.reviewers.reading.review_files import unique
 
 Mask = np.ndarray[Any, np.dtype[np.bool_]]
@@ -88,6 +89,14 @@ class Nearest(Reviewer):
         if self._memory is None:
             return {}
         return {"training": self._memory.digest[:16], "examples": str(len(self._memory.examples))}
+
+    @override
+    def check(self, changes: Sequence[Change]) -> None:
+        if all(change.task is Task.LOCATE for change in changes):
+            raise UserError(
+                f"{plugin_name(self)} ranks no lines, and the task is locate",
+                remedy=f"use prompt with {preset_for(Task.LOCATE)}",
+            )
 
     @override
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:

@@ -5,7 +5,7 @@ What the budget leaves out is named in the remarks, which belong into the review
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -19,6 +19,20 @@ BUDGET = 8_000  # tokens
 CHARACTERS = 4  # of a token: the estimate that tokens of models are counted with where an endpoint reports none
 _MOST = 1_000  # excerpts of one context
 _TICKS = "```"
+_BEFORE, _AFTER = "function(which='before')", "function(which='after')"
+COMBINATIONS: Mapping[str, tuple[str, ...]] = {  # names of the papers' rows: docs/reference/contexts.md
+    "contextcrbench_base": ("none",),
+    "contextcrbench_i": ("issue",),
+    "contextcrbench_p": ("pr",),
+    "contextcrbench_ip": ("issue", "pr"),
+    "contextcrbench_b": (_BEFORE,),
+    "contextcrbench_a": (_AFTER,),
+    "contextcrbench_ba": (_BEFORE, _AFTER),
+    "contextcrbench_ipba": ("issue", "pr", _BEFORE, _AFTER),
+    "aacr_none": ("none",),
+    "aacr_bm25": ("bm25(k=3)",),
+    "aacr_embedding": ("embedding(k=3)",),
+}
 
 
 class ContextText(NamedTuple):
@@ -29,8 +43,9 @@ class ContextText(NamedTuple):
 
 
 def load_contexts(specs: str | Sequence[str]) -> tuple[Context, ...]:
-    """The contexts of one spec, or of several whose excerpts are added. Raises UserError."""
-    return tuple(load(Context, spec) for spec in ((specs,) if isinstance(specs, str) else specs))
+    """The contexts of one spec or combination, or of several whose excerpts are added. Raises UserError."""
+    named = (specs,) if isinstance(specs, str) else specs
+    return tuple(load(Context, spec) for name in named for spec in COMBINATIONS.get(name, (name,)))
 
 
 def pin_contexts(contexts: Sequence[Context]) -> dict[str, str]:
@@ -39,7 +54,10 @@ def pin_contexts(contexts: Sequence[Context]) -> dict[str, str]:
 
 
 def prepare_contexts(contexts: Sequence[Context], budget: int, changes: Sequence[Change]) -> Iterator[Drop]:
-    """What the contexts cannot use, and the changes that they have nothing for. Raises UserError, NeedsCode where one needs code and no change has it."""
+    """What the contexts cannot use, and the changes that they have nothing for.
+
+    Raises UserError, NeedsCode where one needs code and no change has it.
+    """
     if budget < 1:
         raise UserError(f"budget must be positive, got {budget}", remedy="context=() gives no context")
     for context in contexts:

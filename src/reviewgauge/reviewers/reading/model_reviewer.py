@@ -63,7 +63,9 @@ class ModelReviewer(Reviewer):
         return plugin_name(self)
 
     def _remedy(self, change: Change) -> str:
-        return f"{self.advice} {preset_for(change.task)}"
+        split = f"--stage 'split_hunks(task=\"{self._tasks[0]}\")' makes such cases, or "
+        whole = change.task is Task.REVIEW and Task.REVIEW not in self._tasks
+        return f"{split * whole}{self.advice} {preset_for(change.task)}"
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -74,12 +76,15 @@ class ModelReviewer(Reviewer):
     def _contexts(self) -> tuple[Context, ...]:
         return load_contexts(self.context)
 
+    def check(self, changes: Sequence[Change]) -> None:
+        """Raises UserError where it can read none of them."""
+        refused = [refusal(self._tasks, change) for change in changes]
+        if all(refused):
+            raise UserError(f"{self._called}: {refused[0]}", remedy=self._remedy(changes[0]))
+
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Name the changes that it cannot read, which will be failures, and count the files. Raises UserError."""
         chat_model(self.model)  # refuses a parameter that the model does not take, before a case fails of it
-        refused = [refusal(self._tasks, change) for change in changes]
-        if changes and all(refused):
-            raise UserError(f"{self._called}: {refused[0]}", remedy=self._remedy(changes[0]))
         return (*prepare_contexts(self._contexts, self.budget, changes), *self._unreadable(changes))
 
     def _unreadable(self, changes: Sequence[Change]) -> Iterator[Drop]:

@@ -14,7 +14,7 @@ from reviewgauge.engine.classify import Sorted
 from reviewgauge.engine.review import ReviewTotals
 from reviewgauge.engine.run.model_options import Spending
 from reviewgauge.engine.run.progress import WorkTotals
-from reviewgauge.engine.score import ScoreTotals
+from reviewgauge.engine.score import ScoreTotals, usual_metric
 
 MOST_SYSTEMS = 20  # more systems than this are counted, not named
 MOST_NOTES = 12
@@ -46,9 +46,6 @@ def review_line(totals: ReviewTotals, spent: Spending) -> str:
     return f"{names}: {'; '.join(parts)}; {totals.seconds:.1f} s"
 
 
-_METRICS = {Task.ASSESS: "assess", Task.LOCATE: "pass_at_k", Task.COMMENT: "rouge"}  # what measures a small task
-
-
 def after_review(run: str, totals: Sequence[ReviewTotals], task: Task | None = None) -> list[str]:
     """Suggested next command, and what to do about failures; empty if interrupted."""
     if any(one.stopped for one in totals):
@@ -58,7 +55,7 @@ def after_review(run: str, totals: Sequence[ReviewTotals], task: Task | None = N
     lines = [f"{names}: every review failed; {run}/reviews.jsonl says why" for names in useless]
     if failed:
         lines.append(f"{failed} failed: the same command with --only failed tries them again")
-    metric = _METRICS.get(task, "hits") if task else "hits"
+    metric = usual_metric({task} if task else ())
     return lines if len(useless) == len(totals) else [*lines, f"next: reviewgauge score {run} {metric}"]
 
 
