@@ -17,13 +17,18 @@ _ALIKE = 0.5  # from which on one line is another form of the other
 _MOST_PAIRS = 12  # lines of a block that are compared with each other
 _EMPTY = re.compile(r"[\W_]*(?:(?:else|try|finally|do|begin|end|done|fi|then|esac|endif)\b[\W_]*)*")
 _COMMENT = re.compile(
-    r"\s*(?:#(?!\s*(?:include|if|ifdef|ifndef|endif|define|else|pragma)\b)"
+    r"\s*(?:#(?!!|\s*(?:include|if|ifdef|ifndef|endif|define|else|pragma)\b)"
     r"|//|/\*|\*(?:[\s/]|$)|--\s|;;|<!--|\"\"\"|''')"
 )
 
 
-def line_statements(pair: Pair, old_done: AbstractSet[int], new_done: AbstractSet[int]) -> Iterator[Statement]:
-    """A sentence for each changed line that no other sentence speaks of (`old_done`, `new_done`: rows)."""
+def line_statements(
+    pair: Pair, old_done: AbstractSet[int] = frozenset(), new_done: AbstractSet[int] = frozenset(), *, code: bool = True
+) -> Iterator[Statement]:
+    """A sentence for each changed line that no other sentence speaks of (`old_done`, `new_done`: rows).
+
+    `code`: the file is code, so that some lines may be comments.
+    """
     said = False
     old_moved, new_moved = _moved(pair)
     for removed, added in pair.blocks:
@@ -32,13 +37,13 @@ def line_statements(pair: Pair, old_done: AbstractSet[int], new_done: AbstractSe
         for before, after in _matched(pair, olds, news):
             if before is not None and after is not None:
                 said = True
-                yield from _changed(pair, before, after)
+                yield from _changed(pair, before, after, code)
             elif after is not None:
                 said = True
-                yield _one(pair.new, after, "is added")
+                yield _one(pair.new, after, "is added", code)
             elif before is not None:
                 said = True
-                yield _one(pair.old, before, "is removed")
+                yield _one(pair.old, before, "is removed", code)
     if not said and not old_done and not new_done:
         yield from _only_space(pair)
 
@@ -83,18 +88,20 @@ def similarity(old: str, new: str) -> float:
     return SequenceMatcher(None, old.strip()[:300], new.strip()[:300], autojunk=False).ratio()
 
 
-def _changed(pair: Pair, before: int, after: int) -> Iterator[Statement]:
+def _changed(pair: Pair, before: int, after: int, code: bool) -> Iterator[Statement]:
     old, new = pair.old.rows[before], pair.new.rows[after]
     if old.split() == new.split():
         return
-    rank, what = (RANK_COMMENTS, "The comment") if is_comment(old) and is_comment(new) else (RANK_LINES, "The line")
+    rank, what = (
+        (RANK_COMMENTS, "The comment") if code and is_comment(old) and is_comment(new) else (RANK_LINES, "The line")
+    )
     text = f"{what} changes from {from_to(old.strip(), new.strip())}."
     yield Statement(rank, pair.new.line(after), text, (before,), (after,))
 
 
-def _one(side: HunkSide, row: int, verb: str) -> Statement:
+def _one(side: HunkSide, row: int, verb: str, code: bool) -> Statement:
     text = side.rows[row]
-    rank, what = (RANK_COMMENTS, "The comment") if is_comment(text) else (RANK_LINES, "The line")
+    rank, what = (RANK_COMMENTS, "The comment") if code and is_comment(text) else (RANK_LINES, "The line")
     rows = ((), (row,)) if side.side is Side.NEW else ((row,), ())
     return Statement(rank, side.line(row), f"{what} {quoted(text)} {verb}.", *rows)
 
@@ -108,14 +115,19 @@ def _only_space(pair: Pair) -> Iterator[Statement]:
     """What can be said of a hunk without a telling line."""
     if not pair.old.changed and not pair.new.changed:
         return
-    old, new = (["".join(side.rows[row].split()) for row in sorted(side.changed)] for side in (pair.old, pair.new))
+    blocks = [(_squeezed(pair.old, removed), _squeezed(pair.new, added)) for removed, added in pair.blocks]
+    old, new = ([line for block in blocks for line in block[side]] for side in (0, 1))
     line = pair.new.line(min(pair.new.changed)) if pair.new.changed else pair.old.line(min(pair.old.changed))
     if not any(old) and not any(new):
         text = "Blank lines are changed."
-    elif "".join(old) == "".join(new):
+    elif all("".join(before) == "".join(after) for before, after in blocks):
         text = "Only white space and line breaks are changed."
     elif sorted(filter(None, old)) == sorted(filter(None, new)):
         text = "Lines are moved."
     else:
         text = "Only punctuation is changed."
     yield Statement(RANK_SPACE, line, text)
+
+
+def _squeezed(side: HunkSide, rows: Sequence[int]) -> list[str]:
+    return ["".join(side.rows[row].split()) for row in rows]

@@ -13,7 +13,19 @@ from reviewgauge.claims.statements import Statement, from_to, listed, quoted
 from reviewgauge.claims.wording import Wording, rows_of, shown_whole
 from reviewgauge.repo.syntax.facts import Fact
 
-_KINDS = ("condition", "raise", "handler", "return", "loop", "assign", "entry", "attribute", "import", "call")
+_KINDS = (
+    "condition",
+    "raise",
+    "handler",
+    "return",
+    "loop",
+    "assign",
+    "declare",
+    "entry",
+    "attribute",
+    "import",
+    "call",
+)
 _IN_NEW_CODE = frozenset(("condition", "raise", "handler", "return"))  # what is told of a function that is added
 _REWRITTEN = 0.3  # below this likeness a comment in the place of another is a new one
 _APART = 2  # imports or entries that are told one by one
@@ -24,6 +36,10 @@ def syntax_statements(pair: Pair, path: str, old_path: str) -> list[Statement] |
     """The sentences about a hunk; None where no grammar reads it, or the parser gave up."""
     facts = HunkFacts.of(pair, path, old_path)
     return None if facts is None else list(_Hunk(facts, path).statements())
+
+
+def _holds(outer: Altered, inner: Altered) -> bool:
+    return outer.fact.start <= inner.fact.start and inner.fact.end <= outer.fact.end and shown_whole(outer.fact)
 
 
 @dataclass
@@ -57,7 +73,7 @@ class _Hunk:
                     yield from self._told(altered, wording, LATER * (inside is not None))
         yield from self._lists(together["import"], "import", wording)
         yield from self._lists(together["entry"], "entry", wording)
-        yield from self._calls([altered for altered in together["call"] if not self._is_told(altered)])
+        yield from self._calls([altered for altered in together["call"] if not self._is_told(altered)], wording)
         yield from self._literals()
         yield from self._comments()
 
@@ -110,21 +126,22 @@ class _Hunk:
                 if fact is not None and shown_whole(fact):
                     told.append((fact.start, fact.end))
 
-    def _calls(self, calls: Sequence[Altered]) -> Iterator[Statement]:
-        """Added and removed calls, one sentence for those of one function."""
+    def _calls(self, calls: Sequence[Altered], wording: Wording) -> Iterator[Statement]:
+        """Added and removed calls: a few each by itself, many in one sentence for those of one function."""
         for added in (False, True):
             side = self.facts.new if added else self.facts.old
-            by_scope: dict[tuple[str, str], list[Fact]] = {}
-            told: list[tuple[int, int]] = []
+            by_scope: dict[tuple[str, str], list[Altered]] = {}
             for altered in calls:
-                fact = altered.fact
-                if (altered.old is None) is added and not any(a <= fact.start and fact.end <= b for a, b in told):
+                if (altered.old is None) is added:
                     inside = self.facts.inside(altered)
-                    by_scope.setdefault((side.scope(fact), inside.name if inside else ""), []).append(fact)
-                    if not fact.arguments:
-                        told.append((fact.start, fact.end))
-            for (scope, inside_name), facts in by_scope.items():
-                yield self._call_statement(side, facts, scope, inside_name, added)
+                    by_scope.setdefault((side.scope(altered.fact), inside.name if inside else ""), []).append(altered)
+            for (scope, inside_name), some in by_scope.items():
+                outer = [one for i, one in enumerate(some) if not any(_holds(other, one) for other in some[:i])]
+                if len(outer) <= _APART and not inside_name:
+                    for altered in outer:
+                        yield from self._told(altered, wording)
+                else:
+                    yield self._call_statement(side, [one.fact for one in some], scope, inside_name, added)
 
     def _call_statement(self, side: SideFacts, facts: list[Fact], scope: str, inside: str, added: bool) -> Statement:
         names = list(dict.fromkeys(fact.name for fact in facts))
@@ -156,6 +173,7 @@ class _Hunk:
         """What becomes of comments, once for each run of changed lines."""
         olds, news = (self._comment_rows(side) for side in (self.facts.old, self.facts.new))
         for removed, added in self.facts.pair.blocks:
+            self._pass_over_code(removed, added, olds, news)
             before = [row for row in removed if row in olds and row not in self.old_rows]
             after = [row for row in added if row in news and row not in self.new_rows]
             old = " ".join(olds[row] for row in before).strip()
@@ -173,6 +191,17 @@ class _Hunk:
             else:
                 text = f"A comment is {'added' if new else 'removed'}: {quoted(new or old)}."
             yield Statement(RANK_COMMENTS, line, text, tuple(before), tuple(after))
+
+    def _pass_over_code(
+        self, removed: Sequence[int], added: Sequence[int], olds: dict[int, str], news: dict[int, str]
+    ) -> None:
+        """Lines that differ in a comment behind the code alone: the comment is told, the code is not."""
+        before = {self.facts.old.side.rows[row].replace(olds.get(row, "\0"), "").strip(): row for row in removed}
+        for row in added:
+            code = self.facts.new.side.rows[row].replace(news.get(row, "\0"), "").strip()
+            if code in before and (row in news or before[code] in olds):
+                self.old_rows.update({before[code]} - olds.keys())
+                self.new_rows.update({row} - news.keys())
 
     def _comment_rows(self, side: SideFacts) -> dict[int, str]:
         """The changed rows that hold comments, with what of them is one."""

@@ -15,13 +15,15 @@ from reviewgauge.claims.statements import Statement
 from reviewgauge.core.records import Change, ChangedFile, Claim, FileStatus
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.syntax.facts import has_grammar
+from reviewgauge.repo.syntax.languages import language
 from reviewgauge.repo.syntax.product import not_product
 
 MOST = 40  # claims of a change
 MOST_HUNKS = 200  # of a change that are looked at
 SOURCE = "syntax"
 SENTENCES = "1"  # counted up when the claims of some change become others
-_ASIDE = 20  # how much less telling tests and documentation are beside the code itself
+_WHOLE = (FileStatus.ADDED, FileStatus.DELETED)
+_ASIDE = 25  # how much less telling tests and documentation are beside the code itself
 _PATIENCE = 2  # hunks of a file that the parser may give up on; each can take its whole time
 
 
@@ -56,7 +58,7 @@ def _files(change: Change) -> Iterator[tuple[ChangedFile, Sequence[Hunk]]]:
     for file in change.files:
         hunks = [hunk for hunk in parse_patch(file.patch or "") if _in_focus(change, file, hunk)][:left]
         left -= len(hunks)
-        if hunks or (change.focus is None and _moved(file)):
+        if hunks or (change.focus is None and (_moved(file) or file.status in _WHOLE)):
             yield file, hunks
 
 
@@ -81,7 +83,7 @@ def _file_statements(file: ChangedFile, hunks: Sequence[Hunk]) -> Iterator[State
         if reads and gave_up < _PATIENCE:
             told = syntax_statements(pair, file.path, file.old_path or file.path)
             gave_up += told is None
-        yield from line_statements(pair, frozenset(), frozenset()) if told is None else told
+        yield from line_statements(pair, code=bool(language(file.path))) if told is None else told
 
 
 def _about_file(file: ChangedFile) -> Iterator[Statement]:

@@ -14,9 +14,11 @@ from reviewgauge.claims.parsed import parse_rows
 from reviewgauge.claims.sides import HunkSide, Pair
 from reviewgauge.repo.syntax.facts import Fact
 
+_ABOVE = 3  # rows above a function in which its annotations stand
 _MOST_COMPARED = 4000  # pairs of facts of one kind in a hunk
 _ALIKE = {"condition": 0.4, "loop": 0.4, "return": 0.3, "raise": 0.3, "import": 0.5, "attribute": 0.5, "handler": 0.0}
 _BY_NAME = frozenset(("call", "assign", "entry"))
+_LONE = frozenset(("condition", "loop", "raise", "return"))
 _RENAMED = 0.6  # how alike the rest is where a target or callee has another name
 _HEADING = re.compile(
     r"\b(?:def|function\*?|func|fn|class|interface|struct|module|impl|trait|enum)\s+(?:\([^()]*\)\s*)?"
@@ -59,6 +61,12 @@ class SideFacts:
             return found[1].rstrip(".:")
         called = _HEADED_CALL.search(text)
         return called[1] if called is not None and called[1] not in _WORDS else ""
+
+    @property
+    def heading_is_open(self) -> bool:
+        """Whether the heading is that of a function whose parameters go on in the hunk."""
+        text = self.side.hunk.heading
+        return re.search(r"\b(?:def|function|func|fn)\b", text) is not None and text.count("(") > text.count(")")
 
     @cached_property
     def _heading_ends(self) -> int:
@@ -141,12 +149,29 @@ class HunkFacts:
             if i not in used and j not in partner:
                 partner[j] = i
                 used.add(i)
+        if kind in _LONE:
+            self._pair_the_lone(olds, news, partner, used)
         for j, new in enumerate(news):
             if j in partner:
                 yield Altered(olds[partner[j]], new)
             elif self.new.begins(new):
                 yield Altered(None, new)
         yield from (Altered(old, None) for i, old in enumerate(olds) if i not in used and self.old.begins(old))
+
+    def _pair_the_lone(
+        self, olds: Sequence[Fact], news: Sequence[Fact], partner: dict[int, int], used: set[int]
+    ) -> None:
+        """Take the only one that is left of a kind in a run of changed lines, before and after, for one."""
+        for number in range(len(self.pair.blocks)):
+            left = [i for i, old in enumerate(olds) if i not in used and self.block(0, old) == number]
+            right = [j for j, new in enumerate(news) if j not in partner and self.block(1, new) == number]
+            if len(left) != 1 or len(right) != 1:
+                continue
+            old, new = olds[left[0]], news[right[0]]
+            apart = _around(self.gone, old) is not None or _around(self.come, new) is not None
+            if old.name == new.name and not apart and self._one_scope(old, new):
+                partner[right[0]] = left[0]
+                used.add(left[0])
 
     def _different(self, kind: str) -> tuple[list[Fact], list[Fact]]:
         olds = [fact for fact in self.old.facts if fact.kind == kind]
@@ -182,7 +207,14 @@ class HunkFacts:
 
 
 def _around(functions: Iterable[Fact], fact: Fact) -> Fact | None:
-    return next((one for one in functions if one.body[0] <= fact.first <= one.body[1] and one.start < fact.start), None)
+    return next((one for one in functions if one is not fact and _within(one, fact)), None)
+
+
+def _within(function: Fact, fact: Fact) -> bool:
+    begin, end = function.body
+    if fact.kind == "attribute":  # it stands above the function, or in its head
+        return begin - _ABOVE <= fact.first <= function.last
+    return begin <= fact.first <= end and function.start < fact.start
 
 
 def _key(fact: Fact) -> tuple[str, str]:

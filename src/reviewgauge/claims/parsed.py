@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from reviewgauge.repo.syntax.facts import Fact, outline_of
 
@@ -12,11 +13,21 @@ _OPENERS = {")": "(", "]": "[", "}": "{"}
 _CLOSERS = {opener: closer for closer, opener in _OPENERS.items()}
 _CONTINUED = re.compile(r"(?:except|finally)\b")
 _SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts")
-_METHOD = re.compile(
+_TYPED = (".java", ".cs", ".kt")
+_TYPED_METHOD = re.compile(
+    r"\s+(?:(?:public|private|protected|internal|static|final|abstract|async|override|virtual|synchronized|default)\s+)+"
+    r"(?:<[^;{}()]*>\s*)?(?:[\w.<>,?\[\]\s]+\s)?([\w$]+)\s*\([^;]*(?:\{\s*|,\s*)?$"
+)
+_SCRIPT_METHOD = re.compile(
     r"\s+(?:(?:public|private|protected|static|async|get|set|readonly|override|abstract)\s+)*\*?([\w$#]+)\s*"
     r"\([^;]*\)\s*(?::[^{};]+)?\{\s*$"
 )
-_NO_METHODS = frozenset(("if", "for", "while", "switch", "catch", "function", "with", "constructor_"))
+_NO_METHODS = frozenset(("if", "for", "while", "switch", "catch", "function", "with"))
+_CLIPPED = frozenset(("comment", "function"))  # what may begin above the fragment
+_HEAD_ENDS = re.compile(r"\)\s*(?:->[^:]*)?:\s*(?:#.*)?$")
+_PARAMETER = re.compile(r"\s*(?:\*{0,2}\w+\s*(?::[^=]+)?(?:=.*)?,\s*(?:#.*)?|#.*|\*,\s*|/,\s*|)$")
+_BODY_BEGINS = re.compile(r"\)[\w\s,.<>\[\]:|?*&]*\{\s*$")
+_FUNCTION = {".go": "func _(", ".java": "void _(", ".cs": "void _(", ".c": "void _(", ".h": "void _(", ".rs": "fn _("}
 _MOST_BROKEN = 0.3  # share of a fragment that may not parse
 _DEEPEST = 60  # brackets that are put around a fragment
 
@@ -36,7 +47,8 @@ def parse_rows(rows: Sequence[str], path: str) -> tuple[Fact, ...] | None:
         if best is None or outline.broken < least:
             size = len("".join(f"{line}\n" for line in before).encode("utf-8", "replace"))
             moved = (fact.moved(len(before), size) for fact in outline.facts)
-            best = tuple(fact for fact in moved if fact.first >= 0 and fact.last < len(rows))
+            clipped = (replace(fact, first=0) if fact.kind in _CLIPPED and fact.first < 0 else fact for fact in moved)
+            best = tuple(fact for fact in clipped if 0 <= fact.first <= fact.last < len(rows))
             least = outline.broken
         if not least:
             break
@@ -49,49 +61,84 @@ def _frames(rows: Sequence[str], path: str) -> Iterator[tuple[list[str], list[st
     if lower.endswith((".py", ".pyi", ".pyw")):
         yield from _python_frames(rows)
         return
-    php = lower.endswith((".php", ".phtml"))
-    tag = ["<?php"] if php and not any("<?" in row for row in rows) else []
-    if lower.endswith(_SCRIPTS) and (at := _method_at(rows)) is not None:
-        opened = "_() {" if (closed := len(_brackets("\n".join(rows[:at]))[0])) else ""
+    start, end = _open_comments(rows)
+    tag = ["<?php"] if lower.endswith((".php", ".phtml")) and not any("<?" in row for row in rows) else []
+    for before, after in _brace_frames(rows, lower):
+        yield [*tag, *before, *start], [*end, *after]
+
+
+def _brace_frames(rows: Sequence[str], path: str) -> Iterator[tuple[list[str], list[str]]]:
+    text = "\n".join(rows)
+    script = path.endswith(_SCRIPTS)
+    method = _SCRIPT_METHOD if script else _TYPED_METHOD if path.endswith(_TYPED) else None
+    if method is not None and (at := _method_at(rows, method)) is not None:
+        head = "_() {" if script else "void _() {"
+        opened = head if (closed := len(_brackets("\n".join(rows[:at]))[0])) else ""
         frame = "class _ {" + opened + "{" * (closed - 1)
         missing, ends = _brackets("\n".join([frame, *rows]))
-        yield ["".join(missing) + frame], ends
-    if lower.endswith(_SCRIPTS) and any("`" in row for row in rows):
+        yield ["class _ {" * len(missing) + frame], ends
+    if script and "`" in text:
         yield ["_ = `"], []
         yield ["_ = `"], ["`"]
         yield [], ["`"]
-    before, after = _brackets("\n".join(rows))
-    yield [*tag, *before], after
-    yield [*tag, "class _ {", *before], [*after, "}"]
-    yield [*tag, "class _ { _() {", *before], [*after, "} }"]
-    comment = _open_comment(rows)
-    if comment:
-        yield [*tag, "/*", *before], after
+    before, after = _brackets(text)
+    if before and before[-1] == "_(" and _in_parameters(rows):
+        suffix = path[path.rfind(".") :]
+        opener = _FUNCTION.get(suffix, "function _(" if script or suffix == ".php" else "void _(")
+        yield [*before[:-1], opener], after
+    yield before, after
+    yield ["class _ {", *before], [*after, "}"]
+    yield ["class _ { _() {", *before], [*after, "} }"]
 
 
-def _method_at(rows: Sequence[str]) -> int | None:
-    """The first row that looks like the head of a method of a class, which a script's grammar takes for a call."""
+def _in_parameters(rows: Sequence[str]) -> bool:
+    """Whether a fragment begins among the parameters of a function: lines that end with commas, then `) {`."""
+    for row in rows:
+        if _BODY_BEGINS.search(row):
+            return True
+        if row.strip() and not row.rstrip().endswith(","):
+            return False
+    return False
+
+
+def _open_comments(rows: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What opens the block comment that a fragment begins in, and closes the one that it ends in."""
+    text = "\n".join(rows)
+    end, begin = text.find("*/"), text.find("/*")
+    inside = end >= 0 and (begin < 0 or end < begin)
+    left_open = text.rfind("/*") > text.rfind("*/") or (end < 0 and begin < 0 and _all_starred(rows))
+    inside = inside or (end < 0 and begin < 0 and _all_starred(rows))
+    return ["/*"] if inside else [], ["*/"] if left_open else []
+
+
+def _all_starred(rows: Sequence[str]) -> bool:
+    told = [row.strip() for row in rows if row.strip()]
+    return len(told) > 1 and all(row[0] == "*" for row in told)
+
+
+def _method_at(rows: Sequence[str], method: re.Pattern[str]) -> int | None:
+    """The first row that looks like the head of a method: only a class can hold it."""
     for row, text in enumerate(rows):
-        found = _METHOD.match(text)
+        found = method.match(text)
         if found and found[1] not in _NO_METHODS:
             return row
     return None
 
 
-def _open_comment(rows: Sequence[str]) -> bool:
-    """Whether a fragment begins inside a block comment."""
-    text = "\n".join(rows)
-    end, begin = text.find("*/"), text.find("/*")
-    return end >= 0 and (begin < 0 or end < begin)
-
-
 def _python_frames(rows: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]:
     text = "\n".join(rows)
+    if (close := _closing_row(rows)) and _HEAD_ENDS.search(rows[close]) and all(map(_PARAMETER.match, rows[:close])):
+        body = rows[close + 1 :]
+        lines = _levels(body) or ["if _:"]
+        after = [mark for mark in ('"""', "'''") if text.count(mark) % 2]
+        inside = _indent(next((row for row in body if row.strip()), "")) or " "
+        yield [*lines[:-1], _indent(lines[-1]) + "def _("], after or [f"{inside}pass"]
     for mark in ('"""', "'''"):
         if text.count(mark) % 2:
             tail = text.partition(mark)[2]
             after = tail.split("\n", 1)[1].split("\n") if "\n" in tail else []
-            yield [*_levels(after), "_ = " + mark], []
+            indent = _indent(next((row for row in after if row.strip()), ""))
+            yield [*_levels(after), indent + mark], []
             yield _levels(rows), [mark]
     before, closing = _brackets(text)
     if before:
@@ -101,6 +148,11 @@ def _python_frames(rows: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]
         yield [*_levels(rest), indent + "".join(before)], closing
     yield _levels(rows), closing
     yield [], closing
+
+
+def _closing_row(rows: Sequence[str]) -> int:
+    """The row that closes the bracket in which a fragment begins; 0 for none."""
+    return next((i for i in range(len(rows)) if _brackets("\n".join(rows[: i + 1]))[0]), 0) if rows else 0
 
 
 def _levels(rows: Sequence[str]) -> list[str]:

@@ -14,6 +14,12 @@ from reviewgauge.repo.syntax.facts import Fact, Parameter
 _METHODS_ONLY = (".java", ".cs", ".kt")
 _SELF = frozenset(("self", "cls", "&self", "&mut self", "mut self"))
 _TEST = re.compile(r"test(?:_|$|[A-Z])|Test[A-Z]")
+_MODIFIERS = frozenset(
+    """
+    public private protected internal static final abstract async override virtual const inline synchronized sealed
+    export default extern unsafe native readonly open pub
+    """.split()  # noqa: SIM905
+)
 _RENAMED = 0.5  # how alike two definitions are from which on one is the other under a new name
 
 
@@ -92,13 +98,17 @@ def definition_statements(facts: HunkFacts, altered: Altered, path: str) -> Iter
 
     if old is None:
         rank = 21 if fact.kind == "class" else 20
-        yield say(rank, f"The {what} {name} is added{place}{_with(fact.parameters)}.")
+        more = fact.kind == "class" and fact.text.partition(fact.name)[2].strip() and "#" not in fact.text
+        bases = f": {quoted(fact.text)}" if more else ""
+        yield say(rank, f"The {what} {name} is added{place}{_with(fact.parameters)}{bases}.")
     elif new is None:
         yield say(18, f"The {what} {name} is removed{place}.")
     else:
         if old.name != new.name:
             yield say(16, f"The {what} {quoted(old.name)} is renamed to {name}{place}.")
-        told = [*_parameter_texts(old, new, f"the {what} {name}"), *_result_text(old, new, name)]
+        unknown = f"the function `{scope}`" if side.heading_is_open else f"a function{place}"
+        owner = unknown if fact.name == "_" else f"the {what} {name}"
+        told = [*_parameter_texts(old, new, owner), *_result_text(old, new, name), *_modifier_text(old, new, owner)]
         for text in told:
             yield say(16, text)
         if not told and old.name == new.name and "".join(old.text.split()) != "".join(new.text.split()):
@@ -162,6 +172,21 @@ def _parameter_change(old: Parameter, new: Parameter, owner: str) -> Iterator[st
             yield f"The default of the parameter {name} of {owner} changes from {change}."
     elif "".join(old.text.split()) != "".join(new.text.split()):
         yield f"The parameter {name} of {owner} changes from {from_to(old.text, new.text)}."
+
+
+def _modifier_text(old: Fact, new: Fact, owner: str) -> Iterator[str]:
+    """What becomes of `public`, `static`, `async` ..."""
+    before, after = (
+        [word for word in fact.text.partition(fact.name)[0].split() if word in _MODIFIERS] for fact in (old, new)
+    )
+    come, gone = ([w for w in one if w not in other] for one, other in ((after, before), (before, after)))
+    subject = f"{owner[0].upper()}{owner[1:]}"
+    if come and gone:
+        yield f"{subject} is now {quoted(' '.join(come))} instead of {quoted(' '.join(gone))}."
+    elif come:
+        yield f"{subject} is now {quoted(' '.join(come))}."
+    elif gone:
+        yield f"{subject} is no longer {quoted(' '.join(gone))}."
 
 
 def _result_text(old: Fact, new: Fact, name: str) -> Iterator[str]:

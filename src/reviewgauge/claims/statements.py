@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-LONGEST_QUOTE = 100  # characters of code in a sentence
+LONGEST_QUOTE = 160  # characters of code in a sentence
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ class Wording:
             "return": _return,
             "assign": _assign,
             "entry": _entry,
+            "declare": _declare,
             "call": _call,
             "attribute": _attribute,
             "import": _import,
@@ -150,6 +151,8 @@ def _assign(altered: Altered, place: str) -> tuple[int, str]:
     sign = (altered.fact.arguments or ("=",))[0]
     if old is None:
         assert new is not None
+        if sign == "=" and (word := "".join(new.arguments[1:2])):
+            return 43, f"A new {word} {quoted(new.name)} is added{place} with the value {quoted(new.text)}."
         if sign == "=":
             return 45, f"{quoted(new.name)} is set to {quoted(new.text)}{place}."
         return 45, f"{quoted(f'{new.name} {sign} {new.text}')} is added{place}."
@@ -161,6 +164,16 @@ def _assign(altered: Altered, place: str) -> tuple[int, str]:
         texts = (f"{one.name} {(one.arguments or ('=',))[0]} {one.text}" for one in (old, new))
         return 30, f"The assignment{place} changes from {from_to(*texts)}."
     return 30, f"The value of {quoted(new.name)}{place} changes from {from_to(old.text, new.text)}."
+
+
+def _declare(altered: Altered, place: str) -> tuple[int, str]:
+    old, new = altered.old, altered.new
+    word = "".join(altered.fact.arguments[:1]) or "variable"
+    if old is None:
+        return 43, f"A new {word} {quoted(altered.fact.name)} is declared{place}: {quoted(altered.fact.text)}."
+    if new is None:
+        return 43, f"The {word} {quoted(old.name)} is removed{place}: {quoted(old.text)}."
+    return 36, f"The declaration of the {word} {quoted(new.name)}{place} changes from {from_to(old.text, new.text)}."
 
 
 def _entry(altered: Altered, place: str) -> tuple[int, str]:
@@ -175,10 +188,12 @@ def _entry(altered: Altered, place: str) -> tuple[int, str]:
 
 
 def _call(altered: Altered, place: str) -> tuple[int, str]:
-    """A changed call; those added and removed are told together."""
+    """A call; many that are added or removed are told together."""
     old, new = altered.old, altered.new
-    if old is None or new is None:
-        return 0, ""
+    if old is None:
+        return 40, f"A call to {quoted(altered.fact.name)} is added{place}: {quoted(altered.fact.text)}."
+    if new is None:
+        return 40, f"A call to {quoted(old.name)} is removed{place}: {quoted(old.text)}."
     if old.name != new.name:
         return 32, f"The call to {quoted(old.name)} is replaced by one to {quoted(new.name)}{place}."
     more = [one for one in new.arguments if one not in old.arguments]

@@ -56,8 +56,15 @@ _ASSIGNMENTS = {
     "short_var_declaration": "left right", "assignment_statement": "left right", "let_declaration": "pattern value",
     "var_spec": "name value", "const_spec": "name value", "const_item": "name value", "static_item": "name value",
     "field_definition": "property value", "public_field_definition": "name value", "property_element": "name "
-    "default_value", "preproc_def": "name value", "named_expression": "name value",
+    "default_value", "preproc_def": "name value", "property_signature": "name value", "named_expression": "name value",
 }  # fmt: skip
+_DECLARING = frozenset(
+    """
+    variable_declarator init_declarator short_var_declaration let_declaration var_spec const_spec const_item static_item
+    field_definition public_field_definition property_element preproc_def field_declaration property_signature
+    """.split()  # noqa: SIM905
+)
+_WHOLE = frozenset(("assignment", "public_field_definition", "field_definition", "var_spec", "property_signature"))
 _ENTRIES = {"pair": "key value", "keyed_element": "key value"}
 _RETURNS = frozenset(
     """
@@ -344,7 +351,7 @@ def _call(node: Node, scope: str) -> Iterator[Fact]:
     given = [flat(one) for one in inner if "comment" not in one.type]
     if node.type == "call" and name == "raise":
         yield _fact("raise", node, scope)
-    elif node.type == "call" and name in _REQUIRES and arguments is not None:
+    elif name in _REQUIRES and node.child_by_field_name("method") is not None and arguments is not None:  # of Ruby
         yield _fact("import", node, scope)
     else:
         yield [*_fact("call", node, scope, name)[:-1], given]
@@ -359,14 +366,24 @@ def _named(kind: str, node: Node, scope: str, fields: str) -> Iterator[Fact]:
         clause = next((one for one in node.named_children if one.type == "equals_value_clause"), None)
         value = clause.named_child(0) if clause is not None else named[1] if len(named) > 1 else None
     operator = flat(node.child_by_field_name("operator"))
-    if (
-        target is None
-        or value is None
-        or value.type in ("arrow_function", "function_expression", "lambda", "func_literal")
-    ):
+    if target is None or (value is not None and value.type in _NO_VALUES):
         return
-    operator = operator if operator.endswith("=") else "="
-    yield [*_fact(kind, node, scope, flat(target), flat(value))[:-1], [operator]]
+    word = _declared(node, flat(target))
+    if value is not None:
+        operator = operator if operator.endswith("=") else "="
+        yield [*_fact(kind, node, scope, flat(target), flat(value))[:-1], [operator, word]]
+    elif word and (around := node if node.type in _WHOLE else node.parent) is not None:
+        yield [*_fact("declare", around, scope, flat(target))[:-1], [word]]
+
+
+def _declared(node: Node, name: str) -> str:
+    """What a node declares: field, constant or variable; empty for an assignment to something that may be there."""
+    parent = node.parent.type if node.parent is not None else ""
+    if node.type not in _DECLARING and not (node.type == "assignment" and node.child_by_field_name("type") is not None):
+        return ""
+    if node.type.startswith(("const", "static", "preproc")) or (len(name) > 1 and name.isupper()):
+        return "constant"
+    return "field" if "field" in parent or "field" in node.type or "property" in node.type else "variable"
 
 
 def _statement(kind: str, node: Node, scope: str) -> Fact:
