@@ -300,3 +300,9 @@ def test_the_demo_builds_its_benchmark_from_a_history_and_tells_a_strong_reviewe
     run_git(clone, "update-ref", "refs/heads/maintained", "HEAD~1")
     assert main(["demo", "-o", str(tmp_path / "demo")]) == 2
     assert "is not the sample as it ships" in capsys.readouterr().err
+
+
+def test_a_limit_is_a_stage_that_the_run_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["review", "sample", "silent", "--limit", "2", "-o", str(tmp_path / "run")]) == 0
+    assert "sample | first(cases=2), 2 cases" in " ".join(capsys.readouterr().out.split())
+    assert RunFolder.open(tmp_path / "run").manifest.dataset == "sample | first(cases=2)"

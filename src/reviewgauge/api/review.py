@@ -58,6 +58,7 @@ def review(
     run: str | Path,
     source: str | Path | None = None,
     stages: Sequence[str | Stage] = (),
+    limit: int | None = None,
     train: str | Dataset | None = None,
     attempts: int = 1,
     workers: int | None = None,
@@ -73,7 +74,8 @@ def review(
     Where a reviewer is expected, a file or folder of reviews (`findings.sarif`) or a program (`./our-bot.sh`) will do.
 
     The reviewer `recorded` imports the reviews that came with the data set, all systems at once. `source` is the
-    folder that holds the data set's files. `stages` narrow its cases first, and every drop is counted. `train` is the
+    folder that holds the data set's files. `stages` narrow its cases first, and every drop is counted; `limit`
+    is short for the stage `first(cases=limit)` at their end. `train` is the
     data set that reviewers learn from which learn: never from a case under review. `only` does a part: `failed`,
     `case=ID`. The totals and `stop` say what stopped a run early.
     """
@@ -84,7 +86,7 @@ def review(
     settings = {"attempts": attempts, "retry_failed": retry_failed, "only": parse_only(only), "stop": stop}
     found = find_dataset(dataset, source)
     chosen = [word if isinstance(word, Reviewer) else _parse(word) for word in reviewers]
-    narrowing = find_stages(stages)
+    narrowing = find_stages(stages if limit is None else [*stages, f"first(cases={limit})"])
     cases, drops = apply_stages(found.cases(), narrowing)
     label = staged_label(found, narrowing)
     _check(chosen, cases, found)

@@ -31,6 +31,7 @@ LABELS = "labels"  # names left out what was not a label
 @click.option("-o", "--run", "run", required=True, type=click.Path(file_okay=False), help="The run folder.")
 @from_option
 @stage_option
+@click.option("--limit", type=click.IntRange(min=1), help="Only the first cases: the stage first at the end of all.")
 @click.option("--train", metavar="DATASET", help="Learn from these cases, never from one under review (bm25_knn, ...).")
 @click.option(
     "--attempts", default=1, show_default=True, type=click.IntRange(min=1), help="How often each case is reviewed."
