@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewgauge.contexts.code.chunks import LONGEST, chunks
-from reviewgauge.contexts.code.code_words import code_words
+from reviewgauge.contexts.code.word_index import code_words
 
 MODULE = (
     "import os\n\n# first\ndef first():\n    return 1\n\n\nclass Small:\n    x = 1\n    y = 2\n    z = 3\n\nLIMIT = 3\n"

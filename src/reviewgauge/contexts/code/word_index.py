@@ -1,22 +1,23 @@
 """BM25 over the chunks of a commit, by bm25s: made once, and kept by the tree of the commit.
 
 Source: github.com/xhluca/bm25s (arXiv:2407.03618), its method "lucene" with k1 1.5 and b .75. Documents are chunks,
-words those of `code_words`.
+words those of `code_words`: names as a whole, and the parts of names in camelCase or snake_case.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
 import importlib.util
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from reviewgauge.contexts.code.code_words import code_words
 from reviewgauge.contexts.code.index import CodeIndex, code_index
 from reviewgauge.contexts.code.made import Made
 from reviewgauge.contexts.code.store import Arrays, as_bytes, as_texts, keep_arrays, read_arrays
@@ -25,6 +26,22 @@ from reviewgauge.core.errors import MissingExtra
 VERSION = 1  # of the words and of what is kept
 LONGEST_QUERY = 100_000  # characters of a query that are read
 Floats = npt.NDArray[np.float32]
+_NAME = re.compile(r"[^\W\d]\w*")
+_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
+_LONGEST = 100  # characters of a name; what is longer is data
+
+
+def code_words(text: str) -> list[str]:
+    """Every word of `text` in order, in lower case; a name of several parts is followed by them. Numbers are none."""
+    return [word for name in _NAME.findall(text) for word in words_of(name)]
+
+
+@lru_cache(maxsize=200_000)
+def words_of(name: str) -> tuple[str, ...]:
+    """`getUserId` is `getuserid`, `get`, `user`, `id`."""
+    if len(name) > _LONGEST:
+        return ()
+    return tuple(dict.fromkeys([name.lower(), *(part.lower() for part in _BREAK.split(name) if part)]))
 
 
 def check_bm25s() -> None:
