@@ -144,6 +144,7 @@ def test_nothing_said_is_a_failure_unless_it_means_silence(change: Change) -> No
         with pytest.raises(Failed, match="is empty") as failed:
             reviewer.review(change)
         assert failed.value.kind is FailureKind.UNREADABLE
+        assert 'command(run=..., empty="silent")' in str(failed.value)
     assert shell("true", empty="silent").review(change).comments == ()
 
 

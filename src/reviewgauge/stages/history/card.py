@@ -47,6 +47,16 @@ def fixes_section(counts: Counts, outcomes: Mapping[str, int]) -> CardSection:
         columns=("of", "what", "changes"),
         rows=tuple(rows),
         figures={"fixes": sum(outcomes.values()), "fixes traced to lines that count": traced},
+        warnings=() if counts.labelled else (_unlabelled(counts, sum(outcomes.values())),),
+    )
+
+
+def _unlabelled(counts: Counts, fixes: int) -> str:
+    found = f"{fixes:,} fixes were found, and none mends a change that can be a case" if fixes else "no fix was found"
+    return (
+        f"{found} among the {counts.changes:,} changes that were read: none is known to be flawed, so there is nothing "
+        "for clean ones to be matched with. Read more of the history (--set limit=0, an earlier since) or give fixes "
+        "more time (a longer --set horizon)"
     )
 
 
