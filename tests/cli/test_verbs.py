@@ -13,7 +13,7 @@ import pytest
 import reviewgauge
 from git_project import run_git
 from reviewgauge.cli.main import VERBS, main
-from reviewgauge.core.records import Case, Change, Comment, Review, Span
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span
 from reviewgauge.core.results import Outcome
 from reviewgauge.engine.run.folder import RunFolder
 
@@ -306,3 +306,15 @@ def test_a_limit_is_a_stage_that_the_run_records(tmp_path: Path, capsys: pytest.
     assert main(["review", "sample", "silent", "--limit", "2", "-o", str(tmp_path / "run")]) == 0
     assert "sample | first(cases=2), 2 cases" in " ".join(capsys.readouterr().out.split())
     assert RunFolder.open(tmp_path / "run").manifest.dataset == "sample | first(cases=2)"
+
+
+def test_a_dry_run_says_before_it_is_paid_for_that_a_change_is_very_large(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    patch = "@@ -0,0 +1 @@\n+" + "x" * 400_001
+    case = Case(id="big", change=Change(repo="shop", files=(ChangedFile(path="a.js", patch=patch),)))
+    (tmp_path / "cases.jsonl").write_bytes(case.to_line())
+    words = ["review", str(tmp_path / "cases.jsonl"), 'prompt(model="fake:rules")', "--dry-run"]
+    assert main([*words, "-o", str(tmp_path / "run")]) == 0
+    assert "more than 100,000 tokens of code by estimate" in " ".join(capsys.readouterr().err.split())
+    assert not (tmp_path / "run").exists()

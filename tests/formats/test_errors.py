@@ -143,7 +143,12 @@ def test_values_of_another_type(document: object, which: int, value: object) -> 
         ("review_bench", {"pr": {"repo": "o/r", "pr_number": 1, "head": "a"}, "findings": []}, "is not an address"),
         ("review_bench", {"pr": {"repo": "https://h/o/r", "pr_number": 1, "head": "a"}}, "findings: is missing"),
         ("review_bench", {"pr": {"repo": "https://h/o/r", "pr_number": 1}, "findings": []}, "pr.head: is missing"),
-        ("review_bench", {"pr": _PULL, "findings": [{"message": "m"}]}, "findings[0], field file: is missing"),
+        (
+            "review_bench",
+            {"pr": _PULL, "findings": [{"message": "m"}]},
+            "findings[0].start_line, findings[0].end_line: are missing",
+        ),
+        ("review_bench", {"pr": {}, "agent": "a"}, "pr.repo, pr.pr_number, pr.head, findings: are missing"),
         ("review_bench", {"pr": _PULL, "findings": [{**_FOUND, "start_line": "3"}]}, "start_line: should be a number"),
         ("review_bench", {"pr": _PULL, "findings": [{**_FOUND, "end_line": None}]}, "end_line: is missing"),
         ("review_bench", {"key": [{**_FOUND, "message": 3}]}, "key [0], field message: should be text"),

@@ -159,6 +159,11 @@ def test_prepare_names_what_cannot_be_read_and_refuses_what_is_no_model() -> Non
         "bare": "no diff is at hand: the case will be a failure",
         "bin": "no hunk of text: the case will be a failure",
     }
+    patch = "@@ -0,0 +1 @@\n+" + "x" * 400_001
+    large = CHANGE.model_copy(update={"id": "large", "files": (ChangedFile(path="a", patch=patch),)})
+    (warning,) = Prompt("fake:rules").prepare([large])
+    assert warning.item == "large" and warning.reason.startswith("more than 100,000 tokens of code by estimate: ")
+    assert Prompt("fake:rules", truncate=9_000).prepare([large]) == ()
     with pytest.raises(UserError, match="is not a model"):
         Prompt("gpt-5").prepare([CHANGE])
     with pytest.raises(UserError, match="must not be negative"):

@@ -153,14 +153,13 @@ def rehearse_review(
 ) -> ReviewTotals:
     """Review what is missing among `outcomes` with a client that rehearses, and write nothing.
 
-    `left` says how many reviews that were. Raises as `review` does.
+    `left` says how many reviews that were, `drops` what they could not use. Raises as `review` does.
     """
     stop = stop or Interruption()
     system = checked_system(reviewer.system)
     todo = what_to_review(cases, outcomes, system, attempts=attempts, retry_failed=retry_failed, only=only)
     changes = changes_to_review(reviewer, cases, dataset)
-    if todo.items:
-        reviewer.prepare(changes)
+    drops = tuple(reviewer.prepare(changes)) if todo.items else ()
     if reviewer.models:
         by_case = {change.id or "": change for change in changes}
         items = [(case, by_case[case], attempt) for case, attempt in todo.items]
@@ -170,7 +169,7 @@ def rehearse_review(
                     stop.stop(value.error)
                 if progress is not None:
                     progress(done, len(items), system)
-    return ReviewTotals(systems=(system,), left=len(todo.items))
+    return ReviewTotals(systems=(system,), left=len(todo.items), drops=drops)
 
 
 def changes_to_review(reviewer: Reviewer, cases: Sequence[Case], dataset: str) -> list[Change]:

@@ -21,6 +21,8 @@ from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Comment, Location, Review, Side
 from reviewgauge.formats.parsing.comments import Collector, has, peek, place_of, severity_of, unknown_fields
 
+_PULL, _FINDING = ("repo", "pr_number", "head"), ("file", "start_line", "end_line", "message")  # required
+_MOST_NAMED = 12  # missing fields
 _KNOWN = ("file", "start_line", "end_line", "message", "producer", "category")
 
 
@@ -40,16 +42,13 @@ class ReviewBench(Format):
         root = object_node(parse_json(data, source), source)
         if not has(root.value, "findings") and not has(root.value, "pr"):
             return _test_set(root)
+        _check_fields(root)
         pull = root["pr"]
-        repo, number = pull.needed("repo").rstrip("/"), pull.integer("pr_number")
-        if number is None:
-            raise pull.error("is missing", "pr_number")
+        repo, number = pull.needed("repo").rstrip("/"), pull["pr_number"].as_integer()
         if "://" not in repo:
             raise pull.error(f"{repo!r:.80} is not an address such as https://github.com/owner/name", "repo")
         found = Collector(source, "review_bench", key=f"{repo}/pull/{number}", system=root.text("agent"))
         commit = pull.needed("head")
-        if not has(root.value, "findings"):
-            raise root.error("is missing", "findings")
         for i, item in enumerate(root.nodes("findings")):
             _add(found, Node(item.value, source, f"findings[{i}]"), commit)
         return [found.parsed()]
@@ -81,6 +80,20 @@ class ReviewBench(Format):
             "findings": [entry for comment in review.comments if (entry := _finding(comment, review.system))],
         }
         return json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def _check_fields(root: Node) -> None:
+    """Raise BadInput that names all fields that are missing at once."""
+    pull, items = (root.as_object().get(name) for name in ("pr", "findings"))
+    missing = [f"pr.{name}" for name in _PULL if not isinstance(pull, dict) or pull.get(name) is None]
+    missing += ["findings"] if items is None else []
+    for i, item in enumerate(items if isinstance(items, list) else ()):
+        if isinstance(item, dict):
+            missing += [f"findings[{i}].{name}" for name in _FINDING if item.get(name) is None]
+    if missing:
+        more = f" and {len(missing) - _MOST_NAMED:,} more" if len(missing) > _MOST_NAMED else ""
+        problem = "is missing" if len(missing) == 1 else "are missing"
+        raise root.error(problem, ", ".join(missing[:_MOST_NAMED]) + more)
 
 
 def _test_set(root: Node) -> list[Parsed]:

@@ -214,11 +214,12 @@ class Command(Reviewer):
             remedy = 'if that is how it says "no findings": command(run=..., empty="silent")'
             raise Failed(FailureKind.UNREADABLE, f"{source} is empty", remedy=remedy, raw=_raw(ended))
         try:
-            if self.contract:
-                check_findings(data, at.environment)
             name = self.format or self.contract
             form = load(Format, name) if name else detect(data, source)
-            return list(form.read(data, source))
+            parsed = list(form.read(data, source))
+            if self.contract:
+                check_findings(data, at.environment)
+            return parsed
         except BadInput as error:
             text = hide_secrets(data[:_RAW].decode("utf-8", "replace"))
             raise Failed(FailureKind.UNREADABLE, error.problem, remedy=error.remedy, raw=text) from None

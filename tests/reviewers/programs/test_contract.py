@@ -75,6 +75,7 @@ def test_settings_become_variables() -> None:
         (json.dumps({"pr": {"head": HEAD}}), "field pr.pr_number: is missing"),
         (json.dumps({"pr": {"head": BASE, "pr_number": 7}}), "is not the RB_HEAD"),
         (json.dumps({"pr": {"head": HEAD, "pr_number": 8}}), "8 is not the RB_PR_NUMBER 7"),
+        (json.dumps({"pr": {"head": BASE, "pr_number": 8}}), "is not the RB_HEAD .*, and 8 is not the RB_PR_NUMBER 7"),
         (json.dumps({"pr": {"head": HEAD, "pr_number": 7.5}}), "whole number"),
     ],
 )

@@ -83,7 +83,8 @@ def check_findings(data: bytes, variables: Mapping[str, str]) -> None:
     """Raise Failed where a `findings.json` is about another pull request, BadInput where it does not say."""
     pull = object_node(parse_json(data, "findings.json"), "findings.json")["pr"]
     found = {"RB_HEAD": pull.needed("head"), "RB_PR_NUMBER": str(pull["pr_number"].as_integer())}
-    for name, value in found.items():
-        if value != variables[name]:
-            problem = f"findings.json is about another pull request: {value[:60]} is not the {name} {variables[name]}"
-            raise Failed(FailureKind.UNREADABLE, problem)
+    others = {name: value[:60] for name, value in found.items() if value != variables[name]}
+    wrong = [f"{value} is not the {name} {variables[name]}" for name, value in others.items()]
+    if wrong:
+        problem = f"findings.json is about another pull request: {', and '.join(wrong)}"
+        raise Failed(FailureKind.UNREADABLE, problem)

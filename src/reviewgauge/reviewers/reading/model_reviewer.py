@@ -17,11 +17,18 @@ from reviewgauge.models.chat.ask import ask_for_each
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces, with_patches
-from reviewgauge.reviewers.reading.context_text import ContextText, context_text, load_contexts, prepare_contexts
+from reviewgauge.reviewers.reading.context_text import (
+    CHARACTERS,
+    ContextText,
+    context_text,
+    load_contexts,
+    prepare_contexts,
+)
 from reviewgauge.reviewers.reading.placing import all_answered, numbered, placed
 from reviewgauge.reviewers.reading.presets import Reader, preset_for, refusal
 
 _MOST_REMARKS = 200  # lines of a trace about what was left out
+_MANY = 100_000  # tokens of one change, by estimate, that a run warns of
 
 
 class ModelReviewer(Reviewer):
@@ -101,6 +108,9 @@ class ModelReviewer(Reviewer):
             if not found.pieces:
                 yield Drop(item=name, by=plugin_name(self), reason="no hunk of text: the case will be a failure")
             else:
+                if sum(len(piece.text) for piece in found.pieces) > _MANY * CHARACTERS:
+                    words = f"more than {_MANY:,} tokens of code by estimate"
+                    yield Drop(item=name, by=plugin_name(self), reason=f"{words}: truncate= or drop_large bounds it")
                 for reason in found.unread:
                     path, _, why = reason.rpartition(": ")
                     yield Drop(item=f"{name} {path}", by=plugin_name(self), reason=f"{why}: not shown to the model")
