@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from reviewgauge.claims.by_line import RANK_COMMENTS, line_statements, similarity
 from reviewgauge.claims.compare import Altered, HunkFacts, SideFacts
+from reviewgauge.claims.parsed import UNSURE
 from reviewgauge.claims.sides import Pair
 from reviewgauge.claims.signatures import definition_statements, definitions_altered
 from reviewgauge.claims.statements import Statement, from_to, listed, quoted
@@ -181,16 +182,24 @@ class _Hunk:
             if not any(sign.isalnum() for sign in old + new) or old.split() == new.split():
                 continue
             line = self.facts.new.side.line(after[0]) if after else self.facts.old.side.line(before[0])
+            what = "text" if self._unsure(before, after) else "comment"
             if old and new and similarity(old, new) < _REWRITTEN:
-                removed_line = self.facts.old.side.line(before[0])
-                text = f"A comment is removed: {quoted(old)}."
-                yield Statement(RANK_COMMENTS, removed_line, text, tuple(before), ())
+                gone = f"A {what} is removed: {quoted(old)}."
+                yield Statement(RANK_COMMENTS, self.facts.old.side.line(before[0]), gone, tuple(before), ())
                 old, before = "", []
             if old and new:
-                text = f"The comment changes from {from_to(old, new)}."
+                text = f"The {what} changes from {from_to(old, new)}."
             else:
-                text = f"A comment is {'added' if new else 'removed'}: {quoted(new or old)}."
+                text = f"A {what} is {'added' if new else 'removed'}: {quoted(new or old)}."
             yield Statement(RANK_COMMENTS, line, text, tuple(before), tuple(after))
+
+    def _unsure(self, before: Sequence[int], after: Sequence[int]) -> bool:
+        """Whether these rows are of a text that begins above the hunk, which need not be a comment."""
+        return any(
+            fact.kind == "comment" and fact.name == UNSURE and any(fact.first <= row <= fact.last for row in rows)
+            for side, rows in ((self.facts.old, before), (self.facts.new, after))
+            for fact in side.facts
+        )
 
     def _pass_over_code(
         self, removed: Sequence[int], added: Sequence[int], olds: dict[int, str], news: dict[int, str]

@@ -16,14 +16,15 @@ from reviewgauge.repo.syntax.facts import Fact
 
 _ABOVE = 3  # rows above a function in which its annotations stand
 _MOST_COMPARED = 4000  # pairs of facts of one kind in a hunk
-_ALIKE = {"condition": 0.4, "loop": 0.4, "return": 0.3, "raise": 0.3, "import": 0.5, "attribute": 0.5, "handler": 0.0}
+_ALIKE = {"condition": 0.4, "loop": 0.4, "return": 0.3, "raise": 0.3, "import": 0.0, "attribute": 0.5, "handler": 0.0}
 _BY_NAME = frozenset(("call", "assign", "entry"))
-_LONE = frozenset(("condition", "loop", "raise", "return"))
+_LONE = frozenset(("condition", "loop", "raise", "return", "import"))
 _RENAMED = 0.6  # how alike the rest is where a target or callee has another name
 _HEADING = re.compile(
     r"\b(?:def|function\*?|func|fn|class|interface|struct|module|impl|trait|enum)\s+(?:\([^()]*\)\s*)?"
     r"([A-Za-z_$][\w$.:]*)"
 )
+_FROM = re.compile(r"\bfrom\s+([.\w]+)\s+import\b|\bfrom\s+([\"'][^\"']+[\"'])")
 _HEADED_CALL = re.compile(r"([A-Za-z_$][\w$]*(?:::~?\w+)*)\s*\(")
 _WORDS = frozenset("if for while switch return else do catch export public private static const var let type".split())  # noqa: SIM905
 
@@ -196,7 +197,7 @@ class HunkFacts:
                 return 1.0 + ratio + near
             rest = old.arguments == new.arguments if kind == "call" else ratio >= _RENAMED
             return ratio / 2 if near and rest and (old.arguments or kind != "call") else 0.0
-        if old.name != new.name:
+        if old.name != new.name or (kind == "import" and _module(old) != _module(new)):
             return 0.0
         needed = _ALIKE.get(kind, 0.5)
         if near and kind in ("return", "raise"):
@@ -215,6 +216,12 @@ def _within(function: Fact, fact: Fact) -> bool:
     if fact.kind == "attribute":  # it stands above the function, or in its head
         return begin - _ABOVE <= fact.first <= function.last
     return begin <= fact.first <= end and function.start < fact.start
+
+
+def _module(fact: Fact) -> str:
+    """What an import takes names from; the names alone are a change of it."""
+    found = _FROM.search(fact.text)
+    return found[1] or found[2] if found is not None else fact.text
 
 
 def _key(fact: Fact) -> tuple[str, str]:

@@ -48,6 +48,6 @@ def count_by_source(claims: Iterable[Claim]) -> dict[str, int]:
     """How many claims each source has made; a claim of two sources counts for both."""
     found: dict[str, int] = {}
     for claim in claims:
-        for source in claim.source.split("+"):
+        for source in filter(None, claim.source.split("+")):
             found[source] = found.get(source, 0) + 1
     return found

@@ -28,6 +28,7 @@ _HEAD_ENDS = re.compile(r"\)\s*(?:->[^:]*)?:\s*(?:#.*)?$")
 _PARAMETER = re.compile(r"\s*(?:\*{0,2}\w+\s*(?::[^=]+)?(?:=.*)?,\s*(?:#.*)?|#.*|\*,\s*|/,\s*|)$")
 _BODY_BEGINS = re.compile(r"\)[\w\s,.<>\[\]:|?*&]*\{\s*$")
 _FUNCTION = {".go": "func _(", ".java": "void _(", ".cs": "void _(", ".c": "void _(", ".h": "void _(", ".rs": "fn _("}
+UNSURE = "text"  # the name of a comment that may as well be a string
 _MOST_BROKEN = 0.3  # share of a fragment that may not parse
 _DEEPEST = 60  # brackets that are put around a fragment
 
@@ -47,12 +48,18 @@ def parse_rows(rows: Sequence[str], path: str) -> tuple[Fact, ...] | None:
         if best is None or outline.broken < least:
             size = len("".join(f"{line}\n" for line in before).encode("utf-8", "replace"))
             moved = (fact.moved(len(before), size) for fact in outline.facts)
-            clipped = (replace(fact, first=0) if fact.kind in _CLIPPED and fact.first < 0 else fact for fact in moved)
-            best = tuple(fact for fact in clipped if 0 <= fact.first <= fact.last < len(rows))
+            best = tuple(fact for fact in map(_clipped, moved) if 0 <= fact.first <= fact.last < len(rows))
             least = outline.broken
         if not least:
             break
     return best if least <= _MOST_BROKEN * max(len("\n".join(rows)), 1) else None
+
+
+def _clipped(fact: Fact) -> Fact:
+    """A fact that begins above the fragment, from its first row on: parameters, or a text that may be a comment."""
+    if fact.first >= 0 or fact.kind not in _CLIPPED:
+        return fact
+    return replace(fact, first=0, name=fact.name or ("" if fact.text.startswith("/*") else UNSURE))
 
 
 def _frames(rows: Sequence[str], path: str) -> Iterator[tuple[list[str], list[str]]]:

@@ -98,8 +98,8 @@ def definition_statements(facts: HunkFacts, altered: Altered, path: str) -> Iter
 
     if old is None:
         rank = 21 if fact.kind == "class" else 20
-        more = fact.kind == "class" and fact.text.partition(fact.name)[2].strip() and "#" not in fact.text
-        bases = f": {quoted(fact.text)}" if more else ""
+        head = fact.text.partition(" #")[0].rstrip(": ")
+        bases = f": {quoted(head)}" if fact.kind == "class" and head.partition(fact.name)[2].strip() else ""
         yield say(rank, f"The {what} {name} is added{place}{_with(fact.parameters)}{bases}.")
     elif new is None:
         yield say(18, f"The {what} {name} is removed{place}.")
@@ -122,7 +122,7 @@ def _what(fact: Fact, path: str, facts: HunkFacts) -> str:
         return found[1] if found else "type" if first == fact.name and path.endswith(".go") else "class"
     if _TEST.match(fact.name) and not fact.name.endswith("Suite"):
         return "test"
-    if "=>" in fact.text or fact.text.startswith("lambda"):
+    if "=>" in fact.text or fact.text.endswith("->") or fact.text.startswith("lambda"):
         return "function"
     around = fact.scope.replace("::", ".").rpartition(".")[2]
     classes = {one.name for side in (facts.old, facts.new) for one in side.facts if one.kind == "class"} | {"_"}

@@ -12,9 +12,9 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from reviewgauge.claims.made import offline_claims, offline_pins
+from reviewgauge.claims.made import model_claims, offline_claims, offline_pins
 from reviewgauge.claims.merge import merged
-from reviewgauge.claims.model import ask_claims, claims_prompt
+from reviewgauge.claims.model import claims_prompt
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case
@@ -59,7 +59,7 @@ class AddClaims(Stage):
             return
         found = offline_claims(change, tools=self.tools)
         if self.model:
-            asked = ask_claims(change, _language(item.case), self.model)
+            asked = model_claims(change, _language(item.case), self.model)
             listed = "\n".join(f"{one.kind}: {one.body}" for one in asked)
             shown = "\n".join(f"{file.path}\n{file.patch}" for file in change.files if file.patch)
             yield decision(self, item, shown=shown or "(no diff)", decided=listed or "(none)")

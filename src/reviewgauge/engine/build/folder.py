@@ -16,6 +16,7 @@ from typing import BinaryIO
 
 import numpy as np
 
+from reviewgauge.claims.merge import count_by_source
 from reviewgauge.core.building import Candidate, CardSection
 from reviewgauge.core.databases import open_database
 from reviewgauge.core.errors import UserError, one_line
@@ -199,10 +200,8 @@ class Census:
             ):
                 if label is not None:
                     self.facts[f"reference {name}"][str(label)] += 1
-        for claim in case.claims:
-            for source in claim.source.split("+") if claim.source else ():
-                self.facts["claim source"][source] += 1
         if case.claims:
+            self.facts["claim source"].update(count_by_source(case.claims))
             self.numbers["claims per change"].append(len(case.claims))
         self.numbers["findings per change"].append(sum(comment.same_as is None for comment in case.references))
 

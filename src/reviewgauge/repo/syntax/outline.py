@@ -44,7 +44,12 @@ _CALLS = {
     "constructor",
 }  # fmt: skip
 _OWNED = frozenset(("call", "method_invocation", "member_call_expression", "scoped_call_expression"))
-_NO_VALUES = frozenset(("arrow_function", "function_expression", "generator_function", "lambda", "func_literal"))
+_NO_VALUES = frozenset(
+    """
+    arrow_function function_expression generator_function lambda func_literal lambda_expression closure_expression
+    anonymous_function
+    """.split()  # noqa: SIM905
+)
 _NO_PARAMETERS = frozenset(
     ("comment", "line_comment", "block_comment", "ERROR", "positional_separator", "keyword_separator")
 )
