@@ -132,6 +132,23 @@ GOLDEN = {
             "The value returned in `load` changes from `fetch(id)` to `await fetch(id, retries)`.",
         ],
     ),
+    "a test between others": (
+        "a.test.js",
+        [
+            "   assert(page.done);",
+            " });",
+            " ",
+            '+test("a closed page rests", async () => {',
+            "+  const page = open();",
+            "+  assert(page.rests);",
+            "+});",
+        ],
+        [
+            'The test `"a closed page rests"` is added.',
+            "A call to `assert` is added: `assert(page.rests)`.",
+            "A new variable `page` is added with the value `open()`.",
+        ],
+    ),
     "a method without its class": (
         "a.js",
         ["     return 1;", "   }", "", "+  next(a) {", "+    return a;", "+  }"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from reviewgauge.claims.by_line import RANK_COMMENTS, line_statements, similarity
 from reviewgauge.claims.compare import Altered, HunkFacts, SideFacts
@@ -11,7 +11,7 @@ from reviewgauge.claims.parsed import UNSURE
 from reviewgauge.claims.sides import Pair
 from reviewgauge.claims.signatures import definition_statements, definitions_altered
 from reviewgauge.claims.statements import Statement, from_to, listed, quoted
-from reviewgauge.claims.wording import Wording, rows_of, shown_whole
+from reviewgauge.claims.wording import Wording, is_test_call, rows_of, shown_whole
 from reviewgauge.repo.syntax.facts import Fact
 
 _KINDS = (
@@ -68,7 +68,10 @@ class _Hunk:
         for kind in _KINDS:
             for altered in self._untold(kind):
                 inside = self.facts.inside(altered)
-                if kind in together and (altered.old is None or altered.new is None):
+                if is_test_call(altered):
+                    statement = next(wording.say(altered))
+                    yield replace(statement, old=statement.old[:1], new=statement.new[:1])
+                elif kind in together and (altered.old is None or altered.new is None):
                     together[kind].append(altered)
                 elif inside is None or kind in _IN_NEW_CODE:
                     yield from self._told(altered, wording, LATER * (inside is not None))

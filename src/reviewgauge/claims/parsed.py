@@ -29,6 +29,10 @@ _PARAMETER = re.compile(r"\s*(?:\*{0,2}\w+\s*(?::[^=]+)?(?:=.*)?,\s*(?:#.*)?|#.*
 _BODY_BEGINS = re.compile(r"\)[\w\s,.<>\[\]:|?*&]*\{\s*$")
 _FUNCTION = {".go": "func _(", ".java": "void _(", ".cs": "void _(", ".c": "void _(", ".h": "void _(", ".rs": "fn _("}
 UNSURE = "text"  # the name of a comment that may as well be a string
+_CALLBACK = {
+    ".java": "() -> {", ".cs": "() => {", ".go": "func() {", ".php": "function() {", ".cpp": "[]() {", ".cc": "[]() {",
+    ".rs": "|| {", ".kt": "{",
+}  # fmt: skip
 _MOST_BROKEN = 0.3  # share of a fragment that may not parse
 _DEEPEST = 60  # brackets that are put around a fragment
 
@@ -89,13 +93,21 @@ def _brace_frames(rows: Sequence[str], path: str) -> Iterator[tuple[list[str], l
         yield ["_ = `"], ["`"]
         yield [], ["`"]
     before, after = _brackets(text)
+    suffix = path[path.rfind(".") :]
+    if (called := _with_callbacks(before, _CALLBACK.get(suffix, "() => {" if script else ""))) != before:
+        yield called, after
     if before and before[-1] == "_(" and _in_parameters(rows):
-        suffix = path[path.rfind(".") :]
         opener = _FUNCTION.get(suffix, "function _(" if script or suffix == ".php" else "void _(")
         yield [*before[:-1], opener], after
     yield before, after
     yield ["class _ {", *before], [*after, "}"]
     yield ["class _ { _() {", *before], [*after, "} }"]
+
+
+def _with_callbacks(openers: list[str], callback: str) -> list[str]:
+    """The openers with a function in each call that opens a block: a fragment's `});` most often ends such a one."""
+    pairs = zip(["", *openers], openers, strict=False)
+    return [callback if callback and (before, one) == ("_(", "{") else one for before, one in pairs]
 
 
 def _in_parameters(rows: Sequence[str]) -> bool:

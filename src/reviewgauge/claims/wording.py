@@ -187,9 +187,18 @@ def _entry(altered: Altered, place: str) -> tuple[int, str]:
     return 42, f"The entry {quoted(new.name)}{place} changes from {from_to(old.text, new.text)}."
 
 
+def is_test_call(altered: Altered) -> bool:
+    """Whether a call that is added or removed defines a test: `it("adds", () => ...)`."""
+    fact = altered.fact
+    named = fact.name in ("test", "it", "describe") and fact.arguments[:1] and fact.arguments[0][:1] in ('"', "'", "`")
+    return bool(named) and (altered.old is None or altered.new is None)
+
+
 def _call(altered: Altered, place: str) -> tuple[int, str]:
     """A call; many that are added or removed are told together."""
     old, new = altered.old, altered.new
+    if is_test_call(altered):
+        return 20, f"The test {quoted(altered.fact.arguments[0])} is {'added' if old is None else 'removed'}{place}."
     if old is None:
         return 40, f"A call to {quoted(altered.fact.name)} is added{place}: {quoted(altered.fact.text)}."
     if new is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from typing_extensions import override
 
@@ -36,6 +36,7 @@ class AddClaims(Stage):
     costly: ClassVar[bool] = True
     model: ModelName = ""
     tools: bool = True
+    prompt: Literal["own"] = "own"
 
     def __post_init__(self) -> None:
         if self.model:
