@@ -129,6 +129,8 @@ def test_a_name_that_there_is_not_points_to_the_nearest_of_any_kind(capsys: pyte
         "hybrid": 'prompt(model="openai:gpt-5", context="static")',
         "votes": 'by="votes"',
         "quite_another": "reviewgauge list",
+        "reviewers/agnet": "did you mean reviewers/agent?",
+        "stages": "reviewgauge list stages",
     }.items():
         assert main(["info", word]) == 2
         assert hint in capsys.readouterr().err
@@ -139,6 +141,11 @@ def test_a_name_that_there_is_not_points_to_the_nearest_of_any_kind(capsys: pyte
 def test_an_ensemble_learns_only_where_its_reviewers_do() -> None:
     assert not any("--train" in need for need in plugin_info("reviewers", "ensemble").needs)
     assert any("--train" in need for need in plugin_info("reviewers", "bm25_knn").needs)
+
+
+def test_a_printed_command_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "assess"]) == 0
+    assert f"$ {plugin_info('metrics', 'assess').example}\n" in capsys.readouterr().out
 
 
 def test_info_of_a_reviewer(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,13 +14,14 @@ from pathlib import Path
 
 from pydantic import Field
 
+from reviewgauge.api.list import KINDS as LISTED
 from reviewgauge.api.list import RECIPES
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Card, Context, Dataset, Format, Judge, Metric, Reviewer, Stage
 from reviewgauge.core.reports.plugin_info import Parameter, PluginInfo
-from reviewgauge.core.specs import CALLED, KINDS, Plugin, find_class, names, near_names, plugin_name, short_spec
+from reviewgauge.core.specs import CALLED, Plugin, find_class, names, near_names, plugin_name, short_spec
 from reviewgauge.core.trust import Use, uses
 from reviewgauge.engine.build.recipes import read_recipe, recipe_names
 
@@ -128,16 +129,23 @@ def _kinds_of(name: str) -> list[str]:
     Raises UserError for a name that there is not, and says what may have been meant.
     """
     before, slash, plain = name.rpartition("/")
-    kinds = [kind for kind in (*KINDS, RECIPES) if plain in _names(kind)]
-    if slash:
-        kinds = [kind for kind in kinds if kind == before and not Path(name).exists()]
-        return kinds + [kind for kind in (*KINDS, RECIPES) if kinds and kind != before and plain in _names(kind)]
-    if kinds or Path(name).exists() or not name.isidentifier():
-        return kinds
+    homes = [kind for kind in LISTED if plain in _names(kind)]
+    if Path(name).exists() and (slash or not homes):
+        return []
+    if slash and before in LISTED:
+        if before not in homes:
+            near = near_names(plain, _names(before))
+            hint = f"did you mean {before}/{near[0]}?" if near else f"reviewgauge list {before}"
+            raise UserError(f"nothing is called {name!r}", remedy=hint)
+        return [before, *(kind for kind in homes if kind != before)]
+    if homes or not name.isidentifier():
+        return [] if slash else homes
     if name in CALLED:
         raise UserError(f"{name} is a setting of {CALLED[name].partition('(')[0]}", remedy=f"write {CALLED[name]}")
-    near = near_names(name, list(dict.fromkeys(one for kind in (*KINDS, RECIPES) for one in _names(kind))))
-    shown = " or ".join(f"{kind}/{one}" for one in near[:1] for kind in (*KINDS, RECIPES) if one in _names(kind))
+    if name in LISTED:
+        raise UserError(f"{name} are many", remedy=f"reviewgauge list {name}")
+    near = near_names(name, list(dict.fromkeys(one for kind in LISTED for one in _names(kind))))
+    shown = " or ".join(f"{kind}/{near[0]}" for kind in LISTED if near and near[0] in _names(kind))
     raise UserError(f"nothing is called {name!r}", remedy=f"did you mean {shown}?" if near else "reviewgauge list")
 
 

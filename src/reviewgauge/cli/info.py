@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import click
-from rich.console import Group
 
 from reviewgauge.api.info import info
 from reviewgauge.cli.options import from_option, json_option
@@ -19,13 +18,10 @@ from reviewgauge.views.terminal import tables
 def command(name: str, source: str | None, as_json: bool) -> None:
     """Show the card of a data set and the counts of the local files, or what a plug-in or a recipe does and takes."""
     result = info(name, source)
+    usage = tables.usage(result.example, result.also)
     if isinstance(result, PluginInfo):
-        emit(result, as_json, lambda: tables.plugin(result))
+        emit(result, as_json, lambda: [tables.plugin(result), *usage])
         return
     notes = [*result.notes[:12], *([f"… and {len(result.notes) - 12} more"] if len(result.notes) > 12 else [])]
     notes += [result.missing] if result.missing else []
-    emit(
-        result,
-        as_json,
-        lambda: Group(tables.card(result.card, result.counts, notes), "", *tables.usage(result.example, result.also)),
-    )
+    emit(result, as_json, lambda: [tables.card(result.card, result.counts, notes), "", *usage])

@@ -50,7 +50,8 @@ def emit(
     console = Console(width=_width(), highlight=False)
     for part in shown if isinstance(shown, list) else [shown]:
         clean = harmless(hide_secrets(part)) if isinstance(part, str) else part
-        console.print(clean, soft_wrap=whole_lines, markup=False, emoji=False)
+        command = isinstance(clean, str) and clean.startswith("$ ")  # to be copied: a break would end it
+        console.print(clean, soft_wrap=whole_lines or command, markup=False, emoji=False)
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -126,7 +126,7 @@ def catalogue(entries: Iterable[CatalogueEntry]) -> RenderableType:
 
 
 def plugin(found: PluginInfo) -> RenderableType:
-    """What a plug-in is, its parameters, what it needs, and a command that uses it."""
+    """What a plug-in is, its parameters, and what it needs."""
     parts: list[RenderableType] = [plain(f"{found.kind}/{found.name}", style="bold")]
     parts += [plain(" ".join(text.split()), 4000) for text in found.text.split("\n\n")]
     if found.parameters:
@@ -137,13 +137,13 @@ def plugin(found: PluginInfo) -> RenderableType:
         for one in found.parameters:
             table.add_row(plain(one.name), plain(one.default or "must be given"), plain(one.type))
         parts += [Text(""), table]
-    parts += [Text(""), *(plain(f"needs {need}") for need in found.needs), *usage(found.example, found.also)]
+    parts += [Text(""), *(plain(f"needs {need}") for need in found.needs)]
     return Group(*parts)
 
 
-def usage(example: str, also: Sequence[str] = ()) -> list[RenderableType]:
+def usage(example: str, also: Sequence[str] = ()) -> list[str]:
     """A command to try, and how to ask for others of the same name."""
-    return [plain(f"$ {example}", 400), *(plain(f"also: reviewgauge info {one}") for one in also)]
+    return [f"$ {example}", *(f"also: reviewgauge info {one}" for one in also)]
 
 
 def card(card: Card, counts: Mapping[str, int], notes: Sequence[str] = ()) -> RenderableType:
