@@ -205,7 +205,6 @@ class _CaseMaker:
     def __post_init__(self) -> None:
         self._repository, self._store = self.memory.repository, self.labeller.tracer.store
         self._rewrites = Rewrites(self.stage.max_fix_files, self.stage.max_fix_lines)
-        self._fixes = {fix.number for fix in self.labeller.fixes}
         self._reverts = {fix.number for fix in self.labeller.fixes if fix.is_revert}
         since = _day(self.stage.since)
         self._since = datetime.combine(since, time(), UTC) if since else None
@@ -217,7 +216,7 @@ class _CaseMaker:
         numbers = range(first, total)
         for number, files in zip(numbers, self._ahead(numbers, lambda *_: "", self._files), strict=True):
             if not isinstance(files, Drop):
-                self._rewrites.add(number, files, fixes=number in self._fixes)
+                self._rewrites.add(number, files)
             self.memory.context.progress("reading what changes rewrite", number - first + 1, total - first)
         for number, read in zip(numbers, self._ahead(numbers, self._refused, self._read), strict=True):
             yield self._case(read) if isinstance(read, DiffedChange) else read

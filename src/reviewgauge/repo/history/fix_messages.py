@@ -86,7 +86,10 @@ _NO_FIX: dict[str, re.Pattern[str]] = {
     "merge of lines": _words(
         r"^merge[sd]?(?!_pull_request) automated_merge merge_(?:conflict|error|problem|issue)s?",
     ),
-    "spelling": _words(r"typos? spell(?:ing|ed)? miss?pell\w* grammar wording punctuation capitali[sz]ation"),
+    "spelling": _words(
+        r"typos? spell(?:ing|ed)? miss?pell\w* grammar wording punctuation capitali[sz]ation",
+        r"(?:fix(?:e[sd])?|correct(?:ed)?)_(?:\w+_)?(?:error_|warning_|log_)messages?$ variable_names?",
+    ),
     "documentation": _words(
         r"docs? docstrings? document(?:ation|ed|ing)? readme comments? tutorials? javadoc change-?logs? release_notes?",
         r"history\.\w+ news sphinx faq authors contributing rst markdown copyright licen[cs]e examples? project_urls?",
@@ -158,6 +161,10 @@ _OPTIONS = _words(
     r"options? flags? settings? param(?:eter)?s? arg(?:ument)?s? kwargs? enum(?:s|erations?)? (?:sub)?commands?",
     r"hooks? callbacks? signals? optional configurable customi[sz]able",
 )
+_TO_FIX = re.compile(  # "use a lock to fix the race", but not "the best we can do before they fix it"
+    r"(?:\b(?:to|and|that|which|by)|[,;:(.&-])\s*(?:also\s+)?(?:hot|bug)?[ -]?fix|^remov\w+\s+(?:\w+\s+){0,2}bug",
+    re.IGNORECASE,
+)
 _BESIDE_CODE = _words(r"docstrings? comments? format(?:s|ted|ting)? indent(?:ation)? white-?spaces?")
 _WISH = "feature that closes or mentions a defect"
 CLOSES_AN_ISSUE = "closes an issue"  # the only sign: a feature may close one as well
@@ -228,6 +235,8 @@ def read_message(message: str) -> FixSigns:
     named = prefix in _FIX_TYPES or _WORDS.search(plain) is not None
     if (named or _WORDS.search(about)) and not says_what(message):
         return signs(FixKind.PERHAPS, "does not say what it fixes")
+    if named and _FEATURES.match(plain.strip(" :;-.,()")) and not _TO_FIX.search(about):
+        return signs(FixKind.PERHAPS, _WISH)
     if named:
         return signs(*_named_fix(plain, f"{about}\n{_BULLET.sub('', body)}", conventional=prefix in _FIX_TYPES))
     if _FEATURES.match(plain.strip(" :;-.,()")):

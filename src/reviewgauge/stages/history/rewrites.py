@@ -1,9 +1,8 @@
 """The lines that small later changes rewrote, whatever their messages say.
 
 Some defects are mended in silence ("Small change", "Use the other one"), or by what sounds like other work. Git shows
-only that the lines did not stay, so a change whose lines a small change rewrote is no clean case; nor is one whose
-lines stand beside what a fix changes. Lines are known again by their text: blaming every commit of a history would take
-hours.
+only that the lines did not stay, so a change whose lines a small change rewrote is no clean case. Lines are known again
+by their text: blaming every commit of a history would take hours.
 """
 
 from __future__ import annotations
@@ -17,8 +16,7 @@ from reviewgauge.repo.diff.diffs import Kind, parse_patch
 from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.stages.history.lines import normal, texts
 
-_SHORT = 8  # characters of a line, without blanks, from which on it is known again in its file
-_LONG = 30  # from which on it is known again in any file: files are renamed
+_SHORT = 8  # characters of a line, without blanks, from which on it is known again
 
 
 @dataclass
@@ -33,23 +31,18 @@ class Rewrites:
     most_lines: int
     _by_line: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
-    def add(self, number: int, files: Sequence[ChangedFile], *, fixes: bool = False) -> None:
-        """Remember what the change of that number rewrites, and where it `fixes` something, what stands beside it."""
+    def add(self, number: int, files: Sequence[ChangedFile]) -> None:
+        """Remember what the change of that number rewrites."""
         kept = texts(files, "+")
-        lines = [line for line in _product_lines(files, "-") if line[1] not in kept]
+        lines = {(path, text) for path, text in _product_lines(files, "-") if text not in kept}
         if len({path for path, _ in lines}) <= self.most_files and len(lines) <= self.most_lines:
-            beside = _product_lines(files, " ") if fixes else ()
-            for line in {*lines, *beside}:
-                self._by_line[_key(*line)].append(number)
+            for line in lines:
+                self._by_line[hash(line)].append(number)
 
     def after(self, number: int, files: Sequence[ChangedFile]) -> list[int]:
         """The numbers of the later changes that rewrote a line which the change of that number adds."""
-        found = {later for line in _product_lines(files, "+") for later in self._by_line.get(_key(*line), ())}
+        found = {later for line in _product_lines(files, "+") for later in self._by_line.get(hash(line), ())}
         return sorted(later for later in found if later > number)
-
-
-def _key(path: str, text: str) -> int:
-    return hash(text if len(text) >= _LONG else (path, text))
 
 
 def _product_lines(files: Sequence[ChangedFile], kind: Kind) -> Iterator[tuple[str, str]]:
