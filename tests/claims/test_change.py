@@ -297,6 +297,14 @@ def test_there_are_never_more_than_the_limit() -> None:
     assert len({claim.id for claim in found}) == MOST
 
 
+@pytest.mark.parametrize("path", ["a.py", "a.js", "a.xyz"])
+def test_huge_hunks_take_seconds_at_most(path: str) -> None:
+    lines = [f"{mark}    value_{n} = call_{n}(argument_{n % 7}, {mark}{n})" for mark in "-+" for n in range(1, 1000)]
+    began = time.monotonic()
+    assert len(change_claims(change(path, hunk(*lines)))) == MOST
+    assert time.monotonic() - began < 20
+
+
 @pytest.mark.parametrize(
     ("path", "text"),
     [

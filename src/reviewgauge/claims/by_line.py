@@ -13,6 +13,7 @@ from reviewgauge.claims.statements import Statement, from_to, quoted
 from reviewgauge.core.records import Side
 
 RANK_LINES, RANK_COMMENTS, RANK_SPACE = 80, 90, 95
+MOST_BY_LINE = 40  # sentences about the lines of a hunk
 _ALIKE = 0.5  # from which on one line is another form of the other
 _MOST_PAIRS = 12  # lines of a block that are compared with each other
 _EMPTY = re.compile(r"[\W_]*(?:(?:else|try|finally|do|begin|end|done|fi|then|esac|endif)\b[\W_]*)*")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
-from reviewgauge.claims.by_line import RANK_COMMENTS, line_statements, similarity
+from reviewgauge.claims.by_line import MOST_BY_LINE, RANK_COMMENTS, line_statements, similarity
 from reviewgauge.claims.compare import Altered, HunkFacts, SideFacts
 from reviewgauge.claims.parsed import UNSURE
 from reviewgauge.claims.sides import Pair
@@ -59,7 +60,7 @@ class _Hunk:
             self.old_rows.update(statement.old)
             self.new_rows.update(statement.new)
             yield statement
-        yield from line_statements(self.facts.pair, self.old_rows, self.new_rows)
+        yield from islice(line_statements(self.facts.pair, self.old_rows, self.new_rows), MOST_BY_LINE)
 
     def _all(self) -> Iterator[Statement]:
         yield from self._definitions()

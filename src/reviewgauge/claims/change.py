@@ -7,8 +7,9 @@ after is parsed; what no grammar reads is told line by line.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
-from reviewgauge.claims.by_line import line_statements
+from reviewgauge.claims.by_line import MOST_BY_LINE, line_statements
 from reviewgauge.claims.by_syntax import syntax_statements
 from reviewgauge.claims.sides import Pair
 from reviewgauge.claims.statements import Statement
@@ -20,6 +21,7 @@ from reviewgauge.repo.syntax.product import not_product
 
 MOST = 40  # claims of a change
 MOST_HUNKS = 200  # of a change that are looked at
+MOST_LINES_OF_ALL = 20_000  # lines of a change that are looked at
 SOURCE = "syntax"
 SENTENCES = "1"  # counted up when the claims of some change become others
 _WHOLE = (FileStatus.ADDED, FileStatus.DELETED)
@@ -54,10 +56,13 @@ def change_claims(change: Change) -> tuple[Claim, ...]:
 
 
 def _files(change: Change) -> Iterator[tuple[ChangedFile, Sequence[Hunk]]]:
-    left = MOST_HUNKS
+    left, lines = MOST_HUNKS, MOST_LINES_OF_ALL
     for file in change.files:
-        hunks = [hunk for hunk in parse_patch(file.patch or "") if _in_focus(change, file, hunk)][:left]
-        left -= len(hunks)
+        hunks: list[Hunk] = []
+        for hunk in parse_patch(file.patch or ""):
+            if left > 0 and lines > 0 and _in_focus(change, file, hunk):
+                hunks.append(hunk)
+                left, lines = left - 1, lines - len(hunk.lines)
         if hunks or (change.focus is None and (_moved(file) or file.status in _WHOLE)):
             yield file, hunks
 
@@ -83,7 +88,9 @@ def _file_statements(file: ChangedFile, hunks: Sequence[Hunk]) -> Iterator[State
         if reads and gave_up < _PATIENCE:
             told = syntax_statements(pair, file.path, file.old_path or file.path)
             gave_up += told is None
-        yield from line_statements(pair, code=bool(language(file.path))) if told is None else told
+        if told is None:
+            told = list(islice(line_statements(pair, code=bool(language(file.path))), MOST_BY_LINE))
+        yield from told
 
 
 def _about_file(file: ChangedFile) -> Iterator[Statement]:

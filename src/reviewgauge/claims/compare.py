@@ -15,7 +15,7 @@ from reviewgauge.claims.sides import HunkSide, Pair
 from reviewgauge.repo.syntax.facts import Fact
 
 _ABOVE = 3  # rows above a function in which its annotations stand
-_MOST_COMPARED = 4000  # pairs of facts of one kind in a hunk
+_MOST_COMPARED = 1500  # pairs of facts of one kind in a hunk
 _ALIKE = {"condition": 0.4, "loop": 0.4, "return": 0.3, "raise": 0.3, "import": 0.0, "attribute": 0.5, "handler": 0.0}
 _BY_NAME = frozenset(("call", "assign", "entry"))
 _LONE = frozenset(("condition", "loop", "raise", "return", "import"))
@@ -179,6 +179,13 @@ class HunkFacts:
         news = [fact for fact in self.new.facts if fact.kind == kind]
         return _without(olds, news, self.old), _without(news, olds, self.new)
 
+    def _under_another_name(self, kind: str, old: Fact, new: Fact) -> float:
+        """How likely another callee has the same arguments, another target or key the same value."""
+        if kind == "call" and (not old.arguments or old.arguments != new.arguments):
+            return 0.0
+        ratio = similarity(old.text, new.text)
+        return ratio / 2 if kind == "call" or ratio >= _RENAMED else 0.0
+
     def _one_scope(self, old: Fact, new: Fact) -> bool:
         before, after = (plain_scope(fact.scope).replace("::", ".").rpartition(".")[2] for fact in (old, new))
         return not before or not after or after in (before, self.renamed.get(before))
@@ -191,14 +198,13 @@ class HunkFacts:
         if here is not None and there is not None and here != there:
             return 0.0
         near = here is not None and here == there
-        ratio = similarity(old.text, new.text)
-        if kind in _BY_NAME:
-            if old.name == new.name:
-                return 1.0 + ratio + near
-            rest = old.arguments == new.arguments if kind == "call" else ratio >= _RENAMED
-            return ratio / 2 if near and rest and (old.arguments or kind != "call") else 0.0
+        if kind in _BY_NAME and old.name != new.name:
+            return self._under_another_name(kind, old, new) if near else 0.0
         if old.name != new.name or (kind == "import" and _module(old) != _module(new)):
             return 0.0
+        ratio = similarity(old.text, new.text)
+        if kind in _BY_NAME:
+            return 1.0 + ratio + near
         needed = _ALIKE.get(kind, 0.5)
         if near and kind in ("return", "raise"):
             needed = 0.0

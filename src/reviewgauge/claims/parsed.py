@@ -34,6 +34,7 @@ _CALLBACK = {
     ".rs": "|| {", ".kt": "{",
 }  # fmt: skip
 _MOST_BROKEN = 0.3  # share of a fragment that may not parse
+_LONGEST_LIST = 60  # rows of parameters that go on from above
 _DEEPEST = 60  # brackets that are put around a fragment
 
 
@@ -171,7 +172,8 @@ def _python_frames(rows: Sequence[str]) -> Iterator[tuple[list[str], list[str]]]
 
 def _closing_row(rows: Sequence[str]) -> int:
     """The row that closes the bracket in which a fragment begins; 0 for none."""
-    return next((i for i in range(len(rows)) if _brackets("\n".join(rows[: i + 1]))[0]), 0) if rows else 0
+    looked = range(min(len(rows), _LONGEST_LIST))
+    return next((i for i in looked if _brackets("\n".join(rows[: i + 1]))[0]), 0)
 
 
 def _levels(rows: Sequence[str]) -> list[str]:
