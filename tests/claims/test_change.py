@@ -149,6 +149,17 @@ GOLDEN = {
             "A new variable `page` is added with the value `open()`.",
         ],
     ),
+    "a hunk that begins in a template": (
+        "a.js",
+        [
+            "       <h3>${title}</h3>",
+            "-      <p>${text(fee)}</p>",
+            "+      <p>${fee > 0 ? text(fee) : none}</p>",
+            "     </section>`;",
+            " }",
+        ],
+        ["A condition is added: `fee > 0`."],
+    ),
     "a method without its class": (
         "a.js",
         ["     return 1;", "   }", "", "+  next(a) {", "+    return a;", "+  }"],

@@ -33,16 +33,16 @@ def line_statements(
     said = False
     old_moved, new_moved = _moved(pair)
     for removed, added in pair.blocks:
-        olds = [row for row in removed if row not in old_done | old_moved and _tells(pair.old.rows[row])]
-        news = [row for row in added if row not in new_done | new_moved and _tells(pair.new.rows[row])]
+        olds = [row for row in removed if row not in old_moved and _tells(pair.old.rows[row])]
+        news = [row for row in added if row not in new_moved and _tells(pair.new.rows[row])]
         for before, after in _matched(pair, olds, news):
-            if before is not None and after is not None:
+            if after is not None and after not in new_done:
                 said = True
-                yield from _changed(pair, before, after, code)
-            elif after is not None:
-                said = True
-                yield _one(pair.new, after, "is added", code)
-            elif before is not None:
+                if before is None:
+                    yield _one(pair.new, after, "is added", code)
+                else:
+                    yield from _changed(pair, before, after, code)
+            elif after is None and before is not None and before not in old_done:
                 said = True
                 yield _one(pair.old, before, "is removed", code)
     if not said and not old_done and not new_done:

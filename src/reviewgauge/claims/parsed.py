@@ -89,11 +89,11 @@ def _brace_frames(rows: Sequence[str], path: str) -> Iterator[tuple[list[str], l
         frame = "class _ {" + opened + "{" * (closed - 1)
         missing, ends = _brackets("\n".join([frame, *rows]))
         yield ["class _ {" * len(missing) + frame], ends
-    if script and "`" in text:
-        yield ["_ = `"], []
-        yield ["_ = `"], ["`"]
-        yield [], ["`"]
     before, after = _brackets(text)
+    if script and "`" in text:  # it may begin, or end, within a template
+        yield [*before, "_ = `"], after
+        yield [*before, "_ = `"], ["`", *after]
+        yield before, ["`", *after]
     suffix = path[path.rfind(".") :]
     if (called := _with_callbacks(before, _CALLBACK.get(suffix, "() => {" if script else ""))) != before:
         yield called, after
