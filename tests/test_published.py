@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from judged_studies import graded, of_language, study
+from judged_studies import graded, of_language, sample, study
 from reviewgauge.analysis.raters import AgreementSettings as Agreement
 from reviewgauge.analysis.raters import LabelFilter, agreement_report
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE, classifiers
@@ -346,3 +346,19 @@ def test_crscore_lexical_rows_are_higher_than_published(
     assert rows.n == 882
     assert found == pytest.approx(value, abs=0.001)
     assert found is not None and found > published + 0.05
+
+
+@pytest.mark.parametrize(
+    ("spec", "value"),
+    [
+        ("crscore", 0.622),
+        ("crscore(variant='closest')", 0.606),
+        ("crscore(model='chars', variant='closest')", 0.594),
+        ("crscore(model='all-MiniLM-L6-v2', variant='closest')", 0.564),
+    ],
+)
+def test_crscore_without_a_threshold(shared_data: Path, spec: str, value: float) -> None:
+    """Spearman with relevance on Python and Java (docs/reference/crscore.md); the paper has .5431 on three languages."""
+    rows = sample(shared_data, "crscore_study", spec, "rel")
+    assert rows.n == 1764
+    assert rows.spearman().value == pytest.approx(value, abs=0.001)

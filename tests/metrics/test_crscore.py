@@ -14,7 +14,7 @@ from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, 
 from reviewgauge.core.results import Failure
 from reviewgauge.core.specs import load
 from reviewgauge.metrics.coverage.vectors import Matrix
-from reviewgauge.metrics.crscore import Crscore, closest, once, three_numbers
+from reviewgauge.metrics.crscore import NO_DIFF, Crscore, closest, once, three_numbers
 
 PATCH = "@@ -1,2 +1,2 @@\n def ship(weight):\n-    return weight > 10\n+    return weight >= 10\n"
 CLAIMS = (
@@ -111,7 +111,7 @@ def test_odd_reviews_have_numbers(text: str) -> None:
 
 
 def test_what_has_no_claims_has_no_score() -> None:
-    assert crscore().parts(case(), review("x")) == "the case has no claims and no diff to make them from"
+    assert crscore().parts(case(), review("x")) == NO_DIFF
     assert crscore().unmeasurable(case()) and crscore().bounds(case()) is None
     assert crscore().parts(case(Claim(id="1", body=" ")), review("x")) == "there is nothing to claim about the change"
     assert crscore("crscore(claims='references')").parts(case(), review("x")) == "the case has no reference comment"

@@ -29,7 +29,7 @@ from reviewgauge.models.text.idf import load_idf
 CON, COMP, REL = "con", "comp", "rel"
 NO_CLAIMS = "there is nothing to claim about the change"
 NO_REFERENCES = "the case has no reference comment"
-NO_DIFF = "the case has no claims and no diff to make them from"
+NO_DIFF = "the case has no claims and no diff to make them from; claims='references' takes the reference comments"
 _SILENT: Parts = {CON: 0.0, COMP: 0.0, REL: 0.0}
 
 
