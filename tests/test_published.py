@@ -358,7 +358,7 @@ def test_crscore_lexical_rows_are_higher_than_published(
     ],
 )
 def test_crscore_without_a_threshold(shared_data: Path, spec: str, value: float) -> None:
-    """Spearman with relevance on Python and Java (docs/reference/crscore.md); the paper has .5431 on three languages."""
+    """Spearman with relevance on Python and Java (docs/reference/crscore.md); the paper: .5431 on three languages."""
     rows = sample(shared_data, "crscore_study", spec, "rel")
     assert rows.n == 1764
     assert rows.spearman().value == pytest.approx(value, abs=0.001)

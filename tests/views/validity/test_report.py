@@ -11,6 +11,7 @@ import pytest
 
 import validity_toys as toys
 from html_pages import Page
+from reviewgauge.analysis.stats.classification import MAJORITY, TREE
 from reviewgauge.core.reports.validity import HeatMap, MetricValidity, Ranking, ValidityReport
 from reviewgauge.views.report import plots
 from reviewgauge.views.terminal import figures
@@ -107,7 +108,7 @@ def test_table_4_stands_beside_the_majority_class(plain: ValidityReport, html: s
     table = table[: table.index("</table>")]
     assert table.index("decision tree") < table.index("majority class")
     best = words.best_first(plain, "grade")[0]
-    for name in (words.TREE, words.MAJORITY):
+    for name in (TREE, MAJORITY):
         found = words.classifier(best, name)
         assert found is not None
         assert words.with_bounds(found.accuracy).split()[0] in table

@@ -5,6 +5,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 import validity_toys as toys
+from reviewgauge.analysis.stats.classification import TREE
 from reviewgauge.core.reports.validity import SliceRow, ValidityReport
 from reviewgauge.views.validity import words
 from reviewgauge.views.validity.tables import validity
@@ -61,7 +62,7 @@ def test_medians_distances_and_trees_are_those_of_the_report(report: ValidityRep
         assert row[1:] == [
             words.score(g.median.value, metric.unit) + ("=" if g.minimum == g.maximum else "") for g in metric.grades
         ]
-        tree = words.classifier(metric, words.TREE)
+        tree = words.classifier(metric, TREE)
         assert tree is not None
         assert words.coefficient(tree.accuracy.value) in next(t for t in trees if t.startswith(metric.label))
     assert "=: all scores of that grade are equal" in text

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 import validity_toys as toys
+from reviewgauge.analysis.stats.classification import TREE
 from reviewgauge.core.reports.validity import (
     Calibrated,
     Correlations,
@@ -159,7 +160,7 @@ def test_the_remarks_hold_the_figures_of_the_best_metric() -> None:
     made = toys.report(rows=600)
     best = words.best_first(made, "grade")[0]
     said = " ".join(words.remarks(made, "grade"))
-    sweep, tree = words.main_sweep(best), words.classifier(best, words.TREE)
+    sweep, tree = words.main_sweep(best), words.classifier(best, TREE)
     assert sweep is not None
     assert sweep.cut == 2
     assert tree is not None

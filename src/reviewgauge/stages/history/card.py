@@ -11,7 +11,6 @@ from reviewgauge.core.base import Fact
 from reviewgauge.core.building import CardSection
 from reviewgauge.repo.history.commits import RepositoryHealth
 
-SAMPLE = 100  # clean changes whose lines are looked up again at the end of their horizon
 BY = "from_git"
 
 
