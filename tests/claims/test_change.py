@@ -57,6 +57,11 @@ GOLDEN = {
         ["            limit=3,", "+            retries=1,", "             tail=None):", "         return limit"],
         ["A function in `Client` gets a new parameter `retries` with the default `1`."],
     ),
+    "an argument by name": (
+        "setup.py",
+        ["     name='x',", "+    author='A', ", "     url='u',"],
+        ["The entry `author` is added with the value `'A'`."],
+    ),
     "added and removed": (
         "a.py",
         ["-def old():", "-    return 1", "+class New(Base):", "+    def run(self, job):", "+        raise Stop(job)"],

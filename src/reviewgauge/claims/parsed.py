@@ -61,7 +61,13 @@ def parse_rows(rows: Sequence[str], path: str) -> tuple[Fact, ...] | None:
 
 
 def _clipped(fact: Fact) -> Fact:
-    """A fact that begins above the fragment, from its first row on: parameters, or a text that may be a comment."""
+    """A fact as it stands in the fragment.
+
+    One that begins above it (parameters, or a text that may be a comment) is told from the first row on. What looks
+    like the assignment of a tuple, `name = 1,`, is an argument by name: a line of a call whose head is not shown.
+    """
+    if fact.kind == "assign" and fact.text.endswith(",") and fact.name.isidentifier():
+        return replace(fact, kind="entry", text=fact.text[:-1])
     if fact.first >= 0 or fact.kind not in _CLIPPED:
         return fact
     return replace(fact, first=0, name=fact.name or ("" if fact.text.startswith("/*") else UNSURE))

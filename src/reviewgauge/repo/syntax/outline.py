@@ -228,7 +228,7 @@ def _body(node: Node) -> Node | None:
     for field in ("body", "consequence", "block"):
         if (found := node.child_by_field_name(field)) is not None:
             return found
-    if node.type in ("type_spec",):
+    if node.type == "type_spec":
         return node.child_by_field_name("type")
     blocks = ("block", "statement_block", "body_statement", "compound_statement", "then", "do", "declaration_list")
     return next((child for child in node.named_children if child.type in blocks), None)
@@ -352,8 +352,7 @@ def _call(node: Node, scope: str) -> Iterator[Fact]:
     name = name.removeprefix("await ")
     if not name or len(name) > 120:
         return
-    inner = [] if arguments is None else arguments.named_children
-    given = [flat(one) for one in inner if "comment" not in one.type]
+    given = [flat(one) for one in (arguments.named_children if arguments else ()) if "comment" not in one.type]
     if node.type == "call" and name == "raise":
         yield _fact("raise", node, scope)
     elif name in _REQUIRES and node.child_by_field_name("method") is not None and arguments is not None:  # of Ruby
@@ -388,6 +387,8 @@ def _declared(node: Node, name: str) -> str:
         return ""
     if node.type.startswith(("const", "static", "preproc")) or (len(name) > 1 and name.isupper()):
         return "constant"
+    if parent == "local_variable_declaration" and flat(node.parent).startswith(("private", "public", "protected")):
+        return "field"
     return "field" if "field" in parent or "field" in node.type or "property" in node.type else "variable"
 
 
