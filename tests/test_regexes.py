@@ -39,6 +39,12 @@ ALPHABET = frozenset([*map(chr, range(128)), *"\x85\xa0éßяあ中１’–\u20
 METHODS = {"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
 BOUNDED = {  # module, or module.NAME: why its texts are short
+    "claims.compare._HEADED_CALL": "a heading, cut to 1,000 characters",
+    "claims.listed_claims._HEADING": "a line, cut to 1,000 characters",
+    "claims.parsed": "lines, cut to 1,000 characters",
+    "claims.wording._NEGATED": "a condition on a line of 1,000 characters",
+    "metrics.coverage.sentences._FENCED": "a block that nothing ends is one match, to the end of the text",
+    "models.fake.claim_rules": "our own prompts, in demonstrations and tests",
     "models.fake.exploring": "our own prompts, in demonstrations and tests",
     "models.fake.model": "our own prompts, in demonstrations and tests",
     "models.fake.several_rules": "our own prompts, in demonstrations and tests",

@@ -166,7 +166,7 @@ def test_a_file_that_names_its_changes_by_address(tmp_path: Path, changes: list[
 def test_a_file_that_names_other_changes_only_is_an_error(tmp_path: Path, changes: list[Change]) -> None:
     file = tmp_path / "candidates.json"
     file.write_text(martian(("https://github.com/acme/shop/pull/99", "a", ["x"])))
-    with pytest.raises(UserError, match="does not name any of these 2 changes"):
+    with pytest.raises(UserError, match="does not name any of 2 changes"):
         Replay(path=str(file)).prepare(changes)
 
 

@@ -11,7 +11,7 @@ from itertools import islice, product
 
 from reviewgauge.claims.by_line import similarity
 from reviewgauge.claims.parsed import parse_rows
-from reviewgauge.claims.sides import HunkSide, Pair
+from reviewgauge.claims.sides import LONGEST_LINE, HunkSide, Pair
 from reviewgauge.repo.syntax.facts import Fact
 
 _ABOVE = 3  # rows above a function in which its annotations stand
@@ -57,7 +57,7 @@ class SideFacts:
     @cached_property
     def heading(self) -> str:
         """The name in the hunk's heading, which says what its first line stands in."""
-        text = self.side.hunk.heading.strip()
+        text = self.side.hunk.heading.strip()[:LONGEST_LINE]
         if (found := _HEADING.search(text)) is not None:
             return found[1].rstrip(".:")
         called = _HEADED_CALL.search(text)

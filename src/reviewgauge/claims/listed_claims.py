@@ -47,7 +47,7 @@ def _sections(text: str) -> dict[str, list[str]]:
     lead: list[str] = []
     current = lead
     for line in text.splitlines():
-        heading = _HEADING.fullmatch(line.rstrip())
+        heading = _HEADING.fullmatch(line[:LONGEST_ITEM].rstrip())
         if heading is None:
             current.append(line)
             continue

@@ -8,14 +8,16 @@ from dataclasses import replace
 
 from reviewgauge.repo.syntax.facts import Fact, outline_of
 
-_STRINGS = re.compile(r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'|//[^\n]*|#[^\n]*|/\*.*?\*/", re.DOTALL)
+_STRINGS = re.compile(  # what nothing ends goes on to the end of the line, or of the text
+    r"\"(?:\\.|[^\"\\\n])*+\"?|'(?:\\.|[^'\\\n])*+'?|//[^\n]*+|#[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL
+)
 _OPENERS = {")": "(", "]": "[", "}": "{"}
 _CLOSERS = {opener: closer for closer, opener in _OPENERS.items()}
 _CONTINUED = re.compile(r"(?:except|finally)\b")
 _SCRIPTS = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".mts", ".cts")
 _TYPED = (".java", ".cs", ".kt")
 _TYPED_METHOD = re.compile(
-    r"\s+(?:(?:public|private|protected|internal|static|final|abstract|async|override|virtual|synchronized|default)\s+)+"
+    r"\s++(?:(?:public|private|protected|internal|static|final|abstract|async|override|virtual|synchronized|default)\s++)++"
     r"(?:<[^;{}()]*>\s*)?(?:[\w.<>,?\[\]\s]+\s)?([\w$]+)\s*\([^;]*(?:\{\s*|,\s*)?$"
 )
 _SCRIPT_METHOD = re.compile(

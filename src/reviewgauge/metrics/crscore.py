@@ -14,17 +14,18 @@ from functools import cached_property, lru_cache, partial
 from importlib import resources
 from typing import ClassVar, Literal
 
-from reviewgauge.claims.made import offline_claims
+from reviewgauge.claims.made import offline_claims, offline_pins
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
-from reviewgauge.core.records import Case, Change, Claim, Review, findings
-from reviewgauge.core.results import Bounds, Coverage, Failure, Link, Parts
+from reviewgauge.core.records import Case, Claim, Review, findings
+from reviewgauge.core.results import Bounds, Coverage, Failure, FailureKind, Link, Parts
 from reviewgauge.core.trust import ModelName, Word
 from reviewgauge.metrics.coverage.sentences import published_sentences, sentences
 from reviewgauge.metrics.coverage.vectors import LEXICAL, Matrix, Texts, embedded_cosines, lexical_cosines
 from reviewgauge.models.embeddings.embedder import Embedder, check_fitted_for
 from reviewgauge.models.embeddings.load import embedder
 from reviewgauge.models.text.idf import load_idf
+from reviewgauge.repo.analysers.run import AnalyserCrash, AnalyserTimeout
 
 CON, COMP, REL = "con", "comp", "rel"
 NO_CLAIMS = "there is nothing to claim about the change"
@@ -108,9 +109,12 @@ class Crscore(Metric):
         return self.threshold
 
     def pins(self) -> Mapping[str, str]:
-        """The fingerprint of the model, and the threshold."""
+        """The fingerprint of the model, the threshold, and what makes claims for a case without its own."""
         found = {self.model: self.fingerprint}
-        return found if self.limit is None else {**found, "threshold": f"{self.limit:g}"}
+        if self.limit is not None:
+            found["threshold"] = f"{self.limit:g}"
+        made = offline_pins() if self.claims == "auto" else {}
+        return found | {f"claims: {name}": pin for name, pin in made.items()}
 
     def unmeasurable(self, case: Case) -> str:
         """There is nothing that a review could be compared with."""
@@ -142,11 +146,11 @@ class Crscore(Metric):
         texts = [
             Texts(tuple(claim.body for claim in own), spoken)
             for own, spoken in zip(claims, said, strict=True)
-            if not isinstance(own, str) and spoken
+            if isinstance(own, tuple) and spoken
         ]
         matrices = self._cosines(texts)
         for own, spoken in zip(claims, said, strict=True):
-            if isinstance(own, str):
+            if isinstance(own, (str, Failure)):
                 yield own
             elif not spoken:
                 yield Measured(parts=_SILENT, coverage=Coverage(claims=own))
@@ -164,8 +168,8 @@ class Crscore(Metric):
             coverage=Coverage(claims=claims, sentences=spoken, links=closest(cosines), threshold=self.limit),
         )
 
-    def _claims(self, case: Case) -> tuple[Claim, ...] | str:
-        """The claims that count for a case, or why there are none."""
+    def _claims(self, case: Case) -> tuple[Claim, ...] | str | Failure:
+        """The claims that count for a case, or why there are none; a Failure where an analyser broke."""
         if self.claims == "references":
             groups = findings(case.references)
             found = tuple(Claim(id=group[0].id, body=group[0].body, source="reference") for group in groups)
@@ -174,7 +178,10 @@ class Crscore(Metric):
             return tuple(claim for claim in case.claims if claim.body.strip()) or NO_CLAIMS
         if not any(file.patch for file in case.change.files):
             return NO_DIFF
-        return _offline(case.change) or NO_CLAIMS
+        try:
+            return offline_claims(case.change) or NO_CLAIMS
+        except (AnalyserCrash, AnalyserTimeout) as error:
+            return Failure(kind=FailureKind.CRASH, message=str(error))
 
 
 def three_numbers(cosines: Matrix, threshold: float | None) -> Parts:
@@ -207,11 +214,6 @@ def closest(cosines: Matrix) -> tuple[Link, ...]:
         Link(sentence=sentence, claim=claim, similarity=round(float(cosines[claim, sentence]), 4))
         for sentence, claim in sorted(pairs)
     )
-
-
-@lru_cache(maxsize=4096)
-def _offline(change: Change) -> tuple[Claim, ...]:
-    return offline_claims(change)
 
 
 @lru_cache(maxsize=1)

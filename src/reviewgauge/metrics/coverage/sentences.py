@@ -7,6 +7,7 @@ import re
 _FENCED = re.compile(r"^[^\S\n]*(```|~~~).*?(?:^[^\S\n]*\1[^\n]*$|\Z)", re.MULTILINE | re.DOTALL)
 _MARKER = re.compile(r"^\s*(?:(?:[-*+>]|#{1,6}|\d{1,3}[.)])\s+)*")
 _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|resp|approx|incl|no|fig)|(?<!\w)\w)\.$", re.IGNORECASE)
+_LONGEST_ABBREVIATION = 10  # characters
 _END = re.compile(r"(?<=[.!?…])(?P<closing>[\"')\]*_]*)\s+|(?<=[。！？])(?P<nothing>)")
 _WORD = re.compile(r"\w")
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
@@ -37,7 +38,7 @@ def _of_line(line: str) -> list[str]:
     masked = _CODE_SPAN.sub(lambda found: "x" * len(found[0]), line)
     found, start = list[str](), 0
     for end in _END.finditer(masked):
-        if not _ABBREVIATION.search(masked[start : end.start()]):
+        if not _ABBREVIATION.search(masked, max(start, end.start() - _LONGEST_ABBREVIATION), end.start()):
             found.append(line[start : end.end(end.lastgroup or 0)])
             start = end.end()
     return [sentence.strip() for sentence in [*found, line[start:]] if _WORD.search(sentence)]

@@ -393,6 +393,6 @@ RULES: tuple[Rule, ...] = (
     Rule("debate_review", "You are one of two reviewers of a pull request, whose findings", debate_review),
     Rule("debate_answer", "You are the author of a pull request and answer what two reviewers found", debate_answer),
     Rule("debate_decide", "You are one of two reviewers of a pull request, and decide which", debate_decide),
-    Rule("change_points", "You read the history of a pull request and list its change-points.", change_points),
     Rule("claims", "You list what a code change does and what may follow from it.", claims),
+    Rule("change_points", "You read the history of a pull request and list its change-points.", change_points),
 )
