@@ -142,7 +142,7 @@ def test_a_threshold_belongs_to_one_model() -> None:
         crscore(own.format("words")).pins()
     with pytest.raises(UserError, match="belongs to the model mxbai"):
         crscore("crscore(model='all-MiniLM-L6-v2', soft=False, threshold=0.7314, threshold_of='mxbai')").pins()
-    with pytest.raises(UserError, match="fit-threshold"):
+    with pytest.raises(UserError, match="no threshold is known"):
         crscore("crscore(model='chars', soft=False)").pins()
     found = crscore(own.format("chars")).pins()
     assert found["threshold"] == "0.3" and len(found["chars"]) == 64

@@ -7,11 +7,9 @@ github.com/atharva-naik/CRScore.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache, partial
-from importlib import resources
+from functools import cached_property, partial
 from typing import ClassVar, Literal
 
 from reviewgauge.claims.made import offline_claims, offline_pins
@@ -43,7 +41,7 @@ class Crscore(Metric):
     review without sentences. Close means a cosine above `threshold`; with `soft`, there is none, and the mean of the
     closest cosines counts. `model` says what a cosine is taken of: "chars" or "words" (TF-IDF, offline), or an
     embedding model, whose token vectors are pooled without stop words. A threshold belongs to one model: `threshold_of`
-    names it, and without a `threshold` the shipped one of the model is taken, if there is one. `claims`: "auto" takes
+    names it. `claims`: "auto" takes
     the case's own, or makes them from its diff without a model; "references" takes the reference comments as claims.
     `variant="published"` (not soft) cuts sentences and pools tokens as the published code does, with its slip.
     """
@@ -92,12 +90,10 @@ class Crscore(Metric):
         if self.soft:
             return None
         if self.threshold is None:
-            if (shipped := _thresholds().get(self.fingerprint)) is None:
-                raise UserError(
-                    f"no threshold is known for {self.model} (fingerprint {self.fingerprint[:12]})",
-                    remedy=f"fit one: reviewgauge fit-threshold RUN --model {self.model}; or use soft=True",
-                )
-            return shipped
+            raise UserError(
+                f"no threshold is known for {self.model} (fingerprint {self.fingerprint[:12]})",
+                remedy=f"use soft=True, or give one: threshold=T, threshold_of={self.model!r}",
+            )
         if self._lexical:
             if self.threshold_of not in (self.model, self.fingerprint[: max(8, len(self.threshold_of))]):
                 raise UserError(
@@ -214,10 +210,3 @@ def closest(cosines: Matrix) -> tuple[Link, ...]:
         Link(sentence=sentence, claim=claim, similarity=round(float(cosines[claim, sentence]), 4))
         for sentence, claim in sorted(pairs)
     )
-
-
-@lru_cache(maxsize=1)
-def _thresholds() -> Mapping[str, float]:
-    """The shipped thresholds by fingerprint."""
-    raw = resources.files("reviewgauge.metrics.fits").joinpath("crscore_thresholds.json").read_text("utf-8")
-    return {entry["fingerprint"]: float(entry["threshold"]) for entry in json.loads(raw)["thresholds"]}
