@@ -135,6 +135,11 @@ def test_hundreds_of_claims_and_reviews_come_in_order() -> None:
     assert isinstance(found[7], Measured) and found[7] == crscore().parts(*items[7])
 
 
+def test_a_flood_of_sentences_is_not_paired() -> None:
+    many = [Claim(id=str(at), body=f"The constant number {at} is changed.") for at in range(40)]
+    assert crscore().parts(case(*many), review("Why? " * 25_001)) == "too many to pair: 40 claims with 25,001 sentences"
+
+
 def test_a_threshold_belongs_to_one_model() -> None:
     own = "crscore(model='chars', soft=False, threshold=0.3, threshold_of={!r})"
     assert measured(case(*CLAIMS), review("The retry counter is removed."), own.format("chars")).parts["comp"] == 0.5

@@ -74,15 +74,13 @@ def review(
     Where a reviewer is expected, a file or folder of reviews (`findings.sarif`) or a program (`./our-bot.sh`) will do.
 
     The reviewer `recorded` imports the reviews that came with the data set, all systems at once. `source` is the
-    folder that holds the data set's files. `stages` narrow its cases first, and every drop is counted; `limit`
-    is short for the stage `first(cases=limit)` at their end. `train` is the
-    data set that reviewers learn from which learn: never from a case under review. `only` does a part: `failed`,
-    `case=ID`. The totals and `stop` say what stopped a run early.
+    folder that holds the data set's files. `stages` narrow its cases first, and every drop is counted; `limit` is short
+    for the stage `first(cases=limit)` at their end. Reviewers that learn do so from `train`, never from a case under
+    review. `only` does a part: `failed`, `case=ID`. The totals and `stop` say what stopped a run early.
     """
     if not reviewers:
         raise UserError("no reviewer given", remedy="reviewgauge list reviewers")
-    models = models or ModelOptions()
-    stop = stop or Interruption()
+    models, stop = models or ModelOptions(), stop or Interruption()
     settings = {"attempts": attempts, "retry_failed": retry_failed, "only": parse_only(only), "stop": stop}
     found = find_dataset(dataset, source)
     chosen = [word if isinstance(word, Reviewer) else _parse(word) for word in reviewers]

@@ -29,6 +29,7 @@ CON, COMP, REL = "con", "comp", "rel"
 NO_CLAIMS = "there is nothing to claim about the change"
 NO_REFERENCES = "the case has no reference comment"
 NO_DIFF = "the case has no claims and no diff to make them from; claims='references' takes the reference comments"
+MOST_PAIRS = 1_000_000  # of a claim and a sentence in one review: under a second to assign
 _SILENT: Parts = {CON: 0.0, COMP: 0.0, REL: 0.0}
 
 
@@ -137,8 +138,8 @@ class Crscore(Metric):
 
     def _measure(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
         cut: Callable[[str], tuple[str, ...]] = published_sentences if self.variant == "published" else sentences
-        claims = [self._claims(case) for case, _ in items]
         said = [cut("\n".join(comment.body for comment in review.comments)) for _, review in items]
+        claims = [_bounded(self._claims(case), own) for (case, _), own in zip(items, said, strict=True)]
         texts = [
             Texts(tuple(claim.body for claim in own), spoken)
             for own, spoken in zip(claims, said, strict=True)
@@ -178,6 +179,13 @@ class Crscore(Metric):
             return offline_claims(case.change) or NO_CLAIMS
         except (AnalyserCrash, AnalyserTimeout) as error:
             return Failure(kind=FailureKind.CRASH, message=str(error))
+
+
+def _bounded(claims: tuple[Claim, ...] | str | Failure, spoken: Sequence[str]) -> tuple[Claim, ...] | str | Failure:
+    """The claims, or that there are too many pairs of a claim and a sentence."""
+    if isinstance(claims, tuple) and len(claims) * len(spoken) > MOST_PAIRS:
+        return f"too many to pair: {len(claims):,} claims with {len(spoken):,} sentences"
+    return claims
 
 
 def three_numbers(cosines: Matrix, threshold: float | None) -> Parts:
