@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from judged_studies import graded, of_language
+from reviewgauge.analysis.stats import classification
 
 PAGE = (Path(__file__).parents[2] / "docs" / "explanation" / "published.md").read_text(encoding="utf-8")
 SPEC = re.compile(r"`([^`]+)`")
@@ -39,6 +40,12 @@ def lines() -> Iterator[Line]:
 
 OF_GRADES = [line for line in lines() if "here: Spearman" in line.cells or "here" in line.cells]
 OF_LANGUAGES = [line for line in lines() if "Python: here" in line.cells]
+
+
+def test_the_training_of_the_tree_is_called_ours() -> None:
+    """GradedReviews prints "Decision Tree" over Table 4 and nothing on how it was trained."""
+    assert "SMOTE, the split in halves and growth until all leaves are pure are ours." in " ".join(PAGE.split())
+    assert "follows the GradedReviews paper" not in (classification.__doc__ or "")
 
 
 def test_every_table_of_the_page_is_read() -> None:

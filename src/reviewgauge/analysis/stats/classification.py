@@ -1,12 +1,13 @@
 """Tables of predicted against true grades, and the classifiers that guess a grade from one score.
 
-A table is ... x k x k with predictions in rows, so that many are read at once; undefined figures are NaN. The decision
-tree follows the GradedReviews paper: the rows are split in half, SMOTE balances the training half, and a tree grown
-until its leaves are pure is tested on the other half, over several seeds. On one feature such a tree needs no growing:
-every impure node with two values is split, so each training value decides up to the middle between it and the next,
-whatever the criterion. `tests/analysis/stats/test_classification.py` compares it with scikit-learn's.
+A table is ... x k x k with predictions in rows, so that many are read at once; undefined figures are NaN. Of its
+decision tree the GradedReviews paper prints the name (Table 4) and the results, not how it was trained. The rest is
+ours: the rows are split in half, SMOTE balances the training half, and a tree grown until its leaves are pure is tested
+on the other half, over several seeds. On one feature such a tree needs no growing: every impure node with two values is
+split, so each training value decides up to the middle between it and the next, whatever the criterion.
+`tests/analysis/stats/test_classification.py` compares it with scikit-learn's.
 
-Sources: "Deep Assessment of Code Review Generation Approaches", arXiv:2501.05176, sections 6.3 and 6.4, Table 4;
+Sources: "Deep Assessment of Code Review Generation Approaches", arXiv:2501.05176, section 6.4, Table 4;
 Breiman et al., Classification and Regression Trees (1984); Chawla et al., SMOTE: Synthetic Minority Over-sampling
 Technique, JAIR 16 (2002); Cohen, Weighted kappa, Psychological Bulletin 70 (1968); Brodersen et al., The balanced
 accuracy and its posterior distribution, ICPR 2010; Hanley and McNeil, The meaning and use of the area under a ROC
@@ -155,8 +156,8 @@ def classifiers(
 ) -> tuple[tuple[Classifier, ...], str]:
     """The decision tree and the majority class on these rows; without classifiers, the reason.
 
-    Rows are split at random in two halves, `splits` times: single rows as in the paper, so reviews of one reference
-    may be on both sides. Intervals are the range over the splits.
+    Rows are split at random in two halves, `splits` times: single rows, so reviews of one reference may be on both
+    sides. Intervals are the range over the splits.
     """
     grades, label = np.unique(grade, return_inverse=True)
     label = label.reshape(-1)
