@@ -32,7 +32,7 @@ WHY: dict[int, tuple[str, str]] = {
     115: ("description in German", "keep_english"),
     116: ("two inline comments", "keep_reviewed"),
     117: ("nothing adopted", "keep_reviewed"),
-    118: ("opened by a bot", "drop_bots"),
+    118: ("opened by a bot, reviewed by people: stays", ""),
     119: ("reviewed by a bot only", "drop_bots"),
     120: ("documentation only", "drop_documentation"),
     121: ("every commented line changed later", "drop_outdated"),
@@ -69,7 +69,7 @@ FUNNELS: dict[str, tuple[tuple[str, frozenset[int]], ...]] = {
         ("link_issues", frozenset({126, 127, 128, 129})),
         ("drop_unmerged", frozenset({110, 111, 134})),
         ("drop_long", frozenset({135})),
-        ("drop_bots", frozenset({118, 119})),
+        ("drop_bots", frozenset({119})),
         ("drop_documentation", frozenset({120})),
         ("drop_duplicates", frozenset({101})),  # the newest come first, so 123 is the one that is kept
         # merged as it was commented on, and in 104 a comment on a whole file stands on no hunk
