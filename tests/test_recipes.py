@@ -28,7 +28,7 @@ from reviewgauge.models.fake.model import answer
 from reviewgauge.models.fake.rules import RULES
 from reviewgauge.models.request.messages import Message, Request, Role
 from reviewgauge.stages.select_repos import CONTEXT_LANGUAGES
-from reviewgauge.stages.split_hunks import SplitHunks
+from reviewgauge.stages.split_hunks import OUTDATED, SplitHunks
 from reviewgauge.stages.stratify import Stratify
 from reviewgauge.stages.where import Where
 from scripted_models import Messages, ScriptedModel, scripted
@@ -164,13 +164,14 @@ def test_each_filter_drops_what_it_is_for(recipe: str, tmp_path: Path, forge: Fo
     CHECKS[recipe](bench.cases())
 
 
-def test_to_locate_takes_the_final_state_without_what_is_outdated_there(tmp_path: Path, forge: Forge) -> None:
-    bench = Bench(tmp_path, "context_crbench", forge, "fake:rules", task="locate", balance="")
+def test_to_locate_takes_unmerged_entries_without_what_is_outdated(tmp_path: Path, forge: Forge) -> None:
+    bench = Bench(tmp_path, "context_crbench", forge, "fake:rules", task="locate")
     result = bench.finish()
     _check_funnel(TO_LOCATE, bench, result["card"]["funnel"])
     cases = bench.cases()
     assert {case.change.task for case in cases} == {Task.LOCATE}
-    assert {case.verdict for case in cases} == {None}
+    assert {case.verdict for case in cases} == {False}, "unmerged entries only, by one --set"
+    assert len(cases) == 4
     assert all(case.references for case in cases)
     assert "never closed" not in _said(cases), "the adopted ones are outdated"
 
@@ -234,7 +235,7 @@ def _dropped_in_turn(bench: Bench) -> list[tuple[str, frozenset[int]]]:
     parts: dict[str, set[int]] = defaultdict(set)
     for drop in bench.drops():
         number = number_of(drop["item"])
-        if number is not None:
+        if number is not None and drop["reason"] != OUTDATED:
             is_part = "/hunk/" in drop["item"] or "/thread-" in drop["item"]
             (parts if is_part else whole)[drop["by"].partition("(")[0]].add(number)
     found: list[tuple[str, frozenset[int]]] = []

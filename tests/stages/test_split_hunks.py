@@ -298,22 +298,39 @@ def test_to_locate_and_to_comment_only_what_people_commented_on() -> None:
     again = thread("again", line=2)
     wide = thread("wide", start=1, line=2)
     wide_said = reference(wide, span=Span(path="a.py", start=1, end=2), same_as="thread-gone")
-    one = item(TOP, again, DELETED, RENAMED)
+    one = item(TOP, again, DELETED, RENAMED).model_copy(update={"pull": None})
     one = one.with_case(references=(*one.case.references, wide_said))
     cases, _ = split(SplitHunks(task="locate"), one)
-    assert [(c.id, c.verdict, len(c.references)) for c in cases] == [
-        ("c/hunk/1", None, 3),
-        ("c/hunk/2", None, 1),
-        ("c/hunk/4", None, 1),
+    assert [(patch_of(c), c.verdict, len(c.references)) for c in cases] == [
+        (HUNKS[0], False, 3),
+        (HUNKS[1], False, 1),
+        ("@@ -1,1 +1,1 @@\n-x\n+y", False, 1),
     ]
+    ids = [c.id for c in cases]
     cases, _ = split(SplitHunks(task="comment"), one)
     assert [(c.id, c.change.focus, [r.id for r in c.references]) for c in cases] == [
-        ("c/hunk/1/1", Span(path="a.py", start=2), ["thread-top", "thread-again"]),
-        ("c/hunk/1/2", Span(path="a.py", start=1, end=2), ["thread-wide"]),
-        ("c/hunk/2", Span(path="a.py", start=11, side=Side.OLD), ["thread-gone"]),
-        ("c/hunk/4", Span(path="old.py", start=1), ["thread-ren"]),
+        (f"{ids[0]}/1", Span(path="a.py", start=2), ["thread-top", "thread-again"]),
+        (f"{ids[0]}/2", Span(path="a.py", start=1, end=2), ["thread-wide"]),
+        (ids[1], Span(path="a.py", start=11, side=Side.OLD), ["thread-gone"]),
+        (ids[2], Span(path="old.py", start=1), ["thread-ren"]),
     ]
     assert cases[1].references[0].same_as is None, "the other phrasing stands in another case"
+
+
+@pytest.mark.parametrize("task", ["locate", "comment"])
+def test_to_locate_and_to_comment_take_the_unmerged_entries_of_assess(grown: Grown, task: str) -> None:
+    """ContextCRBench, section 3.3: "we exclusively sample from unmerged entries"."""
+    now = {"outdated": False, "position": 1}
+    one = grown.item(on(grown, 5, now_line=5, **now), on(grown, 30, "2", now_line=30, **now))
+    cases, drops = split(SplitHunks(task=task), one)  # type: ignore[arg-type]
+    assessed = split(SplitHunks(), one)[0]
+    assert [(c.id, c.verdict) for c in cases] == [(c.id, c.verdict) for c in assessed if c.verdict is False]
+    assert [(c.change.head, "+x = 1" in patch_of(c)) for c in cases] == [(grown.first, True)]
+    assert [d.reason for d in drops] == ["commented on, and merged unchanged"]
+    assert [d.reason for d in split(SplitHunks(task=task), grown.item(on(grown, 5)))[1]] == [  # type: ignore[arg-type]
+        "a comment that is outdated",
+        "no hunk that people commented on",
+    ]
 
 
 def test_without_a_diff_or_a_comment_there_is_nothing_to_split() -> None:

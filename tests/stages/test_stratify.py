@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.protocols import Stage
+from reviewgauge.core.records import Task
 from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.engine.build.pipeline import WithoutBuild
@@ -66,6 +67,13 @@ def test_the_papers_1080_of_four_periods_and_nine_languages(context: BuildFolder
     assert strata.rows[0] == ("before 2022-01-01", "C", 40, 30, 0, "False 20, True 20")
     assert strata.rows[-1][0] == "from 2024-01-01"
     assert "1080 drawn from 36 strata." in strata.text
+
+
+def test_the_papers_draw_takes_unmerged_entries_of_locate_as_they_come(context: BuildFolder) -> None:
+    items = [candidate(f"f{n}", False, language="Go", created="2021-06-01") for n in range(40)]
+    drawn = Drawn(PAPER, [item.with_change(task=Task.LOCATE) for item in items], context)
+    assert len(drawn.ids) == 30
+    assert section(context.sections, "Strata").rows == (("before 2022-01-01", "Go", 40, 30, 0, "all 40"),)
 
 
 def test_a_cell_that_is_short_stays_balanced_and_is_named(context: BuildFolder) -> None:

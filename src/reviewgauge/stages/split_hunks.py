@@ -3,9 +3,9 @@
 Source: ContextCRBench (arXiv:2511.07017), whose entries are commented hunks for three tasks. Of the first task, with
 merged and unmerged entries, the paper says neither where the merged ones come from nor in which state a hunk is taken.
 Our reading: a hunk that was commented on could not be merged as it stood then, unless it was merged without a change;
-a hunk of the merged state that nobody commented on could. Table 2 (67,910 entries for the first task, 13,512 for the
-other two, which use unmerged ones only) agrees with it; its filter of outdated hunks does not: what stopped a merge was
-mostly changed afterwards.
+a hunk of the merged state that nobody commented on could. The other two tasks take the unmerged ones alone, as in
+section 3.3. Table 2 (67,910 entries for the first task, 13,512 for the other two) agrees with it; its filter of
+outdated hunks does not: what stopped a merge was mostly changed afterwards.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class SplitHunks(Stage):
 
     `focus` is the hunk, for `comment` the commented lines, one case for each place. The change keeps this one hunk,
     so the other tasks' reviewers see the same. The fact `pull` names what a hunk is a part of: hunks of one pull
-    request are not independent, and intervals resample them together. For `assess` a commented hunk is taken as it
-    stood when it was commented on, with the change's base and head of then; `outdated=False` leaves out what was
-    said on lines that were changed later, as the paper does. Beside them stand up to `mergeable` hunks, by the
-    seed, of each change that was merged as it stands (in a bare history: that is clean): those without a comment,
-    and none of a file where one has lost its place.
+    request are not independent, and intervals resample them together. A commented hunk is taken as it stood when it
+    was commented on, with the change's base and head of then, and left out if it was merged like that. What was said
+    on lines that were changed later is left out too, as in the paper, but for `assess` unless `outdated=False`. For
+    `assess`, beside them stand up to `mergeable` hunks, by the seed, of each change that was merged as it stands (in a
+    bare history: that is clean): those without a comment, and none of a file where one has lost its place.
     """
 
     task: Literal["assess", "locate", "comment"] = "assess"
@@ -86,56 +86,42 @@ class SplitHunks(Stage):
         if not item.case.change.has_diff:
             yield self.drop(item.id, "no diff at hand")
             return
-        is_assess, has_part = self.task == "assess", False
-        for part in self._assessed(item) if is_assess else self._commented_now(item):
+        has_part = False
+        for part in self._parts(item):
             has_part |= isinstance(part, Candidate)
             yield part
         if not has_part:
-            yield self.drop(item.id, "no hunk to assess" if is_assess else "no hunk that people commented on")
+            yield self.drop(
+                item.id, "no hunk to assess" if self.task == "assess" else "no hunk that people commented on"
+            )
 
-    def _assessed(self, item: Candidate) -> Iterator[Candidate | Drop]:
-        """Commented hunks in their commented state, and hunks that were merged without a comment."""
-        seen, lost = seen_hunks(item, outdated=self.outdated)
+    def _parts(self, item: Candidate) -> Iterator[Candidate | Drop]:
+        """Commented hunks in their commented state; for `assess` also hunks that were merged without a comment."""
+        seen, lost = seen_hunks(item, outdated=self.outdated and self.task == "assess")
         for comment, reason, detail in lost:
             yield self.drop(f"{item.id}/{comment}", reason, detail)
         for one in seen:
             part = self._part(item, one.change, one.file, one.hunk, _hunk_id(item, one.file, one.hunk))
             unchanged = merged_unchanged(item, one)
-            if unchanged is False:
-                yield part.with_case(references=_self_contained(one.comments), verdict=False)
-            else:
+            if unchanged is not False:
                 yield self.drop(part.id, UNCHANGED if unchanged else NOT_COMPARED)
-        free = untouched(item, seen) if _as_merged(item) else []
+            elif self.task == "comment":
+                yield from self._by_place(part, one.comments)
+            else:
+                yield part.with_case(references=_self_contained(one.comments), verdict=False)
+        free = untouched(item, seen) if self.task == "assess" and _as_merged(item) else []
         names = [(_hunk_id(item, file, hunk), at) for at, (file, hunk) in enumerate(free)]
         for at in sorted(draw(self.seed, item.id, names, self.mergeable)):
             part = self._part(item, item.case.change, *free[at], names[at][0])
             yield part.with_case(references=(), verdict=True)
 
-    def _commented_now(self, item: Candidate) -> Iterator[Candidate | Drop]:
-        """The commented hunks of the current change."""
-        hunks = hunks_of(item.case.change)
-        on: dict[int, list[Comment]] = {}
-        for comment in item.case.references:
-            at = hunk_at(hunks, comment.span)
-            if at is None:
-                yield self.drop(f"{item.id}/{comment.id}", ON_NO_HUNK)
-            else:
-                on.setdefault(at, []).append(comment)
-        for at in sorted(on):
-            yield from self._commented(item, *hunks[at], on[at], f"{item.id}/hunk/{at + 1}")
-
-    def _commented(
-        self, item: Candidate, file: ChangedFile, hunk: Hunk, comments: list[Comment], name: str
-    ) -> Iterator[Candidate]:
-        part = self._part(item, item.case.change, file, hunk, name)
-        if self.task != "comment":
-            yield part.with_case(references=_self_contained(comments), verdict=None)
-            return
+    def _by_place(self, part: Candidate, comments: list[Comment]) -> Iterator[Candidate]:
+        """One case for each commented place of a hunk, which is its focus."""
         places = dict.fromkeys(comment.span for comment in comments)
         for number, span in enumerate(places, 1):
-            ident = name if len(places) == 1 else f"{name}/{number}"
+            ident = part.id if len(places) == 1 else f"{part.id}/{number}"
             references = _self_contained([c for c in comments if c.span == span])
-            yield part.with_change(focus=span).with_case(id=ident, references=references, verdict=None)
+            yield part.with_change(focus=span).with_case(id=ident, references=references, verdict=False)
 
     def _part(self, item: Candidate, change: Change, file: ChangedFile, hunk: Hunk, name: str) -> Candidate:
         """The candidate narrowed to one hunk of `change`, which is one of its states."""

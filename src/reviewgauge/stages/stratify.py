@@ -18,7 +18,7 @@ from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.records import Case
+from reviewgauge.core.records import Case, Task
 from reviewgauge.core.trust import Word
 from reviewgauge.stages.sampling.draws import Described, check_day, day_of, draw, draw_key, value_of
 
@@ -32,7 +32,8 @@ class Stratify(Stage):
 
     `by` are facts; `repo` is the repository, `verdict` whether a change can be merged, `period` the part of time
     between the dates `periods`, by the fact `created`. `balance` names a fact of which each value is drawn as often in
-    every stratum; one that lacks a value gives none. A case that does not state a fact is dropped.
+    every stratum; one that lacks a value gives none. Entries of `locate` and `comment` are all unmerged: their verdict
+    is not balanced. A case that does not state a fact is dropped.
     """
 
     example: ClassVar[str] = 'stratify(by=("language",), per_cell=2)'
@@ -64,7 +65,7 @@ class Stratify(Stage):
         for position, item in enumerate(items):
             described.add(item.case)
             cell = self._cell(item.case)
-            outcome = value_of(item.case, self.balance) if self.balance else ""
+            outcome = "" if not self.balance or self._one_sided(item.case) else value_of(item.case, self.balance)
             missing = cell if isinstance(cell, str) else self.balance if outcome is None else ""
             if missing:
                 unstated[position] = missing
@@ -81,6 +82,9 @@ class Stratify(Stage):
                 yield self.drop(item.id, "not drawn")
         context.report(described.section("stratify", chosen))
         context.report(self._section(cells, drawn))
+
+    def _one_sided(self, case: Case) -> bool:
+        return self.balance == "verdict" and case.change.task in (Task.LOCATE, Task.COMMENT)
 
     def _cell(self, case: Case) -> Cell | str:
         """The stratum of a case, or the fact that it does not state."""
@@ -99,8 +103,8 @@ class Stratify(Stage):
         return f"from {self.periods[at - 1]}" + (f" to before {self.periods[at]}" if at < len(self.periods) else "")
 
     def _draw(self, cells: Mapping[Cell, Mapping[str, Sequence[Member]]]) -> dict[Cell, list[int]]:
-        values = {value for outcomes in cells.values() for value in outcomes} if self.balance else {""}
-        if self.balance == "verdict":
+        values = {value for outcomes in cells.values() for value in outcomes} or {""}
+        if self.balance == "verdict" and values != {""}:
             values = {"True", "False"}
         each = max(len(values), 1)
         room = {cell: each * min(len(outcomes.get(value, ())) for value in values) for cell, outcomes in cells.items()}
@@ -127,7 +131,7 @@ class Stratify(Stage):
             there = sum(map(len, cells[cell].values()))
             lacking = max(self.per_cell - len(drawn[cell]), 0)
             short += lacking > 0
-            counts = ", ".join(f"{value} {len(members)}" for value, members in sorted(cells[cell].items()))
+            counts = ", ".join(f"{value or 'all'} {len(members)}" for value, members in sorted(cells[cell].items()))
             rows.append((*cell, there, len(drawn[cell]), lacking, *([counts] if self.balance else [])))
         text = f"{sum(map(len, drawn.values()))} drawn from {len(cells)} strata."
         if short:

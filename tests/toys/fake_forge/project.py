@@ -73,7 +73,8 @@ FUNNELS: dict[str, tuple[tuple[str, frozenset[int]], ...]] = {
         ("drop_documentation", frozenset({120})),
         ("drop_duplicates", frozenset({101})),  # the newest come first, so 123 is the one that is kept
         # merged as it was commented on, and in 104 a comment on a whole file stands on no hunk
-        ("split_hunks", frozenset({104, 105, 106, 107, 117, 139})),
+        ("split_hunks", frozenset({104, 105, 106, 107, 117})),
+        ("drop_documentation", frozenset({139})),
         ("where", frozenset({113, 137})),  # a script, and a file of no language
         ("drop_low_value", frozenset({136})),
     ),
@@ -87,13 +88,13 @@ FUNNELS: dict[str, tuple[tuple[str, frozenset[int]], ...]] = {
         ("drop_trivial", frozenset({125})),
     ),
 }
-# ContextCRBench's procedure for another task than assess, which takes the final state.
+# ContextCRBench's procedure for another task than assess: unmerged entries without outdated comments.
 TO_LOCATE: tuple[tuple[str, frozenset[int]], ...] = (
     *FUNNELS["context_crbench"][:6],
     ("drop_outdated", frozenset({121})),
-    ("split_hunks", frozenset({104})),  # its comment on a whole file stands on no hunk
+    ("split_hunks", frozenset({104, 105, 106, 107, 117})),
     ("drop_documentation", frozenset({139})),
-    ("drop_low_value", frozenset({105, 106, 107, 136})),
+    ("drop_low_value", frozenset({136})),
 )
 UNSURE = 138  # of whose discussion a model says something else when it is asked again
 
@@ -234,9 +235,12 @@ def _with_readme(number: int) -> Pull:
     first = shop.addition(thing)
     files = {**first.files, "README.md": Swap("# Shop\n", f"# Shop\n\nWith {thing}s.\n")}
     said = Said("bob", "The readme should rather link to the list of all products.", 9)
+    second = shop.correction(thing)
+    below = Swap(f"With {thing}s.\n", f"With {thing}s.\n\nAll new.\n")
+    more = replace(second, files={**second.files, "README.md": below})
     return _pull(
         number,
-        pushes=(Push((replace(first, files=files),)), Push((shop.correction(thing),), hours=30)),
+        pushes=(Push((replace(first, files=files),)), Push((more,), hours=30)),
         threads=(*shop.three_threads(thing), Thread("README.md", f"With {thing}s.", (said,))),
     )
 
