@@ -9,7 +9,7 @@ import pytest
 
 from git_project import commit, make_change, run_git
 from reviewgauge.core.building import Candidate, Decision
-from reviewgauge.core.records import Case, Change, FileStatus, Side, Snippet, Span
+from reviewgauge.core.records import Case, Change, FileStatus, Issue, Side, Snippet, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.add_functions import AddFunctions
@@ -72,6 +72,20 @@ def test_the_function_before_and_after(tmp_path: Path, context: BuildFolder) -> 
     assert places(found) == [("old", "method", "Shop.price", 10, 12), ("new", "method", "Shop.price", 10, 13)]
     assert found[0].text == f"    {SHOWN}"
     assert found[1].path == "shop.py"
+
+
+def test_the_card_counts_what_the_papers_table_2_counts(tmp_path: Path, context: BuildFolder) -> None:
+    change = edited(tmp_path, ("total = n", "total = n\n        total *= 2"))
+    said = {"title": "Twice", "description": "", "issues": (Issue(number=1, title="Ä", body="b"),)}
+    told = change.model_copy(update=said)
+    cases = [
+        Case(id=name, change=told, verdict=verdict, facts={"language": name})
+        for name, verdict in (("Go", True), ("C", False), ("Rust", False))
+    ]
+    list(AddFunctions(changed=True).apply([Candidate(case=case) for case in cases], context))
+    table = next(one for one in context.sections if one.title == "Entries and their context")
+    assert table.columns == ("entries", "number", "languages", "lines of hunks", "length of text", "lines of code")
+    assert table.rows == (("all", 3, 3, 3 * 7, 3 * 7, 3 * 7), ("unmerged", 2, 2, 2 * 7, 2 * 7, 2 * 7))
 
 
 def test_context_lines_count_as_the_paper_has_it(tmp_path: Path, context: BuildFolder) -> None:
@@ -160,7 +174,7 @@ def test_the_card_counts_kinds_and_says_why_there_are_windows(tmp_path: Path, co
         tmp_path / "code", {"a.py": "x = 1\n", "a.kt": "val x = 1\n"}, {"a.py": "x = 2\n", "a.kt": "val x = 2\n"}
     )
     run(AddFunctions(), context, change)
-    (section,) = context.sections
+    section, _ = context.sections
     assert section.columns == ("kind", "before", "after")
     assert section.rows == (("file", 1, 1), ("window", 1, 1))
     assert "no grammar for Kotlin (2)" in section.text

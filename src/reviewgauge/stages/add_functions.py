@@ -18,10 +18,12 @@ from pathlib import Path
 
 from typing_extensions import override
 
+from reviewgauge.core.base import Fact
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.records import Side
+from reviewgauge.core.records import Case, Side
+from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.git.blobs import BlobReader
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.around_hunks import AroundHunks, Found
@@ -52,6 +54,7 @@ class AddFunctions(Stage):
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         kinds: Counter[tuple[str, Side]] = Counter()
         reasons: Counter[str] = Counter()
+        entries = _Entries()
         with ExitStack() as stack:
             reader = cache(lambda git: stack.enter_context(BlobReader(Repository(Path(git)))))
             threads = stack.enter_context(ThreadPoolExecutor(_THREADS))
@@ -70,8 +73,50 @@ class AddFunctions(Stage):
                 snippets = tuple(snippet for snippet, _ in found if snippet is not None)
                 kinds.update((snippet.kind, snippet.side) for snippet in snippets)
                 reasons.update(reason for _, reason in found if reason)
-                yield item.with_change(snippets=snippets)
+                made = item.with_change(snippets=snippets)
+                entries.add(made.case)
+                yield made
         context.report(_section(kinds, reasons))
+        context.report(entries.section())
+
+
+class _Entries:
+    """Counts as in ContextCRBench's Table 2: of all entries, and of those that could not be merged."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, Counter[str]] = {}
+        self._languages: dict[str, set[Fact]] = {}
+
+    def add(self, case: Case) -> None:
+        """Count an entry."""
+        change = case.change
+        texts = (change.title, change.description, *(text for one in change.issues for text in (one.title, one.body)))
+        more = Counter(
+            entries=1,
+            hunks=sum(len(hunk.lines) for file in change.files for hunk in parse_patch(file.patch or "")),
+            text=sum(map(len, texts)),
+            code=sum(len(one.text.splitlines()) for one in change.snippets),
+        )
+        for group in ("all", "unmerged")[: 1 + (case.verdict is False)]:
+            self._counts.setdefault(group, Counter()).update(more)
+            self._languages.setdefault(group, set()).update(
+                {case.facts["language"]} if "language" in case.facts else ()
+            )
+
+    def section(self) -> CardSection:
+        """The table."""
+        rows = [
+            (group, count["entries"], len(self._languages[group] - {""}), count["hunks"], count["text"], count["code"])
+            for group, count in self._counts.items()
+        ]
+        return CardSection(
+            by="add_functions",
+            title="Entries and their context",
+            text="As in ContextCRBench's Table 2, before a sample is drawn: assess takes all, locate and comment"
+            " the unmerged ones. Text is title, description and issues, in characters; the paper names no unit.",
+            columns=("entries", "number", "languages", "lines of hunks", "length of text", "lines of code"),
+            rows=tuple(rows),
+        )
 
 
 def _section(kinds: Counter[tuple[str, Side]], reasons: Counter[str]) -> CardSection:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.leaderboard import (
+    Across,
     Comparison,
     ComparisonTable,
     Leaderboard,
@@ -33,6 +34,7 @@ SHORT = {
 }
 BOUNDS_SHOWN = 6  # bounded differences
 NAMED = 4  # more systems than this are counted, not named
+ENOUGH = 3  # systems from which on their variance is shown
 ALPHA = 0.05
 
 
@@ -103,6 +105,7 @@ def _footer(board: Leaderboard) -> list[RenderableType]:
     told = [f"{SHORT.get(r, r)}: {words}" for r, words in figures.EXPLAINED.items() if r in known]
     if told:
         lines.append("; ".join([*told, "–: undefined; 2!: 2 failed"]))
+    lines += [_across(one) for one in board.across if one.reading == board.headline and one.systems >= ENOUGH]
     lines += [f"{one_line(s.system, 60)}: {text}" for s in board.systems if (text := figures.spread_words(s))]
     failing: dict[str, list[str]] = {}
     for s in board.systems:
@@ -115,6 +118,14 @@ def _footer(board: Leaderboard) -> list[RenderableType]:
     lines += [f"! {warning}" for warning in (board.estimate_note, *board.warnings) if warning]
     lines += [f"! {count} reviews break an identity: {words}" for words, count in board.broken.items()]
     return [Text(""), notes_below(*lines)]
+
+
+def _across(one: Across) -> str:
+    mean, deviation = figures.number(one.mean, one.unit), figures.number(one.variance**0.5, one.unit)
+    return (
+        f"across {one.systems} systems: mean {mean}, variance {one.variance:.4g}, "
+        f"whose root is {deviation} {figures.label(one.reading)}"
+    )
 
 
 def _kinds(system: SystemSummary, reading: str) -> str:
