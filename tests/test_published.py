@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import reviewgauge
 from judged_studies import graded, of_language, sample, study
 from reviewgauge.analysis.raters import AgreementSettings as Agreement
 from reviewgauge.analysis.raters import LabelFilter, agreement_report
@@ -19,7 +20,7 @@ from reviewgauge.analysis.validity.calibration import out_of_fold
 from reviewgauge.analysis.validity.sample import RowSample, sweeps
 from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.reports.validity import GradeRow
+from reviewgauge.core.reports.validity import ClaimShares, GradeRow
 from reviewgauge.core.specs import load
 from reviewgauge.datasets.aacr_bench import AacrBench
 from reviewgauge.datasets.crscore_study import CrscoreStudy
@@ -314,14 +315,40 @@ def test_crscore_kappa(shared_data: Path) -> None:
 
 @pytest.mark.parametrize(
     ("language", "published"),
-    [("python", (83.65, 12.02, 4.33, 5.77)), ("java", (79.09, 13.22, 7.69, 8.89))],
+    [("Python", (83.65, 12.02, 4.33, 5.77)), ("Java", (79.09, 13.22, 7.69, 8.89))],
 )
 def test_crscore_claim_rates(shared_data: Path, language: str, published: tuple[float, ...]) -> None:
-    """CRScore, Table 1: accuracy, error, unverifiable and missing rate of the generated claims."""
-    counts = CrscoreStudy(path=str(shared_data / "crscore")).claim_counts(language)
-    judged = [counts["correct"], counts["incorrect"], counts["unverifiable"]]
-    assert sum(judged) == 416
-    assert [round(100 * count / 416, 2) for count in (*judged, counts["added"])] == list(published)
+    """CRScore, Table 1: accuracy, error, unverifiable and missing rate of the generated claims; intervals are ours."""
+    rows = claim_rows(shared_data, "accuracy")[language]
+    assert (rows.claims, [one.value for one in rows.shares]) == (
+        416,
+        ["correct", "incorrect", "unverifiable", "missing"],
+    )
+    assert [round(100 * (one.share.value or 0), 2) for one in rows.shares] == list(published)
+    assert all((one.share.low or 0) < (one.share.value or 0) < (one.share.high or 0) for one in rows.shares)
+    counts = CrscoreStudy(path=str(shared_data / "crscore")).claim_counts(language.lower())
+    assert [one.claims for one in rows.shares[:3]] == [counts[one.value] for one in rows.shares[:3]]
+
+
+def test_crscore_kinds_of_errors(shared_data: Path) -> None:
+    """CRScore, Table 12, of 46 wrong claims. The file has four knowledge errors, the paper three (6.52%): one claim has
+    two kinds, and its percentages add up to 100.
+    """
+    rows = claim_rows(shared_data, "error")[""]
+    assert rows.claims == 46
+    found = {one.value: (one.claims, round(100 * (one.share.value or 0), 2)) for one in rows.shares}
+    assert found == {
+        "knowledge": (4, 8.7),
+        "reasoning": (5, 10.87),
+        "localization": (2, 4.35),
+        "over-generalization": (9, 19.57),
+        "comprehension": (27, 58.7),
+    }
+
+
+def claim_rows(shared_data: Path, dimension: str) -> dict[str, ClaimShares]:
+    report = reviewgauge.agree("crscore_study", source=shared_data / "crscore", dimensions=[dimension], resamples=200)
+    return {rows.language: rows for rows in report.claims}
 
 
 @pytest.mark.parametrize(

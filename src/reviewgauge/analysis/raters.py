@@ -21,7 +21,7 @@ from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.bootstrap import FEW_CLUSTERS, Resampler
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.labels import Label, RaterKind, Scale, Subject
+from reviewgauge.core.labels import MISSING_CLAIM, Label, RaterKind, Scale, Subject, SubjectKind
 from reviewgauge.core.reports.validity import (
     AgreementReport,
     BatchAgreement,
@@ -109,6 +109,16 @@ class LabelFilter(NamedTuple):
     batches: Sequence[str] = ()
     rounds: Sequence[str] = ()
     kinds: Sequence[str] = ()
+
+    def why_not(self, label: Label) -> str:
+        """Why a label is not selected; empty where it is."""
+        if self.dimensions and label.dimension not in self.dimensions:
+            return "of another dimension"
+        if self.rounds and label.round not in self.rounds:
+            return "of another round"
+        if self.batches and label.batch not in self.batches:
+            return "of another batch"
+        return f"by a {label.rater_kind}" if self.kinds and label.rater_kind not in self.kinds else ""
 
 
 @dataclass(frozen=True)
@@ -242,11 +252,9 @@ def _independent(name: str, labels: Iterable[Label], chosen: LabelFilter) -> _Di
 def _unwanted(label: Label, chosen: LabelFilter) -> str:
     if label.consensus:
         return "consensus"
-    if chosen.rounds and label.round not in chosen.rounds:
-        return "of another round"
-    if chosen.batches and label.batch not in chosen.batches:
-        return "of another batch"
-    return f"by a {label.rater_kind}" if chosen.kinds and label.rater_kind not in chosen.kinds else ""
+    if label.subject.kind is SubjectKind.CLAIM and label.value == MISSING_CLAIM:
+        return "of a claim that a rater added"
+    return chosen.why_not(label)
 
 
 def _twice(first: Label, second: Label) -> UserError:

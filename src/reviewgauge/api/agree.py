@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
+from reviewgauge.analysis.claim_shares import claim_shares
 from reviewgauge.analysis.raters import AgreementSettings, LabelFilter, agreement_report
 from reviewgauge.api.judged_runs import keep_latest
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.protocols import Dataset
+from reviewgauge.core.records import Case
 from reviewgauge.core.reports.validity import AgreementReport
 from reviewgauge.core.specs import names
 from reviewgauge.datasets.files.labels import find_labels, read_label_file
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
+from reviewgauge.repo.syntax.languages import case_language
 
 
 class FoundLabels(NamedTuple):
-    """Labels, what to call them, the scales that are known, and what reading them left out."""
+    """Labels, what to call them, the scales and languages that are known, and what reading them left out."""
 
     labels: Sequence[Label]
     source: str
     scales: Mapping[str, Scale]
     notes: tuple[str, ...] = ()
+    languages: Mapping[str, str] = MappingProxyType({})  # by case
 
 
 def agree(
@@ -42,21 +47,24 @@ def agree(
     resamples: int = 1_000,
     seed: int = 0,
 ) -> AgreementReport:
-    """Every agreement coefficient of independent labels, by dimension.
+    """Every agreement coefficient of independent labels, by dimension, and the quality of claims that they judge.
 
     `labels` are labels, a file of them (CSV or JSON lines), a run folder, or a data set with recorded labels, whose
     files are in `source`. `kinds` keeps humans or models. `nominal` names dimensions whose numbers are codes without
     an order. `tolerance` is how far apart numbers still agree.
     """
     found = labels_from(labels, source)
+    chosen = LabelFilter(tuple(dimensions), tuple(batches), tuple(rounds), tuple(kinds))
     report = agreement_report(
         found.labels,
         source=found.source,
         scales=found.scales,
-        chosen=LabelFilter(tuple(dimensions), tuple(batches), tuple(rounds), tuple(kinds)),
+        chosen=chosen,
         settings=AgreementSettings(tolerance, tuple(nominal), resamples, seed),
     )
-    return report.model_copy(update={"warnings": (*found.notes, *report.warnings)})
+    wanted = [label for label in found.labels if not chosen.why_not(label)]
+    claims = claim_shares(wanted, found.languages, resamples=resamples, seed=seed)
+    return report.model_copy(update={"claims": claims, "warnings": (*found.notes, *report.warnings)})
 
 
 def labels_from(labels: str | Path | Dataset | Sequence[Label], source: str | Path | None) -> FoundLabels:
@@ -95,13 +103,15 @@ def _of_run(folder: Path) -> FoundLabels:
         scales = find_dataset(run.manifest.dataset.partition(" | ")[0]).scales()
     except UserError:  # a data set of the user that is gone
         scales = {}
-    labels, notes = keep_latest(label for case in run.cases() for label in case.labels)
-    return FoundLabels(labels, folder.resolve().name, scales, notes)
+    cases = run.cases()
+    labels, notes = keep_latest(label for case in cases for label in case.labels)
+    return FoundLabels(labels, folder.resolve().name, scales, notes, _languages(cases))
 
 
 def _of_dataset(dataset: Dataset, source: str | Path | None) -> FoundLabels:
     found = find_dataset(dataset, source)
-    labels = [label for case in found.cases() for label in case.labels]
+    cases = found.cases()
+    labels = [label for case in cases for label in case.labels]
     recorded: Sequence[Label] = ()
     try:
         _, recorded = found.recorded()
@@ -111,4 +121,9 @@ def _of_dataset(dataset: Dataset, source: str | Path | None) -> FoundLabels:
         if not labels:
             raise UserError(f"{dataset_label(found)} holds no labels: {error.problem}") from None
     unique = {label.to_line(): label for label in (*labels, *recorded)}
-    return FoundLabels(list(unique.values()), dataset_label(found), found.scales())
+    return FoundLabels(list(unique.values()), dataset_label(found), found.scales(), languages=_languages(cases))
+
+
+def _languages(cases: Iterable[Case]) -> dict[str, str]:
+    found = {case.id: case_language(case) for case in cases}
+    return {case: name for case, name in found.items() if name}

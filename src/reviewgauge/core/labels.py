@@ -28,6 +28,11 @@ class SubjectKind(StrEnum):
     PAIR = "pair"  # a comment and a reference
 
 
+# What raters say of a claim, and of one that they add; other words (ambiguous) are left out of its quality.
+JUDGED_CLAIM = ("correct", "incorrect", "unverifiable")
+MISSING_CLAIM = "missing"
+
+
 class Subject(Record):
     """The thing that a label judges; the ids that its kind needs are set."""
 

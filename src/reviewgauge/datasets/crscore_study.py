@@ -33,6 +33,7 @@ from reviewgauge.datasets.files.crscore_judgements import (
     blocks,
     case_of,
     claim_counts,
+    coded_claims,
     count_unrated,
     generated_claims,
     link_labels,
@@ -96,9 +97,10 @@ class CrscoreStudy(Dataset):
     def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
         """Ten reviews per case (nine systems and `msg`), and every judgement of the study.
 
-        Labels: con, comp and rel on reviews; `addressed` on a claim and a review; `accuracy` (phase 1) and
-        `necessary` (phase 2) on claims. The reliability test, where both raters judged con, comp, rel and
-        addressed, is the round `agreement`; labels without a round are the study, one rater per review.
+        Labels: con, comp and rel on reviews; `addressed` on a claim and a review; on claims `accuracy` (phase 1, with
+        those that raters found missing), `error` (kinds of wrong ones) and `necessary` (phase 2). The reliability
+        test, where both raters judged con, comp, rel and addressed, is the round `agreement`; labels without a round
+        are the study, one rater per review.
         """
         if parameters:
             raise UserError(f"crscore_study's recorded reviews have no parameter {next(iter(parameters))!r}")
@@ -128,7 +130,7 @@ class CrscoreStudy(Dataset):
             "rated reviews without msg": sum(
                 label.dimension == "rel" and label.subject.system != HUMAN for label in study
             ),
-            "coded claims": len({label.subject for label in study if label.dimension == "accuracy"}),
+            "coded claims": read.coded,
             "links": sum(label.dimension == ADDRESSED and label.value == 1 for label in study),
             "reviews rated twice": len(
                 {label.subject for label in read.labels if label.dimension == "rel" and label.round}
@@ -158,6 +160,7 @@ class _Study:
         self.cases: list[Case] = []
         self.reviews: list[Review] = []
         self.labels: list[Label] = []
+        self.coded = 0  # claims, by either rater
         available = _available(folder)
         if not available:
             raise UserError(
@@ -200,6 +203,7 @@ class _Study:
             self.labels += necessary_labels(block)
         count_unrated(rated, own.values(), systems, self._notes)
         self.labels += accuracy_labels(language, coded)
+        self.coded += coded_claims(coded)
         self._note_phase1(language, coded)
 
     def _note_phase1(self, language: Language, coded: Sequence[Pair]) -> None:

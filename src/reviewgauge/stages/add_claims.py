@@ -17,9 +17,8 @@ from reviewgauge.claims.merge import merged
 from reviewgauge.claims.model import claims_prompt
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.records import Case
 from reviewgauge.core.trust import ModelName
-from reviewgauge.repo.syntax.languages import language
+from reviewgauge.repo.syntax.languages import case_language
 from reviewgauge.stages.asking.stage import check_model, decision, prompt_pins
 
 
@@ -60,17 +59,9 @@ class AddClaims(Stage):
             return
         found = offline_claims(change, tools=self.tools)
         if self.model:
-            asked = model_claims(change, _language(item.case), self.model)
+            asked = model_claims(change, case_language(item.case), self.model)
             listed = "\n".join(f"{one.kind}: {one.body}" for one in asked)
             shown = "\n".join(f"{file.path}\n{file.patch}" for file in change.files if file.patch)
             yield decision(self, item, shown=shown or "(no diff)", decided=listed or "(none)")
             found = merged(asked, [one for one in found if one.kind == "issue"])
         yield item.with_case(claims=found)
-
-
-def _language(case: Case) -> str:
-    """The language of the case: that of its facts, else of the first file that has one."""
-    named = case.facts.get("language")
-    if isinstance(named, str) and named:
-        return f"{named[0].upper()}{named[1:]}"
-    return next(filter(None, (language(file.path) for file in case.change.files)), "")

@@ -358,12 +358,36 @@ class DimensionAgreement(Record):
     warnings: tuple[str, ...] = ()
 
 
+class ClaimShare(Record):
+    """How many claims have one value, as a share of those judged. `missing` ones were added, and may be over 1."""
+
+    value: str
+    claims: int
+    share: Figure
+
+
+class ClaimShares(Record):
+    """What raters say of claims in one dimension, such as the share of correct ones, or of each kind of error.
+
+    `claims` is what the shares divide by. `language` is empty for all. `split` counts claims on which raters differ.
+    """
+
+    dimension: str
+    language: str = ""
+    claims: int
+    changes: int
+    shares: tuple[ClaimShare, ...]
+    split: int = 0
+    left_out: Mapping[str, int] = Field(default_factory=dict)
+
+
 class AgreementReport(Record):
-    """What `reviewgauge agree` found."""
+    """What `reviewgauge agree` found. `claims` is there for labels of claims in words."""
 
     schema_version: Literal[1] = 1
     source: str
     dimensions: tuple[DimensionAgreement, ...]
+    claims: tuple[ClaimShares, ...] = ()
     resamples: int
     seed: int
     warnings: tuple[str, ...] = ()

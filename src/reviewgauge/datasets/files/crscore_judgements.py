@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from reviewgauge.core.json_reader import build
-from reviewgauge.core.labels import Label, Subject, SubjectKind
+from reviewgauge.core.labels import MISSING_CLAIM, Label, Subject, SubjectKind
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.files.crscore_tables import CrscoreRow, Language, Pair
@@ -232,7 +232,8 @@ def count_unrated(rated: Counter[str], every: Iterable[Block], systems: Mapping[
             notes.add(f"{block.id} ({missing} of {systems[block.id]} reviews)", "not rated")
 
 
-ACCURACY = "accuracy"
+ACCURACY, ERROR, ERROR_COLUMN = "accuracy", "error", "error type"
+_ERROR_NAMES = {"context": "over-generalization"}  # what the paper calls it
 WORDS = {1: "correct", 0: "incorrect", -1: "unverifiable", -2: "incomplete", 2: "ambiguous"}
 # The rows behind the paper's Cohen's kappa: the last 100 of the 115 that both raters coded.
 KAPPA_ROWS = {"py": range(395, 495)}
@@ -249,6 +250,11 @@ def claim_counts(pairs: Sequence[Pair]) -> Counter[str]:
     return counts
 
 
+def coded_claims(pairs: Sequence[Pair]) -> int:
+    """How many claims have a code of either rater."""
+    return sum(any(_code(pair, rater) is not None for rater, _ in pair.copies()) for pair in pairs)
+
+
 def generated_claims(pairs: Sequence[Pair]) -> dict[str, list[Claim]]:
     """The generated claims with their status, by index of the change; ids are g1, g2 ..."""
     found: defaultdict[str, list[Claim]] = defaultdict(list)
@@ -261,22 +267,38 @@ def generated_claims(pairs: Sequence[Pair]) -> dict[str, list[Claim]]:
 
 
 def accuracy_labels(language: Language, pairs: Sequence[Pair]) -> Iterator[Label]:
-    """Every code of either rater; where both coded a claim, the labels are independent.
+    """Codes of the claims that Table 1 counts, by either rater; claims that raters added; kinds of errors.
 
-    Values are words, since the numeric codes have no order: they allow neither a mean nor a weighted kappa.
+    Where both coded a claim the labels are independent, and that of Table 1 is the first. Values are words, since the
+    numeric codes have no order: they allow neither a mean nor a weighted kappa. Kinds of errors are those of Table 12.
     """
     counted: Counter[str] = Counter()
     batch = KAPPA_ROWS.get(language.code, range(0))
     for pair in pairs:
+        case = f"{language.code}-{pair.row.case}"
+        if body := pair.row.text("additional claims").strip():
+            subject = Subject(kind=SubjectKind.CLAIM, case=case, claim=f"row {pair.row.number}")
+            yield Label(subject=subject, rater=pair.rater, dimension=ACCURACY, value=MISSING_CLAIM, reason=body)
         if not pair.row.text("claim"):
             continue
         counted[pair.row.case] += 1
-        case, claim = f"{language.code}-{pair.row.case}", f"g{counted[pair.row.case]}"
-        subject = Subject(kind=SubjectKind.CLAIM, case=case, claim=claim)
+        if _code(pair, pair.rater) is None:
+            continue
+        subject = Subject(kind=SubjectKind.CLAIM, case=case, claim=f"g{counted[pair.row.case]}")
         rows = f"{batch[0]}-{batch[-1]}" if pair.row.number in batch else None
-        for rater, _ in pair.copies():
+        for rater, row in sorted(pair.copies(), key=lambda copy: copy[0] != pair.rater):
             if (code := _code(pair, rater)) is not None:
                 yield Label(subject=subject, rater=rater, dimension=ACCURACY, value=WORDS[code], batch=rows)
+            if kinds := _error_kinds(row):
+                yield Label(subject=subject, rater=rater, dimension=ERROR, value=kinds)
+
+
+def _error_kinds(row: CrscoreRow) -> str:
+    """The kinds of error in a cell that only some files have, with commas between; empty for none."""
+    if not row.cells.get(ERROR_COLUMN, "").strip():
+        return ""
+    kinds = [kind.strip().removesuffix(" error") for kind in row.word(ERROR_COLUMN).split(",")]
+    return ", ".join(_ERROR_NAMES.get(kind, kind) for kind in kinds if kind)
 
 
 def _code(pair: Pair, rater: str) -> int | None:

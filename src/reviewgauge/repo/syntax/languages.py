@@ -13,6 +13,8 @@ import re
 from functools import lru_cache
 from pathlib import PurePosixPath
 
+from reviewgauge.core.records import Case
+
 HEAD = 4096  # bytes of a file in which markers of generated code are looked for
 _HEAD_LINES = 40
 _LONG_LINES = 110  # characters a line on average from which a script or style sheet is minified, as linguist has it
@@ -169,6 +171,14 @@ def language_name(name: str) -> str:
     """
     name = name.strip()
     return _BY_LOWER.get(name.lower(), _BY_LOWER.get(name.lower().replace(" ", "_"), name))
+
+
+def case_language(case: Case) -> str:
+    """The language of a case: that of its facts, else of its first file that has one; empty if neither is known."""
+    named = case.facts.get("language")
+    if isinstance(named, str) and named.strip():
+        return language_name(named)
+    return next(filter(None, (language(file.path) for file in case.change.files)), "")
 
 
 def is_documentation(path: str) -> bool:

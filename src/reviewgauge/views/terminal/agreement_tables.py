@@ -6,6 +6,7 @@ It fits 100 columns and shows less on 80. `--json` has every figure.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -14,6 +15,7 @@ from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.validity import (
     AgreementReport,
     BatchAgreement,
+    ClaimShares,
     Coefficient,
     DimensionAgreement,
     Figure,
@@ -43,6 +45,8 @@ def agreement(report: AgreementReport) -> RenderableType:
     parts: list[RenderableType] = []
     for dimension in report.dimensions:
         parts += [*_dimension(dimension), Text("")]
+    for _, same in groupby(report.claims, key=lambda one: one.dimension):
+        parts += [*_claims(list(same)), Text("")]
     how = "no intervals: no resamples"
     if report.resamples:
         how = f"95% intervals from {report.resamples:,} resamples of whole cases, seed {report.seed}"
@@ -69,6 +73,28 @@ def _dimension(one: DimensionAgreement) -> Iterator[RenderableType]:
     if left_out or warnings:
         yield Text("")
         yield notes_below(f"labels left out: {left_out}" if left_out else "", *warnings)
+
+
+def _claims(groups: Sequence[ClaimShares]) -> Iterator[RenderableType]:
+    """The shares of the claims with each value; one group a language, and all."""
+    table = bare_table()
+    table.add_column("language", overflow="fold", max_width=NAME)
+    table.add_column("said of claims", overflow="fold")
+    for name in ("claims", "of", "share", "interval"):
+        number_column(table, name)
+    for group in groups:
+        for at, one in enumerate(group.shares):
+            language = (group.language or "all") if at == 0 else ""
+            interval = figures.interval(one.share.low, one.share.high, digits=3) or figures.UNDEFINED
+            cells = (f"{one.claims:,}", f"{group.claims:,}", _value(one.share), interval)
+            table.add_row(plain(language, NAME), plain(one.value, 60), *cells)
+    whole = groups[-1]
+    notes = [f"labels left out: {', '.join(f'{n:,} {word}' for word, n in whole.left_out.items())}"]
+    if whole.split:
+        notes.append(f"on {whole.split:,} claims raters differ: what most said counts, of a tie the first label")
+    yield plain(f"claims, {whole.dimension}: {whole.claims:,} of {whole.changes:,} changes", 400, "bold")
+    yield table
+    yield notes_below(*notes[not whole.left_out :])
 
 
 def _about(one: DimensionAgreement) -> str:

@@ -1,0 +1,105 @@
+"""The quality of claims from labels: shares of correct, wrong and unverifiable ones, missing ones, kinds of errors.
+
+Source: CRScore (arXiv:2409.19801), 4.1: accuracy, error and unverifiable rate are shares of the claims with one of
+these codes, and the missing rate is the number of claims that raters added divided by the same number. Claims of one
+change are not independent, so intervals resample whole changes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from reviewgauge.analysis.stats.arrays import Integers, Numbers
+from reviewgauge.analysis.stats.bootstrap import Resampler, resampled_sums
+from reviewgauge.analysis.stats.correlation import figure_of
+from reviewgauge.core.labels import JUDGED_CLAIM, MISSING_CLAIM, Label, Subject, SubjectKind
+from reviewgauge.core.reports.validity import ClaimShare, ClaimShares, Figure
+from reviewgauge.stages.sampling.audit import wilson
+
+
+def claim_shares(
+    labels: Sequence[Label], languages: Mapping[str, str], *, resamples: int, seed: int
+) -> tuple[ClaimShares, ...]:
+    """The shares of the values of each dimension that judges claims in words, by language and of all.
+
+    `languages` by case. Where raters differ on a claim the value of most counts, of a tie the first one, unless they
+    agreed on one together. A value with commas names several, such as two kinds of error.
+    """
+    found: list[ClaimShares] = []
+    by_dimension: dict[str, list[Label]] = {}
+    for label in labels:
+        if label.subject.kind is SubjectKind.CLAIM and isinstance(label.value, str):
+            by_dimension.setdefault(label.dimension, []).append(label)
+    for dimension, own in by_dimension.items():
+        for language, part in _by_language(own, languages):
+            found.append(_shares(dimension, language, part, resamples, seed))
+    return tuple(found)
+
+
+def _by_language(labels: Sequence[Label], languages: Mapping[str, str]) -> Iterator[tuple[str, list[Label]]]:
+    by_name: dict[str, list[Label]] = {}
+    for label in labels:
+        by_name.setdefault(languages.get(label.subject.case, ""), []).append(label)
+    if len(by_name) > 1:
+        yield from ((name, own) for name, own in by_name.items() if name)
+    yield "", list(labels)
+
+
+def _shares(dimension: str, language: str, labels: Sequence[Label], resamples: int, seed: int) -> ClaimShares:
+    verdicts, split = _verdicts(labels)
+    names = list(dict.fromkeys(name for own in verdicts.values() for name in own))
+    graded = not set(JUDGED_CLAIM).isdisjoint(names)
+    shown = [*JUDGED_CLAIM, MISSING_CLAIM] if graded else names
+    counted = {claim: own for claim, own in verdicts.items() if not set(own).isdisjoint(shown)}
+    cases: dict[str, int] = {}
+    cluster = np.array([cases.setdefault(claim.case, len(cases)) for claim in counted], dtype=np.int64)
+    values = np.array([[name in own for name in shown] for own in counted.values()], dtype=np.float64)
+    judged = np.array([not graded or own != (MISSING_CLAIM,) for own in counted.values()], dtype=np.float64)
+    n = int(judged.sum())
+    sums = resampled_sums(np.column_stack([values, judged]), cluster, Resampler(len(cases), resamples, seed))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        draws = sums[:, :-1] / sums[:, -1:]
+    left_out = Counter(name for claim, own in verdicts.items() if claim not in counted for name in own)
+    return ClaimShares(
+        dimension=dimension,
+        language=language,
+        claims=n,
+        changes=len(cases),
+        shares=tuple(
+            ClaimShare(value=name, claims=count, share=_figure(count, n, draws[:, at], cluster))
+            for at, (name, count) in enumerate(zip(shown, values.sum(axis=0).astype(int).tolist(), strict=True))
+        ),
+        split=split,
+        left_out=dict(left_out),
+    )
+
+
+def _figure(count: int, n: int, draws: Numbers, cluster: Integers) -> Figure:
+    """The share; where no claim has the value, or each one, Wilson's interval with changes for trials."""
+    if not n:
+        return Figure(value=None, n=0, reason="no claim was judged")
+    found = figure_of(count / n, n, draws, cluster)
+    if found.low is None or 0 < count < n:
+        return found
+    changes = int(cluster.max()) + 1
+    low, high = wilson(changes if count else 0, changes) or (0.0, 1.0)
+    return found.model_copy(update={"low": low, "high": high})
+
+
+def _verdicts(labels: Sequence[Label]) -> tuple[dict[Subject, tuple[str, ...]], int]:
+    """The value of each claim, in parts, and the number of claims on which raters differ."""
+    by_claim: dict[Subject, list[Label]] = {}
+    for label in labels:
+        by_claim.setdefault(label.subject, []).append(label)
+    found: dict[Subject, tuple[str, ...]] = {}
+    split = 0
+    for claim, own in by_claim.items():
+        agreed = [label for label in own if label.consensus]
+        votes = Counter(str(label.value) for label in agreed or own)  # in order of appearance, which breaks ties
+        split += len(votes) > 1
+        parts = dict.fromkeys(part.strip() for part in votes.most_common(1)[0][0].split(","))
+        found[claim] = tuple(part for part in parts if part)
+    return found, split
