@@ -12,7 +12,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, ChangedFile, RequiredContext, Side, Span
 from reviewgauge.core.specs import load, signature
-from reviewgauge.datasets.aacr_bench import AacrBench, size_class
+from reviewgauge.datasets.aacr_bench import AacrBench
 from reviewgauge.datasets.files.code import CODE, DIFFS, Diff
 
 
@@ -53,7 +53,7 @@ def test_the_slices_stand_on_the_union_of_both_files(cases: list[Case]) -> None:
     assert sorted(domains.values(), reverse=True) == [53, 44, 28, 20, 19, 13, 12, 8, 3]
     assert domains["Bug Fix"] == 53 and domains["Dependency Updates & Environment Compatibility"] == 3
     sizes = Counter(case.facts["size"] for case in cases)
-    assert [sizes[name] for name in ("1-9", "10-29", "30-99", "100-499", "500-999", "1000+")] == [8, 22, 47, 89, 34, 0]
+    assert [sizes[name] for name in ("XS", "S", "M", "L", "XL", "XXL")] == [8, 22, 47, 89, 34, 0]
     assert len(Counter(case.facts["language"] for case in cases)) == 10
     lone = [case for case in cases if not case.references]
     assert len(lone) == 4 and all(case.rejected and "language" in case.facts for case in lone)
@@ -79,14 +79,6 @@ def test_base_and_head(cases: list[Case]) -> None:
     heads = Counter(case.change.head for case in cases)
     assert max(bases.values()) == 2 and max(heads.values()) == 1
     assert not any(case.change.has_diff for case in cases)
-
-
-@pytest.mark.parametrize(
-    ("lines", "name"),
-    [(9, "1-9"), (10, "10-29"), (29, "10-29"), (30, "30-99"), (99, "30-99"), (499, "100-499"), (999, "500-999")],
-)
-def test_size_classes_hold_their_upper_bound(lines: int, name: str) -> None:
-    assert size_class(lines) == name and size_class(1000) == "1000+"
 
 
 # --- a small made-up copy of the format ------------------------------------------------------------------------------
@@ -142,7 +134,7 @@ def test_equal_comments_are_kept_apart(tmp_path: Path) -> None:
 def test_a_left_side_is_old_and_a_text_of_digits_is_a_count(tmp_path: Path) -> None:
     case = write(tmp_path, [sample(comment(side="left"), change_line_count="12")], []).cases()[0]
     assert case.references[0].span is not None and case.references[0].span.side is Side.OLD
-    assert case.facts["changed_lines"] == 12 and case.facts["size"] == "10-29"
+    assert case.facts["changed_lines"] == 12 and case.facts["size"] == "S"
 
 
 @pytest.mark.parametrize(

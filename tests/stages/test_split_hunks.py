@@ -6,6 +6,7 @@ import difflib
 import re
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -320,7 +321,7 @@ def test_to_locate_and_to_comment_only_what_people_commented_on() -> None:
 @pytest.mark.parametrize("task", ["locate", "comment"])
 def test_to_locate_and_to_comment_take_the_unmerged_entries_of_assess(grown: Grown, task: str) -> None:
     """ContextCRBench, section 3.3: "we exclusively sample from unmerged entries"."""
-    now = {"outdated": False, "position": 1}
+    now: dict[str, Any] = {"outdated": False, "position": 1}
     one = grown.item(on(grown, 5, now_line=5, **now), on(grown, 30, "2", now_line=30, **now))
     cases, drops = split(SplitHunks(task=task), one)  # type: ignore[arg-type]
     assessed = split(SplitHunks(), one)[0]

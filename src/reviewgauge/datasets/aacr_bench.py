@@ -23,6 +23,7 @@ from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import AACR_BENCH
 from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
 from reviewgauge.datasets.files.local_files import locate, parse_pull, read_json
+from reviewgauge.repo.diff.diffs import size_of
 
 _CATEGORIES = {
     "Security Vulnerability": "security",
@@ -32,12 +33,6 @@ _CATEGORIES = {
 }
 _NEEDS = {"Diff Level": RequiredContext.DIFF, "File Level": RequiredContext.FILE, "Repo Level": RequiredContext.REPO}
 _SIDES = {"left": Side.OLD, "right": Side.NEW}
-_SIZES = ((9, "1-9"), (29, "10-29"), (99, "30-99"), (499, "100-499"), (999, "500-999"))  # the paper's size classes
-
-
-def size_class(changed_lines: int) -> str:
-    """The paper's size class of a change: 1-9, 10-29, 30-99, 100-499, 500-999 or 1000+ changed lines."""
-    return next((name for most, name in _SIZES if changed_lines <= most), "1000+")
 
 
 class _Sample(NamedTuple):
@@ -137,7 +132,7 @@ def _read_sample(at: Node, notes: list[Drop]) -> _Sample:
     facts: dict[str, str | int] = {
         "language": at["project_main_language"].as_text(),
         "domain": at["category"].as_text(),
-        "size": size_class(lines),
+        "size": size_of(lines),
         "repository": address.repo,
         "changed_lines": lines,
     }
