@@ -27,6 +27,7 @@ from reviewgauge.engine.build.recipes import make_stages, read_recipe, recipe_na
 from reviewgauge.models.fake.model import answer
 from reviewgauge.models.fake.rules import RULES
 from reviewgauge.models.request.messages import Message, Request, Role
+from reviewgauge.stages.classify_category import CATEGORIES
 from reviewgauge.stages.select_repos import CONTEXT_LANGUAGES
 from reviewgauge.stages.split_hunks import OUTDATED, SplitHunks
 from reviewgauge.stages.stratify import Stratify
@@ -291,6 +292,8 @@ def _check_aacr(cases: Sequence[Case]) -> None:
         assert case.facts["revision"] == 1
         assert case.facts["domain"]
         assert {one.needs for one in case.references} != {None}
+        both = (*case.references, *case.neutral)
+        assert {one.category in CATEGORIES for one in both if one.needs is not None} == {True}
     said = [one.body for case in cases for one in case.references]
     assert any("never closed" in body for body in said), "also the adopted ones: the state they were said on was chosen"
 

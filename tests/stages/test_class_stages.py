@@ -1,4 +1,4 @@
-"""classify_domain and context_level: the classes that judges and `classify` know, as facts of a case."""
+"""Stages that state classes which judges and `classify` know: domain, category and context level."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from reviewgauge.core.records import RequiredContext
 from reviewgauge.core.results import Failed
 from reviewgauge.judges.classes.classes import QUESTIONS
 from reviewgauge.models.request.messages import Call
+from reviewgauge.stages.classify_category import CATEGORIES, ClassifyCategory
 from reviewgauge.stages.classify_domain import CODES, ClassifyDomain
 from reviewgauge.stages.context_level import ContextLevel
 from scripted_models import scripted
@@ -68,13 +69,30 @@ def test_the_level_is_set_where_it_is_not_stated_and_can_be_told(calls: list[Cal
     assert the_one(ContextLevel(FAKE, of="both"), item).case.neutral[0].needs is RequiredContext.FILE
 
 
+def test_one_of_the_four_categories_is_set_where_none_of_them_is_stated(calls: list[Call]) -> None:
+    item = candidate(
+        reference("a", "This is open to SQL injection"),
+        reference("b", "This loop is slow", category="other"),
+        reference("c", "This is open to SQL injection", category="defect"),
+        reference("d", "No hunk is at hand", None),
+        neutral=(reference("e", "Please rename this"),),
+    )
+    (kept,), _, decisions = made(ClassifyCategory(FAKE), item)
+    assert [one.category for one in kept.case.references] == ["security", "performance", "defect", None]
+    assert kept.case.neutral[0].category is None
+    assert [one.decided for one in decisions] == ["security", "performance"]
+    assert len(calls) == 2
+    both = the_one(ClassifyCategory(FAKE, of="both", prompt="published"), item)
+    assert both.case.neutral[0].category in CATEGORIES
+
+
 def test_the_thread_of_an_outdated_line_lends_its_hunk() -> None:
     outdated = thread("7", "Every caller breaks", line=20).model_copy(update={"hunk": "@@ -18,2 +18,3 @@\n a\n+b\n c"})
     assert the_one(ContextLevel(FAKE), of_threads(outdated)).case.references[0].needs is RequiredContext.REPO
 
 
 def test_unknown_models_and_votes_are_refused_at_once() -> None:
-    for stage in (ClassifyDomain, ContextLevel):
+    for stage in (ClassifyCategory, ClassifyDomain, ContextLevel):
         assert stage(FAKE).models == (FAKE,)
         assert stage(FAKE).pins() == stage("openai:gpt-5").pins() != {}
         with pytest.raises(UserError, match="is not a model"):
