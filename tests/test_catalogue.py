@@ -17,6 +17,7 @@ REQUIRED = {
     "agent": "agent(model='fake:rules')",
     "augment": "augment(model='fake:rules')",
     "classify_domain": "classify_domain(model='fake:rules')",
+    "classify_category": "classify_category(model='fake:rules')",
     "context_level": "context_level(model='fake:rules')",
     "drop_low_value": "drop_low_value(model='fake:rules')",
     "cascade": "cascade(then='fake:rules')",
