@@ -8,9 +8,8 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
 
-from reviewgauge.claims.sides import HunkSide, Pair
-from reviewgauge.claims.statements import Statement, from_to, quoted
-from reviewgauge.core.records import Side
+from reviewgauge.claims.sides import Pair
+from reviewgauge.claims.wording import Statement, from_to, quoted
 
 RANK_LINES, RANK_COMMENTS, RANK_SPACE = 80, 90, 95
 MOST_BY_LINE = 40  # sentences about the lines of a hunk
@@ -30,39 +29,39 @@ def line_statements(
 
     `code`: the file is code, so that some lines may be comments.
     """
-    said = False
-    old_moved, new_moved = _moved(pair)
-    for removed, added in pair.blocks:
-        olds = [row for row in removed if row not in old_moved and _tells(pair.old.rows[row])]
-        news = [row for row in added if row not in new_moved and _tells(pair.new.rows[row])]
+    said = bool(old_done or new_done)
+    moved = _moved(pair)
+    for block in pair.blocks:
+        olds, news = (
+            [row for row in rows if row not in gone and _tells(side.rows[row])]
+            for side, rows, gone in zip((pair.old, pair.new), block, moved, strict=True)
+        )
         for before, after in _matched(pair, olds, news):
-            if after is not None and after not in new_done:
-                said = True
-                if before is None:
-                    yield _one(pair.new, after, "is added", code)
-                else:
-                    yield from _changed(pair, before, after, code)
-            elif after is None and before is not None and before not in old_done:
-                said = True
-                yield _one(pair.old, before, "is removed", code)
-    if not said and not old_done and not new_done:
-        yield from _only_space(pair)
+            if after in new_done or (after is None and before in old_done):
+                continue
+            said = True
+            yield from _line(pair, before, after, code)
+    if not said and pair.blocks:
+        yield _only_space(pair)
 
 
 def _moved(pair: Pair) -> tuple[set[int], set[int]]:
     """The rows whose text is both removed and added: moved, or indented anew."""
-    texts = [Counter("".join(side.rows[row].split()) for row in side.changed) for side in (pair.old, pair.new)]
-    both = texts[0] & texts[1]
+    old, new = (Counter(_squeezed(side.rows[row]) for row in side.changed) for side in (pair.old, pair.new))
     found: list[set[int]] = []
     for side in (pair.old, pair.new):
-        left, rows = both.copy(), set()
+        left = old & new
+        rows = set[int]()
         for row in sorted(side.changed):
-            text = "".join(side.rows[row].split())
-            if left[text] > 0:
-                left[text] -= 1
+            if left[_squeezed(side.rows[row])] > 0:
+                left[_squeezed(side.rows[row])] -= 1
                 rows.add(row)
         found.append(rows)
     return found[0], found[1]
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
 
 
 def _tells(text: str) -> bool:
@@ -73,14 +72,11 @@ def _matched(pair: Pair, olds: Sequence[int], news: Sequence[int]) -> Iterator[t
     """Rows that are forms of one line, in order; the rest alone."""
     left = list(news)
     for row in olds:
-        best, found = _ALIKE, None
-        for other in left[:_MOST_PAIRS]:
-            ratio = similarity(pair.old.rows[row], pair.new.rows[other])
-            if ratio > best:
-                best, found = ratio, other
-        if found is not None:
-            left.remove(found)
-        yield row, found
+        rated = [(similarity(pair.old.rows[row], pair.new.rows[other]), -other) for other in left[:_MOST_PAIRS]]
+        best, other = max(rated, default=(0.0, 0))
+        if best > _ALIKE:
+            left.remove(-other)
+        yield row, -other if best > _ALIKE else None
     yield from ((None, row) for row in left)
 
 
@@ -89,46 +85,36 @@ def similarity(old: str, new: str) -> float:
     return SequenceMatcher(None, old.strip()[:300], new.strip()[:300], autojunk=False).ratio()
 
 
-def _changed(pair: Pair, before: int, after: int, code: bool) -> Iterator[Statement]:
-    old, new = pair.old.rows[before], pair.new.rows[after]
-    if old.split() == new.split():
+def _line(pair: Pair, before: int | None, after: int | None, code: bool) -> Iterator[Statement]:
+    """A line that is changed, removed (no `after`) or added (no `before`)."""
+    old = None if before is None else pair.old.rows[before]
+    new = None if after is None else pair.new.rows[after]
+    comment = code and all(_COMMENT.match(text) for text in (old, new) if text is not None)
+    rank, what = (RANK_COMMENTS, "The comment") if comment else (RANK_LINES, "The line")
+    line = pair.old.lines[before or 0] if after is None else pair.new.lines[after]
+    if old is None or new is None:
+        text = f"{what} {quoted(old or new or '')} is {'added' if old is None else 'removed'}."
+    elif old.split() == new.split():
         return
-    rank, what = (
-        (RANK_COMMENTS, "The comment") if code and is_comment(old) and is_comment(new) else (RANK_LINES, "The line")
-    )
-    text = f"{what} changes from {from_to(old.strip(), new.strip())}."
-    yield Statement(rank, pair.new.line(after), text, (before,), (after,))
+    else:
+        text = f"{what} changes from {from_to(old.strip(), new.strip())}."
+    rows = (tuple(row for row in (one,) if row is not None) for one in (before, after))
+    yield Statement(rank, line, text, *rows)
 
 
-def _one(side: HunkSide, row: int, verb: str, code: bool) -> Statement:
-    text = side.rows[row]
-    rank, what = (RANK_COMMENTS, "The comment") if code and is_comment(text) else (RANK_LINES, "The line")
-    rows = ((), (row,)) if side.side is Side.NEW else ((row,), ())
-    return Statement(rank, side.line(row), f"{what} {quoted(text)} {verb}.", *rows)
-
-
-def is_comment(text: str) -> bool:
-    """Whether a line looks like one that only holds a comment."""
-    return _COMMENT.match(text) is not None
-
-
-def _only_space(pair: Pair) -> Iterator[Statement]:
+def _only_space(pair: Pair) -> Statement:
     """What can be said of a hunk without a telling line."""
-    if not pair.old.changed and not pair.new.changed:
-        return
-    blocks = [(_squeezed(pair.old, removed), _squeezed(pair.new, added)) for removed, added in pair.blocks]
-    old, new = ([line for block in blocks for line in block[side]] for side in (0, 1))
-    line = pair.new.line(min(pair.new.changed)) if pair.new.changed else pair.old.line(min(pair.old.changed))
-    if not any(old) and not any(new):
+    sides = (pair.old, pair.new)
+    blocks = [
+        tuple([_squeezed(side.rows[row]) for row in rows] for side, rows in zip(sides, block, strict=True))
+        for block in pair.blocks
+    ]
+    old, new = ([line for block in blocks for line in block[side] if line] for side in (0, 1))
+    if not old and not new:
         text = "Blank lines are changed."
     elif all("".join(before) == "".join(after) for before, after in blocks):
         text = "Only white space and line breaks are changed."
-    elif sorted(filter(None, old)) == sorted(filter(None, new)):
-        text = "Lines are moved."
     else:
-        text = "Only punctuation is changed."
-    yield Statement(RANK_SPACE, line, text)
-
-
-def _squeezed(side: HunkSide, rows: Sequence[int]) -> list[str]:
-    return ["".join(side.rows[row].split()) for row in rows]
+        text = "Lines are moved." if sorted(old) == sorted(new) else "Only punctuation is changed."
+    side = pair.new if pair.new.changed else pair.old
+    return Statement(RANK_SPACE, side.lines[min(side.changed)], text)

@@ -12,7 +12,7 @@ from itertools import islice
 from reviewgauge.claims.by_line import MOST_BY_LINE, line_statements
 from reviewgauge.claims.by_syntax import syntax_statements
 from reviewgauge.claims.sides import Pair
-from reviewgauge.claims.statements import Statement
+from reviewgauge.claims.wording import Statement
 from reviewgauge.core.records import Change, ChangedFile, Claim, FileStatus
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.syntax.facts import has_grammar
@@ -83,7 +83,7 @@ def _file_statements(file: ChangedFile, hunks: Sequence[Hunk]) -> Iterator[State
     reads = has_grammar(file.path)
     gave_up = 0
     for hunk in hunks:
-        pair = Pair(hunk)
+        pair = Pair.of(hunk)
         told = None
         if reads and gave_up < _PATIENCE:
             told = syntax_statements(pair, file.path, file.old_path or file.path)

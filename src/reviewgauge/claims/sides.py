@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from reviewgauge.core.records import Side
-from reviewgauge.repo.diff.diffs import DiffLine, Hunk
+from reviewgauge.repo.diff.diffs import Hunk
 
 MOST_LINES = 2000  # of a hunk that are looked at
 LONGEST_LINE = 1000  # characters of a line that are looked at
@@ -14,72 +13,62 @@ LONGEST_LINE = 1000  # characters of a line that are looked at
 
 @dataclass(frozen=True)
 class HunkSide:
-    """The lines of a hunk on one side. Rows count from 0."""
+    """The lines of a hunk on one side. Rows count from 0.
 
-    hunk: Hunk
-    side: Side
+    `lines` has the line of the new version of each row; of a removed row, the line that follows it. `changed` are the
+    rows that the change removes (before) or adds (after).
+    """
 
-    @cached_property
-    def _kept(self) -> tuple[tuple[DiffLine, int], ...]:
-        """The lines on this side, each with the line of the new version where it is or would be."""
-        skipped = "-" if self.side is Side.NEW else "+"
-        found: list[tuple[DiffLine, int]] = []
-        at = max(self.hunk.new_start + (self.hunk.new_count == 0), 1)
-        for line in self.hunk.lines[:MOST_LINES]:
-            if line.kind != skipped:
-                found.append((line, line.new or at))
-            if line.new is not None:
-                at = line.new + 1
-        return tuple(found)
+    new: bool
+    heading: str
+    rows: tuple[str, ...]
+    lines: tuple[int, ...]
+    changed: frozenset[int]
 
-    @cached_property
-    def rows(self) -> tuple[str, ...]:
-        """The text of each row."""
-        return tuple(line.text[:LONGEST_LINE].rstrip("\r") for line, _ in self._kept)
-
-    @cached_property
-    def changed(self) -> frozenset[int]:
-        """The rows that this change removes (before) or adds (after)."""
-        return frozenset(row for row, (line, _) in enumerate(self._kept) if line.kind != " ")
-
-    def line(self, row: int) -> int:
-        """The line of the new version for a row: of a removed row, the line that follows it."""
-        return self._kept[row][1] if row < len(self._kept) else 1
+    def about(self, *rows: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Rows of this side as (rows of the old side, rows of the new side)."""
+        return ((), rows) if self.new else (rows, ())
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Both sides of a hunk."""
+    """Both sides of a hunk. `blocks`: (removed rows, added rows) of each run of changed lines."""
 
-    hunk: Hunk
+    old: HunkSide
+    new: HunkSide
+    blocks: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+
+    @classmethod
+    def of(cls, hunk: Hunk) -> Pair:
+        """Take a hunk apart."""
+        found: tuple[list[tuple[str, int]], list[tuple[str, int]]] = ([], [])
+        blocks: list[tuple[list[int], list[int]]] = []
+        at, inside = max(hunk.new_start + (hunk.new_count == 0), 1), False
+        for line in hunk.lines[:MOST_LINES]:
+            if line.kind != " " and not inside:
+                blocks.append(([], []))
+            inside = line.kind != " "
+            for which, other in enumerate("+-"):
+                if line.kind != other:
+                    if inside:
+                        blocks[-1][which].append(len(found[which]))
+                    found[which].append((line.text[:LONGEST_LINE].rstrip("\r"), line.new or at))
+            at = at if line.new is None else line.new + 1
+        old, new = (
+            HunkSide(
+                new=bool(which),
+                heading=hunk.heading.strip()[:LONGEST_LINE],
+                rows=tuple(text for text, _ in found[which]),
+                lines=tuple(number for _, number in found[which]),
+                changed=frozenset(row for block in blocks for row in block[which]),
+            )
+            for which in (0, 1)
+        )
+        return cls(old, new, tuple((tuple(removed), tuple(added)) for removed, added in blocks))
 
     @cached_property
-    def old(self) -> HunkSide:
-        """The side before the change."""
-        return HunkSide(self.hunk, Side.OLD)
-
-    @cached_property
-    def new(self) -> HunkSide:
-        """The side after the change."""
-        return HunkSide(self.hunk, Side.NEW)
-
-    @cached_property
-    def blocks(self) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
-        """(removed rows of the old side, added rows of the new side) of each run of changed lines."""
-        found: list[tuple[list[int], list[int]]] = []
-        old = new = 0
-        open_ = False
-        for line in self.hunk.lines[:MOST_LINES]:
-            if line.kind == " ":
-                open_, old, new = False, old + 1, new + 1
-                continue
-            if not open_:
-                found.append(([], []))
-                open_ = True
-            if line.kind == "-":
-                found[-1][0].append(old)
-                old += 1
-            else:
-                found[-1][1].append(new)
-                new += 1
-        return tuple((tuple(a), tuple(b)) for a, b in found)
+    def block_of(self) -> tuple[dict[int, int], dict[int, int]]:
+        """The number of the run of changed lines that each changed row is in, for the old and for the new side."""
+        old = {row: number for number, (rows, _) in enumerate(self.blocks) for row in rows}
+        new = {row: number for number, (_, rows) in enumerate(self.blocks) for row in rows}
+        return old, new
