@@ -40,9 +40,8 @@ METHODS = {"search", "match", "fullmatch", "sub", "subn", "split", "findall", "f
 REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
 BOUNDED = {  # module, or module.NAME: why its texts are short
     "claims.compare._HEADED_CALL": "a heading, cut to 1,000 characters",
-    "claims.listed_claims._HEADING": "a line, cut to 1,000 characters",
-    "claims.parsed": "lines, cut to 1,000 characters",
-    "claims.wording._NEGATED": "a condition on a line of 1,000 characters",
+    "claims.model._HEADING": "a line, cut to 1,000 characters",
+    "claims.fragments": "lines, cut to 1,000 characters",
     "metrics.coverage.sentences._FENCED": "a block that nothing ends is one match, to the end of the text",
     "models.fake.claim_rules": "our own prompts, in demonstrations and tests",
     "models.fake.exploring": "our own prompts, in demonstrations and tests",

@@ -35,7 +35,7 @@ GOLDEN = {
     "negation": (
         "a.py",
         [" def f(x):", "-    if x.done:", "+    if not x.done:", "         return 5"],
-        ["The condition `x.done` is negated in `f`: it becomes `not x.done`."],
+        ["The condition in `f` changes from `x.done` to `not x.done`."],
     ),
     "parameter": (
         "a.py",
@@ -120,7 +120,7 @@ GOLDEN = {
     "java modifier": (
         "A.java",
         ["    * Makes one.", "    */", "-  public A() {", "+  protected A() {", "     this(1);", "   }"],
-        ["The method `A` is now `protected` instead of `public`."],
+        ["The declaration of the method `A` changes from `public A()` to `protected A()`."],
     ),
     "javascript": (
         "a.js",
@@ -133,7 +133,8 @@ GOLDEN = {
         ],
         [
             "The function `load` gets a new parameter `retries` with the default `2`.",
-            "The function `load` is now `async`.",
+            "The declaration of the function `load` changes from `function load(id)` to "
+            "`async function load(id, { retries = 2 } = {})`.",
             "The value returned in `load` changes from `fetch(id)` to `await fetch(id, retries)`.",
         ],
     ),
@@ -192,7 +193,8 @@ GOLDEN = {
         ],
         [
             "A condition is added in `Push`: `if n < 0`.",
-            "The return type `error` is declared for `Push`.",
+            "The declaration of the method `Push` changes from `func (s *Stack) Push(n int)` to "
+            "`func (s *Stack) Push(n int) error`.",
             "`errNegative` is returned in `Push`.",
             "`nil` is returned in `Push`.",
         ],

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from difflib import SequenceMatcher
 
-from reviewgauge.claims.sides import Pair
+from reviewgauge.claims.sides import HunkSide, Pair
 from reviewgauge.claims.wording import Statement, from_to, quoted
 
 RANK_LINES, RANK_COMMENTS, RANK_SPACE = 80, 90, 95
@@ -104,17 +104,17 @@ def _line(pair: Pair, before: int | None, after: int | None, code: bool) -> Iter
 
 def _only_space(pair: Pair) -> Statement:
     """What can be said of a hunk without a telling line."""
-    sides = (pair.old, pair.new)
-    blocks = [
-        tuple([_squeezed(side.rows[row]) for row in rows] for side, rows in zip(sides, block, strict=True))
-        for block in pair.blocks
-    ]
-    old, new = ([line for block in blocks for line in block[side] if line] for side in (0, 1))
+    texts = ([_squeezed(side.rows[row]) for row in side.changed] for side in (pair.old, pair.new))
+    old, new = (sorted(filter(None, some)) for some in texts)
     if not old and not new:
         text = "Blank lines are changed."
-    elif all("".join(before) == "".join(after) for before, after in blocks):
+    elif all(_joined(pair.old, removed) == _joined(pair.new, added) for removed, added in pair.blocks):
         text = "Only white space and line breaks are changed."
     else:
-        text = "Lines are moved." if sorted(old) == sorted(new) else "Only punctuation is changed."
+        text = "Lines are moved." if old == new else "Only punctuation is changed."
     side = pair.new if pair.new.changed else pair.old
     return Statement(RANK_SPACE, side.lines[min(side.changed)], text)
+
+
+def _joined(side: HunkSide, rows: Sequence[int]) -> str:
+    return _squeezed("".join(side.rows[row] for row in rows))

@@ -11,7 +11,7 @@ from reviewgauge.claims.compare import DEFINITIONS, Altered, HunkFacts, SideFact
 from reviewgauge.claims.definitions import definition_statements
 from reviewgauge.claims.fragments import UNSURE
 from reviewgauge.claims.sides import Pair
-from reviewgauge.claims.wording import LONGEST_QUOTE, WORDS, Statement, from_to, is_test, listed, quoted, sentence
+from reviewgauge.claims.wording import LONGEST_QUOTE, RANKS, Statement, from_to, is_test, listed, quoted, sentence
 from reviewgauge.repo.syntax.facts import Fact
 
 _KINDS = (
@@ -114,7 +114,7 @@ class _Hunk:
 
     def _together(self, group: Sequence[Altered], kind: str, scope: str) -> Iterator[Statement]:
         """Added or removed imports, entries or calls: few one by one, many in one sentence."""
-        side, first = self.facts.side(group[0]), group[0].fact
+        side = self.facts.side(group[0])
         inside = self.facts.inside(group[0]) is not None
         if inside and kind != "call":
             return
@@ -123,10 +123,12 @@ class _Hunk:
             yield from (self._tell(one) for one in outer if not self._is_told(one))
             return
         names = list(dict.fromkeys(quoted(one.fact.name or one.fact.text) for one in group))
-        verb = f"{'are' if len(names) > 1 else 'is'} {'added' if group[0].old is None else 'removed'}"
+        added = group[0].old is None
+        verb = f"{'are' if len(names) > 1 else 'is'} {'added' if added else 'removed'}"
         text = f"{_TOGETHER[kind][len(names) > 1]} {listed(names)} {verb}{f' in `{scope}`' if scope else ''}."
-        rows = side.side.about(*(row for one in group for row in rows_of(one.fact)))
-        yield Statement(WORDS[kind].ranks[0] + _LATER * inside, side.line(first), text, *rows)
+        rows = tuple(row for one in group for row in rows_of(one.fact))
+        line = side.line(group[0].fact)
+        yield Statement(RANKS[kind][0] + _LATER * inside, line, text, () if added else rows, rows if added else ())
 
     def _comments(self) -> Iterator[Statement]:
         """What becomes of comments, once for each run of changed lines."""

@@ -75,8 +75,7 @@ def _parameter_texts(old: Fact, new: Fact, owner: str) -> Iterator[str]:
     come = [one for one in new.parameters if one.name not in before]
     gone = [one for one in old.parameters if one.name not in after]
     if len(come) == len(gone) == 1 and old.parameters.index(gone[0]) == new.parameters.index(come[0]):
-        verb = "renamed to" if _same_but_name(gone[0], come[0]) else "replaced by"
-        yield f"The parameter {quoted(gone[0].name)} of {owner} is {verb} {quoted(come[0].name)}."
+        yield f"The parameter {quoted(gone[0].text)} of {owner} is replaced by {quoted(come[0].text)}."
         come, gone = [], []
     for one in come:
         default = f" with the default {quoted(one.default)}" if one.default else ""
@@ -89,7 +88,3 @@ def _parameter_texts(old: Fact, new: Fact, owner: str) -> Iterator[str]:
             yield f"The default of the {parameter} changes from {from_to(was.default, one.default)}."
         elif "".join(was.text.split()) != "".join(one.text.split()):
             yield f"The {parameter} changes from {from_to(was.text, one.text)}."
-
-
-def _same_but_name(old: Parameter, new: Parameter) -> bool:
-    return re.sub(rf"\b{re.escape(old.name)}", "_", old.text) == re.sub(rf"\b{re.escape(new.name)}", "_", new.text)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from reviewgauge.claims.change import SENTENCES, change_claims
 from reviewgauge.claims.findings import finding_claims
-from reviewgauge.claims.merge import merged
 from reviewgauge.claims.model import ask_claims
 from reviewgauge.core.records import Change, Claim
+from reviewgauge.models.text.words import raw_words, stem
 from reviewgauge.repo.analysers.run import versions
 from reviewgauge.repo.processes import RecentlyUsed
+
+EXACT = frozenset({"syntax"})  # sources whose sentences differ where what they say differs
+ALIKE = 0.8  # Jaccard similarity of the stemmed words from which on two claims are one
 
 
 def offline_claims(change: Change, *, tools: bool = True) -> tuple[Claim, ...]:
@@ -23,13 +26,8 @@ def offline_claims(change: Change, *, tools: bool = True) -> tuple[Claim, ...]:
     def make() -> tuple[Claim, ...]:
         return merged(change_claims(change), finding_claims(change) if tools else ())
 
-    key = hashlib.blake2b(digest_size=16)
-    focus = "" if change.focus is None else change.focus.model_dump_json()
-    pieces = [str(tools), change.git or "", change.base or "", change.head or "", focus]
-    pieces += [file.model_dump_json() for file in change.files]
-    for piece in pieces:
-        key.update(f"{len(piece)}:{piece}".encode("utf-8", "surrogatepass"))
-    return _MADE.of(key.digest(), make, lambda claims: len(claims) + 1)
+    key = f"{tools} {change.model_dump_json()}".encode("utf-8", "surrogatepass")
+    return _MADE.of(hashlib.blake2b(key, digest_size=16).digest(), make, lambda claims: len(claims) + 1)
 
 
 def offline_pins(*, tools: bool = True) -> Mapping[str, str]:
@@ -43,3 +41,36 @@ def model_claims(change: Change, language: str, model: str) -> tuple[Claim, ...]
 
 
 _MADE: RecentlyUsed[bytes, tuple[Claim, ...]] = RecentlyUsed(20_000)  # the reviews of one change come one by one
+
+
+def merged(*sources: Sequence[Claim]) -> tuple[Claim, ...]:
+    """The claims of all sources in order, with the ids "1", "2" ...
+
+    Of claims with the same words, or nearly the same, the first stays, and its source names the others' too, joined
+    with "+". Claims at different lines are different, and those of one exact source are as long as a sign differs.
+    """
+    kept: list[Claim] = []
+    words: list[frozenset[str]] = []
+    for claim in (one for source in sources for one in source):
+        mine = frozenset(map(stem, raw_words(claim.body)))
+        if not claim.body.strip():
+            continue
+        at = next((i for i, other in enumerate(kept) if _same(claim, other, mine, words[i])), None)
+        if at is None:
+            kept.append(claim)
+            words.append(mine)
+        else:
+            names = dict.fromkeys([*kept[at].source.split("+"), *claim.source.split("+")])
+            kept[at] = kept[at].model_copy(update={"source": "+".join(filter(None, names))})
+    return tuple(claim.model_copy(update={"id": str(i)}) for i, claim in enumerate(kept, 1))
+
+
+def _same(claim: Claim, other: Claim, mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    if claim.body == other.body:
+        return True
+    if claim.line and other.line and claim.line != other.line:
+        return False
+    if claim.source == other.source in EXACT or min(len(mine), len(theirs)) < ALIKE * max(len(mine), len(theirs), 1):
+        return False
+    shared = len(mine & theirs)
+    return shared > 0 and shared >= ALIKE * (len(mine) + len(theirs) - shared)

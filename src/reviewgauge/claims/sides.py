@@ -19,15 +19,10 @@ class HunkSide:
     rows that the change removes (before) or adds (after).
     """
 
-    new: bool
     heading: str
     rows: tuple[str, ...]
     lines: tuple[int, ...]
     changed: frozenset[int]
-
-    def about(self, *rows: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Rows of this side as (rows of the old side, rows of the new side)."""
-        return ((), rows) if self.new else (rows, ())
 
 
 @dataclass(frozen=True)
@@ -56,7 +51,6 @@ class Pair:
             at = at if line.new is None else line.new + 1
         old, new = (
             HunkSide(
-                new=bool(which),
                 heading=hunk.heading.strip()[:LONGEST_LINE],
                 rows=tuple(text for text, _ in found[which]),
                 lines=tuple(number for _, number in found[which]),

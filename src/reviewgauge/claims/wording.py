@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from reviewgauge.repo.syntax.facts import Fact
 
@@ -24,167 +23,108 @@ class Statement:
     new: tuple[int, ...] = ()
 
 
-class Words(NamedTuple):
-    """How telling a kind of fact is where it is added or removed, and where it is changed; and the three sentences."""
-
-    ranks: tuple[int, int]
-    added: str
-    removed: str
-    changed: str
-
-
-# {noun}: of the fact. {name}, {text}: of the fact, {old_name}, {old}: before. {change}: `before` to `after`.
-# {assigned}: `name = text`, {reassigned}: from one to the other. {place}: " in `function`", or empty.
-WORDS = {
-    "condition": Words(
-        (12, 10),
-        "{A} {noun} is added{place}: {head}.",
-        "The {noun} {old} is removed{place}.",
-        "The {noun}{place} changes from {change}.",
-    ),
-    "raise": Words(
-        (14, 15),
-        "An error is now {noun}{place}: {text}.",
-        "The error {old} is no longer {noun} here{place}.",
-        "The error that is {noun}{place} changes from {change}.",
-    ),
-    "handler": Words(
-        (14, 14),
-        "Errors are now caught{place}: {text}.",
-        "Errors are no longer caught by {old}{place}.",
-        "The errors that are caught{place} change from {change}.",
-    ),
-    "block": Words((17, 17), "A `{noun}` block is added{place}.", "A `{noun}` block is removed{place}.", ""),
-    "test": Words((20, 20), "The test {argument} is added{place}.", "The test {argument} is removed{place}.", ""),
-    "return": Words(
-        (26, 22),
-        "{text} is {noun}{place}.",
-        "{old} is no longer {noun} here{place}.",
-        "The value {noun}{place} changes from {change}.",
-    ),
-    "exit": Words(
-        (26, 22),
-        "An early return is added{place}.",
-        "An early return is removed{place}.",
-        "The value returned{place} changes from {change}.",
-    ),
-    "branches": Words(
-        (28, 26),
-        "A {noun} is added{place}: {head}.",
-        "The {noun} over {old} is removed{place}.",
-        "The {noun}{place} changes from {change}.",
-    ),
-    "loop": Words(
-        (28, 24),
-        "A loop is added{place}: {text}.",
-        "The loop {old} is removed{place}.",
-        "The loop{place} changes from {change}.",
-    ),
-    "attribute": Words((34, 33), "{text} is added{place}.", "{old} is removed{place}.", "{old} becomes {text}{place}."),
-    "call": Words(
-        (40, 32),
-        "A call to {name} is added{place}: {text}.",
-        "A call to {name} is removed{place}: {old}.",
-        "The call to {name}{place} changes from {change}.",
-    ),
-    "assign": Words(
-        (45, 30),
-        "{name} is set to {text}{place}.",
-        "{assigned} is removed{place}.",
-        "The value of {name}{place} changes from {change}.",
-    ),
-    "update": Words(  # `x += 1`, or a target of another name
-        (45, 30),
-        "{assigned} is added{place}.",
-        "{assigned} is removed{place}.",
-        "The assignment{place} changes from {reassigned}.",
-    ),
-    "new": Words(
-        (43, 30),
-        "A new {noun} {name} is added{place} with the value {text}.",
-        "{assigned} is removed{place}.",
-        "The value of {name}{place} changes from {change}.",
-    ),
-    "declare": Words(
-        (43, 36),
-        "A new {noun} {name} is declared{place}: {text}.",
-        "The {noun} {name} is removed{place}: {old}.",
-        "The declaration of the {noun} {name}{place} changes from {change}.",
-    ),
-    "entry": Words(
-        (47, 42),
-        "The entry {name} is added{place} with the value {text}.",
-        "The entry {name} is removed{place}; its value was {old}.",
-        "The entry {name}{place} changes from {change}.",
-    ),
-    "replaced": Words((0, 32), "", "", "The {noun} {old_name} is replaced by {name}{place}."),
-    "import": Words(
-        (60, 58), "An import is added: {text}.", "The import {old} is removed.", "The import changes from {change}."
-    ),
-}
-_NOUNS = {
-    "while": "loop condition", "until": "loop condition", "assert": "assertion", "finally_clause": "finally",
-    "ensure": "ensure", "try_statement": "try", "yield": "yielded",
+RANKS = {  # kind: how telling a fact is where it is added or removed, and where it is changed
+    "condition": (12, 10), "raise": (14, 15), "handler": (14, 14), "block": (17, 17), "test": (20, 20),
+    "return": (26, 22), "exit": (26, 22), "switch": (28, 26), "match": (28, 26), "loop": (28, 24),
+    "attribute": (34, 33), "call": (40, 32), "declare": (43, 36), "new": (43, 30), "assign": (44, 30),
+    "entry": (47, 42), "import": (60, 58),
 }  # fmt: skip
-_BRANCHES = ("switch", "match")
-_TESTS = ("test", "it", "describe")
-
-
-def is_test(fact: Fact) -> bool:
-    """Whether a call defines a test: `it("adds", () => ...)`."""
-    return fact.kind == "call" and fact.name in _TESTS and "".join(fact.arguments)[:1] in ("'", '"', "`")
+# {text}: the code; {value}: what a name is set to; {head}: the code with its keyword; {change}: `before` to `after`;
+# {place}: " in `function`", or empty
+_SENTENCES = {
+    "added": "{A} {noun} is added{place}: {head}.",
+    "removed": "The {noun} {text} is removed{place}.",
+    "changed": "The {noun}{place} changes from {change}.",
+    "replaced": "The {noun}{place} changes from {change}.",
+    "assign changed": "The value of {name}{place} changes from {change}.",
+    "attribute added": "{text} is added{place}.",
+    "attribute removed": "{text} is removed{place}.",
+    "declare added": "A new {noun} {name} is declared{place}: {text}.",
+    "declare changed": "The declaration of the {noun} {name}{place} changes from {change}.",
+    "new added": "A new {noun} {name} is added{place} with the value {value}.",
+    "new changed": "The value of {name}{place} changes from {change}.",
+    "block added": "A `{noun}` block is added{place}.",
+    "block removed": "A `{noun}` block is removed{place}.",
+    "call added": "A call to {name} is added{place}: {text}.",
+    "call removed": "A call to {name} is removed{place}: {text}.",
+    "call changed": "The call to {name}{place} changes from {change}.",
+    "call replaced": "The call to {old_name} is replaced by {name}{place}.",
+    "entry replaced": "The entry {old_name} is replaced by {name}{place}.",
+    "entry added": "The entry {name} is added{place} with the value {value}.",
+    "entry changed": "The entry {name}{place} changes from {change}.",
+    "exit added": "An early return is added{place}.",
+    "exit removed": "An early return is removed{place}.",
+    "handler added": "Errors are now caught{place}: {text}.",
+    "handler removed": "Errors are no longer caught by {text}{place}.",
+    "handler changed": "The errors that are caught{place} change from {change}.",
+    "raise added": "An error is now {noun}{place}: {text}.",
+    "raise removed": "The error {text} is no longer {noun} here{place}.",
+    "raise changed": "The error that is {noun}{place} changes from {change}.",
+    "return added": "{text} is {noun}{place}.",
+    "return removed": "{text} is no longer {noun} here{place}.",
+    "return changed": "The value {noun}{place} changes from {change}.",
+    "test added": "The test {test} is added{place}.",
+    "test removed": "The test {test} is removed{place}.",
+}
+_NOUNS = {  # by the name of a fact: the keyword of a condition, the node of a handler
+    "while": "loop condition", "until": "loop condition", "assert": "assertion", "yield": "yielded",
+    "finally_clause": "finally", "ensure": "ensure", "try_statement": "try", "try_with_resources_statement": "try",
+}  # fmt: skip
 
 
 def sentence(old: Fact | None, new: Fact | None, place: str) -> tuple[int, str]:
     """(rank, sentence) about a fact that is added (no `old`), removed (no `new`) or changed; "" where none is due."""
     fact = new or old
     assert fact is not None
-    row, noun = _row(old, new, fact)
-    words = WORDS[row]
-    template = words.changed if old and new else words.removed if old else words.added
-    before, after = (_assigned(one or fact) for one in (old, new))
-    keyword = "" if fact.name in ("?:", "assert") else f"{fact.name} "
+    kind, noun = _kind_and_noun(fact)
+    verb = "added" if old is None else "removed" if new is None else "changed" if old.name == new.name else "replaced"
+    template = _SENTENCES.get(f"{kind} {verb}", _SENTENCES[verb])
+    whole = verb != "changed"  # where a value changes, the sentence names what it goes to
+    before, after = (_code(one or fact, whole) for one in (old, new))
     text = template.format(
-        A="An" if noun[:1] == "a" else "A",
+        A="An" if noun[:1] in "aei" else "A",
         noun=noun,
         place=place,
         name=quoted(fact.name),
-        text=quoted(fact.text),
-        old=quoted((old or fact).text),
         old_name=quoted((old or fact).name),
-        head=quoted(keyword + fact.text),
-        argument=quoted("".join(fact.arguments[:1])),
-        change=from_to((old or fact).text, fact.text),
-        assigned=quoted(after),
-        reassigned=from_to(before, after),
+        text=quoted(after),
+        value=quoted(fact.text),
+        head=quoted(after if kind != "condition" or fact.name in ("?:", "assert") else f"{fact.name} {after}"),
+        change=from_to(before, after),
+        test=quoted("".join(fact.arguments[:1])),
     )
-    return words.ranks[bool(old and new)], text
+    return RANKS[kind][bool(old and new)], text
 
 
-def _row(old: Fact | None, new: Fact | None, fact: Fact) -> tuple[str, str]:
-    """(row of WORDS, noun) for a fact."""
-    kind, renamed = fact.kind, bool(old and new and old.name != new.name)
-    noun = _NOUNS.get(fact.name, "")
+def _kind_and_noun(fact: Fact) -> tuple[str, str]:
+    kind, noun = fact.kind, _NOUNS.get(fact.name, "")
     if kind == "condition":
-        return ("branches", fact.name) if fact.name in _BRANCHES else (kind, noun or kind)
+        return (fact.name, fact.name) if fact.name in RANKS else (kind, noun or kind)
     if kind == "handler":
-        return ("block" if noun else kind), noun
+        return "block" if noun else kind, noun
     if kind == "raise":
         return kind, "raised" if fact.name in ("", "raise") else "thrown"
     if kind == "return":
         return kind if fact.text else "exit", noun or "returned"
-    if kind == "call":
-        return "test" if is_test(fact) and not (old and new) else "replaced" if renamed else kind, "call to"
-    if kind == "entry":
-        return "replaced" if renamed else kind, kind
     if kind == "assign":
-        sign, word = (*fact.arguments, "=", "")[:2]
-        return "update" if renamed or sign != "=" else "new" if word else kind, word
-    return kind, "".join(fact.arguments[:1]) or "variable"
+        declared = "".join(fact.arguments[1:2])
+        return ("new", declared) if declared else (kind, "assignment")
+    if kind == "declare":
+        return kind, "".join(fact.arguments[:1]) or "variable"
+    return "test" if is_test(fact) else kind, kind
 
 
-def _assigned(fact: Fact) -> str:
-    return f"{fact.name} {(fact.arguments or ('=',))[0]} {fact.text}"
+def is_test(fact: Fact) -> bool:
+    """Whether a call defines a test: `it("adds", () => ...)`."""
+    named = fact.kind == "call" and fact.name in ("test", "it", "describe")
+    return named and "".join(fact.arguments)[:1] in ("'", '"', "`")
+
+
+def _code(fact: Fact, whole: bool) -> str:
+    """A fact as it is quoted; `whole`: with the name that a value goes to."""
+    if fact.kind == "assign" and whole:
+        return f"{fact.name} {(fact.arguments or ('=',))[0]} {fact.text}"
+    return f"{fact.name}: {fact.text}" if fact.kind == "entry" and whole else fact.text
 
 
 def quoted(code: str) -> str:

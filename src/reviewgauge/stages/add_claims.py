@@ -12,8 +12,7 @@ from typing import ClassVar, Literal
 
 from typing_extensions import override
 
-from reviewgauge.claims.made import model_claims, offline_claims, offline_pins
-from reviewgauge.claims.merge import merged
+from reviewgauge.claims.made import merged, model_claims, offline_claims, offline_pins
 from reviewgauge.claims.model import claims_prompt
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.protocols import Stage, StageOutput

@@ -16,7 +16,6 @@ from typing import BinaryIO
 
 import numpy as np
 
-from reviewgauge.claims.merge import count_by_source
 from reviewgauge.core.building import Candidate, CardSection
 from reviewgauge.core.databases import open_database
 from reviewgauge.core.errors import UserError, one_line
@@ -201,7 +200,8 @@ class Census:
                 if label is not None:
                     self.facts[f"reference {name}"][str(label)] += 1
         if case.claims:
-            self.facts["claim source"].update(count_by_source(case.claims))
+            sources = (source for claim in case.claims for source in claim.source.split("+"))
+            self.facts["claim source"].update(filter(None, sources))
             self.numbers["claims per change"].append(len(case.claims))
         self.numbers["findings per change"].append(sum(comment.same_as is None for comment in case.references))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reviewgauge.claims.listed_claims import read_claims
+from reviewgauge.claims.model import read_claims
 from reviewgauge.models.answers.text import Unreadable
 
 GOOD = "Claims:\n- `tax` is a new parameter.\n- It is 0.\n\nImplications:\n- Callers may pass a tax."
