@@ -15,14 +15,14 @@ from typing_extensions import override
 from reviewgauge.claims.made import merged, model_claims, offline_claims, offline_pins
 from reviewgauge.claims.model import claims_prompt
 from reviewgauge.core.building import BuildContext, Candidate
-from reviewgauge.core.protocols import Stage, StageOutput
+from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.trust import ModelName
 from reviewgauge.repo.syntax.languages import case_language
-from reviewgauge.stages.asking.stage import check_model, decision, prompt_pins
+from reviewgauge.stages.asking.stage import AskingStage, decision, prompt_pins
 
 
 @dataclass(frozen=True)
-class AddClaims(Stage):
+class AddClaims(AskingStage):
     """Writes `claims`, each with its kind (claim, implication or issue), source and line; the card counts the sources.
 
     By syntax: what the hunks add, remove or alter, such as a condition, a parameter or an error that is caught. With
@@ -31,19 +31,10 @@ class AddClaims(Stage):
     claims keeps them, and a change without a diff has none.
     """
 
-    costly: ClassVar[bool] = True
+    needs_model: ClassVar[bool] = False
     model: ModelName = ""
     tools: bool = True
     prompt: Literal["own"] = "own"
-
-    def __post_init__(self) -> None:
-        if self.model:
-            check_model(self.model)
-
-    @property
-    @override
-    def models(self) -> tuple[str, ...]:
-        return (self.model,) if self.model else ()
 
     @override
     def pins(self) -> Mapping[str, str]:

@@ -11,6 +11,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import groupby, pairwise
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -49,16 +50,8 @@ class TellDefect(AskingStage):
     template quotes the message and a line that the fix replaced. `extra["told_by"]` says which of the two.
     """
 
+    needs_model: ClassVar[bool] = False
     model: ModelName = ""
-
-    def __post_init__(self) -> None:
-        if self.model:
-            super().__post_init__()
-
-    @property
-    @override
-    def models(self) -> tuple[str, ...]:
-        return (self.model,) if self.model else ()
 
     @override
     def pins(self) -> Mapping[str, str]:

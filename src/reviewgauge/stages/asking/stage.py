@@ -28,18 +28,20 @@ MOST_VOTES = 99
 
 
 class AskingStage(Stage):
-    """A stage that asks one chat model about each candidate."""
+    """A stage that asks one chat model about each candidate; without `needs_model`, none may be named."""
 
     costly: ClassVar[bool] = True
+    needs_model: ClassVar[bool] = True
     model: str
 
     @property
     @override
     def models(self) -> tuple[str, ...]:
-        return (self.model,)
+        return (self.model,) if self.model else ()
 
     def __post_init__(self) -> None:
-        check_model(self.model)
+        if self.model or self.needs_model:
+            check_model(self.model)
 
     def ask(
         self,
