@@ -28,6 +28,7 @@ from reviewgauge.models.fake.model import answer
 from reviewgauge.models.fake.rules import RULES
 from reviewgauge.models.request.messages import Message, Request, Role
 from reviewgauge.stages.classify_category import CATEGORIES
+from reviewgauge.stages.sampling.balance import balance, changed_and_clean
 from reviewgauge.stages.select_repos import CONTEXT_LANGUAGES
 from reviewgauge.stages.split_hunks import OUTDATED, SplitHunks
 from reviewgauge.stages.stratify import Stratify
@@ -258,6 +259,9 @@ def _check_nothing_was_paid_twice(endpoint: ScriptedModel, recipe: str) -> None:
 
 
 def _check_swr(cases: Sequence[Case]) -> None:
+    (commits, *_) = balance(("final_commits",), *changed_and_clean(cases, ("final_commits",))[:2])
+    assert commits.mean_changed == 2 and (commits.mean_clean or 0) > 1, "also of those that are cut back to one commit"
+    assert commits.smd is None or abs(commits.smd) < 1.2, "cut back and as merged it was -1.83"
     clean = {number_of(case.id) for case in cases if case.clean}
     assert len(clean) == len(cases) / 2 == 3
     assert clean <= {90, 105, 106, 107, 116, 117}, "where nothing that was said was changed"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from reviewgauge.core.building import Candidate
@@ -9,6 +11,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, Comment
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load, signature
+from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.drop_trivial_points import DropTrivialPoints
 
@@ -53,3 +56,18 @@ def test_the_types_are_a_parameter() -> None:
     for wrong in ((), ("E.9",), ("Textual",)):
         with pytest.raises(ValueError, match="drop_trivial_points needs types"):
             DropTrivialPoints(types=wrong)
+
+
+def test_the_card_has_the_types_before_and_after_as_figure_3_does(tmp_path: Path) -> None:
+    place = BuildFolder(tmp_path / "bench")
+    items = [of("E.1.1", "E.2"), of("E.2"), of("F.2 Logic", "E.1.1"), of(verdict=True)]
+    assert len(list(DropTrivialPoints().apply(items, place))) == 4
+    (section,) = place.sections
+    assert section.columns == ("type", "before", "share before", "after", "share after")
+    assert section.rows == (
+        ("E.1.1 Textual", 2, 0.4, 1, 0.5),
+        ("E.2 Visual Representation", 2, 0.4, 0, 0.0),
+        ("F.2 Logic", 1, 0.2, 1, 0.5),
+        ("functional (F)", 1, 0.2, 1, 0.5),
+    )
+    place.close()

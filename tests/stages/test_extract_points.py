@@ -30,6 +30,7 @@ LOOP = "The loop is wrong: it never ends for an empty list"
 NAME = "The name says little, rename it"
 BEFORE = "def total(rows):\n    return 0\n"
 FIRST = "def total(rows):\n    while rows:\n        pass\n    return 0\n"
+FINAL = {"final_commits": 3, "final_files": 3, "final_added": 4, "final_deleted": 1}
 FIXED = "def total(rows):\n    for row in rows:\n        pass\n    return 0\n"
 
 
@@ -129,7 +130,19 @@ def test_the_change_is_cut_back_to_before_its_first_answer(repository: tuple[Pat
         "hunks": 1,
         "language": "Python",
         "size": "XS",
+        **FINAL,
     }
+
+
+def test_both_classes_state_what_the_whole_pull_request_is(repository: tuple[Path, list[str]]) -> None:
+    """SWR-Bench's Table II compares them at one state; a change one is cut back, a clean one is not."""
+    _, ids = repository
+    changed = the_one(ExtractPoints(FAKE), item_of(repository, thread("7", LOOP, commit=ids[1]))).case
+    with scripted(['{"points": []}'] * 3) as model:
+        clean = the_one(ExtractPoints(model.spec), item_of(repository, thread("7", "Nice.", commit=ids[1]))).case
+    assert (changed.clean, clean.clean) == (False, True)
+    for case in (changed, clean):
+        assert {name: value for name, value in case.facts.items() if name.startswith("final_")} == FINAL
 
 
 def test_what_is_about_later_code_or_was_answered_before_is_left_out(repository: tuple[Path, list[str]]) -> None:

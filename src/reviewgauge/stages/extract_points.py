@@ -14,15 +14,16 @@ from typing import ClassVar, Literal, NamedTuple
 
 from typing_extensions import override
 
-from reviewgauge.core.base import content_id
+from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.building import BuildContext, Candidate, Decision
 from reviewgauge.core.history import Revision
 from reviewgauge.core.protocols import StageOutput
-from reviewgauge.core.records import Change, Comment, Location, Origin, Resolution
+from reviewgauge.core.records import Change, Comment, Location, Origin, Resolution, Side
 from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.classes.change_types import TYPES
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.repo.diff.anchors import anchor
+from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.stages.asking.change_points import (
     SCHEMA,
     Agreed,
@@ -64,7 +65,8 @@ FORCED = "no change-point is seen, and it was force-pushed: its commits do not s
 class ExtractPoints(AskingStage):
     """The references become the change-points that the `requests` agree on (`agree`: see docs/reference/stages.md).
 
-    With none the change is clean (verdict True), also without asking where no commit followed the first.
+    With none the change is clean (verdict True), also without asking where no commit followed the first. The facts
+    `final_commits`, `final_files`, `final_added` and `final_deleted` are of the whole pull request, cut back or not.
     `head="before_fixes"` cuts the change back to the last commit before the first answer to a point, so that it does
     not hold the answers already; a point about later code is left out. "as_given" keeps the change and the points that
     are open in it.
@@ -101,6 +103,7 @@ class ExtractPoints(AskingStage):
             yield self.drop(item.id, found.reason, found.detail)
             return
         yield from self._decisions(item, material, found)
+        item = item.with_facts(final_facts(item, material))
         if not found.points:
             hidden = any(revision.forced for revision in item.pull.revisions)
             yield self.drop(item.id, FORCED) if hidden else item.with_case(references=(), verdict=True)
@@ -179,6 +182,18 @@ def _claimed(point: Found, material: Material, change: Change) -> Mapping[str, o
 NO_CODE = "the commits to cut it back to before its first answer are not at hand"
 FOREIGN_HEAD = "its change ends at none of the pull request's commits"
 ANSWERED = "its change holds the answer to every change-point, or ends before what they are about"
+
+
+def final_facts(item: Candidate, material: Material) -> Mapping[str, Fact]:
+    """What SWR-Bench's Table II counts, at the final state: the one state that both classes have in common."""
+    change, pull = item.case.change, material.pull
+    files = change.files if change.head == pull.head else pull.files
+    facts: dict[str, Fact] = {"final_commits": len(material.commits)}
+    if files and all(file.patch is not None or file.binary for file in files):
+        facts["final_files"] = len(files)
+        for name, side in (("final_added", Side.NEW), ("final_deleted", Side.OLD)):
+            facts[name] = sum(len(changed_lines(file, side)) for file in files)
+    return facts
 
 
 class Revised(NamedTuple):
