@@ -68,6 +68,7 @@ RESULTS = {
     "agree": "AgreementReport",
     "plan": "Plan",
     "validate": "ValidateResult",
+    "fit-threshold": "ThresholdReport",
     "judge-check": "JudgeReport",
     "cache info": "CacheInfo",
     "cache clear": "CacheCleared",

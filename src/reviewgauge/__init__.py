@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from reviewgauge.api.demo import demo
     from reviewgauge.api.doctor import doctor
     from reviewgauge.api.fake_server import fake_server
+    from reviewgauge.api.fit_threshold import fit_threshold
     from reviewgauge.api.gate import gate
     from reviewgauge.api.get import get
     from reviewgauge.api.info import info
@@ -49,6 +50,7 @@ __all__ = [
     "demo",
     "doctor",
     "fake_server",
+    "fit_threshold",
     "gate",
     "get",
     "info",

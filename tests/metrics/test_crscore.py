@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+import tiny_models
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, Review
@@ -147,8 +150,7 @@ def test_a_threshold_belongs_to_one_model() -> None:
         crscore(own.format("words")).pins()
     with pytest.raises(UserError, match="belongs to the model mxbai"):
         crscore("crscore(model='all-MiniLM-L6-v2', soft=False, threshold=0.7314, threshold_of='mxbai')").pins()
-    with pytest.raises(UserError, match="no threshold is known"):
-        crscore("crscore(model='chars', soft=False)").pins()
+    assert crscore("crscore(model='chars', soft=False)").pins()["threshold"] == "0.2491", "one is shipped"
     found = crscore(own.format("chars")).pins()
     assert found["threshold"] == "0.3" and len(found["chars"]) == 64
 
@@ -169,3 +171,9 @@ def test_a_threshold_belongs_to_one_model() -> None:
 def test_parameters_that_do_not_fit(spec: str) -> None:
     with pytest.raises(UserError):
         crscore(spec)
+
+
+def test_a_model_without_a_fitted_threshold_is_refused_with_the_command_that_fits_one(tmp_path: Path) -> None:
+    folder = str(tiny_models.write_model(tmp_path / "tiny"))
+    with pytest.raises(UserError, match=f"no threshold is known for .*fit-threshold crscore_study {folder}"):
+        Crscore(model=folder, soft=False).pins()

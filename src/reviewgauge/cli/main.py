@@ -33,6 +33,7 @@ VERBS = {
     "agree": "Measure how far raters agree, humans and models in one table.",
     "plan": "Say how many changes, attempts and raters a study takes.",
     "validate": "Compare metrics with human judgements of recorded reviews.",
+    "fit-threshold": "Fit the similarity above which CRScore takes a sentence to be about a claim.",
     "judge-check": "Measure a judge: agreement, repeats, order, length, rewording, injection, cost.",
     "calibrate": "Make several metrics into one grade, fitted to human labels.",
     "bundle": "Pack runs and their tables into one archive that recomputes every number, or check one.",

@@ -252,11 +252,11 @@ def _refuse_foreign_code(kind: type[Plugin], spec: Spec, text: str) -> None:
             option = "--metric" if kind.kind == "metrics" else "--plugin"
             raise UserError(
                 f"{name} is code outside ReviewGauge, and code that only a file names is not run",
-                remedy=f"if you trust it, name it yourself: {option} {_quoted(text)}",
+                remedy=f"if you trust it, name it yourself: {option} {in_shell(text)}",
             )
 
 
-def _quoted(text: str) -> str:
+def in_shell(text: str) -> str:
     """As a shell takes it, in double quotes where nothing in it would be replaced there."""
     return shlex.quote(text) if set(text) & set('"$`\\!') or "'" not in text else f'"{text}"'
 

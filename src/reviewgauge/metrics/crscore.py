@@ -7,7 +7,8 @@ github.com/atharva-naik/CRScore.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import ClassVar, Literal
@@ -19,7 +20,8 @@ from reviewgauge.core.records import Case, Claim, Review, findings
 from reviewgauge.core.results import Bounds, Coverage, Failure, FailureKind, Link, Parts
 from reviewgauge.core.trust import ModelName, Word
 from reviewgauge.metrics.coverage.sentences import published_sentences, sentences
-from reviewgauge.metrics.coverage.vectors import LEXICAL, Matrix, Texts, embedded_cosines, lexical_cosines
+from reviewgauge.metrics.coverage.thresholds import SHIPPED
+from reviewgauge.metrics.coverage.vectors import LEXICAL, Matrix, Texts, TextVectors, cosines, published_cosines
 from reviewgauge.models.embeddings.embedder import Embedder, check_fitted_for
 from reviewgauge.models.embeddings.load import embedder
 from reviewgauge.models.text.idf import load_idf
@@ -41,9 +43,10 @@ class Crscore(Metric):
     are close to a claim, `comp` the share of the claims that a sentence is close to, `rel` their harmonic mean; 0 for a
     review without sentences. Close means a cosine above `threshold`; with `soft`, there is none, and the mean of the
     closest cosines counts. `model` says what a cosine is taken of: "chars" or "words" (TF-IDF, offline), or an
-    embedding model, whose token vectors are pooled without stop words. A threshold belongs to one model: `threshold_of`
-    names it. `claims`: "auto" takes
-    the case's own, or makes them from its diff without a model; "references" takes the reference comments as claims.
+    embedding model, whose token vectors are pooled without stop words. A threshold belongs to one model, which
+    `threshold_of` names; "chars", "words" and all-MiniLM-L6-v2 have one (`reviewgauge fit-threshold` fits one for any
+    other). `claims`: "auto" takes the case's own, or makes them from its diff without a model; "references" takes the
+    reference comments as claims.
     `variant="published"` (not soft) cuts sentences and pools tokens as the published code does, with its slip.
     """
 
@@ -78,6 +81,10 @@ class Crscore(Metric):
     def _embedder(self) -> Embedder:
         return embedder(self.model)
 
+    def vectors(self, texts: Iterable[str]) -> TextVectors:
+        """The vectors of texts, ready to be compared."""
+        return TextVectors(texts, LEXICAL.get(self.model) or self._embedder)
+
     @cached_property
     def fingerprint(self) -> str:
         """What a threshold belongs to: the hash of the model's weights, or of the table of rare n-grams."""
@@ -90,16 +97,19 @@ class Crscore(Metric):
         """The cosine above which a sentence is close to a claim; None with `soft`. Raises UserError where none fits."""
         if self.soft:
             return None
+        fit_one = f"fit one: reviewgauge fit-threshold crscore_study {shlex.quote(self.model)}"
         if self.threshold is None:
-            raise UserError(
-                f"no threshold is known for {self.model} (fingerprint {self.fingerprint[:12]})",
-                remedy=f"use soft=True, or give one: threshold=T, threshold_of={self.model!r}",
-            )
+            if (shipped := SHIPPED.get(self.fingerprint)) is None:
+                raise UserError(
+                    f"no threshold is known for {self.model} (fingerprint {self.fingerprint[:12]})",
+                    remedy=f"{fit_one}; soft=True needs none",
+                )
+            return shipped
         if self._lexical:
             if self.threshold_of not in (self.model, self.fingerprint[: max(8, len(self.threshold_of))]):
                 raise UserError(
                     f"threshold={self.threshold} belongs to {self.threshold_of}, and this is {self.model}",
-                    remedy="thresholds do not carry over between models: fit it again",
+                    remedy=f"thresholds do not carry over between models; {fit_one}",
                 )
         else:
             check_fitted_for(self._embedder, self.threshold_of, f"threshold={self.threshold}")
@@ -115,7 +125,7 @@ class Crscore(Metric):
 
     def unmeasurable(self, case: Case) -> str:
         """There is nothing that a review could be compared with."""
-        found = self._claims(case)
+        found = self.claims_of(case)
         return found if isinstance(found, str) else ""
 
     def bounds(self, case: Case) -> Bounds | None:
@@ -139,7 +149,7 @@ class Crscore(Metric):
     def _measure(self, items: Sequence[tuple[Case, Review]]) -> Iterator[Measured | str | Failure]:
         cut: Callable[[str], tuple[str, ...]] = published_sentences if self.variant == "published" else sentences
         said = [cut("\n".join(comment.body for comment in review.comments)) for _, review in items]
-        claims = [_bounded(self._claims(case), own) for (case, _), own in zip(items, said, strict=True)]
+        claims = [_bounded(self.claims_of(case), own) for (case, _), own in zip(items, said, strict=True)]
         texts = [
             Texts(tuple(claim.body for claim in own), spoken)
             for own, spoken in zip(claims, said, strict=True)
@@ -155,9 +165,9 @@ class Crscore(Metric):
                 yield self.guarded(partial(self._measured, own, spoken, next(matrices)))
 
     def _cosines(self, texts: Sequence[Texts]) -> Iterator[Matrix]:
-        if lexical := LEXICAL.get(self.model):
-            return lexical_cosines(texts, lexical)
-        return embedded_cosines(texts, self._embedder, published=self.variant == "published")
+        if self.variant == "published":
+            return published_cosines(texts, self._embedder)
+        return cosines(texts, LEXICAL.get(self.model) or self._embedder)
 
     def _measured(self, claims: tuple[Claim, ...], spoken: tuple[str, ...], cosines: Matrix) -> Measured:
         return Measured(
@@ -165,7 +175,7 @@ class Crscore(Metric):
             coverage=Coverage(claims=claims, sentences=spoken, links=closest(cosines), threshold=self.limit),
         )
 
-    def _claims(self, case: Case) -> tuple[Claim, ...] | str | Failure:
+    def claims_of(self, case: Case) -> tuple[Claim, ...] | str | Failure:
         """The claims that count for a case, or why there are none; a Failure where an analyser broke."""
         if self.claims == "references":
             groups = findings(case.references)

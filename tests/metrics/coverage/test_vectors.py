@@ -7,9 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.metrics.coverage.vectors import STOP_TOKENS, Lexical, Texts, embedded_cosines, lexical_cosines
+from reviewgauge.metrics.coverage.vectors import (
+    LEXICAL,
+    STOP_TOKENS,
+    Lexical,
+    Texts,
+    TextVectors,
+    cosines,
+    published_cosines,
+)
 from reviewgauge.models.embeddings.load import embedder
-from reviewgauge.models.text.idf import Grams, Weighting, cosines, table_of
+from reviewgauge.models.text import idf
+from reviewgauge.models.text.idf import Grams, Weighting, table_of
 
 TEXTS = st.lists(
     st.lists(st.sampled_from(["the lock", "Locks", "is", "never", "釈放", "x()", "`a`"]), max_size=5).map(" ".join),
@@ -24,9 +33,9 @@ ITEM = Texts(("The lock is never released.", "A parameter is added."), ("Release
 def test_each_cosine_is_that_of_the_pair_alone(analyzer: Lexical, items: list[Texts]) -> None:
     grams = Grams(analyzer, 3, 5) if analyzer == "chars" else Grams(analyzer, 1, 1)
     weighting = Weighting(grams, table_of("shipped", grams))
-    for item, found in zip(items, lexical_cosines(items, analyzer), strict=True):
+    for item, found in zip(items, cosines(items, analyzer), strict=True):
         pairs = [(claim, sentence) for claim in item.claims for sentence in item.sentences]
-        alone = cosines([claim for claim, _ in pairs], [sentence for _, sentence in pairs], weighting)
+        alone = idf.cosines([claim for claim, _ in pairs], [sentence for _, sentence in pairs], weighting)
         np.testing.assert_allclose(found.ravel(), alone, atol=1e-12)
 
 
@@ -39,10 +48,10 @@ def test_token_vectors_are_pooled_without_stop_words() -> None:
         kept = np.mean([vector for token, vector in pairs if token not in STOP_TOKENS], axis=0)
         return np.asarray(kept / np.linalg.norm(kept), dtype=np.float64)
 
-    (found,) = embedded_cosines([ITEM], model)
+    (found,) = cosines([ITEM], model)
     wanted = [[mean(claim, claim) @ mean(said, said) for said in ITEM.sentences] for claim in ITEM.claims]
     np.testing.assert_allclose(found, wanted, atol=1e-5)
-    (slip,) = embedded_cosines([ITEM], model, published=True)
+    (slip,) = published_cosines([ITEM], model)
     first, spoken = ITEM.claims[0], ITEM.sentences[0]
     wanted = [[mean(claim, first) @ mean(said, spoken) for said in ITEM.sentences] for claim in ITEM.claims]
     np.testing.assert_allclose(slip, wanted, atol=1e-5)
@@ -50,5 +59,12 @@ def test_token_vectors_are_pooled_without_stop_words() -> None:
 
 
 def test_a_text_of_stop_words_alone_keeps_them() -> None:
-    (found,) = embedded_cosines([Texts(("it is",), ("it is", ""))], embedder("all-MiniLM-L6-v2"))
+    (found,) = cosines([Texts(("it is",), ("it is", ""))], embedder("all-MiniLM-L6-v2"))
     assert found[0, 0] == pytest.approx(1.0) and np.isfinite(found).all()
+
+
+@pytest.mark.parametrize("model", ["chars", "words", "all-MiniLM-L6-v2"])
+def test_pairs_are_the_diagonal_of_the_cosines(model: str) -> None:
+    texts = [*ITEM.claims, *ITEM.sentences]
+    vectors = TextVectors(texts, LEXICAL.get(model) or embedder(model))
+    np.testing.assert_allclose(vectors.pairs(texts, texts[::-1]), vectors.cosines(texts, texts[::-1]).diagonal())

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -39,30 +39,53 @@ class Texts(NamedTuple):
     sentences: tuple[str, ...]
 
 
-def lexical_cosines(items: Sequence[Texts], analyzer: Lexical) -> Iterator[Matrix]:
-    """The cosine (claims x sentences) of each item by TF-IDF: 3 to 5 characters within words, or stemmed words."""
-    grams = Grams(analyzer, 3, 5) if analyzer == "chars" else Grams(analyzer, 1, 1)
-    rows = _rows(items)
-    vectors = unit_vectors(list(rows), Weighting(grams, table_of("shipped", grams)))
+class TextVectors:
+    """The vectors of texts, of length 1 (or 0 for a text without any bit), each made once."""
+
+    def __init__(self, texts: Iterable[str], model: Embedder | Lexical) -> None:
+        self._rows = {text: row for row, text in enumerate(dict.fromkeys(texts))}
+        self._vectors: Any = _vectors(list(self._rows), model)
+
+    def cosines(self, claims: Sequence[str], sentences: Sequence[str]) -> Matrix:
+        """The cosine of each claim with each sentence (claims x sentences)."""
+        found = self._of(claims) @ self._of(sentences).T
+        return np.minimum(1.0, found if isinstance(found, np.ndarray) else found.toarray())
+
+    def pairs(self, first: Sequence[str], second: Sequence[str]) -> Matrix:
+        """The cosine of each text with the one at the same place of the other list (n)."""
+        product = self._of(first)
+        products = product * self._of(second) if isinstance(product, np.ndarray) else product.multiply(self._of(second))
+        return np.minimum(1.0, np.asarray(products.sum(axis=1), dtype=np.float64).ravel())
+
+    def _of(self, texts: Sequence[str]) -> Any:
+        return self._vectors[[self._rows[text] for text in texts]]
+
+
+def _vectors(texts: Sequence[str], model: Embedder | Lexical) -> Any:
+    """One row a text: sparse TF-IDF of 3 to 5 characters within words or of stemmed words, or pooled token vectors."""
+    if isinstance(model, Embedder):
+        pooled = _token_states(texts, model, keep=False).pooled
+        return np.stack([pooled[text] for text in texts]) if texts else np.zeros((0, model.dimensions))
+    grams = Grams(model, 3, 5) if model == "chars" else Grams(model, 1, 1)
+    return unit_vectors(texts, Weighting(grams, table_of("shipped", grams)))
+
+
+def cosines(items: Sequence[Texts], model: Embedder | Lexical) -> Iterator[Matrix]:
+    """The cosines (claims x sentences) of each item."""
+    vectors = TextVectors((text for item in items for texts in item for text in texts), model)
     for item in items:
-        claims, sentences = ([rows[text] for text in texts] for texts in item)
-        yield np.minimum(1.0, (vectors[claims] @ vectors[sentences].T).toarray())
+        yield vectors.cosines(item.claims, item.sentences)
 
 
-def embedded_cosines(items: Sequence[Texts], model: Embedder, *, published: bool = False) -> Iterator[Matrix]:
-    """The cosine (claims x sentences) of each item by the mean of the token vectors that are no stop words.
+def published_cosines(items: Sequence[Texts], model: Embedder) -> Iterator[Matrix]:
+    """The same with the slip of CRScore's code.
 
-    `published`: with the slip of CRScore's code, which takes the tokens of the first text of a list for those of every
-    text in it, and reads no further than they go.
+    It takes the tokens of the first text of a list for those of every text in it, and reads no further than they go.
     """
-    states = _token_states(items, model, keep=published)
-    if published:
-        for item in items:
-            claims, sentences = (_as_first(texts, states.whole) for texts in item)
-            yield np.minimum(1.0, claims @ sentences.T)
-        return
+    texts = dict.fromkeys(text for item in items for texts in item for text in texts)
+    states = _token_states(list(texts), model, keep=True)
     for item in items:
-        claims, sentences = (np.stack([states.pooled[text] for text in texts]) for texts in item)
+        claims, sentences = (_as_first(texts, states.whole) for texts in item)
         yield np.minimum(1.0, claims @ sentences.T)
 
 
@@ -71,9 +94,9 @@ class _States(NamedTuple):
     whole: Mapping[str, TokenStates]
 
 
-def _token_states(items: Sequence[Texts], model: Embedder, *, keep: bool) -> _States:
+def _token_states(texts: Sequence[str], model: Embedder, *, keep: bool) -> _States:
     """The pooled vector of each text, and with `keep` those of its tokens."""
-    texts = sorted(_rows(items), key=len)
+    texts = sorted(texts, key=len)
     pooled, whole = dict[str, Matrix](), dict[str, TokenStates]()
     for start in range(0, len(texts), _AT_ONCE):
         chunk = texts[start : start + _AT_ONCE]
@@ -95,12 +118,3 @@ def _mean(vectors: npt.NDArray[np.float32], tokens: Sequence[str]) -> Matrix:
     chosen = vectors[kept] if kept else vectors
     mean: Matrix = to_length_one(chosen.mean(axis=0, keepdims=True))[0].astype(np.float64)
     return mean
-
-
-def _rows(items: Sequence[Texts]) -> dict[str, int]:
-    """Each distinct text with its number."""
-    rows: dict[str, int] = {}
-    for item in items:
-        for text in (*item.claims, *item.sentences):
-            rows.setdefault(text, len(rows))
-    return rows

@@ -1,0 +1,83 @@
+"""`reviewgauge fit-threshold` on the command line: a table, a page, JSON, and errors in one line."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from judged_toys import study, write_study
+from reviewgauge.cli.main import main
+
+FAST = ["--claims", "references", "--resamples", "20"]
+
+
+@pytest.fixture
+def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    write_study(tmp_path / "mine", study(24))
+    monkeypatch.chdir(tmp_path)
+    return "mine"
+
+
+def test_the_table_names_the_metric_to_use_beside_the_papers_figures(
+    mine: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fit-threshold", mine, "words", "chars", *FAST]) == 0
+    shown = capsys.readouterr().out
+    assert max(len(line) for line in shown.splitlines() if not line.startswith("$ ")) <= 100
+    assert re.search(r"^words +\.\d{3} \[\.\d{3}, \.\d{3}\]", shown, re.MULTILINE)
+    assert re.search(r"^paper \(mxbai\) +\.731 +\.543 +\.454 to \.551 +\.65", shown, re.MULTILINE)
+    assert re.search(
+        r"^\$ reviewgauge score RUN \"crscore\(model='chars', soft=False, threshold=0\.\d+, threshold_of='chars'",
+        shown,
+        re.MULTILINE,
+    )
+    said = " ".join(shown.split())
+    assert "24 sentences" in said and "24 reviews of best (people's highest mean of grade" in said
+
+
+@pytest.mark.plots
+def test_the_page_has_the_plots_and_every_threshold(mine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fit-threshold", mine, "words", *FAST, "-o", "page.html"]) == 0
+    assert "page.html: the thresholds as a page" in capsys.readouterr().err
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert page.count("<svg") == 3, "no links in this data"
+    assert "Quantiles beside those of a normal distribution" in page and "0.7314" in page
+
+
+def test_a_page_without_the_plots_says_so(mine: str) -> None:
+    assert main(["fit-threshold", mine, "words", *FAST, "-o", "page.html"]) == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert "<svg" not in page and "Plots are not included" in page and "Correlation of rel with people" in page
+
+
+def test_json_has_each_point_and_a_run_is_read_too(mine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", mine, "exact_match", "-o", "run", "--no-report", "--resamples", "20"]) == 0
+    capsys.readouterr()
+    found = []
+    for data in (mine, "run"):
+        assert main(["fit-threshold", data, "words", *FAST, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out))
+    assert found[0]["fits"] == found[1]["fits"]
+    (fit,) = found[0]["fits"]
+    assert fit["threshold"]["n"] == 24 and fit["points"][0]["spearman"]["n"] == 96
+    assert found[0]["dimension"] == "grade"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("mine", "nobody"), "no embedding model is called 'nobody'"),
+        (("mine", "words", "--system", "nobody"), "no review is by 'nobody'"),
+        (("mine", "words", "--dimension", "depth"), "nobody judged 'depth'"),
+        (("nodata", "words"), "no dataset is called 'nodata'"),
+        (("mine", "words", "--resamples", "0"), "resamples must be positive"),
+    ],
+)
+def test_errors_are_one_line(mine: str, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert mine == "mine" and main(["fit-threshold", *words[:2], *FAST, *words[2:]]) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert error.count("\n") == 1
