@@ -25,7 +25,7 @@ def definition_statements(facts: HunkFacts, altered: Altered, path: str) -> Iter
         return Statement(rank, side.line(fact), text, rows_of(old), rows_of(new))
 
     if old is None:
-        head = fact.text.partition(" #")[0].rstrip(": ")
+        head = _head(fact)
         bases = f": {quoted(head)}" if fact.kind == "class" and head.partition(fact.name)[2].strip() else ""
         rank = 21 if fact.kind == "class" else 20
         yield say(rank, f"The {what} {name} is added{place}{_with(fact.parameters)}{bases}.")
@@ -40,12 +40,17 @@ def definition_statements(facts: HunkFacts, altered: Altered, path: str) -> Iter
         told = list(_parameter_texts(old, new, owner))
         yield from (say(16, text) for text in told)
         if _besides(old, told) != _besides(new, told):
-            yield say(19, f"The declaration of {owner} changes from {from_to(old.text, new.text)}.")
+            yield say(19, f"The declaration of {owner} changes from {from_to(_head(old), _head(new))}.")
+
+
+def _head(fact: Fact) -> str:
+    """A head without a comment behind it."""
+    return fact.text.partition(" #")[0].rstrip(": ")
 
 
 def _besides(fact: Fact, told: Sequence[str]) -> str:
     """A head without its name, and without its parameters where they are told."""
-    text = fact.text.replace(fact.name, "_", 1)
+    text = _head(fact).replace(fact.name, "_", 1)
     if told:
         text = text.partition("(")[0] + fact.result
     return "".join(text.split())

@@ -54,6 +54,7 @@ _SENTENCES = {
     "entry changed": "The entry {name}{place} changes from {change}.",
     "exit added": "An early return is added{place}.",
     "exit removed": "An early return is removed{place}.",
+    "exit changed": "The value returned{place} changes from {change}.",
     "handler added": "Errors are now caught{place}: {text}.",
     "handler removed": "Errors are no longer caught by {text}{place}.",
     "handler changed": "The errors that are caught{place} change from {change}.",
@@ -124,15 +125,15 @@ def _code(fact: Fact, whole: bool) -> str:
     """A fact as it is quoted; `whole`: with the name that a value goes to."""
     if fact.kind == "assign" and whole:
         return f"{fact.name} {(fact.arguments or ('=',))[0]} {fact.text}"
-    return f"{fact.name}: {fact.text}" if fact.kind == "entry" and whole else fact.text
+    return f"{fact.name}: {fact.text}" if fact.kind == "entry" and whole else fact.text or fact.name
 
 
 def quoted(code: str) -> str:
-    """A piece of code in back-quotes, in one line, cut where it is long; "nothing" where it is empty."""
+    """A piece of code in back-quotes, in one line, cut where it is long."""
     text = " ".join(code.split()).replace("`", "'")
     if len(text) > LONGEST_QUOTE:
         text = text[: LONGEST_QUOTE - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
-    return f"`{text}`" if text else "nothing"
+    return f"`{text}`"
 
 
 def from_to(old: str, new: str) -> str:
