@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewgauge.core.protocols import Measured
+from reviewgauge.core.records import Case, Change, Claim, Comment, Review
+from reviewgauge.metrics import crscore
 from reviewgauge.metrics.coverage.vectors import (
     LEXICAL,
     STOP_TOKENS,
@@ -16,6 +22,8 @@ from reviewgauge.metrics.coverage.vectors import (
     cosines,
     published_cosines,
 )
+from reviewgauge.models.cache.vector_cache import Floats, VectorCache
+from reviewgauge.models.embeddings.embedder import Embedder, TokenStates
 from reviewgauge.models.embeddings.load import embedder
 from reviewgauge.models.text import idf
 from reviewgauge.models.text.idf import Grams, Weighting, table_of
@@ -61,6 +69,54 @@ def test_token_vectors_are_pooled_without_stop_words() -> None:
 def test_a_text_of_stop_words_alone_keeps_them() -> None:
     (found,) = cosines([Texts(("it is",), ("it is", ""))], embedder("all-MiniLM-L6-v2"))
     assert found[0, 0] == pytest.approx(1.0) and np.isfinite(found).all()
+
+
+class Counting(Embedder):
+    """A model with two token vectors a text, that remembers what it was asked."""
+
+    fingerprint = "12" * 32
+    dimensions = 2
+
+    def __init__(self, cache: VectorCache | None = None) -> None:
+        super().__init__("counting", cache)
+        self.asked: list[str] = []
+
+    def _encode(self, texts: Sequence[str]) -> Floats:
+        raise AssertionError("no vector of a whole text is taken")
+
+    def tokens(
+        self, texts: Sequence[str], *, layer: int | None = None, longest: int | None = None
+    ) -> list[TokenStates]:
+        self.asked += texts
+        none = np.zeros(2, dtype=np.int64), ("x", "y"), np.zeros((2, 2), dtype=np.int64), np.zeros(2, dtype=bool), False
+        return [TokenStates(*none, np.array([[len(text), 1], [1, 2]], dtype=np.float32)) for text in texts]
+
+
+def test_no_text_is_embedded_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    change = Change(repo="o/r")
+    items = [
+        (
+            Case(id=str(at), change=change, claims=(Claim(id="1", body="A lock."), Claim(id="2", body=f"Claim {at}"))),
+            Review(case=str(at), system=system, comments=(Comment(id="k", body=f"Why? {system} asks. A lock."),)),
+        )
+        for system in ("a", "b")
+        for at in range(3)
+    ]
+    cache = VectorCache(tmp_path / "vectors.sqlite")
+    counting = Counting(cache)
+    monkeypatch.setattr(crscore, "embedder", lambda _: counting)
+    monkeypatch.setattr(crscore.Crscore, "batch", 2)
+    found = list(crscore.Crscore(model="counting").parts_many(items))
+    assert len(found) == 6 and all(isinstance(one, Measured) for one in found)
+    said = ["A lock.", "Claim 0", "Claim 1", "Claim 2", "Why?", "a asks.", "b asks."]
+    assert sorted(counting.asked) == said, "not in one batch, nor in the next"
+    counting.asked.clear()
+    assert list(crscore.Crscore(model="counting").parts_many(items)) == found
+    assert counting.asked == [], "nor in the next run"
+    monkeypatch.setattr(counting, "cache", None)
+    monkeypatch.setattr(crscore.Crscore, "batch", 100)
+    assert list(crscore.Crscore(model="counting").parts_many(items)) == found
+    assert sorted(counting.asked) == said
 
 
 @pytest.mark.parametrize("model", ["chars", "words", "all-MiniLM-L6-v2"])

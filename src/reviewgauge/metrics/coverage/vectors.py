@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from reviewgauge.models.embeddings.embedder import Embedder, TokenStates, to_length_one
+from reviewgauge.models.embeddings.embedder import Embedder, TokenStates, readable, to_length_one
 from reviewgauge.models.text.idf import Grams, Weighting, table_of, unit_vectors
 
 Matrix = npt.NDArray[np.float64]
@@ -64,7 +65,7 @@ class TextVectors:
 def _vectors(texts: Sequence[str], model: Embedder | Lexical) -> Any:
     """One row a text: sparse TF-IDF of 3 to 5 characters within words or of stemmed words, or pooled token vectors."""
     if isinstance(model, Embedder):
-        pooled = _token_states(texts, model, keep=False).pooled
+        pooled = _pooled(texts, model)
         return np.stack([pooled[text] for text in texts]) if texts else np.zeros((0, model.dimensions))
     grams = Grams(model, 3, 5) if model == "chars" else Grams(model, 1, 1)
     return unit_vectors(texts, Weighting(grams, table_of("shipped", grams)))
@@ -82,39 +83,42 @@ def published_cosines(items: Sequence[Texts], model: Embedder) -> Iterator[Matri
 
     It takes the tokens of the first text of a list for those of every text in it, and reads no further than they go.
     """
-    texts = dict.fromkeys(text for item in items for texts in item for text in texts)
-    states = _token_states(list(texts), model, keep=True)
+    states = dict(_token_states((text for item in items for texts in item for text in texts), model))
     for item in items:
-        claims, sentences = (_as_first(texts, states.whole) for texts in item)
+        claims, sentences = (_as_first(texts, states) for texts in item)
         yield np.minimum(1.0, claims @ sentences.T)
 
 
-class _States(NamedTuple):
-    pooled: Mapping[str, Matrix]
-    whole: Mapping[str, TokenStates]
+def _pooled(texts: Sequence[str], model: Embedder) -> Mapping[str, Matrix]:
+    """The pooled vector of each text: read from the model's cache, else made and kept there."""
+    pooling = hashlib.sha256(" ".join([model.fingerprint, *sorted(STOP_TOKENS)]).encode()).hexdigest()
+    known = {text: readable(text) for text in texts}
+    found = model.cache.get(pooling, list(known.values())) if model.cache else {}
+    made: dict[str, npt.NDArray[np.float32]] = {}
+    for text, states in _token_states([text for text in known.values() if text not in found], model):
+        made[text] = _mean(states.vectors, states.tokens)
+    if model.cache and made:
+        model.cache.put(pooling, made)
+    vectors = made | found
+    return {text: vectors[read].astype(np.float64) for text, read in known.items()}
 
 
-def _token_states(texts: Sequence[str], model: Embedder, *, keep: bool) -> _States:
-    """The pooled vector of each text, and with `keep` those of its tokens."""
-    texts = sorted(texts, key=len)
-    pooled, whole = dict[str, Matrix](), dict[str, TokenStates]()
-    for start in range(0, len(texts), _AT_ONCE):
-        chunk = texts[start : start + _AT_ONCE]
-        for text, states in zip(chunk, model.tokens(chunk), strict=True):
-            pooled[text] = _mean(states.vectors, states.tokens)
-            if keep:
-                whole[text] = states
-    return _States(pooled, whole)
+def _token_states(texts: Iterable[str], model: Embedder) -> Iterator[tuple[str, TokenStates]]:
+    """Each distinct text with the vectors of its tokens, the shortest first."""
+    ordered = sorted(dict.fromkeys(texts), key=len)
+    for start in range(0, len(ordered), _AT_ONCE):
+        chunk = ordered[start : start + _AT_ONCE]
+        yield from zip(chunk, model.tokens(chunk), strict=True)
 
 
 def _as_first(texts: Sequence[str], states: Mapping[str, TokenStates]) -> Matrix:
     tokens = states[texts[0]].tokens
-    return np.stack([_mean(states[text].vectors, tokens) for text in texts])
+    return np.stack([_mean(states[text].vectors, tokens) for text in texts]).astype(np.float64)
 
 
-def _mean(vectors: npt.NDArray[np.float32], tokens: Sequence[str]) -> Matrix:
+def _mean(vectors: npt.NDArray[np.float32], tokens: Sequence[str]) -> npt.NDArray[np.float32]:
     """The mean of the vectors whose token is no stop word, of length 1; of all where there is no other."""
     kept = [at for at, token in enumerate(tokens[: len(vectors)]) if token not in STOP_TOKENS]
     chosen = vectors[kept] if kept else vectors
-    mean: Matrix = to_length_one(chosen.mean(axis=0, keepdims=True))[0].astype(np.float64)
+    mean: npt.NDArray[np.float32] = to_length_one(chosen.mean(axis=0, keepdims=True))[0]
     return mean
