@@ -74,6 +74,7 @@ RESULTS = {
     "cache clear": "CacheCleared",
     "cache export": "CallsExported",
     "calibrate": "CalibrateResult",
+    "claim-pairs": "ClaimPairs",
     "bundle": "BundleResult",
     "bundle verify": "VerifyResult",
     "doctor": "DoctorReport",

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from reviewgauge.api.cache import cache
     from reviewgauge.api.calibrate import calibrate
     from reviewgauge.api.check import check
+    from reviewgauge.api.claim_pairs import claim_pairs
     from reviewgauge.api.classify import classify
     from reviewgauge.api.compare import compare
     from reviewgauge.api.curve import curve
@@ -44,6 +45,7 @@ __all__ = [
     "cache",
     "calibrate",
     "check",
+    "claim_pairs",
     "classify",
     "compare",
     "curve",

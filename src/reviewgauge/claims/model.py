@@ -43,17 +43,20 @@ def ask_claims(change: Change, language: str, model: str) -> tuple[Claim, ...]:
 
     An answer that is not two lists is asked for again twice. Raises Failed.
     """
-    diff = "\n".join(map(_diff, (file for file in change.files if file.patch)))
-    if not diff.strip():
+    asked = claims_messages(change, language)
+    if not asked:
         return ()
-    found = ask_for(chat_model(model), claims_messages(diff, language), read_claims).value
+    found = ask_for(chat_model(model), asked, read_claims).value
     return tuple(
         Claim(id=str(number), body=body, kind=kind, source=model) for number, (kind, body) in enumerate(found, 1)
     )
 
 
-def claims_messages(diff: str, language: str) -> tuple[Message, ...]:
-    """The prompt about one change."""
+def claims_messages(change: Change, language: str) -> tuple[Message, ...]:
+    """The prompt about a change; empty where it has no patch."""
+    diff = "\n".join(map(_diff, (file for file in change.files if file.patch)))
+    if not diff.strip():
+        return ()
     values = {"fence_note": FENCE_NOTE, "language": language.strip() or "software", "diff": fence(diff)}
     return claims_prompt().messages(values)
 
