@@ -184,7 +184,7 @@ def reference_labels(
         if source is not None:
             raise UserError("--from says where a data set's files are, and this is a run")
         with RunFolder.open(str(on)) as run:
-            cases = run.cases()
+            cases = list(run.cases())
             reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
             found, _ = keep_latest(one for case in cases for one in case.labels)
             label, people = Path(str(on)).name, ()

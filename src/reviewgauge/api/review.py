@@ -221,7 +221,7 @@ def _import(
     given = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
     spec = f"{RECORDED}({given})" if given else RECORDED
     totals = import_reviews(folder, reviews, source=spec, pins=dataset.pins(), progress=progress)
-    known = {case.id for case in folder.cases()}
+    known = folder.cases_by_id()
     # After the reviews: refused ones must not leave their verdicts behind.
     folder.add_labels(label for label in labels if label.subject.case in known)
     return totals

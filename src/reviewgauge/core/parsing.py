@@ -100,15 +100,22 @@ def refuse_bytes(raw: bytes, source: str, record: int | str | None = None) -> No
 
 def lines(stream: BinaryIO, source: str, longest: int = LONGEST_LINE) -> Iterator[tuple[int, bytes]]:
     """(number, line) of each non-blank line. Raises BadInput for a line longer than `longest` bytes."""
-    number = 0
+    for number, _, line in placed_lines(stream, source, longest):
+        yield number, line
+
+
+def placed_lines(stream: BinaryIO, source: str, longest: int = LONGEST_LINE) -> Iterator[tuple[int, int, bytes]]:
+    """As `lines`, with the byte of the stream at which each begins."""
+    number = end = 0
     while line := stream.readline(longest + 1):
         number += 1
+        start, end = end, end + len(line)
         if len(line) > longest:
             raise BadInput(source, f"is longer than {longest:,} bytes", record=number, remedy="split the record")
         if number == 1 and line.startswith(b"\xef\xbb\xbf"):
-            line = line[3:]
+            start, line = 3, line[3:]
         if line.strip():
-            yield number, line
+            yield number, start, line
 
 
 def records(model: type[R], stream: BinaryIO, source: str) -> Iterator[R]:

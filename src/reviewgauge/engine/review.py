@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
@@ -17,9 +18,9 @@ from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Drop, Failed, Failure, FailureKind, Outcome
 from reviewgauge.core.specs import signature
+from reviewgauge.core.stored import Lazy, Unstorable
 from reviewgauge.engine.run.executors import Executor, Interruption, exhausted, failure_of
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.journal import Unstorable
 from reviewgauge.engine.run.progress import Selection, SyncedProgress, WorkTally, WorkTotals
 from reviewgauge.models.chat.client import counted
 
@@ -112,15 +113,14 @@ def review(
     changes = changes_to_review(reviewer, cases, run.manifest.dataset)
     drops = tuple(reviewer.prepare(changes)) if todo.items else ()
     run.add_systems({system: reviewer.pins()}, signature(reviewer))
-    by_case = {change.id or "": change for change in changes}
-    items = [(case, by_case[case], attempt) for case, attempt in todo.items]
+    items = _items(todo, changes)
     steps = SyncedProgress(run, len(items), progress)
     with closing(executor.map(_Job(reviewer, system), items, stop)) as finished:
         for index, value in finished:
             if isinstance(value, _Stopped):
                 stop.stop(value.error)
                 continue
-            case, _, attempt = items[index]
+            _, case, attempt = todo.items[index]
             outcome = value if isinstance(value, Outcome) else _broken(case, system, attempt, value)
             tally.add(_append(run, outcome))
             steps.step(f"{tally.trouble}{system} {case}")
@@ -161,8 +161,7 @@ def rehearse_review(
     changes = changes_to_review(reviewer, cases, dataset)
     drops = tuple(reviewer.prepare(changes)) if todo.items else ()
     if reviewer.models:
-        by_case = {change.id or "": change for change in changes}
-        items = [(case, by_case[case], attempt) for case, attempt in todo.items]
+        items = _items(todo, changes)
         with closing(executor.map(_Job(reviewer, system), items, stop)) as finished:
             for done, (_, value) in enumerate(finished, 1):
                 if isinstance(value, _Stopped):
@@ -172,9 +171,15 @@ def rehearse_review(
     return ReviewTotals(systems=(system,), left=len(todo.items), drops=drops)
 
 
-def changes_to_review(reviewer: Reviewer, cases: Sequence[Case], dataset: str) -> list[Change]:
+def _items(todo: Todo, changes: Sequence[Change]) -> Sequence[tuple[str, Change, int]]:
+    """The work of `_Job`, each change read when its turn comes."""
+
+    return Lazy.of(todo.items, lambda due: (due.case, changes[due.at], due.attempt))
+
+
+def changes_to_review(reviewer: Reviewer, cases: Sequence[Case], dataset: str) -> Sequence[Change]:
     """The changes as a reviewer gets them. Raises NeedsCode where it needs diffs and none has one, and as its check."""
-    changes = [case.change.model_copy(update={"id": case.id}) for case in cases]
+    changes = Lazy.of(cases, lambda case: case.change.model_copy(update={"id": case.id}))
     if reviewer.needs_diff and not any(change.has_diff for change in changes):
         raise NeedsCode(checked_system(reviewer.system), dataset)
     if changes:
@@ -195,35 +200,41 @@ def import_reviews(
     Reviews of cases that the run does not hold are dropped and counted. Those that it holds already are skipped;
     other ones under the names of systems that it holds are refused, before anything is recorded.
     """
-    known = {case.id for case in run.cases()}
-    there = {(o.case, o.system, o.attempt): o for o in run.outcomes()}
-    tally, skipped, drops, new = _Tally(), 0, [], []
+    known = run.cases_by_id()
+    there = {(o.case, o.system, o.attempt): o.review is not None for o in run.outcomes()}
+    tally, skipped, drops = _Tally(), 0, []
+    new: list[int] = []
     seen: set[tuple[str, str, int]] = set()
-    for found in reviews:
+    for at, found in enumerate(reviews):
         key = (found.case, found.system, found.attempt)
         if key in seen:
             raise UserError(f"{source}: two reviews of case {found.case} by {found.system}, attempt {found.attempt}")
         seen.add(key)
         if found.case not in known:
             drops.append(Drop(item=f"{found.case} {found.system}", by=source, reason="its case is not in this run"))
-        elif key in there and there[key].review is not None:
+        elif there.get(key):
             skipped += 1
         else:
-            new.append(found)
-    lines: dict[str, list[bytes]] = {}
-    for found in reviews:
-        lines.setdefault(found.system, []).append(found.to_line())
-    systems = tuple(sorted(lines))
-    digests = {system: hashlib.sha256(b"".join(sorted(lines[system]))).hexdigest() for system in systems}
+            new.append(at)
+    systems = tuple(sorted({system for _, system, _ in seen}))
+    digests = {system: _digest(one for one in reviews if one.system == system) for system in systems}
     run.add_systems({s: {**(pins or {}), "recorded reviews": digest[:16]} for s, digest in digests.items()}, source)
     steps = SyncedProgress(run, len(new), progress)
-    for found in new:
+    for found in map(reviews.__getitem__, new):
         outcome = Outcome(case=found.case, system=found.system, attempt=found.attempt, review=found)
         run.append_outcome(outcome, sync=False)
         tally.add(outcome)
         steps.step(f"{found.system} {found.case}")
     run.sync()
     return tally.totals(ReviewTotals, systems=systems, skipped=skipped, comments=tally.comments, drops=tuple(drops))
+
+
+def _digest(reviews: Iterable[Review]) -> str:
+    """A hash of the reviews, whatever their order."""
+    found = hashlib.sha256()
+    for line in sorted(review.to_line() for review in reviews):
+        found.update(line)
+    return found.hexdigest()
 
 
 def checked_system(system: str) -> str:
@@ -235,10 +246,18 @@ def checked_system(system: str) -> str:
         raise UserError(f"the system name {system!r} {problem}", remedy="give the reviewer another name") from None
 
 
-class Todo(NamedTuple):
-    """(case, attempt) pairs to do; how many others are there, and how many of those are failures."""
+class Due(NamedTuple):
+    """A review to make: the position of the case, its id, and the attempt."""
 
-    items: Sequence[tuple[str, int]]
+    at: int
+    case: str
+    attempt: int
+
+
+class Todo(NamedTuple):
+    """What to do; how many other reviews are there, and how many of those are failures."""
+
+    items: Sequence[Due]
     skipped: int
     failed_before: int
 
@@ -256,19 +275,18 @@ def what_to_review(
     if attempts < 1:
         raise UserError(f"attempts={attempts} is below 1")
     only = only or Selection()
-    only.check(case.id for case in cases)
-    mine = {(o.case, o.attempt): o for o in outcomes if o.system == system}
-    wanted = [(case.id, attempt) for attempt in range(1, attempts + 1) for case in cases]
-    if only.failed:
-        wanted += [key for key in mine if key[1] > attempts]
+    names = [case.id for case in cases]
+    only.check(names)
+    broken = {(o.case, o.attempt): o.failure is not None for o in outcomes if o.system == system}
+    places = {name: at for at, name in enumerate(names)}
+    further = [(places[case], attempt) for case, attempt in broken if only.failed and attempt > attempts]
     todo, skipped, failed = [], 0, 0
-    for key in wanted:
-        outcome = mine.get(key)
-        broke = outcome is not None and outcome.failure is not None
-        due = broke if only.failed else outcome is None or (broke and retry_failed)
-        if due and only.takes(key[0]):
-            todo.append(key)
-        elif outcome is not None:
+    for at, attempt in chain(((at, n) for n in range(1, attempts + 1) for at in range(len(names))), further):
+        broke = broken.get((names[at], attempt))
+        due = broke is True if only.failed else broke is None or (broke and retry_failed)
+        if due and only.takes(names[at]):
+            todo.append(Due(at, names[at], attempt))
+        elif broke is not None:
             skipped += 1
             failed += broke
     return Todo(todo, skipped, failed)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
@@ -13,16 +15,17 @@ from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.records import Case, Review, Task, Usage
 from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Parts, Score
 from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.core.stored import Lazy, Spool, Unstorable
 from reviewgauge.engine.measure import Answered, ScoreJob, measure
 from reviewgauge.engine.run.executors import Executor, Interruption, Serial, executor_for
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.journal import Unstorable
 from reviewgauge.engine.run.manifest import labels_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import Selection, SyncedProgress, WorkTally, WorkTotals, with_cost
 
 REVIEW_FAILED = "the review failed"
 _BATCHES_PER_WORKER = 4
+_LARGEST_BATCH = 500  # reviews, with their cases: what is in memory at a time
 _OF_TASK: Mapping[Task, str] = {Task.ASSESS: "assess", Task.LOCATE: "pass_at_k", Task.COMMENT: "rouge"}
 
 
@@ -102,15 +105,9 @@ def score(
     todo = _find_missing(run, scorer, retry_failed, only)
     steps = SyncedProgress(run, len(todo.outcomes), progress)
     answers = _answers(scorer, todo.outcomes, executor or Serial(), stop)
-    for outcome, made in _once_proved(scorer, answers, todo.proved, stop):
-        found = made
-        try:
-            run.append_score(found, sync=False)
-        except Unstorable as error:
-            found = scorer.score(outcome, Answered(Failure(kind=FailureKind.CRASH, message=error.problem), found.usage))
-            run.append_score(found, sync=False)
+    for found in _keep_once_proved(run, scorer, answers, todo.proved, stop):
         tally.add(found)
-        steps.step(f"{tally.trouble}{outcome.system} {outcome.case}")
+        steps.step(f"{tally.trouble}{found.system} {found.case}")
     steps.finish()
     left = len(todo.outcomes) - tally.count
     return tally.totals(
@@ -158,38 +155,58 @@ class _Todo(NamedTuple):
     proved: bool
 
 
+class _Known(NamedTuple):
+    """What counts of a score that is there: which outcome it is of, and whether it holds parts, or a failure."""
+
+    of: str
+    measured: bool
+    failed: bool
+    failed_review: Failure | None
+
+    @classmethod
+    def from_score(cls, score: Score) -> _Known:
+        of_review = score.reason == REVIEW_FAILED
+        failed = score.failure is not None and not of_review
+        return cls(score.of, score.parts is not None, failed, score.failure if of_review else None)
+
+    def is_stale(self, outcome: Outcome) -> bool:
+        """Whether the outcome is not the one that was scored."""
+        if self.failed_review is not None and self.failed_review != outcome.failure:
+            return True
+        return self.of not in ("", outcome.digest)
+
+
 def _find_missing(run: RunFolder, scorer: _Scorer, retry_failed: bool, only: Selection | None) -> _Todo:
     """What is missing of one metric's scores; with `only`, the part of it that was asked for. Raises UserError."""
     only = only or Selection()
-    only.check(case.id for case in run.cases())
+    only.check(scorer.cases)
     outcomes = run.outcomes()
-    there = {(s.case, s.system, s.attempt): s for s in run.scores(scorer.signature) if dict(s.pins) == scorer.pins}
-    todo, failed = [], 0
-    for outcome in outcomes:
+    there = {
+        (s.case, s.system, s.attempt): _Known.from_score(s)
+        for s in run.scores(scorer.signature)
+        if dict(s.pins) == scorer.pins
+    }
+    todo: list[int] = []
+    cases: list[str] = []
+    failed, skipped, proved = 0, 0, False
+    for at, outcome in enumerate(outcomes):
+        cases.append(outcome.case)
         known = there.get((outcome.case, outcome.system, outcome.attempt))
-        of_review = known is not None and known.reason == REVIEW_FAILED
-        of_metric = known is not None and known.failure is not None and not of_review
-        stale = of_review and (outcome.review is not None or (known is not None and known.failure != outcome.failure))
-        stale = stale or (known is not None and not outcome.is_measured_by(known))
-        due = of_metric if only.failed else known is None or stale or (of_metric and retry_failed)
+        proved = proved or (known is not None and known.measured and _speaks(outcome))
+        broke = known is not None and known.failed
+        due = broke if only.failed else known is None or known.is_stale(outcome) or (broke and retry_failed)
         if due and only.takes(outcome.case):
-            todo.append(outcome)
+            todo.append(at)
         else:
-            failed += of_metric
+            failed += broke
+            skipped += known is not None
     if scorer.metric.joint:
-        affected = {outcome.case for outcome in todo}
-        missing = {id(outcome) for outcome in todo}
-        again = [
-            o
-            for o in outcomes
-            if id(o) not in missing and ((scorer.metric.joint_over_all and todo) or o.case in affected)
-        ]
+        affected, missing = {cases[at] for at in todo}, set(todo)
+        everything = scorer.metric.joint_over_all and bool(todo)
+        again = [at for at, case in enumerate(cases) if at not in missing and (everything or case in affected)]
+        skipped -= sum((o.case, o.system, o.attempt) in there for o in map(outcomes.__getitem__, again))
         todo = again + todo  # what is missing for last: whatever interrupts this, all of it is done again
-    chosen = {id(outcome) for outcome in todo}
-    skipped = sum(id(o) not in chosen and (o.case, o.system, o.attempt) in there for o in outcomes)
-    measured = {key for key, known in there.items() if known.parts is not None}
-    proved = any(_speaks(o) and (o.case, o.system, o.attempt) in measured for o in outcomes)
-    return _Todo(todo, skipped, failed, proved)
+    return _Todo(Lazy.of(todo, outcomes.__getitem__), skipped, failed, proved)
 
 
 def _speaks(outcome: Outcome) -> bool:
@@ -203,59 +220,82 @@ def usual_metric(tasks: Collection[Task]) -> str:
     return _OF_TASK.get(next(iter(tasks)), "hits") if len(tasks) == 1 else "hits"
 
 
-def _once_proved(
-    scorer: _Scorer, answers: Iterable[tuple[Outcome, Answered | None]], proved: bool, stop: Interruption
-) -> Iterator[tuple[Outcome, Score]]:
-    """The scores, held back until the metric had an answer to a review that says something.
+def _keep_once_proved(
+    run: RunFolder,
+    scorer: _Scorer,
+    answers: Iterable[tuple[Outcome, Answered | None]],
+    proved: bool,
+    stop: Interruption,
+) -> Iterator[Score]:
+    """Record the scores, held back until the metric had an answer to a review that says something; yields each then.
 
-    Raises UserError where it has none to any, and where it applies to nothing at all.
+    A score that no line of a file can hold becomes a failure. Raises UserError where the metric has no answer to any,
+    and where it applies to nothing at all.
     """
-    held: list[tuple[Outcome, Score]] = []
+    append = partial(run.append_score, sync=False)
+    held, applies = Spool(Score), False
+    telling: Counter[str] = Counter()
+    others: Counter[str] = Counter()
     for outcome, value in answers:
-        found = scorer.score(outcome, value)
-        held.append((outcome, found))
-        proved = proved or (_speaks(outcome) and (found.parts is not None or found.failure is not None))
+        found, put = scorer.score(outcome, value), append if proved else held.add
+        try:
+            put(found)
+        except Unstorable as error:
+            broken = Failure(kind=FailureKind.CRASH, message=error.problem)
+            found = scorer.score(outcome, Answered(broken, found.usage))
+            put(found)
         if proved:
-            yield from held
-            held.clear()
-    if stop.is_set() or not held:
+            yield found
+            continue
+        answered = found.parts is not None or found.failure is not None
+        applies = applies or answered
+        (telling if _speaks(outcome) else others)[found.reason] += 1
+        proved = _speaks(outcome) and answered
+        if proved:
+            yield from _moved(held, append)
+    if proved or stop.is_set() or not held:
         return
-    telling = [score for outcome, score in held if _speaks(outcome)]
-    if telling or not any(score.parts is not None or score.failure is not None for _, score in held):
-        reasons = Counter(score.reason for score in telling or [score for _, score in held])
-        which = f"the {len(telling)} reviews that say something" if telling else f"the {len(held)} reviews"
+    if telling or not applies:
+        reasons = telling or others
+        which = f"the {telling.total()} reviews that say something" if telling else f"the {len(held)} reviews"
         raise UserError(
             f"{short_spec(scorer.metric)} can measure none of {which}: {reasons.most_common(1)[0][0]}",
             remedy="nothing was written; reviewgauge list metrics",
         )
-    yield from held
+    yield from _moved(held, append)
+
+
+def _moved(held: Iterable[Score], append: Callable[[Score], None]) -> Iterator[Score]:
+    for score in held:
+        append(score)
+        yield score
 
 
 def _answers(
     scorer: _Scorer, todo: Sequence[Outcome], executor: Executor, stop: Interruption
 ) -> Iterator[tuple[Outcome, Answered | None]]:
     """(outcome, what the metric says; None: its review failed). What `stop` left undone does not occur."""
-    reviewed: list[Outcome] = []
-    items: list[tuple[Case, Review]] = []
-    for outcome in todo:
+    reviewed = array("L")
+    for at, outcome in enumerate(todo):
         if outcome.review is None:
             yield outcome, None
         else:
-            reviewed.append(outcome)
-            items.append((scorer.cases[outcome.case], outcome.review))
+            reviewed.append(at)
     if stop.is_set():
         return
+    outcomes = Lazy.of(reviewed, todo.__getitem__)
+    batches = list(_batches(scorer.metric, outcomes, executor))
+    work = Lazy.of(batches, lambda batch: _pairs(scorer, outcomes, batch))
     if executor.workers == 1 and not scorer.metric.models:
-        for outcome, value in zip(reviewed, measure(scorer.metric, items), strict=True):
-            yield outcome, Answered(value)
-            if stop.is_set():
-                break
+        for batch, items in zip(batches, work, strict=True):
+            for at, value in zip(batch, measure(scorer.metric, items), strict=True):
+                yield outcomes[at], Answered(value)
+                if stop.is_set():
+                    return
         return
-    batches = list(_batches(scorer, reviewed, executor.workers))
-    work = [[items[at] for at in batch] for batch in batches]
     with closing(executor.map(ScoreJob(scorer.metric), work, stop)) as finished:
         for index, answers in finished:
-            here = [reviewed[at] for at in batches[index]]
+            here = Lazy.of(batches[index], outcomes.__getitem__)
             if isinstance(answers, Failure):  # the worker itself broke
                 yield from ((outcome, Answered(answers)) for outcome in here)
                 continue
@@ -267,23 +307,37 @@ def _answers(
                 raise error
 
 
-def _batches(scorer: _Scorer, outcomes: Sequence[Outcome], workers: int) -> Iterator[Sequence[int]]:
+def _pairs(scorer: _Scorer, outcomes: Sequence[Outcome], batch: Sequence[int]) -> Sequence[tuple[Case, Review]]:
+    """What a metric measures together; a batch of all that there is stays on the disk."""
+
+    def pair(at: int) -> tuple[Case, Review]:
+        outcome = outcomes[at]
+        assert outcome.review is not None
+        return scorer.cases[outcome.case], outcome.review
+
+    found = Lazy.of(batch, pair)
+    return found if len(batch) > _LARGEST_BATCH else list(found)
+
+
+def _batches(metric: Metric, outcomes: Sequence[Outcome], executor: Executor) -> Iterator[Sequence[int]]:
     """Which items (positions in `outcomes`) are measured together.
 
     What asks a model is measured one by one, so that each is recorded at once. A joint metric must see every system at
     once: those on one case, or all there are.
     """
     everything = range(len(outcomes))
-    if scorer.metric.joint_over_all or (scorer.metric.joint and not scorer.metric.models):
+    if metric.joint_over_all or (metric.joint and not metric.models):
         if everything:
             yield everything
-    elif scorer.metric.joint:
+    elif metric.joint:
         of_case: dict[str, list[int]] = {}
         for at, outcome in enumerate(outcomes):
             of_case.setdefault(outcome.case, []).append(at)
         yield from of_case.values()
     else:
-        size = 1 if scorer.metric.models else max(1, math.ceil(len(outcomes) / (workers * _BATCHES_PER_WORKER)))
+        parts = executor.workers * _BATCHES_PER_WORKER if executor.workers > 1 else 1
+        share = math.ceil(len(outcomes) / parts)
+        size = 1 if metric.models else max(executor.least, min(share, _LARGEST_BATCH))
         yield from (everything[at : at + size] for at in range(0, len(outcomes), size))
 
 
@@ -292,7 +346,7 @@ class _Scorer:
 
     def __init__(self, run: RunFolder, metric: Metric) -> None:
         self.metric, self.signature, self.pins = metric, signature(metric), dict(metric.pins())
-        self.cases = {case.id: case for case in run.cases()}
+        self.cases = run.cases_by_id()
         self._benchmark = run.manifest.benchmark
         if metric.reads_labels:
             self.pins["labels"] = labels_hash(self.cases.values())[:16]

@@ -85,7 +85,10 @@ def share_asked(scores: Sequence[Score]) -> str:
 
     What the other pairs would have cost is an estimate: as many calls and dollars a pair as those that were asked.
     """
-    asked, pairs = _sum(scores, "asked"), _sum(scores, "pairs")
+    asked = pairs = 0.0
+    for score in scores:
+        asked += (score.parts or {}).get("asked", 0.0)
+        pairs += (score.parts or {}).get("pairs", 0.0)
     if asked >= pairs:
         return ""
     line = f"asked about {asked:,.0f} of {pairs:,.0f} pairs ({asked / pairs:.1%})"
@@ -131,10 +134,6 @@ def _lost(loss: CascadeLoss, name: str) -> str:
     return f"kappa {kappa.value:.3f}{interval} with {name}: {differs}"
 
 
-def _sum(scores: Sequence[Score], part: str) -> float:
-    return sum((score.parts or {}).get(part, 0.0) for score in scores)
-
-
 def _dollars(scores: Sequence[Score]) -> float | None:
     """What the calls cost; None as soon as the price of one is not known. Without calls, nothing."""
     costs = [score.usage.dollars for score in scores if score.usage.calls]
@@ -155,16 +154,26 @@ def caveats(run: ScoredRun) -> list[str]:
         more = f" and {len(run.unscored) - 8} more" if len(run.unscored) > 8 else ""
         shown = ", ".join(run.unscored[:8]) + more
         found = [f"reviewed but not measured with {short_spec(run.metric)}, so not shown: {shown} (reviewgauge score)"]
-    if any(one.origin is Origin.FIX for case in run.cases for one in case.references):
+    by_fix = False
+    checked: dict[str, Case] = {}
+    for case in run.cases:
+        by_fix = by_fix or any(one.origin is Origin.FIX for one in case.references)
+        for fact in _CHECKED:
+            if fact in case.facts:
+                checked.setdefault(fact, case)
+    if by_fix:
         found.append("the references are messages of later fixes, which seldom say what was wrong: much stays unsure")
     found += judged_by_own_family(run.metric.models, {name: run.reviewers.get(name, ()) for name in run.systems})
-    return found + cascade_notes(run.metric, run.scores, run.by_metric) + checked_by_people(run.cases)
+    return found + cascade_notes(run.metric, run.scores, run.by_metric) + checked_by_people(list(checked.values()))
+
+
+_CHECKED = {LABELS_FACT: "labels", CLEAN_FACT: "clean changes"}
 
 
 def checked_by_people(cases: Sequence[Case]) -> list[str]:
     """One line on how many of the drawn labels and clean changes hold, where people checked them in the build."""
     parts = []
-    for fact, name in ((LABELS_FACT, "labels"), (CLEAN_FACT, "clean changes")):
+    for fact, name in _CHECKED.items():
         if found := people_found(cases, fact):
             low, high = (round(100 * end) for end in found.ends[1:])
             parts.append(f"{name}: {found.words} checked hold, {low}-{high}%")

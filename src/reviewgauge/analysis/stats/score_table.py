@@ -12,6 +12,7 @@ import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
 from reviewgauge.analysis.stats.power import Attempts
+from reviewgauge.analysis.stats.slim import Slimmer
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, RequiredContext, Severity
@@ -97,19 +98,18 @@ class ScoreTable:
 
     def facet(self, name: str) -> Iterator[tuple[str, Numbers, Flags]]:
         """Each value of a facet with the parts of its subset (S x N x K) and the cases where it occurs (N)."""
-        found: dict[str, list[tuple[int, int, Numbers]]] = defaultdict(list)
-        for (row, column), scores in self.cells.items():
-            measured = [score for score in scores if score.parts is not None]
-            for score in measured:
-                for value, parts in score.facets.get(name, {}).items():
-                    found[value].append((row, column, _vector(parts, self.names, score) / len(measured)))
-        if found.keys() <= {NOT_STATED}:
+        every = (score for scores in self.cells.values() for score in scores if score.parts is not None)
+        values = {value for score in every for value in score.facets.get(name, {})}
+        if values <= {NOT_STATED}:
             return
-        for value, entries in sorted(found.items(), key=lambda item: _facet_order(item[0])):
+        for value in sorted(values, key=_facet_order):
             table, mask = np.zeros_like(self.parts), np.zeros(len(self.cases), dtype=np.bool_)
-            for row, column, vector in entries:
-                table[row, column] += vector
-                mask[column] = True
+            for (row, column), scores in self.cells.items():
+                measured = [score for score in scores if score.parts is not None]
+                for score in measured:
+                    if (parts := score.facets.get(name, {}).get(value)) is not None:
+                        table[row, column] += _vector(parts, self.names, score) / len(measured)
+                        mask[column] = True
             yield value, table, mask
 
 
@@ -149,40 +149,43 @@ def broken_identities(panel: ScoreTable) -> dict[str, int]:
     return dict(sorted(Counter(name for m in matchings if m is not None for name in m.broken).items()))
 
 
-def lay_out(scores: Iterable[Score], cases: Iterable[Case], metric: Metric, benchmark: str) -> ScoreTable:
-    """The table of these scores. Raises UserError for scores that do not belong together."""
-    by_id = {case.id: case for case in cases}
+def lay_out(scores: Iterable[Score], cases: Sequence[Case], metric: Metric, benchmark: str) -> ScoreTable:
+    """The table of these scores. Raises UserError for scores that do not belong together.
+
+    It holds cases and scores without their texts and evidence, and reads `cases` and `scores` once.
+    """
+    slimmer = Slimmer()
+    by_id = {case.id: case for case in map(slimmer.case, cases)}
     ordered = tuple(by_id[name] for name in sorted(by_id))
     column = {case.id: at for at, case in enumerate(ordered)}
-    kept, warnings = _collect(scores, column, metric, benchmark)
+    kept, warnings = _collect(map(slimmer.score, scores), column, metric, benchmark)
     systems = tuple(sorted({system for system, _, _ in kept}))
     cells: dict[tuple[int, int], list[Score]] = defaultdict(list)
     for (system, case, _), score in sorted(kept.items(), key=lambda item: item[0]):
         cells[systems.index(system), column[case]].append(score)
-    bounds = {
-        (at, score.attempt): score.bounds or metric.bounds(ordered[at[1]])
-        for at, group in cells.items()
-        for score in group
-        if score.failure is not None
-    }
+    failures = [(at, score) for at, group in cells.items() for score in group if score.failure is not None]
+    unbounded = {ordered[at[1]].id for at, score in failures if score.bounds is None}
+    later = {case.id: metric.bounds(case) for case in cases if case.id in unbounded} if unbounded else {}
+    bounds = {(at, score.attempt): score.bounds or later[score.case] for at, score in failures}
     names = _names(cells, bounds.values())
     shape = (len(systems), len(ordered), len(names))
-    parts, worst, best = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    parts = np.zeros(shape)
+    worst, best = (np.zeros(shape), np.zeros(shape)) if failures else (parts, parts)
     status: Integers = np.zeros(shape[:2], dtype=np.int64)
     attempts: Integers = np.zeros(shape[:2], dtype=np.int64)
     fake = np.zeros(shape[:2], dtype=np.bool_)
     bounded = np.ones(len(systems), dtype=np.bool_)
     for at, group in cells.items():
         measured = [_vector(score.parts, names, score) for score in group if score.parts is not None]
-        failures = [(score, bounds[at, score.attempt]) for score in group if score.failure is not None]
-        low = [_vector(bound.worst, names, score) for score, bound in failures if bound is not None]
-        high = [_vector(bound.best, names, score) for score, bound in failures if bound is not None]
-        bounded[at[0]] &= len(low) == len(failures)
+        broken = [(score, bounds[at, score.attempt]) for score in group if score.failure is not None]
+        low = [_vector(bound.worst, names, score) for score, bound in broken if bound is not None]
+        high = [_vector(bound.best, names, score) for score, bound in broken if bound is not None]
+        bounded[at[0]] &= len(low) == len(broken)
         status[at], attempts[at], fake[at] = _status(group), len(group), any(score.fake for score in group)
         for table, rows in ((parts, measured), (worst, measured + low), (best, measured + high)):
             if rows:
                 table[at] = rows[0] if len(rows) == 1 else np.mean(rows, axis=0)
-    failed = tuple((*at, s.failure.kind.value) for at, group in cells.items() for s in group if s.failure is not None)
+    failed = tuple((*at, score.failure.kind.value) for at, score in failures if score.failure is not None)
     warnings += _warn_of_attempts(systems, cells)
     return ScoreTable(
         systems=systems,

@@ -23,8 +23,9 @@ from reviewgauge.core.files import check_plain, replacing, write_error
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.build_card import Spread
+from reviewgauge.core.stored import checked_line
 from reviewgauge.engine.run.executors import Interruption
-from reviewgauge.engine.run.journal import CallLog, Lock, checked_line
+from reviewgauge.engine.run.journal import CallLog, Lock
 from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.models.request.messages import Call
 from reviewgauge.repo.git.repository import Repository

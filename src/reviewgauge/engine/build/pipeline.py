@@ -28,6 +28,7 @@ from reviewgauge.core.records import Case, Usage
 from reviewgauge.core.reports.build_card import FunnelRow
 from reviewgauge.core.results import Drop, Failed, Failure
 from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.core.stored import Lazy, Spool, spooled
 from reviewgauge.engine.build.folder import SCRATCH, BuildFolder, Stopped
 from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Executor, Interruption, failure_of
@@ -286,21 +287,26 @@ class ReplayableStream:
         self.path.unlink(missing_ok=True)
 
 
-def apply_stages(cases: Iterable[Case], stages: Sequence[Stage]) -> tuple[list[Case], list[Drop]]:
-    """(kept, dropped) after all stages, in their order. Raises UserError when nothing is left."""
+def apply_stages(cases: Iterable[Case], stages: Sequence[Stage]) -> tuple[Sequence[Case], list[Drop]]:
+    """(kept, dropped) after all stages, in their order. Raises UserError when nothing is left.
+
+    Cases that come one by one are kept on the disk between two stages, and after the last.
+    """
     context = WithoutBuild()
-    kept, drops = [Candidate(case=case) for case in cases], []
+    kept = spooled(Case, cases)
+    drops: list[Drop] = []
     for stage in stages:
-        before, kept = kept, []
+        before, after = Lazy.of(kept, lambda case: Candidate(case=case)), Spool(Case)
         for item in stage.apply(before, context):
             if isinstance(item, Candidate):
-                kept.append(item)
+                after.add(item.case)
             elif isinstance(item, Drop):
                 drops.append(item)
-        if before and not kept:
+        if before and not after:
             last = drops[-1]
             raise UserError(f"{last.by} drops all {len(before)} cases, for example {last.item}: {last.reason}")
-    return [item.case for item in kept], drops
+        kept = after
+    return kept, drops
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,7 +174,7 @@ def stage(run: RunFolder, name: str, target: Path, *, texts: Texts, why: str, li
         came = {name for name, system in run.manifest.systems.items() if is_recorded(system)}
         kept = [o for o in outcomes if texts == "own" and o.system not in came]
         gone = [o for o in outcomes if texts == "none" or o.system in came]
-        withheld = {"reviews": lines_hash(gone), "labels": lines_hash([x for c in cases for x in c.labels] + labels)}
+        withheld = {"reviews": lines_hash(gone), "labels": lines_hash([x for c in cases for x in c.labels] + [*labels])}
         _write(folder / OUTLINE, [outline(case) for case in cases])
         _write(folder / REVIEWS, kept)
         scores = [bare(score) for score in scores]

@@ -17,7 +17,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import FrameType
-from typing import Protocol, TypeVar
+from typing import ClassVar, Protocol, TypeVar
 
 from typing_extensions import override
 
@@ -108,7 +108,9 @@ B = TypeVar("B")
 
 
 class Executor(Protocol):
-    """Runs a function over items. `workers` is how many it runs at a time."""
+    """Runs a function over items. `least` is how many small ones are worth handing to a worker together."""
+
+    least: ClassVar[int] = 1
 
     @property
     def workers(self) -> int:

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import check_plain, reading, write_error, write_whole
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import check_plain, replacing, write_error, write_whole
 from reviewgauge.core.labels import Label
-from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
+from reviewgauge.core.stored import ByKey, Lazy, Spool, checked_line, spooled
 from reviewgauge.core.version import __version__
-from reviewgauge.engine.run.journal import CallLog, Journal, Lock, checked_line
+from reviewgauge.engine.run.indexes import (
+    StoredCases,
+    StoredLabels,
+    stored_cases,
+    stored_labels,
+    stored_outcomes,
+    stored_scores,
+)
+from reviewgauge.engine.run.journal import CallLog, Journal, Lock
 from reviewgauge.engine.run.manifest import (
     FORMAT,
     MANIFEST,
@@ -32,7 +40,6 @@ CASES, LABELS, LOCK = "cases.jsonl", "labels.jsonl", "lock"
 REVIEWS, SCORES = "reviews.jsonl", "scores.jsonl"
 _BEFORE_MANIFEST = {LOCK, CASES, CASES + ".tmp", MANIFEST + ".tmp"}  # what a creation that was killed leaves
 
-OutcomeKey = tuple[str, str, int]
 T = TypeVar("T")
 
 
@@ -50,9 +57,9 @@ class RunFolder:
         self._scores = Journal(path / SCORES, Score)
         self._labels = Journal(path / LABELS, Label)
         self._calls = CallLog(path)
-        self._cases: list[Case] | None = None
+        self._cases: StoredCases | None = None
         self._new = self._made = False  # whether the run, and its folder, began with this object
-        self._code: Mapping[str, str | None] | None = None  # the git directory of each case's code now
+        self._code: Mapping[str, str] | None = None  # the git directory of each case's code now
         self._kept: dict[str, tuple[object, object]] = {}
         self.manifest: Manifest
 
@@ -65,24 +72,26 @@ class RunFolder:
         Labels that the cases gained since are added to the run. Raises UserError: the folder holds something else, a
         run on another benchmark, or is being written.
         """
-        folder, known = Path(path), list(cases)
-        _check_cases(known, dataset)
-        benchmark = benchmark_hash(known)
+        folder, known = Path(path), spooled(Case, cases)
+        code: dict[str, str] = {}
+        labelled: list[str] = []
+        benchmark = benchmark_hash(_noted(known, dataset, code, labelled))
         made = _make_folder(folder)
         run = cls(folder, Lock(folder / LOCK))
-        run._code = {case.id: case.change.git for case in known}
+        run._code = code
         try:
             if (folder / MANIFEST).exists():
                 read_manifest(folder)  # one of a newer version is not replaced
             run._made, run._new = made, run._is_blank()
             if run._new:
-                write_whole(folder / CASES, b"".join(map(checked_line, known)))
+                _write_cases(folder / CASES, known)
                 run._write_manifest(new_manifest(dataset, dataset_path, benchmark, len(known), seed))
             run.manifest = read_manifest(folder)
             run._refuse_another(dataset, benchmark, seed)
             run._raise_format()
             run._open_journals()
-            run.add_labels(label for case in known for label in case.labels)
+            if labelled:
+                run.add_labels(label for case in known for label in case.labels)
         except BaseException:
             run.close()
             raise
@@ -110,6 +119,8 @@ class RunFolder:
         self._calls.close()
         self._reviews.close()
         self._scores.close()
+        self._cases = None  # what was read from keeps its files open
+        self._kept.clear()
         if self._lock is not None:
             self._lock.release()
             self._lock = None
@@ -185,38 +196,37 @@ class RunFolder:
         write_whole(self.path / MANIFEST, manifest.model_dump_json(indent=2).encode() + b"\n")
         self.manifest = manifest
 
-    def cases(self) -> list[Case]:
+    def cases(self) -> Sequence[Case]:
         """The cases in the data set's order, each with the labels that the run holds on it.
 
         Their code is read from where the data set has it now, as folders move. Raises BadInput when they are not those
         that the manifest names.
         """
+        found, labels, code = self._stored_cases().cases, self._stored_labels(), self._code
+
+        def whole(case: Case) -> Case:
+            if case.id in labels.on:
+                added = [labels.labels[at] for at in labels.on[case.id]]
+                case = case.model_copy(update={"labels": (*case.labels, *added)})
+            return case if code is None else _with_code(case, code.get(case.id))
+
+        return Lazy.of(found, whole) if labels.on or code is not None else found
+
+    def cases_by_id(self) -> Mapping[str, Case]:
+        """The same, each to be found by its id."""
+        return ByKey(self._stored_cases().at, self.cases())
+
+    def _stored_cases(self) -> StoredCases:
         if self._cases is None:
-            path = self.path / CASES
-            try:
-                with reading(path) as stream:
-                    found = [parse_record(Case, line, str(path), n) for n, line in lines(stream, str(path))]
-            except OSError as error:
-                raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
-            if benchmark_hash(found) != self.manifest.benchmark:
-                raise BadInput(
-                    str(path), "does not hold the cases that the run was made on", remedy="restore it, or run again"
-                )
-            self._cases = found if self._code is None else [_with_code(case, self._code) for case in found]
-        return list(self._once(CASES, self._labels, self._labelled))
+            self._cases = stored_cases(self.path / CASES, self.manifest.benchmark)
+        return self._cases
 
-    def _labelled(self) -> list[Case]:
-        on: dict[str, list[Label]] = {}
-        for label in self.labels():
-            on.setdefault(label.subject.case, []).append(label)
-        return [
-            case.model_copy(update={"labels": (*case.labels, *on[case.id])}) if case.id in on else case
-            for case in self._cases or ()
-        ]
+    def _stored_labels(self) -> StoredLabels:
+        return self._once(LABELS, self._labels, lambda: stored_labels(self._labels))
 
-    def labels(self) -> list[Label]:
+    def labels(self) -> Sequence[Label]:
         """The labels that were added to the run, in their order."""
-        return list(self._once(LABELS, self._labels, lambda: [label for _, label in self._labels.read()]))
+        return self._stored_labels().labels
 
     def _once(self, name: str, journal: Journal[Any], read: Callable[[], T]) -> T:
         """What `read` makes of a journal's file, read again only when the file has changed."""
@@ -232,8 +242,8 @@ class RunFolder:
         Returns how many were new. Two runs with different labels are still runs of one benchmark.
         """
         self._check_writable()
-        there = {label.to_line() for case in self.cases() for label in case.labels}
-        new = [label for label in labels if label.to_line() not in there]
+        there = {_mark(label) for case in self.cases() for label in case.labels}
+        new = spooled(Label, (label for label in labels if _mark(label) not in there))
         if new:
             self._labels.open_for_writing()
             try:
@@ -244,47 +254,25 @@ class RunFolder:
                 self._labels.close()
         return len(new)
 
-    def outcomes(self) -> list[Outcome]:
+    def outcomes(self) -> Sequence[Outcome]:
         """One outcome per (case, system, attempt), in the order in which they first came.
 
         A failure gives way to whatever was recorded after it. Two reviews under one key are an error.
         """
-        return list(self._once(REVIEWS, self._reviews, self._outcomes))
-
-    def _outcomes(self) -> list[Outcome]:
-        known = {case.id for case in self.cases()}
-        path = str(self._reviews.path)
-        found: dict[OutcomeKey, Outcome] = {}
-        for number, outcome in self._reviews.read():
-            _check_outcome(outcome, known, path, number)
-            key = (outcome.case, outcome.system, outcome.attempt)
-            earlier = found.get(key)
-            if earlier is not None and earlier.review is not None:
-                raise BadInput(
-                    path,
-                    f"is a second outcome for case {outcome.case}, {outcome.system}, attempt {outcome.attempt}",
-                    record=number,
-                    remedy="remove one of the two lines",
-                )
-            found[key] = outcome
-        return list(found.values())
+        known = self._stored_cases().at
+        return self._once(REVIEWS, self._reviews, lambda: stored_outcomes(self._reviews, known, CASES))
 
     def append_outcome(self, outcome: Outcome, *, sync: bool = True) -> None:
         """Record one outcome. With `sync` it is on the disk when this returns, otherwise after `sync()`."""
         self._reviews.write(outcome, sync=sync)
 
-    def scores(self, metric: str | None = None) -> list[Score]:
+    def scores(self, metric: str | None = None) -> Sequence[Score]:
         """One score per (case, system, attempt, metric signature); of two, the later line. All metrics, or one's."""
-        known = {case.id for case in self.cases()}
-        found: dict[tuple[str, str, int, str], Score] = {}
-        for number, score in self._scores.read(None if metric is None else _may_be_of(metric)):
-            if score.case not in known:
-                raise BadInput(
-                    str(self._scores.path), f"case {score.case!r} is not in {CASES}", record=number, field="case"
-                )
-            if metric is None or score.metric == metric:
-                found[score.case, score.system, score.attempt, score.metric] = score
-        return list(found.values())
+        return stored_scores(self._scores, self._stored_cases().at, CASES, metric)
+
+    def scored_metrics(self) -> list[str]:
+        """The signatures of the metrics that the run was scored with, in the order of their first scores."""
+        return list(dict.fromkeys(score.metric for _, score in self._scores.read()))
 
     def append_score(self, score: Score, *, sync: bool = True) -> None:
         """Record one score. With `sync` it is on the disk when this returns, otherwise after `sync()`."""
@@ -293,13 +281,14 @@ class RunFolder:
     def remove_scores(self, metrics: Container[str]) -> int:
         """Remove what these metrics (signatures) measured; returns how many scores went. The calls stay recorded."""
         self._check_writable()
-        scores = [score for _, score in self._scores.read()]
-        kept = [score for score in scores if score.metric not in metrics]
-        if len(kept) < len(scores):
+        gone = sum(score.metric in metrics for _, score in self._scores.read())
+        if gone:
             self._scores.close()
-            write_whole(self._scores.path, b"".join(map(checked_line, kept)))
+            with replacing(self._scores.path) as out:
+                kept = (score for _, score in self._scores.read() if score.metric not in metrics)
+                out.writelines(map(checked_line, kept))
             self._scores.open_for_writing()
-        return len(scores) - len(kept)
+        return gone
 
     def append_call(self, call: Call, *, ours: bool = False) -> None:
         """Record one call of a chat model; it is on the disk after `sync()`. Safe for several threads.
@@ -334,48 +323,38 @@ class RunFolder:
         self._scores.sync()
 
 
-def _with_code(case: Case, code: Mapping[str, str | None]) -> Case:
-    git = code.get(case.id)
+def _with_code(case: Case, git: str | None) -> Case:
     if git == case.change.git:
         return case
     return case.model_copy(update={"change": case.change.model_copy(update={"git": git})})
 
 
-def _check_cases(cases: list[Case], dataset: str) -> None:
-    if not cases:
-        raise UserError(f"{dataset} holds no cases", remedy="there is nothing to run on")
+def _mark(label: Label) -> bytes:
+    return hashlib.sha256(label.to_line()).digest()[:16]
+
+
+def _noted(cases: Iterable[Case], dataset: str, code: dict[str, str], labelled: list[str]) -> Iterator[Case]:
+    """The cases as they are; notes where the code of each is, and which have labels. Raises UserError."""
     seen: set[str] = set()
     for case in cases:
         if case.id in seen:
             raise UserError(f"{dataset}: case id {case.id!r} occurs twice", remedy="ids tell cases apart")
         seen.add(case.id)
+        if case.change.git is not None:
+            code[case.id] = sys.intern(case.change.git)
+        if case.labels:
+            labelled.append(case.id)
+        yield case
+    if not seen:
+        raise UserError(f"{dataset} holds no cases", remedy="there is nothing to run on")
 
 
-def _may_be_of(metric: str) -> Callable[[bytes], bool]:
-    """Tells lines that can hold a score of the metric from those that surely do not, without reading them.
-
-    Lines that were written here say `"metric":` and then its name; any other writing of it is left to the reader.
-    """
-    key = b'"metric":"'
-    name = key + json.dumps(metric, ensure_ascii=False).encode()[1:]
-
-    def wanted(line: bytes) -> bool:
-        return name in line or key not in line or b"\\u" in line
-
-    return wanted
-
-
-def _check_outcome(outcome: Outcome, known: set[str], path: str, number: int) -> None:
-    if outcome.case not in known:
-        raise BadInput(path, f"case {outcome.case!r} is not in {CASES}", record=number, field="case")
-    if (outcome.review is None) == (outcome.failure is None):
-        raise BadInput(path, "must hold either a review or a failure", record=number)
-    review = outcome.review
-    key = (outcome.case, outcome.system, outcome.attempt)
-    if review is not None and (review.case, review.system, review.attempt) != key:
-        raise BadInput(
-            path, f"holds a review of case {review.case!r} by {review.system!r}", record=number, field="review"
-        )
+def _write_cases(path: Path, cases: Sequence[Case]) -> None:
+    with replacing(path) as out:
+        if isinstance(cases, Spool):
+            out.writelines(map(cases.line, range(len(cases))))
+        else:
+            out.writelines(map(checked_line, cases))
 
 
 def _make_folder(folder: Path) -> bool:

@@ -7,37 +7,28 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import BinaryIO, Generic, NamedTuple, TypeVar
 
 from filelock import FileLock, Timeout
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import FULL, open_within, read_within, sync_folder, write_error, writing
-from reviewgauge.core.parsing import LONGEST_LINE, lines, parse_record
+from reviewgauge.core.parsing import LONGEST_LINE, parse_record, placed_lines
+from reviewgauge.core.stored import checked_line
 from reviewgauge.models.cache.stores import CALLS, RecordedCalls, read_calls
 from reviewgauge.models.request.messages import Answer, Call
 
 R = TypeVar("R", bound=Record)
 
 
-class Unstorable(UserError):
-    """A record that no line of JSON can carry."""
+class PlacedRecord(NamedTuple, Generic[R]):
+    """A record, the number of its line, and the bytes of the file that this line takes."""
 
-
-def checked_line(record: Record) -> bytes:
-    """The record's line, sure to be read again. Raises Unstorable for NaN, half a surrogate pair and the like."""
-    model = type(record)
-    try:
-        line = record.to_line()
-        parse_record(model, line, model.__name__)
-    except UserError as error:
-        raise Unstorable(f"the record cannot be stored: {error}") from None
-    except ValueError as error:  # pydantic's serialisation errors are ValueErrors
-        raise Unstorable(f"the record cannot be stored: {error}") from None
-    if len(line) > LONGEST_LINE:
-        raise Unstorable(f"the record cannot be stored: {len(line):,} bytes, and a line may hold {LONGEST_LINE:,}")
-    return line
+    number: int
+    start: int
+    size: int
+    record: R
 
 
 class Journal(Generic[R]):
@@ -67,9 +58,14 @@ class Journal(Generic[R]):
         except FileNotFoundError:
             return
         with stream:
-            for number, line in lines(stream, str(self.path)):
-                if line.endswith(b"\n") and (wanted is None or wanted(line)):
-                    yield number, parse_record(self.model, line, str(self.path), number)
+            for line in self.read_from(stream, wanted):
+                yield line.number, line.record
+
+    def read_from(self, stream: BinaryIO, wanted: Callable[[bytes], bool] | None = None) -> Iterator[PlacedRecord[R]]:
+        """As `read`, from the file opened by the caller, with the place of each line in it."""
+        for number, start, line in placed_lines(stream, str(self.path)):
+            if line.endswith(b"\n") and (wanted is None or wanted(line)):
+                yield PlacedRecord(number, start, len(line), parse_record(self.model, line, str(self.path), number))
 
     def open_for_writing(self) -> None:
         """Open at the end, after moving half a line that a killed process left into `<name>.torn`."""

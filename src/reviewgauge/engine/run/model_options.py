@@ -15,7 +15,7 @@ from typing import Protocol
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.engine.run.journal import Unstorable
+from reviewgauge.core.stored import Unstorable
 from reviewgauge.models.cache.call_cache import cache_file
 from reviewgauge.models.cache.contents import usual_answers
 from reviewgauge.models.chat.client import ChatClient

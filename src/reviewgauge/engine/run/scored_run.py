@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -14,6 +15,7 @@ from reviewgauge.core.protocols import Metric, Reviewer
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import import_named, load, load_recorded, short_spec, signature
+from reviewgauge.core.stored import Lazy, chained
 from reviewgauge.engine.run.folder import REVIEWS, SCORES, RunFolder
 
 T = TypeVar("T", Outcome, Score)
@@ -43,6 +45,8 @@ class ScoredRun:
     @property
     def systems(self) -> list[str]:
         """The systems that were scored, in the order of the runs."""
+        if self.systems_in:
+            return list(dict.fromkeys(name for own in self.systems_in for name in own.values()))
         return list(dict.fromkeys(score.system for score in self.scores))
 
     @property
@@ -52,7 +56,9 @@ class ScoredRun:
 
     def only(self, systems: Sequence[str]) -> ScoredRun:
         """The scores of these systems alone."""
-        return replace(self, scores=[score for score in self.scores if score.system in systems])
+        kept = [at for at, score in enumerate(self.scores) if score.system in systems]
+        named = [{old: new for old, new in own.items() if new in systems} for own in self.systems_in]
+        return replace(self, scores=Lazy.of(kept, self.scores.__getitem__), systems_in=named)
 
 
 def _is_floor(spec: str) -> bool:
@@ -69,55 +75,64 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
     benchmarks, and for runs that were not scored.
     """
     runs = open_runs(paths)
-    renames = _renames(runs, paths)
-    outcomes = [_renamed(o, names) for run, names in zip(runs, renames, strict=True) for o in run.outcomes()]
-    if not outcomes:
+    digests = [_digests(run) for run in runs]
+    if not any(digests):
         raise UserError(f"{paths[0]} holds no reviews", remedy=f"reviewgauge review DATASET REVIEWER -o {paths[0]}")
-    scores = [[_renamed(score, names) for score in _scores(run)] for run, names in zip(runs, renames, strict=True)]
-    chosen = _choose_metrics([s for own in scores for s in own], metric, paths[0], several=len(runs) > 1)
-    by_metric: dict[str, list[Score]] = {}
-    for score in (s for own in scores for s in own):
-        by_metric.setdefault(score.metric, []).append(score)
+    renames = _renames([{system for _, system, _ in own} for own in digests], paths)
+    measured = [_check_scores(run, own) for run, own in zip(runs, digests, strict=True)]
+    chosen = _choose_metrics(measured, metric, paths[0], several=len(runs) > 1)
+    names = dict.fromkeys(name for own in measured for name in own)
     blank = ScoredRun(
         metric=next(iter(chosen.values())),
         cases=runs[0].cases(),
         scores=(),
         dataset=runs[0].manifest.dataset,
         benchmark=runs[0].manifest.benchmark,
-        outcomes=outcomes,
+        outcomes=chained([_renamed(run.outcomes(), new) for run, new in zip(runs, renames, strict=True)]),
         labels=[label for run, names in zip(runs, renames, strict=True) for label in _renamed_labels(run, names)],
         reviewers={
             names.get(system, system): (entry.signature, *entry.pins.values())
             for run, names in zip(runs, renames, strict=True)
             for system, entry in run.manifest.systems.items()
         },
-        by_metric=by_metric,
+        unscored=list(
+            dict.fromkeys(new.get(s, s) for own, new in zip(digests, renames, strict=True) for _, s, _ in own)
+        ),
+        by_metric={
+            name: chained([_renamed(run.scores(name), new) for run, new in zip(runs, renames, strict=True)])
+            for name in names
+        },
     )
-    return [_of_metric(blank, name, loaded, scores, renames) for name, loaded in chosen.items()]
+    return [_of_metric(blank, name, loaded, measured, renames) for name, loaded in chosen.items()]
 
 
 def _of_metric(
     blank: ScoredRun,
     name: str,
     metric: Metric,
-    scores: Sequence[Sequence[Score]],
+    measured: Sequence[Mapping[str, _Measured]],
     renames: Sequence[Mapping[str, str]],
 ) -> ScoredRun:
-    original = [{new: old for old, new in names.items()} for names in renames]
-    scored = [dict.fromkeys(score.system for score in own if score.metric == name) for own in scores]
-    seen = {system for own in scored for system in own}
+    """The part of `blank` that one metric measured."""
+    scored = [
+        {system: new.get(system, system) for system in (own[name].systems if name in own else ())}
+        for own, new in zip(measured, renames, strict=True)
+    ]
+    seen = {system for own in scored for system in own.values()}
     return replace(
         blank,
         metric=metric,
         scores=blank.by_metric[name],
-        unscored=tuple(dict.fromkeys(o.system for o in blank.outcomes if o.system not in seen)),
-        systems_in=[{old.get(s, s): s for s in own} for old, own in zip(original, scored, strict=True)],
+        unscored=[system for system in blank.unscored if system not in seen],
+        systems_in=scored,
     )
 
 
-def _choose_metrics(scores: Sequence[Score], wanted: str | None, path: str | Path, several: bool) -> dict[str, Metric]:
+def _choose_metrics(
+    measured: Sequence[Mapping[str, _Measured]], wanted: str | None, path: str | Path, several: bool
+) -> dict[str, Metric]:
     """The metrics by the signature that their scores carry. Raises UserError where there is none."""
-    names = list(dict.fromkeys(score.metric for score in scores if wanted or score.parts is not None or score.failure))
+    names = list(dict.fromkeys(name for own in measured for name, one in own.items() if wanted or one.applies))
     spec = "hits"
     if wanted:
         import_named(wanted)
@@ -159,26 +174,46 @@ def check_named_once(paths: Sequence[str | Path]) -> None:
         raise UserError(f"{twice} is named twice", remedy="name each run once")
 
 
-def _scores(run: RunFolder) -> list[Score]:
-    """The run's scores. Raises UserError where their reviews are gone or were changed since."""
-    outcomes = {(o.case, o.system, o.attempt): o for o in run.outcomes()}
-    scores = run.scores()
-    measured = [(score, outcomes.get((score.case, score.system, score.attempt))) for score in scores]
-    orphans = [score for score, outcome in measured if outcome is None]
-    if outcomes and orphans:
+@dataclass
+class _Measured:
+    """The systems that a metric measured in a run, in their order, and whether it applies to any review."""
+
+    systems: dict[str, None] = field(default_factory=dict)
+    applies: bool = False
+
+
+def _digests(run: RunFolder) -> dict[tuple[str, str, int], str]:
+    """The digest of each outcome of a run."""
+    return {(o.case, sys.intern(o.system), o.attempt): o.digest for o in run.outcomes()}
+
+
+def _check_scores(run: RunFolder, digests: Mapping[tuple[str, str, int], str]) -> dict[str, _Measured]:
+    """What was measured, by metric. Raises UserError where its reviews are gone or were changed since."""
+    found: dict[str, _Measured] = {}
+    orphans: list[Score] = []
+    changed: list[Score] = []
+    for score in run.scores():
+        own = found.setdefault(score.metric, _Measured())
+        own.systems[score.system] = None
+        own.applies = own.applies or score.parts is not None or score.failure is not None
+        digest = digests.get((score.case, score.system, score.attempt))
+        if digest is None:
+            orphans.append(score)
+        elif score.of not in ("", digest):
+            changed.append(score)
+    if digests and orphans:
         raise UserError(
             f"{run.path / SCORES} holds {len(orphans)} scores of reviews that {REVIEWS} does not hold, "
             f"such as {orphans[0].system} on {orphans[0].case}",
             remedy=f"remove {SCORES} and score again",
         )
-    changed = [score for score, outcome in measured if outcome and not outcome.is_measured_by(score)]
     if changed:
         raise UserError(
             f"{run.path}: {len(changed)} reviews changed since they were measured, "
             f"such as {changed[0].system} on {changed[0].case}",
             remedy=shlex.join(["reviewgauge", "score", str(run.path), recorded_label(changed[0].metric)]),
         )
-    return scores
+    return found
 
 
 def recorded_label(metric: str) -> str:
@@ -189,9 +224,8 @@ def recorded_label(metric: str) -> str:
         return metric
 
 
-def _renames(runs: Sequence[RunFolder], paths: Sequence[str | Path]) -> list[dict[str, str]]:
+def _renames(systems: Sequence[Set[str]], paths: Sequence[str | Path]) -> list[dict[str, str]]:
     """For each run, the new names of its systems whose name another run has too."""
-    systems = [{outcome.system for outcome in run.outcomes()} for run in runs]
     names = [Path(path).resolve().name for path in paths]
     result = []
     for i, own in enumerate(systems):
@@ -201,8 +235,11 @@ def _renames(runs: Sequence[RunFolder], paths: Sequence[str | Path]) -> list[dic
     return result
 
 
-def _renamed(record: T, names: Mapping[str, str]) -> T:
-    return record.model_copy(update={"system": names[record.system]}) if record.system in names else record
+def _renamed(records: Sequence[T], names: Mapping[str, str]) -> Sequence[T]:
+    def renamed(record: T) -> T:
+        return record.model_copy(update={"system": names[record.system]}) if record.system in names else record
+
+    return Lazy.of(records, renamed) if names else records
 
 
 def _renamed_labels(run: RunFolder, names: Mapping[str, str]) -> Iterable[Label]:

@@ -1,0 +1,224 @@
+"""Records that stay on the disk: a sequence that knows where each line is, and reads it when it is asked for.
+
+A benchmark of 68,000 cases takes 300 MB as text and over 1 GB as records. Only the places of the lines are held here,
+so that what walks over the cases of a run takes as much memory for many as for few.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from abc import abstractmethod
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Generic, TypeVar, overload
+
+from typing_extensions import override
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import write_error
+from reviewgauge.core.parsing import LONGEST_LINE, parse_record
+
+A = TypeVar("A")
+B = TypeVar("B")
+K = TypeVar("K")
+R = TypeVar("R", bound=Record)
+
+
+class Unstorable(UserError):
+    """A record that no line of JSON can carry."""
+
+
+def checked_line(record: Record) -> bytes:
+    """The record's line, sure to be read again. Raises Unstorable for NaN, half a surrogate pair and the like."""
+    model = type(record)
+    try:
+        line = record.to_line()
+        parse_record(model, line, model.__name__)
+    except UserError as error:
+        raise Unstorable(f"the record cannot be stored: {error}") from None
+    except ValueError as error:  # pydantic's serialisation errors are ValueErrors
+        raise Unstorable(f"the record cannot be stored: {error}") from None
+    if len(line) > LONGEST_LINE:
+        raise Unstorable(f"the record cannot be stored: {len(line):,} bytes, and a line may hold {LONGEST_LINE:,}")
+    return line
+
+
+class _Made(Sequence[B]):
+    """A sequence whose items are made each time that they are asked for. Equal to any other sequence of equal items."""
+
+    @abstractmethod
+    def _make(self, at: int) -> B:
+        """The item at a position from 0 on."""
+
+    @overload
+    def __getitem__(self, at: int) -> B: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[B]: ...
+    @override
+    def __getitem__(self, at: int | slice) -> B | Sequence[B]:
+        if isinstance(at, slice):
+            return Lazy.of(range(len(self))[at], self._make)
+        return self._make(range(len(self))[at])
+
+    @override
+    def __iter__(self) -> Iterator[B]:
+        return map(self._make, range(len(self)))
+
+    @override
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or len(other) != len(self):
+            return False
+        return all(mine == theirs for mine, theirs in zip(self, other, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @override
+    def __repr__(self) -> str:
+        return f"[{', '.join(map(repr, self))}]"
+
+
+class Lazy(_Made[B]):
+    """As many items as `count` says, each made by `make` from its position."""
+
+    def __init__(self, count: int, make: Callable[[int], B]) -> None:
+        """`make` gets a position from 0 to `count` - 1."""
+        self._count, self._maker = count, make
+
+    @classmethod
+    def of(cls, items: Sequence[A], make: Callable[[A], B]) -> Lazy[B]:
+        """What `make` returns for each of `items`."""
+        return Lazy(len(items), lambda at: make(items[at]))
+
+    @override
+    def __len__(self) -> int:
+        return self._count
+
+    @override
+    def _make(self, at: int) -> B:
+        return self._maker(at)
+
+
+def chained(parts: Sequence[Sequence[A]]) -> Sequence[A]:
+    """All items of several sequences, one after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    owner = array("L", (number for number, part in enumerate(parts) for _ in range(len(part))))
+    before = [sum(map(len, parts[:number])) for number in range(len(parts))]
+    return Lazy(len(owner), lambda at: parts[owner[at]][at - before[owner[at]]])
+
+
+class Places:
+    """Where lines are in a file: their starts and sizes, 16 bytes a line."""
+
+    def __init__(self) -> None:
+        self.starts, self.sizes = array("Q"), array("Q")
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def add(self, start: int, size: int) -> int:
+        """Note one more line; returns its position."""
+        self.starts.append(start)
+        self.sizes.append(size)
+        return len(self.starts) - 1
+
+    def replace(self, at: int, start: int, size: int) -> None:
+        """Note another line in the place of one."""
+        self.starts[at], self.sizes[at] = start, size
+
+
+class _File:
+    """A descriptor that is closed when nobody reads from it any more."""
+
+    def __init__(self, descriptor: int, name: str) -> None:
+        self.descriptor, self.name = descriptor, name
+
+    def __del__(self) -> None:
+        os.close(self.descriptor)
+
+
+class StoredRecords(_Made[R], Generic[R]):
+    """The records in some lines of a file, which is read through a descriptor: replacing the file changes nothing.
+
+    Safe for several threads.
+    """
+
+    def __init__(self, descriptor: int, name: str, model: type[R], places: Places) -> None:
+        """`descriptor` is closed with this object."""
+        self._descriptor, self._name, self._model, self._places = descriptor, name, model, places
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
+
+    @override
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def line(self, at: int) -> bytes:
+        """The line of a record, as it is in the file."""
+        return os.pread(self._descriptor, self._places.sizes[at], self._places.starts[at])
+
+    @override
+    def _make(self, at: int) -> R:
+        return parse_record(self._model, self.line(at), self._name, at + 1)
+
+
+class ByKey(Mapping[K, R]):
+    """Records by their key, each read when it is asked for."""
+
+    def __init__(self, places: Mapping[K, int], records: Sequence[R]) -> None:
+        self._places, self._records = places, records
+
+    @override
+    def __getitem__(self, key: K) -> R:
+        return self._records[self._places[key]]
+
+    @override
+    def __contains__(self, key: object) -> bool:
+        return key in self._places
+
+    @override
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._places)
+
+    @override
+    def __len__(self) -> int:
+        return len(self._places)
+
+
+class Spool(StoredRecords[R]):
+    """Takes records as they come, into a file without a name that is gone with this object."""
+
+    def __init__(self, model: type[R]) -> None:
+        """Raises UserError for a disk without room."""
+        try:
+            with tempfile.TemporaryFile(buffering=0) as file:
+                super().__init__(os.dup(file.fileno()), "a temporary file", model, Places())
+        except OSError as error:
+            raise write_error(Path(tempfile.gettempdir()), error) from None
+        self._end = 0
+
+    def add(self, record: R) -> None:
+        """Keep one more record. Raises Unstorable, and UserError for a disk without room."""
+        line = checked_line(record)
+        done = 0
+        try:
+            while done < len(line):
+                done += os.pwrite(self._descriptor, memoryview(line)[done:], self._end + done)
+        except OSError as error:
+            raise write_error(Path(tempfile.gettempdir()), error) from None
+        self._places.add(self._end, len(line))
+        self._end += len(line)
+
+
+def spooled(model: type[R], records: Iterable[R]) -> Sequence[R]:
+    """The records as a sequence that holds none of them in memory; what is a sequence stays as it is."""
+    if isinstance(records, Sequence):
+        return records
+    spool = Spool(model)
+    for record in records:
+        spool.add(record)
+    return spool

@@ -1,0 +1,175 @@
+"""What a run folder holds, as sequences of stored records: which lines count, and where they are."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from array import array
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, NamedTuple, TypeVar
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.files import open_within
+from reviewgauge.core.labels import Label
+from reviewgauge.core.parsing import parse_record, placed_lines
+from reviewgauge.core.records import Case
+from reviewgauge.core.results import Outcome, Score
+from reviewgauge.core.stored import Places, StoredRecords
+from reviewgauge.engine.run.journal import Journal
+from reviewgauge.engine.run.manifest import benchmark_hash
+
+R = TypeVar("R", bound=Record)
+OutcomeKey = tuple[str, str, int]
+
+
+class StoredCases(NamedTuple):
+    """The cases, and the position of each by its id."""
+
+    cases: Sequence[Case]
+    at: Mapping[str, int]
+
+
+class StoredLabels(NamedTuple):
+    """The labels, and the positions of those on each case."""
+
+    labels: Sequence[Label]
+    on: Mapping[str, Sequence[int]]
+
+
+@contextmanager
+def _indexed(path: Path) -> Iterator[tuple[BinaryIO, int]]:
+    """A file to make an index of, and another descriptor of it that stays open."""
+    descriptor = open_within(path, os.O_RDONLY)
+    try:
+        kept = os.dup(descriptor)
+    except OSError:
+        os.close(descriptor)
+        raise
+    with os.fdopen(descriptor, "rb") as stream:
+        try:
+            yield stream, kept
+        except BaseException:
+            os.close(kept)
+            raise
+
+
+def stored_cases(path: Path, benchmark: str) -> StoredCases:
+    """The cases in a file. Raises BadInput when they are not those of this benchmark."""
+    places = Places()
+    at: dict[str, int] = {}
+
+    def read(stream: BinaryIO) -> Iterator[Case]:
+        for number, start, line in placed_lines(stream, str(path)):
+            case = parse_record(Case, line, str(path), number)
+            at[case.id] = places.add(start, len(line))
+            yield case
+
+    try:
+        with _indexed(path) as (stream, kept):
+            if benchmark_hash(read(stream)) != benchmark:
+                raise BadInput(
+                    str(path), "does not hold the cases that the run was made on", remedy="restore it, or run again"
+                )
+    except OSError as error:
+        raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
+    return StoredCases(StoredRecords(kept, str(path), Case, places), at)
+
+
+def stored_outcomes(journal: Journal[Outcome], known: Container[str], cases: str) -> Sequence[Outcome]:
+    """One outcome per (case, system, attempt), in the order in which they first came.
+
+    A failure gives way to whatever was recorded after it. Two reviews under one key, and one of a case that is not
+    `known`, are errors.
+    """
+    places, reviewed = Places(), bytearray()
+    found: dict[OutcomeKey, int] = {}
+    path = str(journal.path)
+    try:
+        with _indexed(journal.path) as (stream, kept):
+            for number, start, size, outcome in journal.read_from(stream):
+                _check_outcome(outcome, known, path, number, cases)
+                key = (outcome.case, sys.intern(outcome.system), outcome.attempt)
+                at = found.get(key)
+                if at is None:
+                    found[key] = places.add(start, size)
+                    reviewed.append(outcome.review is not None)
+                    continue
+                if reviewed[at]:
+                    raise BadInput(
+                        path,
+                        f"is a second outcome for case {outcome.case}, {outcome.system}, attempt {outcome.attempt}",
+                        record=number,
+                        remedy="remove one of the two lines",
+                    )
+                places.replace(at, start, size)
+                reviewed[at] = outcome.review is not None
+    except FileNotFoundError:
+        return []
+    return StoredRecords(kept, path, Outcome, places)
+
+
+def stored_scores(journal: Journal[Score], known: Container[str], cases: str, metric: str | None) -> Sequence[Score]:
+    """One score per (case, system, attempt, metric signature); of two, the later line. All metrics, or one's."""
+    places = Places()
+    found: dict[tuple[str, str, int, str], int] = {}
+    path = str(journal.path)
+    try:
+        with _indexed(journal.path) as (stream, kept):
+            for number, start, size, score in journal.read_from(stream, None if metric is None else _may_be_of(metric)):
+                if score.case not in known:
+                    raise BadInput(path, f"case {score.case!r} is not in {cases}", record=number, field="case")
+                if metric is not None and score.metric != metric:
+                    continue
+                key = (score.case, sys.intern(score.system), score.attempt, sys.intern(score.metric))
+                if (at := found.get(key)) is None:
+                    found[key] = places.add(start, size)
+                else:
+                    places.replace(at, start, size)
+    except FileNotFoundError:
+        return []
+    return StoredRecords(kept, path, Score, places)
+
+
+def stored_labels(journal: Journal[Label]) -> StoredLabels:
+    """The labels in their order."""
+    places = Places()
+    on: dict[str, array[int]] = {}
+    try:
+        with _indexed(journal.path) as (stream, kept):
+            for _, start, size, label in journal.read_from(stream):
+                at = places.add(start, size)
+                on.setdefault(label.subject.case, array("L")).append(at)
+    except FileNotFoundError:
+        return StoredLabels([], {})
+    return StoredLabels(StoredRecords(kept, str(journal.path), Label, places), on)
+
+
+def _may_be_of(metric: str) -> Callable[[bytes], bool]:
+    """Tells lines that can hold a score of the metric from those that surely do not, without reading them.
+
+    Lines that were written here say `"metric":` and then its name; any other writing of it is left to the reader.
+    """
+    key = b'"metric":"'
+    name = key + json.dumps(metric, ensure_ascii=False).encode()[1:]
+
+    def wanted(line: bytes) -> bool:
+        return name in line or key not in line or b"\\u" in line
+
+    return wanted
+
+
+def _check_outcome(outcome: Outcome, known: Container[str], path: str, number: int, cases: str) -> None:
+    if outcome.case not in known:
+        raise BadInput(path, f"case {outcome.case!r} is not in {cases}", record=number, field="case")
+    if (outcome.review is None) == (outcome.failure is None):
+        raise BadInput(path, "must hold either a review or a failure", record=number)
+    review = outcome.review
+    key = (outcome.case, outcome.system, outcome.attempt)
+    if review is not None and (review.case, review.system, review.attempt) != key:
+        raise BadInput(
+            path, f"holds a review of case {review.case!r} by {review.system!r}", record=number, field="review"
+        )
