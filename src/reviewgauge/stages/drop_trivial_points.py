@@ -68,7 +68,7 @@ class DropTrivialPoints(Stage):
 def _section(before: Counter[str], after: Counter[str]) -> CardSection:
     """How many change-points of each type came in and were kept."""
     rows: list[tuple[str | int | float | None, ...]] = []
-    groups = [(f"{code} {kind.name}", (code,)) for code, kind in TYPES.items()]
+    groups: list[tuple[str, tuple[str, ...]]] = [(f"{code} {kind.name}", (code,)) for code, kind in TYPES.items()]
     groups += [(UNTYPED, (UNTYPED,)), ("functional (F)", tuple(filter(functional, TYPES)))]
     for name, codes in groups:
         counts = [(sum(own[code] for code in codes), own.total()) for own in (before, after)]

@@ -103,9 +103,10 @@ class ExtractPoints(AskingStage):
             yield self.drop(item.id, found.reason, found.detail)
             return
         yield from self._decisions(item, material, found)
+        revisions = item.pull.revisions
         item = item.with_facts(final_facts(item, material))
         if not found.points:
-            hidden = any(revision.forced for revision in item.pull.revisions)
+            hidden = any(revision.forced for revision in revisions)
             yield self.drop(item.id, FORCED) if hidden else item.with_case(references=(), verdict=True)
             return
         revised = (cut_back if self.head == "before_fixes" else as_given)(item, material, found.points)

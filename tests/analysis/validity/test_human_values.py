@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from judged_toys import LIKERT, label, review
-from reviewgauge.analysis.validity.human_values import human_values, on_steps
+from reviewgauge.analysis.validity.human_values import human_values, on_steps, reference_points
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, Subject, SubjectKind
+from reviewgauge.datasets.crscore_study import CrscoreStudy
 
 ONE, TWO = review(0, "s", 3), review(1, "s", 2)
 
@@ -98,3 +101,18 @@ def test_human_values_on_the_steps_of_their_scale(
 ) -> None:
     found = on_steps(np.array(human, dtype=np.float64), scale)
     assert (found is None) if expected is None else (found is not None and found.tolist() == expected)
+
+
+def test_crscores_reference_is_ranked_among_the_systems(shared_data: Path) -> None:
+    """CRScore, section 5.3 and the row "Ground Truth" of Table 10: people prefer four of nine systems to it.
+
+    The paper's means over three languages are .5129, .2190 and .2819 (rank 5 in all); here are Python and Java.
+    """
+    study = CrscoreStudy(path=str(shared_data / "crscore"))
+    found = {one.dimension: one for one in human_values(study.recorded()[1], study.scales())[0]}
+    places = {name: reference_points(found[name], study.human_systems) for name in ("con", "comp", "rel")}
+    assert {name: (round(p.mean, 4), p.rank, p.among) for name, (p,) in places.items()} == {
+        "con": (0.5, 4, 10),
+        "comp": (0.2038, 5, 10),
+        "rel": (0.2731, 5, 10),
+    }

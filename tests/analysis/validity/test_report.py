@@ -140,6 +140,8 @@ def test_human_references_are_left_out_everywhere() -> None:
     assert found.ranking is not None
     assert [p.system for p in found.ranking.systems] == ["good", "fair", "weak"]
     assert found.ranking.left_out == ("best",)
+    (own,) = found.ranking.references
+    assert (own.system, own.rank, own.among, own.n) == ("best", 1, 4, 60), "CRScore 5.3: it has a place among them"
     assert "best" not in {s.value for s in found.slices}
 
 

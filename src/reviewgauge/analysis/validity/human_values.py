@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
-from reviewgauge.core.reports.validity import LabelSummary
+from reviewgauge.core.reports.validity import LabelSummary, ReferencePoint
 
 MOST_GRADES = 12  # distinct human values up to which they are grades
 OTHER_ROUNDS = "labels of other rounds"
@@ -39,6 +40,25 @@ class HumanValues:
     def scale(self) -> Scale:
         """The scale of the labels."""
         return self.summary.scale
+
+
+def reference_points(human: HumanValues, people: Container[str]) -> tuple[ReferencePoint, ...]:
+    """Where people rank what `people` wrote among the systems (CRScore, arXiv:2409.19801, section 5.3).
+
+    By the mean over each one's own judged reviews, ties on the mean rank.
+    """
+    own: defaultdict[str, list[float]] = defaultdict(list)
+    span = human.scale.high - human.scale.low
+    for (_, system, _), value in human.of.items():
+        own[system].append((value - human.scale.low) / span if span else 0.0)
+    means = {system: fmean(values) for system, values in own.items()}
+    tools = [mean for system, mean in means.items() if system not in people]
+    found = []
+    for system in sorted(name for name in means if name in people):
+        mean = means[system]
+        rank = 1 + sum(one > mean for one in tools) + sum(one == mean for one in tools) / 2
+        found.append(ReferencePoint(system=system, mean=mean, n=len(own[system]), rank=rank, among=len(tools) + 1))
+    return tuple(found)
 
 
 def human_values(

@@ -25,7 +25,7 @@ from reviewgauge.analysis.stats.classification import classifiers
 from reviewgauge.analysis.stats.correlation import figure_of
 from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
 from reviewgauge.analysis.validity.calibration import out_of_fold, own_heat_map
-from reviewgauge.analysis.validity.human_values import MOST_GRADES, HumanValues, Key, on_steps
+from reviewgauge.analysis.validity.human_values import MOST_GRADES, HumanValues, Key, on_steps, reference_points
 from reviewgauge.analysis.validity.pairs import PairedMetrics
 from reviewgauge.analysis.validity.review_table import LabelledScores, ReviewTable, join, row_scores
 from reviewgauge.analysis.validity.sample import RowSample, ranking, sweeps
@@ -302,6 +302,9 @@ class Validator:
         graded = None if grade is None else (sample.score, grade, sample.cluster, sample.resampler)
         trees, no_trees = ((), "") if grade is None else classifiers(sample.score, grade, settings.seed)
         fitted = out_of_fold(sample, folds=settings.folds, seed=settings.seed)
+        ranked = ranking(sample, judged.system, human.scale, left_out=sorted(self.bench.people))
+        if ranked is not None:
+            ranked = ranked.model_copy(update={"references": reference_points(human, self.bench.people)})
         found = misjudged(judged, self.resampler, less_is_better=less_is_better)
         return MetricValidity(
             metric=scored.metric,
@@ -320,7 +323,7 @@ class Validator:
             sweeps=sweeps(sample),
             heat_map=(own_heat_map(sample, human.scale) if scored.unit == GRADES else None) or fitted.heat_map,
             calibrated=fitted.calibrated,
-            ranking=ranking(sample, judged.system, human.scale, left_out=sorted(self.bench.people)),
+            ranking=ranked,
             slices=tuple(row for fact in settings.slices for row in _slices(judged, sample, fact)),
             over=found.over,
             under=found.under,

@@ -196,13 +196,27 @@ class SystemPoint(Record):
     metric_rank: float
 
 
+class ReferencePoint(Record):
+    """What people wrote, where people rank it among the systems: its mean (normalised), and its rank of `among`."""
+
+    system: str
+    mean: float
+    n: int
+    rank: float
+    among: int
+
+
 class Ranking(Record):
-    """How the metric orders the systems next to how people do; `left_out` are human references."""
+    """How the metric orders the systems next to how people do; `left_out` are human references.
+
+    `references` are these at their place among the systems by people's values; a metric has none for them.
+    """
 
     systems: tuple[SystemPoint, ...]
     spearman: Figure
     kendall: Figure
     left_out: tuple[str, ...] = ()
+    references: tuple[ReferencePoint, ...] = ()
 
 
 class Misjudged(Record):

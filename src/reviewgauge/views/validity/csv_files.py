@@ -179,6 +179,14 @@ TABLES: Mapping[str, tuple[str, Callable[[MetricValidity], Iterable[Row]]]] = {
             for p in ranking.systems
         ),
     ),
+    "references": (
+        "system, human, human rank, among, n",
+        lambda m: (
+            (p.system, p.mean, p.rank, p.among, p.n)
+            for ranking in filter(None, [m.ranking])
+            for p in ranking.references
+        ),
+    ),
     "rank_agreement": (
         f"coefficient, {FIGURE}, left out",
         lambda m: (

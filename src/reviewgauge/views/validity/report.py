@@ -142,6 +142,7 @@ def _words() -> dict[str, object]:
         "bounds": words.bounds,
         "score": words.score,
         "grade": words.grade,
+        "place_of_reference": words.place_of_reference,
         "count": figures.count,
         "excerpt": excerpt,
         "heat": heat,

@@ -287,7 +287,8 @@ def _rankings(metrics: Sequence[MetricValidity], short: Short) -> Iterator[Rende
     yield Fitted(build)
     left = dict.fromkeys(name for _, ranking in ranked for name in ranking.left_out)
     why = dict.fromkeys(r.spearman.reason for _, r in ranked if r.spearman.value is None and r.spearman.reason)
-    yield notes_below(f"left out: {', '.join(left)}" if left else "", *(f"! {reason}" for reason in why))
+    places = [words.place_of_reference(point) for point in ranked[0][1].references]
+    yield notes_below(f"left out: {', '.join(left)}" if left else "", *places, *(f"! {reason}" for reason in why))
     yield Text("")
 
 

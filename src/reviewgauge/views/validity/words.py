@@ -15,6 +15,7 @@ from reviewgauge.core.reports.validity import (
     KsCell,
     LabelSummary,
     MetricValidity,
+    ReferencePoint,
     Sweep,
     ValidityReport,
 )
@@ -261,6 +262,12 @@ def _uses(metric: MetricValidity) -> Iterator[str]:
             f"ranks {len(ranking.systems)} systems with Spearman {with_bounds(ranking.spearman)} "
             "against the ranking by people."
         )
+
+
+def place_of_reference(point: ReferencePoint) -> str:
+    """Where people rank a reference among the systems."""
+    rank = f"{point.rank:g} of {point.among}"
+    return f"{point.system}, the reference: people rank it {rank} (mean {coefficient(point.mean)}, n = {point.n:,})"
 
 
 def cautions(report: ValidityReport) -> list[str]:
