@@ -10,7 +10,7 @@ import pytest
 import reviewgauge
 from reviewgauge.analysis.claim_shares import claim_shares
 from reviewgauge.cli.main import main
-from reviewgauge.core.labels import Label, Subject, SubjectKind
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.reports.validity import ClaimShares
 
 
@@ -75,11 +75,35 @@ def test_a_claim_with_two_kinds_of_errors_counts_for_both() -> None:
     assert counts(found) == {"reasoning": 1, "localization": 1, "comprehension": 2}
 
 
-def test_only_added_claims_have_no_rates() -> None:
-    found = shares([label("a/1", "missing"), label("b/1", "correct"), label("b/1", "missing", "Bo")])
-    assert found.claims == 1
-    (graded,) = claim_shares([label("a/1", "correct"), label("b/1", "correct", "Bo")], {}, resamples=0, seed=0)
-    assert graded.shares[0].share.low is None and graded.shares[0].share.reason
+def test_people_decide_where_they_and_models_judged_a_claim() -> None:
+    models = [label("a/1", "incorrect", name).model_copy(update={"rater_kind": RaterKind.MODEL}) for name in "xy"]
+    alone = label("a/2", "unverifiable", "x").model_copy(update={"rater_kind": RaterKind.MODEL})
+    found = shares([*models, label("a/1", "correct"), alone])
+    assert counts(found) == {"correct": 1, "incorrect": 0, "unverifiable": 1, "missing": 0} and not found.split
+
+
+def test_words_in_another_case_are_the_same_and_two_at_once_are_none() -> None:
+    words = {"a/1": "Correct", "a/2": "INCORRECT ", "a/3": "correct, incorrect", "b/new": "Missing"}
+    found = shares([label(claim, word) for claim, word in words.items()])
+    assert counts(found) == {"correct": 1, "incorrect": 1, "unverifiable": 0, "missing": 1}
+    assert (found.claims, found.left_out) == (2, {"correct, incorrect": 1})
+
+
+def test_free_text_is_no_category() -> None:
+    labels = [label(f"a/{n}", f"note {n}") for n in range(51)]
+    assert claim_shares(labels, {}, resamples=10, seed=0) == ()
+    assert len(shares(labels[:50], resamples=10).shares) == 50
+
+
+def test_where_claims_were_only_added_there_are_no_rates() -> None:
+    found = shares([label("a/new", "missing"), label("b/new", "missing")])
+    assert (found.claims, counts(found)["missing"]) == (0, 2)
+    assert all(one.share.value is None and one.share.reason for one in found.shares)
+
+
+def test_no_resamples_no_intervals() -> None:
+    found = shares([label("a/1", "correct"), label("b/1", "incorrect")], resamples=0)
+    assert all(one.share.low is None and one.share.reason for one in found.shares)
 
 
 def test_languages_stand_apart_and_then_together() -> None:

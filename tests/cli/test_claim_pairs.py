@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
+from reviewgauge.claims.listed_claims import read_claims
 
 import reviewgauge
-from reviewgauge.claims.listed_claims import read_claims
 from reviewgauge.claims.model import ask_claims
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError

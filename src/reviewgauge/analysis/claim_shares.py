@@ -15,9 +15,11 @@ import numpy as np
 from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.bootstrap import Resampler, resampled_sums
 from reviewgauge.analysis.stats.correlation import figure_of
-from reviewgauge.core.labels import JUDGED_CLAIM, MISSING_CLAIM, Label, Subject, SubjectKind
+from reviewgauge.core.labels import JUDGED_CLAIM, MISSING_CLAIM, Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.reports.validity import ClaimShare, ClaimShares, Figure
 from reviewgauge.stages.sampling.audit import wilson
+
+MOST_VALUES = 50  # of a dimension
 
 
 def claim_shares(
@@ -25,8 +27,9 @@ def claim_shares(
 ) -> tuple[ClaimShares, ...]:
     """The shares of the values of each dimension that judges claims in words, by language and of all.
 
-    `languages` by case. Where raters differ on a claim the value of most counts, of a tie the first one, unless they
-    agreed on one together. A value with commas names several, such as two kinds of error.
+    `languages` by case. Where people differ on a claim the value of most counts, of a tie the first one, unless they
+    agreed on one together; models decide where no person did. A value with commas names several, such as two kinds of
+    error. With more than 50 values a dimension is free text, and left out.
     """
     found: list[ClaimShares] = []
     by_dimension: dict[str, list[Label]] = {}
@@ -34,6 +37,8 @@ def claim_shares(
         if label.subject.kind is SubjectKind.CLAIM and isinstance(label.value, str):
             by_dimension.setdefault(label.dimension, []).append(label)
     for dimension, own in by_dimension.items():
+        if len({label.value for label in own}) > MOST_VALUES:
+            continue
         for language, part in _by_language(own, languages):
             found.append(_shares(dimension, language, part, resamples, seed))
     return tuple(found)
@@ -49,9 +54,10 @@ def _by_language(labels: Sequence[Label], languages: Mapping[str, str]) -> Itera
 
 
 def _shares(dimension: str, language: str, labels: Sequence[Label], resamples: int, seed: int) -> ClaimShares:
-    verdicts, split = _verdicts(labels)
+    said, split = _verdicts(labels)
+    graded = not {*JUDGED_CLAIM, MISSING_CLAIM}.isdisjoint(said.values())
+    verdicts = {claim: (value,) if graded else _parts(value) for claim, value in said.items()}
     names = list(dict.fromkeys(name for own in verdicts.values() for name in own))
-    graded = not set(JUDGED_CLAIM).isdisjoint(names)
     shown = [*JUDGED_CLAIM, MISSING_CLAIM] if graded else names
     counted = {claim: own for claim, own in verdicts.items() if not set(own).isdisjoint(shown)}
     cases: dict[str, int] = {}
@@ -89,17 +95,27 @@ def _figure(count: int, n: int, draws: Numbers, cluster: Integers) -> Figure:
     return found.model_copy(update={"low": low, "high": high})
 
 
-def _verdicts(labels: Sequence[Label]) -> tuple[dict[Subject, tuple[str, ...]], int]:
-    """The value of each claim, in parts, and the number of claims on which raters differ."""
+def _verdicts(labels: Sequence[Label]) -> tuple[dict[Subject, str], int]:
+    """The value of each claim, and the number of claims on which those who decide differ: people before models."""
     by_claim: dict[Subject, list[Label]] = {}
     for label in labels:
         by_claim.setdefault(label.subject, []).append(label)
-    found: dict[Subject, tuple[str, ...]] = {}
+    found: dict[Subject, str] = {}
     split = 0
     for claim, own in by_claim.items():
         agreed = [label for label in own if label.consensus]
-        votes = Counter(str(label.value) for label in agreed or own)  # in order of appearance, which breaks ties
+        people = [label for label in own if label.rater_kind is RaterKind.HUMAN]
+        votes = Counter(_word(label) for label in agreed or people or own)  # in order of appearance, which breaks ties
         split += len(votes) > 1
-        parts = dict.fromkeys(part.strip() for part in votes.most_common(1)[0][0].split(","))
-        found[claim] = tuple(part for part in parts if part)
+        found[claim] = votes.most_common(1)[0][0]
     return found, split
+
+
+def _word(label: Label) -> str:
+    """The value, in the form of the known words."""
+    value = str(label.value).strip()
+    return value.casefold() if value.casefold() in (*JUDGED_CLAIM, MISSING_CLAIM) else value
+
+
+def _parts(value: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))

@@ -21,7 +21,7 @@ from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.bootstrap import FEW_CLUSTERS, Resampler
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.labels import MISSING_CLAIM, Label, RaterKind, Scale, Subject, SubjectKind
+from reviewgauge.core.labels import Label, RaterKind, Scale, Subject, adds_claim
 from reviewgauge.core.reports.validity import (
     AgreementReport,
     BatchAgreement,
@@ -252,7 +252,7 @@ def _independent(name: str, labels: Iterable[Label], chosen: LabelFilter) -> _Di
 def _unwanted(label: Label, chosen: LabelFilter) -> str:
     if label.consensus:
         return "consensus"
-    if label.subject.kind is SubjectKind.CLAIM and label.value == MISSING_CLAIM:
+    if adds_claim(label):
         return "of a claim that a rater added"
     return chosen.why_not(label)
 

@@ -61,6 +61,11 @@ class Label(Record):
     consensus: bool = False
 
 
+def adds_claim(label: Label) -> bool:
+    """Whether the rater adds a claim with this label, and judges none."""
+    return label.subject.kind is SubjectKind.CLAIM and str(label.value).strip().casefold() == MISSING_CLAIM
+
+
 class Scale(Record):
     """The scale of one dimension of human labels: `low` to `high`, in steps of `step` (0: continuous).
 
