@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from reviewgauge.claims.listed_claims import read_claims
+from reviewgauge.claims.model import read_claims
 
 import reviewgauge
 from reviewgauge.claims.model import ask_claims

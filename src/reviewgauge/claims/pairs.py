@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from reviewgauge.claims.listed_claims import CLAIM, IMPLICATION, read_claims
-from reviewgauge.claims.model import claims_messages
+from reviewgauge.claims.model import CLAIM, IMPLICATION, claims_messages, read_claims
 from reviewgauge.core.records import Case, Claim
 from reviewgauge.models.answers.text import Unreadable
 from reviewgauge.models.request.messages import Message, assistant
