@@ -10,6 +10,7 @@ _ABBREVIATION = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|resp|approx|incl|no|fig
 _LONGEST_ABBREVIATION = 10  # characters
 _END = re.compile(r"(?<=[.!?…])(?P<closing>[\"')\]*_]*)\s+|(?<=[。！？])(?P<nothing>)")
 _WORD = re.compile(r"\w")
+_ADDRESS = re.compile(r"<?\bhttps?://\S+")
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
 _DELIMITERS = re.compile(r"\. |\? ")
 
@@ -17,12 +18,12 @@ _DELIMITERS = re.compile(r"\. |\? ")
 def sentences(text: str) -> tuple[str, ...]:
     """The sentences of a review in order, without list marks and without code blocks.
 
-    A text of nothing but code is one sentence, one without any word has none. No sentence ends inside of `code` or
-    after an abbreviation.
+    A text of nothing but code is one sentence; without any word, or with no other than those of addresses, there is
+    none. No sentence ends inside of `code` or after an abbreviation.
     """
     prose = [sentence for line in _FENCED.sub("\n", text).splitlines() for sentence in _of_line(line)]
     code = " ".join(text.split())
-    return tuple(prose) or ((code,) if _WORD.search(code) else ())
+    return tuple(prose) or ((code,) if _tells(code) else ())
 
 
 def published_sentences(text: str) -> tuple[str, ...]:
@@ -41,4 +42,8 @@ def _of_line(line: str) -> list[str]:
         if not _ABBREVIATION.search(masked, max(start, end.start() - _LONGEST_ABBREVIATION), end.start()):
             found.append(line[start : end.end(end.lastgroup or 0)])
             start = end.end()
-    return [sentence.strip() for sentence in [*found, line[start:]] if _WORD.search(sentence)]
+    return [sentence.strip() for sentence in [*found, line[start:]] if _tells(sentence)]
+
+
+def _tells(text: str) -> bool:
+    return _WORD.search(_ADDRESS.sub("", text)) is not None
