@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SYSTEM := scripts/install-system-packages
 
-.PHONY: demo quick test check fix docs clean
+.PHONY: demo quick test test-ray check fix docs clean
 
 demo: .venv/demo
 	$(BIN)/reviewgauge demo
@@ -15,6 +15,11 @@ quick: .venv/dev
 test: .venv/dev .venv-reference/ready
 	@$(SYSTEM) git bubblewrap chromium shellcheck nodejs wordnet-base wordnet-sense-index
 	$(BIN)/pytest -n 3 --dist worksteal
+
+# Ray is large and its clusters start slowly, so the other targets do without: its tests skip there.
+test-ray: .venv/dev
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[ray]'
+	$(BIN)/pytest tests/engine/run/test_ray_cluster.py
 
 check: .venv/dev
 	$(BIN)/ruff check .

@@ -26,9 +26,10 @@ from reviewgauge.engine.build.folder import (
 )
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Recipe, Step, make_stages, read_recipe, set_parameters
-from reviewgauge.engine.run.executors import Interruption, executor_for
+from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import with_cost
+from reviewgauge.engine.run.workers import executor_for
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.sampling.audit import audit_stage, check_tables

@@ -21,11 +21,12 @@ from reviewgauge.core.specs import load, names, parse_spec, plugin_name, short_s
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews, rehearse_review
 from reviewgauge.engine.review import review as run_reviewer
-from reviewgauge.engine.run.executors import Executor, Interruption, abort_on_interrupt, executor_for
+from reviewgauge.engine.run.executors import Executor, Interruption, abort_on_interrupt
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import parse_only, with_cost
+from reviewgauge.engine.run.workers import Workers, executor_for
 from reviewgauge.engine.training import teach
 from reviewgauge.formats.parsing.comments import detect
 
@@ -61,7 +62,7 @@ def review(
     limit: int | None = None,
     train: str | Dataset | None = None,
     attempts: int = 1,
-    workers: int | None = None,
+    workers: Workers = None,
     retry_failed: bool = False,
     only: Sequence[str] = (),
     seed: int = 0,
@@ -122,7 +123,7 @@ class _Work:
     dataset: Dataset
     reviewers: Sequence[Reviewer | dict[str, object]]
     models: ModelOptions
-    workers: int | None
+    workers: Workers
     settings: dict[str, Any]
     progress: Progress | None
 

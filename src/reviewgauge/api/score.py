@@ -18,6 +18,7 @@ from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.progress import parse_only
 from reviewgauge.engine.run.scored_run import read_scored_runs
+from reviewgauge.engine.run.workers import Workers
 from reviewgauge.engine.score import ScoreTotals, measure_run, usual_metric
 
 
@@ -43,7 +44,7 @@ def score(
     seed: int = 0,
     retry_failed: bool = False,
     only: Sequence[str] = (),
-    workers: int | None = None,
+    workers: Workers = None,
     models: ModelOptions | None = None,
     stop: Interruption | None = None,
     progress: Progress | None = None,

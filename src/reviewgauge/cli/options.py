@@ -31,8 +31,9 @@ only_option = click.option(
 )
 workers_option = click.option(
     "--workers",
-    type=click.IntRange(min=1),
-    help="How many reviews are worked on at once. [default: as many as --in-flight for what asks a model, else 2]",
+    metavar="N|ray|ray:ADDRESS",
+    help="How many reviews are worked on at once, or the Ray cluster that works on them. "
+    "[default: as many as --in-flight for what asks a model, else 2]",
 )
 retry_option = click.option(
     "--retry-failed", is_flag=True, help="Measure what is missing, and again what failed before."

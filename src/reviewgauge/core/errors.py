@@ -20,6 +20,16 @@ class UserError(Exception):
         self.remedy = one_line(hide_secrets(remedy), 500)
         super().__init__(self.problem + (f" ({self.remedy})" if self.remedy else ""))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restored, (type(self), self.args, self.__dict__)  # it may come from another process
+
+
+def _restored(kind: type[UserError], args: tuple[object, ...], state: dict[str, object]) -> UserError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(state)
+    return error
+
 
 class BadInput(UserError):
     """A file, a record or a field is not valid.

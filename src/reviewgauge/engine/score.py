@@ -17,11 +17,12 @@ from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outco
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.core.stored import Lazy, Spool, Unstorable
 from reviewgauge.engine.measure import Answered, ScoreJob, measure
-from reviewgauge.engine.run.executors import Executor, Interruption, Serial, executor_for
+from reviewgauge.engine.run.executors import Executor, Interruption, Serial
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import labels_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
 from reviewgauge.engine.run.progress import Selection, SyncedProgress, WorkTally, WorkTotals, with_cost
+from reviewgauge.engine.run.workers import Workers, executor_for
 
 REVIEW_FAILED = "the review failed"
 _BATCHES_PER_WORKER = 4
@@ -57,7 +58,7 @@ def measure_run(
     *,
     retry_failed: bool = False,
     only: Selection | None = None,
-    workers: int | None = None,
+    workers: Workers = None,
     stop: Interruption,
     progress: Progress | None = None,
 ) -> MeasureResult:
@@ -286,7 +287,7 @@ def _answers(
     outcomes = Lazy.of(reviewed, todo.__getitem__)
     batches = list(_batches(scorer.metric, outcomes, executor))
     work = Lazy.of(batches, lambda batch: _pairs(scorer, outcomes, batch))
-    if executor.workers == 1 and not scorer.metric.models:
+    if isinstance(executor, Serial) and not scorer.metric.models:
         for batch, items in zip(batches, work, strict=True):
             for at, value in zip(batch, measure(scorer.metric, items), strict=True):
                 yield outcomes[at], Answered(value)

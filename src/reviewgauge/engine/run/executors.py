@@ -1,4 +1,4 @@
-"""Who does the work: this thread, or several threads for work that waits.
+"""Who does the work: this thread, or several threads for work that waits. A cluster is in ray_cluster.py.
 
 `Executor.map(fn, items)` yields (index, value or Failure) **as they finish**, not in order: a finished review is
 recorded at once and never waits behind a slow one. An exception of `fn` is a Failure of its item. Once `stop` is set
@@ -25,7 +25,6 @@ from reviewgauge.core.errors import BadInput, UserError, one_line
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.results import Failed, Failure, FailureKind
 from reviewgauge.core.secrets import hide_secrets
-from reviewgauge.core.specs import Plugin
 
 CTRL_C = "interrupted"
 
@@ -156,7 +155,8 @@ def failure_of(error: BaseException) -> Failure:
     return Failure(kind=kind, message=one_line(hide_secrets(message), 500))
 
 
-def _attempt(fn: Callable[[A], B], item: A) -> B | Failure:
+def attempt(fn: Callable[[A], B], item: A) -> B | Failure:
+    """What `fn` makes of an item, or the Failure that it ends in."""
     try:
         return fn(item)
     except (Exception, SystemExit) as error:  # the boundary where a plug-in's bug becomes a record
@@ -179,7 +179,7 @@ class Serial(Executor):
         for index, item in enumerate(items):
             if stop is not None and stop.is_set():
                 return
-            yield index, _attempt(fn, item)
+            yield index, attempt(fn, item)
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ class Threads(Executor):
                     if taken is None:
                         return
                     index, item = taken
-                    finished.put((index, _attempt(fn, item)))
+                    finished.put((index, attempt(fn, item)))
             finally:
                 finished.put(None)
 
@@ -220,9 +220,3 @@ class Threads(Executor):
                     yield done
         finally:
             unheard.set()
-
-
-def executor_for(plugin: Plugin, workers: int | None, in_flight: int, otherwise: int) -> Executor:
-    """`workers` threads; by default as many as calls may be in flight where `plugin` asks a model, else `otherwise`."""
-    count = workers or (in_flight if plugin.models else otherwise)
-    return Threads(count) if count > 1 or plugin.models else Serial()
