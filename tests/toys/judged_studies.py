@@ -17,9 +17,9 @@ import pytest
 
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.validity.human_values import HumanValues, human_values, on_steps
-from reviewgauge.analysis.validity.report import Scored
 from reviewgauge.analysis.validity.review_table import LabelledScores, ReviewTable, join
 from reviewgauge.analysis.validity.sample import RowSample
+from reviewgauge.analysis.validity.scored import Scored
 from reviewgauge.core.labels import Label
 from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review

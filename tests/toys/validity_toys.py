@@ -22,6 +22,8 @@ from reviewgauge.core.reports.validity import (
     LabelSummary,
     MetricValidity,
     Misjudged,
+    OppositeEnds,
+    PublishedFigure,
     Ranking,
     ReliabilityPoint,
     RowSet,
@@ -234,9 +236,34 @@ def misjudged(over: bool, count: int = 3) -> tuple[Misjudged, ...]:
             case=f"pair-{at}", system=SYSTEMS[at % 4], score=0.92 - 0.01 * at if over else 0.02, human=1 if over else 5,
             score_rank=0.99 if over else 0.1, human_rank=0.45 if over else 1.0,
             hypothesis=said if over else "stop when the limit is zero", reference=meant,
+            claims=("the loop gets a limit",) if over else (),
         )
         for at in range(count)
     )  # fmt: skip
+
+
+def ends(all_rows: Correlations, n: int) -> OppositeEnds:
+    """A few rows at opposite ends."""
+    return OppositeEnds(
+        low_cut=0.1, high_cut=0.6, lowest=1, highest=5, n_over=12, n_under=2, over=figure(12 / n, n, 0.01),
+        under=figure(2 / n, n, 0.001), spearman=all_rows.spearman, kendall=all_rows.kendall,
+    )  # fmt: skip
+
+
+def published() -> tuple[PublishedFigure, ...]:
+    """What a paper might print on the simulated reviews."""
+    rows = [
+        *(("", "Judge", name, 0.47) for name in ("spearman", "kendall")),
+        *(("", f"Metric {at}", "spearman", at / 10) for at in range(4)),
+        ("language=Java", "Judge", "spearman", 0.44),
+        *((f"system={name}", who, "mean", 0.1 * at) for at, name in enumerate(SYSTEMS) for who in ("people", "Judge")),
+        ("systems", "Judge", "spearman", 0.95),
+        ("without opposite ends", "Judge", "spearman", 0.55),
+    ]
+    return tuple(
+        PublishedFigure(source="arXiv:0000.00000, Table 1", dimension="grade", metric=m, name=name, value=v, rows=where)
+        for where, m, name, v in rows
+    )
 
 
 def validity(
@@ -263,9 +290,10 @@ def validity(
         heat_map=None if constant else heat_map(scores, human, list(groups)),
         calibrated=() if constant else calibrated(rows[0].spearman.value or 0.0, scores, human),
         ranking=ranking(rng, systems, skill),
-        slices=tuple(SliceRow(fact="language", value=v, spearman=figure(0.2 + at / 20, 300))
+        slices=tuple(SliceRow(fact="language", value=v, spearman=figure(0.2 + at / 20, 300),
+                              kendall=figure(0.1 + at / 20, 300))
                      for at, v in enumerate(("Python", "Java", "JavaScript"))),
-        over=misjudged(True), under=misjudged(False),
+        over=misjudged(True), under=misjudged(False), ends=None if constant else ends(rows[0], len(human)),
         traits=(
             SharedTrait(trait="length of the review", unit="characters", over=212.4, under=28.0, all=96.1, n_over=50,
                         n_under=50, n_all=len(human), over_less_all=Figure(value=116.3, low=85.1, high=147.6, n=50),
@@ -303,6 +331,7 @@ def report(
     return ValidityReport(
         dataset="graded_reviews", benchmark="3fb1c07e5a2d4419b9d0ce7aa8f4c6d2e5b0a1938475665748392a1b0c9d8e7f",
         cases=rows // 4, reviews=rows, labels=tuple(labels), metrics=tuple(found), resamples=10_000, seed=0,
+        published=published(),
         warnings=("3 reviews were left out: no reference text",),
     )  # fmt: skip
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import check_settings, leaderboard
+from reviewgauge.analysis.validity.baselines import BASELINES
 from reviewgauge.analysis.validity.human_values import human_values
-from reviewgauge.analysis.validity.report import LENGTH
 from reviewgauge.api.judged_runs import open_run
 from reviewgauge.api.resolve import names_dataset
 from reviewgauge.api.validate import RESULT
@@ -365,7 +365,7 @@ def _not_of(run: Path, entry: RunEntry, report: ValidityReport) -> str:
     """Why a report cannot be recomputed from the run; empty when it can."""
     if report.benchmark != entry.benchmark:
         return "is a report on other cases"
-    if missing := [one.label for one in report.metrics if one.metric not in (*entry.metrics, LENGTH)]:
+    if missing := [one.label for one in report.metrics if one.metric not in (*entry.metrics, *BASELINES)]:
         return f"is a report on {missing[0]}, with which the run was not scored"
     try:
         judged = open_run(str(run), None)

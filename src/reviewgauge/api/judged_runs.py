@@ -43,6 +43,7 @@ class JudgedRun:
     scales: Mapping[str, Scale]
     people: frozenset[str]
     notes: tuple[str, ...] = ()
+    own_labels: bool = True  # those that came with the data, not those of a file
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,9 @@ def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
             reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
             found, notes = _from_file(Path(labels), reviews)
         scales, people = scales_and_people(run.manifest.dataset)
-        return JudgedRun(run, folder_name(path), found, scales if labels is None else {}, people, notes)
+        if labels is None:
+            return JudgedRun(run, folder_name(path), found, scales, people, notes)
+        return JudgedRun(run, folder_name(path), found, {}, people, notes, own_labels=False)
     except BaseException:
         run.close()
         raise
@@ -134,7 +137,8 @@ def make_run(data: JudgedData, folder: str | Path, progress: Progress | None = N
     dropped = (f"{len(drops)} cases were dropped by the stages: reviewgauge review names them",) if drops else ()
     name = folder_name(dataset, narrowing)
     scales = dataset.scales() if data.labels is None else {}
-    return JudgedRun(run, name, found, scales, frozenset(dataset.human_systems), (*dropped, *left_out))
+    people, notes = frozenset(dataset.human_systems), (*dropped, *left_out)
+    return JudgedRun(run, name, found, scales, people, notes, own_labels=data.labels is None)
 
 
 @contextmanager

@@ -17,9 +17,11 @@ from typing import NamedTuple
 from pydantic import Field
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
+from reviewgauge.analysis.validity.baselines import baselines
 from reviewgauge.analysis.validity.human_values import HumanValues, human_values
-from reviewgauge.analysis.validity.report import Evidence, Scored, ValiditySettings, length_baseline
+from reviewgauge.analysis.validity.report import Evidence, ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable, RowFilter
+from reviewgauge.analysis.validity.scored import Scored
 from reviewgauge.api.judged_runs import NO_LABELS, JudgedData, JudgedRun, measured_run
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Fact, Record
@@ -28,6 +30,7 @@ from reviewgauge.core.files import read_within, write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import ValidityReport
 from reviewgauge.core.specs import signature
+from reviewgauge.datasets.files.published import published_figures
 from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.score import ScoreTotals
@@ -132,15 +135,18 @@ def _evidence(judged: JudgedRun, metrics: Sequence[Metric], wanted: _Wanted, set
         bench = wanted.where.narrow(bench)
         among = {bench.keys[at] for at in bench.places}
     humans, notes = human_values(judged.labels, judged.scales, of_round=wanted.of_round, among=among)
-    scored = [Scored.of(metric, run.scores(signature(metric))) for metric in metrics]
+    chosen = tuple(wanted.of(humans, notes))
+    dimensions = [human.dimension for human in chosen]
+    scored = [Scored.of(metric, run.scores(signature(metric)), dimensions) for metric in metrics]
     return Evidence(
         bench,
-        tuple(wanted.of(humans, notes)),
-        (*scored, length_baseline(bench)),
+        chosen,
+        (*scored, *baselines(bench)),
         replace(settings, slices=wanted.facts(bench)),
         dataset=run.manifest.dataset,
         benchmark=run.manifest.benchmark,
         warnings=tuple(notes),
+        published=published_figures(run.manifest.dataset.partition("(")[0]) if judged.own_labels else (),
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pydantic import Field
 
-from reviewgauge.analysis.validity.report import LENGTH
+from reviewgauge.analysis.validity.baselines import BASELINES
 from reviewgauge.api.bundle import LABEL_COLUMNS, TableSettings, make_tables, policy_of, without_texts
 from reviewgauge.api.resolve import find_dataset, names_dataset
 from reviewgauge.api.validate import RESULT, validate
@@ -245,12 +245,12 @@ class _Check:
         """Recompute the report of `run`, a whole run folder that was measured. Raises Differs."""
         contents, name = self.contents, f"{VALIDITY}/{entry.name}/{RESULT}"
         stored = self._stored_report(entry)
-        known = {*entry.metrics, LENGTH}  # those that were measured again; another one may be anything
+        known = {*entry.metrics, *BASELINES}  # those that were measured again; another one may be anything
         if more := [one.metric for one in stored.metrics if one.metric not in known]:
             raise contents.differs(name, more[0], "no metric of the run", row="metrics", column="metric")
         again = validate(
             str(run),
-            *(metric for metric in dict.fromkeys(one.metric for one in stored.metrics) if metric != LENGTH),
+            *(metric for metric in dict.fromkeys(one.metric for one in stored.metrics) if metric not in BASELINES),
             out=self.work / f"{entry.name}.validity",
             dimensions=[summary.dimension for summary in stored.labels],
             slices=list(dict.fromkeys(row.fact for one in stored.metrics for row in one.slices)),

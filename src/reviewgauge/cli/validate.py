@@ -48,7 +48,7 @@ def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any)
     """Compare METRICS with human judgements of the recorded reviews of DATASET.
 
     DATASET is a data set that came with reviews and human labels, or a run folder. Prints which metric agrees best with
-    people and how well each tells their grades apart, and writes report.html and its tables as CSV.
+    people, beside trivial baselines and what was published, and writes report.html and its tables as CSV.
 
     Killed or interrupted while it measures, the same command goes on where it stopped. The exit code is 1 when all
     measurements of a metric failed.

@@ -7,8 +7,10 @@ import pytest
 from scipy.stats import spearmanr
 
 from judged_toys import Missed, Shared, study
-from reviewgauge.analysis.validity.report import Evidence, Scored, ValiditySettings, length_baseline
+from reviewgauge.analysis.validity.baselines import length_baseline
+from reviewgauge.analysis.validity.report import Evidence, ValiditySettings
 from reviewgauge.analysis.validity.review_table import join
+from reviewgauge.analysis.validity.scored import Scored
 from reviewgauge.core.reports.validity import ValidityReport
 
 
@@ -59,12 +61,13 @@ def test_only_the_rows_of_both_count(shared: Scored) -> None:
     assert pair.value == pytest.approx(spearmanr(judged.score, judged.human).statistic)
 
 
-def test_the_best_meets_each_other_one_and_the_baseline_but_no_fake(shared: Scored) -> None:
+def test_the_best_meets_each_other_one_and_every_metric_the_baseline_but_no_fake(shared: Scored) -> None:
     fake = replace(noisy(shared, "fake", 0.01), fake=True)
     found = compared(noisy(shared, "worse", 0.3), fake, shared, baseline=True)
     assert [(pair.metric, pair.other) for pair in found.differences] == [
         (shared.metric, "worse"),
         (shared.metric, "review length"),
+        ("worse", "review length"),
     ]
 
 

@@ -5,9 +5,11 @@ import pytest
 
 from analysis_toys import Micro
 from judged_toys import LIKERT, Missed, Shared, Study, case, label, review, study
+from reviewgauge.analysis.validity.baselines import length_baseline
 from reviewgauge.analysis.validity.human_values import human_values
-from reviewgauge.analysis.validity.report import Evidence, Scored, ValiditySettings, length_baseline
-from reviewgauge.analysis.validity.review_table import ReviewTable, RowFilter, join, row_scores
+from reviewgauge.analysis.validity.report import Evidence, ValiditySettings
+from reviewgauge.analysis.validity.review_table import ReviewTable, RowFilter, join
+from reviewgauge.analysis.validity.scored import Scored
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, Comment
 from reviewgauge.core.reports.validity import ValidityReport
@@ -36,7 +38,7 @@ def test_every_review_is_a_row_or_counted_with_its_reason() -> None:
     ]
     bench = ReviewTable.of([case(0)], outcomes, ["msg"])
     (human,), _ = human_values(labels, {"grade": LIKERT})
-    judged = join(bench, human, row_scores(Shared(), scores))
+    judged = join(bench, human, Scored.of(Shared(), scores).values)
     assert judged.n == 1
     assert (judged.system, judged.score.tolist(), judged.human.tolist()) == (["tool"], [0.5], [3.0])
     assert judged.left_out == {
@@ -53,10 +55,10 @@ def test_every_review_is_a_row_or_counted_with_its_reason() -> None:
 
 def test_a_row_is_the_headline_of_the_review_alone_and_undefined_is_no_row() -> None:
     scores = [score(ONE, parts={"tp": 1, "fp": 1, "fn": 0}), score(TWO, parts={"tp": 0, "fp": 0, "fn": 0})]
-    found = row_scores(Micro(), scores)
+    found = Scored.of(Micro(), scores).values
     assert found["case-000", "s", 1] == pytest.approx(2 / 3), "its own F1, not that of the sums"
     assert found["case-001", "s", 1] == "f1 is undefined on the review alone"
-    assert row_scores(Micro(), []) == {}
+    assert Scored.of(Micro(), []).values == {}
 
 
 def test_rare_reasons_are_counted_together() -> None:
@@ -64,7 +66,7 @@ def test_rare_reasons_are_counted_together() -> None:
     scores = [score(one, reason=f"reason {min(number, 20)}") for number, one in enumerate(outcomes)]
     bench = ReviewTable.of([case(number) for number in range(30)], outcomes)
     (human,), _ = human_values([label(one, 2) for one in outcomes], {"grade": LIKERT})
-    judged = join(bench, human, row_scores(Shared(), scores))
+    judged = join(bench, human, Scored.of(Shared(), scores).values)
     assert len(judged.left_out) == 7
     assert judged.left_out["the metric does not apply: other reasons"] == 15
     assert sum(judged.left_out.values()) == 30
@@ -87,7 +89,7 @@ def test_reviews_of_one_reference_are_one_cluster_wherever_it_stands() -> None:
 
 def test_facts_by_row() -> None:
     made = study(4)
-    judged = join(made.bench(), made.humans()[0], row_scores(Shared(), made.scores(Shared())))
+    judged = join(made.bench(), made.humans()[0], Scored.of(Shared(), made.scores(Shared())).values)
     assert judged.fact("language")[:5] == ["java"] * 4 + ["python"]
     assert judged.fact("system")[:4] == ["best", "fair", "good", "weak"]
     assert set(judged.fact("size")) == {None}

@@ -31,7 +31,7 @@ def test_every_table_is_tidy(report: ValidityReport) -> None:
         assert len(set(head)) == len(head), f"{name} has a column twice"
         assert body
         assert {len(line) for line in body} == {len(head)}, name
-        if name not in ("about.csv", "human_labels.csv"):
+        if name not in ("about.csv", "human_labels.csv", "published.csv"):
             assert head[:6] == ["metric", "label", "reading", "unit", "note", "dimension"]
             assert {line[0] for line in body} == {metric.metric for metric in report.metrics}
 
@@ -68,7 +68,7 @@ def test_an_undefined_figure_is_an_empty_cell_with_its_reason() -> None:
 @pytest.mark.slow
 def test_fake_and_estimate_go_with_every_row() -> None:
     for name, text in csv_tables(toys.awkward(systems=2)).items():
-        if name in ("about.csv", "human_labels.csv"):
+        if name in ("about.csv", "human_labels.csv", "published.csv"):
             continue
         found = {(r["label"], r["dimension"]): r["note"] for r in rows(text)}
         assert found[toys.LONG, "conciseness"] == "fake", name
@@ -106,3 +106,31 @@ def test_distances_classes_thresholds_and_traits_have_their_intervals(
     assert trait is not None
     assert [float(shared[f"over less all{of}"]) for of in ("", " low", " high")] == [trait.value, trait.low, trait.high]
     assert tables["traits.csv"][1]["over less all"] == "", "nothing was resampled"
+
+
+def test_published_figures_have_a_table_of_their_own(report: ValidityReport) -> None:
+    found = rows(csv_tables(report)["published.csv"])
+    assert found[0] == {
+        "dimension": "grade",
+        "metric": "Judge",
+        "rows": "",
+        "name": "spearman",
+        "value": "0.47",
+        "source": "arXiv:0000.00000, Table 1",
+    }
+    assert "published.csv" not in csv_tables(report.model_copy(update={"published": ()}))
+
+
+def test_both_rank_correlations_of_a_slice_and_the_ends_are_there(
+    report: ValidityReport, tables: dict[str, list[dict[str, str]]]
+) -> None:
+    first = report.metrics[0]
+    own = [r for r in tables["slices.csv"] if r["metric"] == first.metric and r["fact value"] == first.slices[0].value]
+    assert [float(r["value"]) for r in own] == [first.slices[0].spearman.value, first.slices[0].kendall.value]
+    ends = tables["opposite_ends.csv"][0]
+    assert first.ends is not None
+    assert (ends["n over"], ends["n under"], float(ends["spearman without"])) == (
+        "12",
+        "2",
+        first.ends.spearman.value,
+    )

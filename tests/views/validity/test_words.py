@@ -111,6 +111,23 @@ def test_a_metric_below_the_length_of_the_review_is_not_recommended() -> None:
     assert words.remarks(better, "grade")[-1].startswith("For comparison: review length (baseline) has Spearman .374")
 
 
+def test_the_lead_over_the_best_baseline_is_that_of_the_best_metric() -> None:
+    length = metric("length", 0.3).model_copy(update={"baseline": True})
+    made = report(metric("best", 0.5), metric("chrf", 0.4), length, gaps={"length": gap(0.2, 0.1)})
+    other = made.differences[0].model_copy(update={"metric": "chrf()", "difference": gap(0.1, 0.05)})
+    made = made.model_copy(update={"differences": (*made.differences, other)})
+    assert words.remarks(made, "grade")[-1].endswith("it is better by .200 [.100, .300].")
+    assert words.paired(made, "grade")[1].startswith("chrf less length: .100")
+
+
+def test_where_the_mean_falls_from_grade_to_grade() -> None:
+    rows = toys.report(toys.KINDS[:1], rows=60).metrics[0].grades[:1]
+    up = [rows[0].model_copy(update={"grade": g, "mean": toys.figure(v, 9)}) for g, v in ((1, 0.1), (2, 0.4), (3, 0.3))]
+    plain = metric("a", 0.5).model_copy(update={"grades": tuple(up)})
+    assert words.falls(plain) == [(2, 3)]
+    assert words.falls(plain.model_copy(update={"less_is_better": True})) == [(1, 2)]
+
+
 def test_undefined_and_fake_scores_are_never_best() -> None:
     said = words.trust(report(metric("a", 0.9, fake=True), metric("b", None), metric("c", 0.3)), "grade")
     assert said.startswith("c agrees best")
@@ -167,6 +184,12 @@ def test_the_remarks_hold_the_figures_of_the_best_metric() -> None:
     assert words.coefficient(sweep.auc.value) in said
     assert f"lets a decision tree predict {words.coefficient(tree.accuracy.value)} of the grades" in said
     assert "ranks 4 systems" in said
+    assert best.ends is not None
+    without = words.with_bounds(best.ends.spearman)
+    assert (
+        "It puts in its highest fifth 12 reviews (2.0%) to which people gave 1, and in its lowest 2 reviews (0.3%) to "
+        f"which they gave 5; without these, Spearman is {without}."
+    ) in said
     floor = words.calibrated(best, "floor")
     assert floor is not None
     assert f"reaches Spearman {words.with_bounds(floor.spearman)} after floor calibration" in said

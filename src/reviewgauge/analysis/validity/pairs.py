@@ -1,4 +1,4 @@
-"""Metrics compared in pairs: does the best agree better with people than another one, on the rows that both scored?
+"""Metrics compared in pairs: does one agree better with people than another, on the rows that both scored?
 
 Two correlations with the same human values rise and fall together, so that overlapping intervals say little about their
 difference. Here each resample of the clusters gives both correlations, and the interval is that of their difference.
@@ -36,15 +36,14 @@ class PairedMetrics:
     _drawn: dict[tuple[int, bytes], Numbers] = field(default_factory=dict)
 
     def differences(self) -> Iterator[MetricDifference]:
-        """The best metric less each other one; the best is neither fake nor a baseline."""
+        """The best metric less each other one, then each other metric less each baseline; fakes are not compared."""
         rho = [None if m.fake or not m.correlations else m.correlations[0].spearman.value for m in self.found]
-        ranked = [at for at, value in enumerate(rho) if value is not None and not self.found[at].baseline]
-        if not ranked:
-            return
-        best = max(ranked, key=lambda at: rho[at] or 0.0)
-        for other, value in enumerate(rho):
-            if other != best and value is not None:
-                yield self._compared(best, other)
+        defined = [at for at, value in enumerate(rho) if value is not None]
+        ranked = sorted((at for at in defined if not self.found[at].baseline), key=lambda at: -(rho[at] or 0.0))
+        for first in ranked:
+            for other in defined:
+                if other != first and (first == ranked[0] or self.found[other].baseline):
+                    yield self._compared(first, other)
 
     def _compared(self, first: int, second: int) -> MetricDifference:
         one, two = self.found[first], self.found[second]

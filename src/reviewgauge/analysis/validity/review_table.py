@@ -68,13 +68,13 @@ TRAITS: Mapping[str, tuple[str, Callable[[str, str], float]]] = {
 """Trait -> (unit, function of the texts of the review and of the reference)."""
 
 
-def traits_of(reviews: Sequence[str], references: Sequence[str], claims: Integers) -> dict[str, Feature]:
+def traits_of(reviews: Sequence[str], references: Sequence[str], claims: Sequence[Sequence[str]]) -> dict[str, Feature]:
     """All traits of these texts (one entry a review), and the number of claims of their cases."""
     found = {
         name: Feature(unit, np.array([value(*texts) for texts in zip(reviews, references, strict=True)], dtype=float))
         for name, (unit, value) in TRAITS.items()
     }
-    return {**found, "claims": Feature("claims", claims.astype(np.float64))}
+    return {**found, "claims": Feature("claims", np.array([len(own) for own in claims], dtype=float))}
 
 
 # --- rows ----------------------------------------------------------------------------------------------------------
@@ -90,8 +90,9 @@ class ReviewTable:
     keys: tuple[Key, ...]
     hypothesis: tuple[str, ...]
     reference: tuple[str, ...]
+    diff: tuple[str, ...]
     facts: tuple[Mapping[str, Fact], ...]
-    claims: Integers
+    claims: tuple[tuple[str, ...], ...]
     cluster: Integers
     people: frozenset[str]
     cases: int
@@ -107,6 +108,7 @@ class ReviewTable:
         outcomes = sorted(outcomes, key=lambda outcome: (outcome.case, outcome.system, outcome.attempt))
         references = [reference_texts(case) for case in cases]
         texts = ["" if isinstance(found, str) else "\n".join(found) for found in references]
+        diffs = ["\n".join(file.patch or "" for file in case.change.files) for case in cases]
         number = {case.id: at for at, case in enumerate(cases)}
         of_case = duplicate_groups(texts)
         at = [number[outcome.case] for outcome in outcomes]
@@ -115,8 +117,9 @@ class ReviewTable:
             keys=tuple((outcome.case, outcome.system, outcome.attempt) for outcome in outcomes),
             hypothesis=tuple(hypotheses),
             reference=tuple(texts[i] for i in at),
+            diff=tuple(diffs[i] for i in at),
             facts=tuple(cases[i].facts for i in at),
-            claims=np.array([len(cases[i].claims) for i in at], dtype=np.int64),
+            claims=tuple(tuple(claim.body for claim in cases[i].claims) for i in at),
             cluster=of_case[at] if at else np.zeros(0, dtype=np.int64),
             people=frozenset(people),
             cases=len(cases),
@@ -236,9 +239,9 @@ def join(bench: ReviewTable, human: HumanValues, values: Mapping[Key, float | st
     )
 
 
-def row_scores(metric: Metric, scores: Iterable[Score]) -> dict[Key, float | str]:
-    """The headline reading of each review alone, or the reason for a missing one."""
-    found: dict[Key, float | str] = {}
+def row_readings(metric: Metric, scores: Iterable[Score]) -> dict[str, dict[Key, float | str]]:
+    """Reading -> its value on each review alone, or the reason for a missing one. The headline is always there."""
+    missing: dict[Key, float | str] = {}
     keys: list[Key] = []
     parts: list[Parts] = []
     for score in scores:
@@ -247,16 +250,22 @@ def row_scores(metric: Metric, scores: Iterable[Score]) -> dict[Key, float | str
             keys.append(key)
             parts.append(score.parts)
         elif score.failure is not None:
-            found[key] = REVIEW_FAILED if score.reason == REVIEW_FAILED else "the metric failed"
+            missing[key] = REVIEW_FAILED if score.reason == REVIEW_FAILED else "the metric failed"
         else:
-            found[key] = f"{_DOES_NOT_APPLY}: {score.reason}"
+            missing[key] = f"{_DOES_NOT_APPLY}: {score.reason}"
     names = sorted({name for own in parts for name in own})
     totals = np.array([[*(own.get(name, 0.0) for name in names), 1.0] for own in parts], dtype=np.float64)
     readings = readings_of_totals(metric, names, totals) if parts else {}
-    reading = readings.get(metric.headline, np.full(len(parts), np.nan))
-    for key, value in zip(keys, reading.tolist(), strict=True):
-        found[key] = value if np.isfinite(value) else f"{metric.headline} is undefined on the review alone"
-    return found
+    undefined = np.full(len(parts), np.nan)
+    return {
+        name: missing | _defined(name, dict(zip(keys, readings.get(name, undefined).tolist(), strict=True)))
+        for name in (metric.headline, *(name for name in readings if name != metric.headline))
+    }
+
+
+def _defined(reading: str, values: Mapping[Key, float]) -> dict[Key, float | str]:
+    undefined = f"{reading} is undefined on the review alone"
+    return {key: value if np.isfinite(value) else undefined for key, value in values.items()}
 
 
 def _merge_rare(left_out: Counter[str]) -> dict[str, int]:

@@ -47,11 +47,12 @@ class Correlations(Record):
 
 
 class SliceRow(Record):
-    """The Spearman correlation on the rows where a fact has one value."""
+    """The rank correlations on the rows where a fact has one value."""
 
     fact: str
     value: str
     spearman: Figure
+    kendall: Figure
 
 
 class GradeRow(Record):
@@ -230,24 +231,45 @@ class Misjudged(Record):
     human_rank: float
     hypothesis: str
     reference: str = ""
+    claims: tuple[str, ...] = ()
 
 
 class SharedTrait(Record):
-    """What the over- and underestimated rows share: the mean of one property there and on all rows.
+    """What the over- and underestimated rows share: the mean of one property there (None without rows) and on all rows.
 
     `over_less_all` and `under_less_all` are the differences of the means: an interval that holds 0 may be noise.
     """
 
     trait: str
     unit: str
-    over: float
-    under: float
+    over: float | None
+    under: float | None
     all: float
     n_over: int
     n_under: int
     n_all: int
     over_less_all: Figure | None = None
     under_less_all: Figure | None = None
+
+
+class OppositeEnds(Record):
+    """The rows that the metric and people place at opposite ends: the failures of the metric.
+
+    Overestimated: scored above `high_cut`, the fourth quintile cut, though people gave `lowest`, their lowest grade.
+    Underestimated: scored below `low_cut`, the first, though they gave `highest`. `over` and `under` are shares of all
+    rows; `spearman` and `kendall` are the correlations without these rows.
+    """
+
+    low_cut: float
+    high_cut: float
+    lowest: float
+    highest: float
+    n_over: int
+    n_under: int
+    over: Figure
+    under: Figure
+    spearman: Figure
+    kendall: Figure
 
 
 class MetricValidity(Record):
@@ -261,6 +283,7 @@ class MetricValidity(Record):
     pins: Mapping[str, str] = Field(default_factory=dict)
     estimate_note: str = ""
     fake: bool = False
+    less_is_better: bool = False
     baseline: bool = False  # what a metric must beat, such as the length of the review
     correlations: tuple[Correlations, ...]
     grades: tuple[GradeRow, ...] = ()
@@ -273,13 +296,30 @@ class MetricValidity(Record):
     slices: tuple[SliceRow, ...] = ()
     over: tuple[Misjudged, ...] = ()
     under: tuple[Misjudged, ...] = ()
+    ends: OppositeEnds | None = None
     traits: tuple[SharedTrait, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-class MetricDifference(Record):
-    """How much better `metric`, the best of a dimension, agrees with people than `other`, on the rows that both scored.
+class PublishedFigure(Record):
+    """One figure that a paper prints about the same data, perhaps on other rows.
 
+    `metric` is called as there, or is `people`; `name` is `spearman`, `kendall`, `mean` and so on. `rows` is empty for
+    all reviews, `systems` for the order of the systems, `language=java` or `system=lstm` for a part.
+    """
+
+    source: str
+    dimension: str
+    metric: str
+    name: str
+    value: float
+    rows: str = ""
+
+
+class MetricDifference(Record):
+    """How much better `metric` agrees with people than `other`, on the rows that both scored.
+
+    It is the best of the dimension beside each other one, and every metric beside each baseline.
     `value` and `other_value` are Spearman's rho on these rows (less is better turned); the interval of their
     `difference` is that of paired resamples.
     """
@@ -316,6 +356,7 @@ class ValidityReport(Record):
     labels: tuple[LabelSummary, ...]
     metrics: tuple[MetricValidity, ...]
     differences: tuple[MetricDifference, ...] = ()
+    published: tuple[PublishedFigure, ...] = ()
     resamples: int
     seed: int
     folds: int = 10

@@ -30,7 +30,15 @@ def csv_tables(report: ValidityReport) -> dict[str, str]:
     if report.differences:
         head = f"dimension, metric, reading, other, other reading, rho, other rho, {FIGURE}".split(", ")
         found["differences.csv"] = _text(head, list(_differences(report)))
+    if report.published:
+        head = ["dimension", "metric", "rows", "name", "value", "source"]
+        found["published.csv"] = _text(head, list(_published(report)))
     return found
+
+
+def _published(report: ValidityReport) -> Iterator[Row]:
+    for one in report.published:
+        yield one.dimension, one.metric, one.rows, one.name, one.value, one.source
 
 
 def _differences(report: ValidityReport) -> Iterator[Row]:
@@ -196,8 +204,10 @@ TABLES: Mapping[str, tuple[str, Callable[[MetricValidity], Iterable[Row]]]] = {
         ),
     ),
     "slices": (
-        f"fact, fact value, {FIGURE}",
-        lambda m: ((r.fact, r.value, *_figure(r.spearman)) for r in m.slices),
+        f"fact, fact value, coefficient, {FIGURE}",
+        lambda m: (
+            (r.fact, r.value, name, *_figure(getattr(r, name))) for r in m.slices for name in ("spearman", "kendall")
+        ),
     ),
     "misjudged": (
         "side, case, system, score, human, score rank, human rank, review, reference",
@@ -205,6 +215,18 @@ TABLES: Mapping[str, tuple[str, Callable[[MetricValidity], Iterable[Row]]]] = {
             (side, r.case, r.system, r.score, r.human, r.score_rank, r.human_rank, r.hypothesis, r.reference)
             for side, rows in (("over", m.over), ("under", m.under))
             for r in rows
+        ),
+    ),
+    "opposite_ends": (
+        "low cut, high cut, lowest grade, highest grade, n over, n under, of, over, over low, over high, under, "
+        "under low, under high, spearman without, spearman low, spearman high, kendall without, "
+        "kendall low, kendall high",
+        lambda m: (
+            (
+                *(e.low_cut, e.high_cut, e.lowest, e.highest, e.n_over, e.n_under, e.over.n),
+                *(value for figure in (e.over, e.under, e.spearman, e.kendall) for value in _values(figure)),
+            )
+            for e in filter(None, [m.ends])
         ),
     ),
     "traits": (

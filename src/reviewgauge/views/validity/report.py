@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,13 +19,15 @@ from reviewgauge.core.reports.validity import (
     LabelSummary,
     MetricValidity,
     RowSet,
+    SliceRow,
     Sweep,
     ValidityReport,
 )
 from reviewgauge.views.report import plots as report_plots
 from reviewgauge.views.report.report import render_page
 from reviewgauge.views.terminal import figures
-from reviewgauge.views.validity import plots, words
+from reviewgauge.views.validity import plots, published, words
+from reviewgauge.views.validity.published import Printed
 
 WIDE, FULL, NARROW, SMALL = 520, 1080, 326, 326  # widths of figures in pixels
 MOST_COLUMNS = 8  # metrics in the ranking plot; the table has all
@@ -73,6 +75,16 @@ class MetricView:
 
 
 @dataclass(frozen=True)
+class FactView:
+    """The correlations by the values of one fact (each with its n): a row a metric, then the published rows."""
+
+    fact: str
+    counts: dict[str, str]
+    rows: list[tuple[MetricView, dict[str, SliceRow]]]
+    printed: dict[str, dict[str, Printed]]
+
+
+@dataclass(frozen=True)
 class DimensionView:
     """All metrics on one dimension, best first."""
 
@@ -86,6 +98,12 @@ class DimensionView:
     drawings: dict[str, Markup]
     undefined: list[str]
     systems: list[str]
+    facts: list[FactView]
+    printed: list[Printed]
+    printed_order: list[Printed]
+    printed_means: dict[str, dict[str, tuple[float, int]]]
+    printed_ends: list[Printed]
+    papers: str
 
     @property
     def counts(self) -> list[int]:
@@ -143,6 +161,8 @@ def _words() -> dict[str, object]:
         "score": words.score,
         "grade": words.grade,
         "place_of_reference": words.place_of_reference,
+        "falls": words.falls,
+        "ends": words.ends,
         "count": figures.count,
         "excerpt": excerpt,
         "heat": heat,
@@ -159,6 +179,7 @@ def _dimension(
     views = [_metric(metric, called, f"{anchor}m{number}") for number, metric in enumerate(metrics, 1)]
     ranked = [m.ranking for m in metrics if m.ranking is not None]
     people = {p.system: p.human_rank for ranking in reversed(ranked) for p in ranking.systems}
+    systems = sorted(people, key=lambda system: (people[system], system))
     return DimensionView(
         name=dimension,
         anchor=anchor,
@@ -169,8 +190,29 @@ def _dimension(
         metrics=views,
         drawings=_drawings(metrics, called, anchor),
         undefined=words.undefined(metrics, called),
-        systems=sorted(people, key=lambda system: (people[system], system)),
+        systems=systems,
+        facts=list(_facts(report, dimension, views)),
+        printed=published.printed(report, dimension),
+        printed_order=published.printed(report, dimension, published.SYSTEMS),
+        printed_means=published.means(report, dimension, systems),
+        printed_ends=published.printed(report, dimension, published.ENDS),
+        papers=published.sources(report, dimension),
     )
+
+
+def _facts(report: ValidityReport, dimension: str, views: Sequence[MetricView]) -> Iterator[FactView]:
+    """A table for each fact that the correlations are broken down by."""
+    ns: dict[str, dict[str, set[int]]] = {}
+    for row in (row for view in views for row in view.metric.slices):
+        ns.setdefault(row.fact, {}).setdefault(row.value, set()).add(row.spearman.n)
+    for fact, values in ns.items():
+        rows = [(view, {row.value: row for row in view.metric.slices if row.fact == fact}) for view in views]
+        yield FactView(
+            fact=fact,
+            counts={value: words.range_of(own) for value, own in values.items()},
+            rows=[(view, known) for view, known in rows if known],
+            printed=published.by_value(report, dimension, fact, list(values)),
+        )
 
 
 def _drawings(

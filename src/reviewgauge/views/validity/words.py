@@ -6,6 +6,7 @@ Coefficients have three digits, because close metrics often differ in the third.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE
 from reviewgauge.core.reports.validity import (
@@ -21,6 +22,7 @@ from reviewgauge.core.reports.validity import (
 )
 from reviewgauge.views.terminal import figures
 
+GAIN = 0.005  # of Spearman from a floor that is worth a sentence
 NAMED = 3  # more metrics than this in one sentence are counted, not named
 
 
@@ -42,6 +44,11 @@ def with_bounds(figure: Figure) -> str:
 def score(value: float | None, unit: str) -> str:
     """A score of a metric in its own unit: `.056` for a share, `6.73` for others."""
     return figures.number(value, unit, digits=3 if unit == "share" else 2)
+
+
+def range_of(counts: set[int]) -> str:
+    """`300`, or `290-300` if metrics have different rows."""
+    return "-".join(figures.count(n) for n in sorted({min(counts), max(counts)}))
 
 
 def grade(value: float) -> str:
@@ -127,7 +134,7 @@ def trust(report: ValidityReport, dimension: str) -> str:
     real = _compared(metrics)
     if not real:
         return f"No metric has a defined correlation with {dimension} here{_reasons(metrics)}."
-    answer = _answer(real, _baseline(metrics), names(report), _differences(report, dimension))
+    answer = _answer(real, _baselines(metrics), names(report), _differences(report, real[0]))
     fakes = sum(m.fake for m in metrics)
     return answer if not fakes else f"{answer} {fakes} with fake scores {'is' if fakes == 1 else 'are'} not compared."
 
@@ -137,23 +144,26 @@ def _compared(metrics: Sequence[MetricValidity]) -> list[MetricValidity]:
     return [m for m in metrics if not m.fake and not m.baseline and figures.defined(spearman(m).value)]
 
 
-def _baseline(metrics: Sequence[MetricValidity]) -> MetricValidity | None:
-    return next((m for m in metrics if m.baseline and figures.defined(spearman(m).value)), None)
+def _baselines(metrics: Sequence[MetricValidity]) -> list[MetricValidity]:
+    """The baselines with a defined correlation, best first."""
+    return [m for m in metrics if m.baseline and figures.defined(spearman(m).value)]
 
 
-def _beats(baseline: MetricValidity, metric: MetricValidity) -> bool:
-    return _defined(spearman(baseline).value, -2.0) >= _defined(spearman(metric).value, -2.0)
+def _beaten_by(baselines: Sequence[MetricValidity], metric: MetricValidity) -> MetricValidity | None:
+    """The best baseline if the metric does not beat it."""
+    value = _defined(spearman(metric).value, -2.0)
+    return next((m for m in baselines[:1] if _defined(spearman(m).value, -2.0) >= value), None)
 
 
-def _differences(report: ValidityReport, dimension: str) -> dict[tuple[str, str, str], Figure]:
-    """What the best metric is better by than each other one, on the rows of both, by the key of the other."""
-    own = (pair for pair in report.differences if pair.dimension == dimension)
-    return {(pair.other, pair.other_reading, dimension): pair.difference for pair in own}
+def _differences(report: ValidityReport, metric: MetricValidity) -> dict[tuple[str, str, str], Figure]:
+    """What a metric is better by than each other one, on the rows of both, by the key of the other."""
+    own = (pair for pair in report.differences if (pair.metric, pair.reading, pair.dimension) == key(metric))
+    return {(pair.other, pair.other_reading, pair.dimension): pair.difference for pair in own}
 
 
 def _answer(
     real: Sequence[MetricValidity],
-    baseline: MetricValidity | None,
+    baselines: Sequence[MetricValidity],
     called: Mapping[tuple[str, str, str], str],
     differences: Mapping[tuple[str, str, str], Figure],
 ) -> str:
@@ -163,7 +173,7 @@ def _answer(
     if _defined(figure.low, figure.value or 0.0) <= 0:
         why = "an interval that includes 0" if figures.defined(figure.low) else "which is not above 0"
         return f"None can be trusted on {dimension}: the best, {name}, has {figures_text}, {why}."
-    if baseline is not None and _beats(baseline, best):
+    if (baseline := _beaten_by(baselines, best)) is not None:
         beaten = f"{called[key(baseline)]} has {with_bounds(spearman(baseline))}"
         return f"None beats the baseline on {dimension}: the best, {name}, has {figures_text}; {beaten}."
     first = f"{name} agrees best with people on {dimension}: {figures_text}"
@@ -174,7 +184,7 @@ def _answer(
     follows = f"{called[key(others[0])]} comes next with {with_bounds(follower)}{rows}"
     if not (figures.defined(figure.low) and figures.defined(follower.high)):
         return f"{first}; {follows}. Without intervals the order is uncertain."
-    gaps = {key(m): differences.get(key(m)) for m in (*others, *([baseline] if baseline else []))}
+    gaps = {key(m): differences.get(key(m)) for m in (*others, *baselines)}
     rivals = [called[other] for other, gap in gaps.items() if gap is None or _defined(gap.low, -2.0) <= 0]
     if rivals:
         return f"{first}; {follows}. On the rows of both it cannot be told from {_joined(rivals)}."
@@ -183,7 +193,7 @@ def _answer(
 
 
 def paired(report: ValidityReport, dimension: str) -> list[str]:
-    """What the best metric is better by than each other one, a line each."""
+    """What the best metric is better by than each other one, and each metric than each baseline, a line each."""
     called = names(report)
     lines = []
     for pair in report.differences:
@@ -214,15 +224,25 @@ def remarks(report: ValidityReport, dimension: str) -> list[str]:
     real = _compared(metrics)
     if not real or _defined(spearman(real[0]).low, spearman(real[0]).value or 0.0) <= 0:
         return []
-    baseline, called = _baseline(metrics), names(report)
-    if baseline is not None and _beats(baseline, real[0]):
+    baselines, called = _baselines(metrics), names(report)
+    if _beaten_by(baselines, real[0]) is not None:
         return [f"{called[key(real[0])]} {use}" for use in _uses(real[0])]
     found = [f"Note: {text}." for text in filter(None, (real[0].estimate_note, *real[0].warnings))]
     found += [f"It {use}" for use in _uses(real[0])]
     found += _other_by_auc(real, called)
-    if baseline is not None:
-        found.append(f"For comparison: {called[key(baseline)]} has Spearman {with_bounds(spearman(baseline))}.")
+    gaps = _differences(report, real[0])
+    for baseline in baselines[:1]:
+        gap = gaps.get(key(baseline))
+        lead = f"; it is better by {with_bounds(gap)}" if gap is not None and figures.defined(gap.value) else ""
+        found.append(f"For comparison: {called[key(baseline)]} has Spearman {with_bounds(spearman(baseline))}{lead}.")
     return found
+
+
+def falls(metric: MetricValidity) -> list[tuple[float, float]]:
+    """The neighbouring grades where the mean score falls although the grade rises; turned where less is better."""
+    sign = -1.0 if metric.less_is_better else 1.0
+    means = [(row.grade, sign * _defined(row.mean.value, 0.0)) for row in sorted(metric.grades, key=lambda r: r.grade)]
+    return [(one, two) for (one, first), (two, second) in pairwise(means) if second < first]
 
 
 def _other_by_auc(real: Sequence[MetricValidity], called: Mapping[tuple[str, str, str], str]) -> Iterator[str]:
@@ -254,14 +274,32 @@ def _uses(metric: MetricValidity) -> Iterator[str]:
             f"most common grade gets {coefficient(majority.accuracy.value)}."
         )
     floor = calibrated(metric, "floor")  # the others are means within folds, which do not compare
-    if floor is not None and _defined(floor.spearman.value, -2.0) > _defined(spearman(metric).value, 2.0):
+    if floor is not None and _defined(floor.spearman.value, -2.0) > _defined(spearman(metric).value, 2.0) + GAIN:
         yield f"reaches Spearman {with_bounds(floor.spearman)} after {floor.method} calibration, which uses the labels."
     ranking = metric.ranking
     if ranking is not None and figures.defined(ranking.spearman.value):
         yield (
             f"ranks {len(ranking.systems)} systems with Spearman {with_bounds(ranking.spearman)} "
-            "against the ranking by people."
+            "against the ranking by people"
+            + "".join(f"; {place_of_reference(point)}" for point in ranking.references)
+            + "."
         )
+    if metric.ends:
+        yield f"puts {ends(metric)}."
+
+
+def ends(metric: MetricValidity) -> str:
+    """How many reviews the metric and people place at opposite ends, and its correlation without them."""
+    found = metric.ends
+    assert found is not None
+    over, under = (
+        f"{figures.count(n)} review{'' if n == 1 else 's'} ({share.value or 0.0:.1%})"
+        for n, share in ((found.n_over, found.over), (found.n_under, found.under))
+    )
+    return (
+        f"in its highest fifth {over} to which people gave {grade(found.lowest)}, and in its lowest {under} to "
+        f"which they gave {grade(found.highest)}; without these, Spearman is {with_bounds(found.spearman)}"
+    )
 
 
 def place_of_reference(point: ReferencePoint) -> str:
