@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from reviewgauge.claims.model import read_claims
 
 import reviewgauge
-from reviewgauge.claims.model import ask_claims
+from reviewgauge.claims.model import ask_claims, read_claims
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim
