@@ -152,11 +152,15 @@ def test_what_was_rewritten_in_silence_is_not_clean(told: Told, tmp_path: Path) 
     told.commit("begin", {"README.md": "shop\n"})
     ship = told.commit("Add shipping", {"shop/shipping.py": SHIP})
     late = told.commit("Add tax", {"shop/tax.py": TAX.format("0.19")})
-    told.commit("Small change", {"shop/shipping.py": SHIP.replace("> 10", ">= 10")}, days=0.1)
+    told.commit("Small change", {"shop/shipping.py": SHIP.replace("> 10", ">= 10")}, days=9)
     told.commit("Small change", {"shop/tax.py": TAX.format("0.20")}, days=200)
+    refunds = "".join(f"rate_{n} = total * {n}\n" for n in range(40))
+    soon = told.commit("Add refunds", {"shop/refunds.py": refunds})
+    told.commit("Refunds by day", {"shop/refunds.py": refunds.replace("rate", "daily")}, days=5)
     told.quiet(500)
     cases, drops, _ = build(told.folder, tmp_path / "bench")
     assert drops[ship[:12]] == "a small later change rewrote its lines"
+    assert drops[soon[:12]] == "a change within a week rewrote its lines", "however large it was"
     assert cases[late].clean, "after the horizon nobody looks"
 
 

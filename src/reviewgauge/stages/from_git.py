@@ -41,6 +41,7 @@ from reviewgauge.stages.sampling.draws import change_facts
 
 T = TypeVar("T")
 _AHEAD = 16  # changes whose diff is read ahead
+_SOON = timedelta(days=7)  # what is rewritten so soon was not finished
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,10 @@ class FromGit(Stage):
     was unfinished work, and nobody had a chance to review it. Nor does one of more than
     `max_fix_files` files of product code or `max_fix_lines` blamed lines, or that touches more than `max_places` places
     of a change, says too little about each line. `strict` leaves out fixes that do most of their work elsewhere than in
-    the change's lines. A clean change is one that no fix blames and of which no change within `max_fix_files` and
-    `max_fix_lines` rewrote a line. Changes of more than `max_lines` lines or `max_files` files are not cases. `limit`
-    keeps the newest changes only (0: all). `name` is what the repository is called in the benchmark; by default its
-    folder.
+    the change's lines. A clean change is one that no fix blames and of which no line was rewritten: by no change within
+    a week, and by none within `max_fix_files` and `max_fix_lines` later on. Changes of more than `max_lines` lines or
+    `max_files` files are not cases. `limit` keeps the newest changes only (0: all). `name` is what the repository is
+    called in the benchmark; by default its folder.
     """
 
     example: ClassVar[str] = "reviewgauge build . -o bench"
@@ -242,11 +243,16 @@ class _CaseMaker:
         except UserError as error:
             return self._drop(change, "its diff cannot be read", str(error))
 
-    def _rewritten(self, found: DiffedChange) -> bool:
-        """Whether a small change rewrote lines of this one within the horizon."""
-        end = found.change.commit.committed + timedelta(days=self.stage.horizon)
-        later = self._rewrites.after(found.number, found.files)
-        return any(self._store.get(number).commit.committed <= end for number in later)
+    def _rewritten(self, found: DiffedChange) -> str:
+        """Whether a change soon after, or a small one within the horizon, rewrote lines of this one: the reason."""
+        landed, horizon = found.change.commit.committed, timedelta(days=self.stage.horizon)
+        for number, small in self._rewrites.after(found.number, found.files):
+            after = self._store.get(number).commit.committed - landed
+            if after <= min(_SOON, horizon):
+                return "a change within a week rewrote its lines"
+            if small and after <= horizon:
+                return "a small later change rewrote its lines"
+        return ""
 
     def _item(self, change: LandedChange) -> str:
         return f"{self.name}/{change.head[:12]}"
@@ -300,8 +306,8 @@ class _CaseMaker:
             return self._drop(change, "code that a fix speaks about cannot be read", str(error))
         if diffed.fixes and not references:
             return self._drop(change, "a fix speaks about it, but not about lines that count")
-        if not references and self._rewritten(diffed):
-            return self._drop(change, "a small later change rewrote its lines")
+        if not references and (why := self._rewritten(diffed)):
+            return self._drop(change, why)
         try:
             shown = Change(
                 repo=self.name,

@@ -48,9 +48,10 @@ def test_a_message_that_mends_says_why(message: str, reason: str) -> None:
         ("fix flake8", "style or lint"),
         ("Fix E251", "style or lint"),
         ("Fix pep8", "style or lint"),
-        ("Fix failing tests", "tests or CI"),
-        ("Fix travis", "tests or CI"),
         ("ci: fix the matrix", "tests or CI"),
+        ("Speed up the tests", "tests or CI"),
+        ("Python 3 compatibility", "porting"),
+        ("Refactor the mess", "refactoring"),
         ("Fix build", "build or packaging"),
         ("fix setup.py", "build or packaging"),
         ("Bump urllib3 to fix CVE-2023-1", "build or packaging"),
@@ -60,8 +61,6 @@ def test_a_message_that_mends_says_why(message: str, reason: str) -> None:
         ("Fix `group` overload", "types"),
         ("Fix merge conflicts", "merge of lines"),
         ("Merge branch 'fix-crash'", "merge of lines"),
-        ("Fix Python 3 compatibility", "porting"),
-        ("Refactor to fix the mess", "refactoring"),
         ("feat: fix cards to the grid", "feature"),
         ("Fix the changelog", "documentation"),
     ],
@@ -94,6 +93,9 @@ def test_what_is_no_bug_fix_is_none_with_its_reason(message: str, about: str) ->
         ("Revert caching of contexts", "revert"),
         ("Fix docstring of get", "documentation, with a word of fixing"),
         ("Fix formatting", "style or lint, with a word of fixing"),
+        ("Fix the client fixture", "tests or CI, with a word of fixing"),
+        ("Fix Python 3 compatibility", "porting, with a word of fixing"),
+        ("Refactor to fix the mess", "refactoring, with a word of fixing"),
         ("Strip comments from the query\n\nCloses #12", "documentation, with a word of fixing"),
         ("Encode the body\n\nFixes #12", "feature that closes or mentions a defect"),
         ("Fixed a template loading bug", "does not say what it fixes"),
@@ -120,6 +122,8 @@ def test_a_revert_names_its_commit_and_a_revert_of_one_mends_nothing() -> None:
     assert both.reverts == (ID[:9], ID[:8], ID[:7])
     merged = read_message(f"Revert it\n\nThis reverts commit {ID[:9]}, reversing\nchanges made to {ID[:8]}.")
     assert merged.reverts == (ID[:9],)
+    marked = read_message(f"[PR #12/{ID[:8]} backport][3.11] Revert: Add a pool\n\nReverts #7")
+    assert marked.is_revert and marked.reverted_pulls == (7,)
     again = read_message(f'Revert "Revert "Add a pool""\n\nThis reverts commit {ID}.')
     assert again.kind is FixKind.NO and not again.is_revert
     aside = read_message(f"Fix the pool\n\nThis reverts commit {ID[:8]} in part.")

@@ -14,6 +14,7 @@ from reviewgauge.stages.history.lines import (
     forward,
     new_text,
     origin_problem,
+    respells,
     texts,
     touched_at,
     touched_lines,
@@ -35,6 +36,7 @@ def _patch(old: str, new: str) -> str:
 
 
 EDITED = "the fix changed what had stood in the line before"
+REPLACED = "the fix changed what had stood in the replaced code"
 
 
 @pytest.mark.parametrize(
@@ -42,8 +44,8 @@ EDITED = "the fix changed what had stood in the line before"
     [
         ("", "total = a - b", "total = a + b", ""),
         ("return quote(path)", "return quote(unquote(path))", "return quote(path, safe)", ""),
-        ("x = read(path)", "x = read(path) or '/'", "x = load(path) or '/'", EDITED),
-        ("if a.x is b.y:", "if a.x is b.y and c != 'GET':", "if a.x == b.y and c != 'GET':", EDITED),
+        ("x = read(path)", "x = read(path) or '/'", "x = load(path) or '/'", REPLACED),
+        ("if a.x is b.y:", "if a.x is b.y and c != 'GET':", "if a.x == b.y and c != 'GET':", REPLACED),
         ("f(a, b, c, d)", "f(a, b, c, e)", "f(a, b, c, g)", ""),
         ("f(a)", "f(a, strict=True, b, c, d, e)", "f(a, strict=True, b, c, d, e, near=False)", ""),
         (
@@ -54,7 +56,16 @@ EDITED = "the fix changed what had stood in the line before"
         ),
         ("if a.ready and b.x:", "if a.ready and b.done:", "if a.ready and b.done and c:", ""),
         ("if a.x is b.y:", "if a.x is b.y and c != 'GET':", "if a.x is not b.y and c != 'GET':", EDITED),
-        ("f(a, b, c, d)", "f(a, b, c, e)", "", "an old line that the change only edited, replaced as a whole"),
+        ("f(a, b, c, d)", "f(a, b, c, e)", "", EDITED),
+        ("x = str(a.value)", "x = finish(str(value))", "x = finish(text(value))", REPLACED),
+        (
+            "self.legacy = old()",
+            "self.legacy = old() if legacy is None else legacy",
+            "self.legacy = (old() and not b) if legacy is None else legacy",
+            EDITED,
+        ),
+        ("missing = 'length' not in headers", "present = b'length' in keys", "present = b'length' not in keys", ""),
+        ("show(render(emoji(text)))", "show(highlight(text))", "show(highlight(text, emoji=emoji))", ""),
         ("", "raise Error('no')", 'raise Error("no")', "only moved or wrapped by the fix"),
         ("", r"raise Error('no \'x\'')", """raise Error("no 'x'")""", "only moved or wrapped by the fix"),
         ("", "return a.headers['to']", "to = a.headers['to']", "only moved or wrapped by the fix"),
@@ -153,6 +164,21 @@ def test_lines_go_forward_through_edits_renames_and_end_at_deletions() -> None:
     assert new_text([edit], "a.py", 3) == "TWO" and new_text([edit], "a.py", 2) is None
     assert texts([edit], "-") == {"two"} and texts([edit], "+") == {"new", "TWO"}
     assert line_runs([9, 1, 2, 4, 8], gap=2) == [(1, 4), (8, 9)]
+
+
+@pytest.mark.parametrize(
+    ("line", "after", "only"),
+    [
+        ('names = ["Thufir Haway", "Duncan Idaho"]', 'names = ["Thufir Hawat", "Duncan Idaho"]', True),
+        ("if os.name == 'n':", "if os.name == 'nt':", False),
+        ("if 'several values for keyword' in text:", "if 'several values for' in text:", False),
+        ("total = price(parcel)", "total = prices(parcel)", False),
+        ("log('sent parcel', weigth)", "log('sent parcel', weight)", False),
+    ],
+)
+def test_another_spelling_of_a_text(line: str, after: str, only: bool) -> None:
+    fix = touched_at([ChangedFile(path="a.py", patch=_patch(line, after))], "a.py", 2, Side.OLD)
+    assert fix is not None and respells(line, fix) is only
 
 
 def test_brackets_that_group_a_condition_anew_count_and_those_around_it_do_not() -> None:

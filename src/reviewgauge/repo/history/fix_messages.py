@@ -52,6 +52,7 @@ _REVERT = re.compile(
     re.IGNORECASE,
 )
 _REVERTED_PULLS = re.compile(r"\brevert(?:s|ed|ing)? (#\d{1,9}\b(?:[\s,]{1,5}(?:and\s)?#\d{1,9}\b)*)", re.IGNORECASE)
+_MARKS = re.compile(r"(?:\[[^\]]{0,60}\]\s*)+")  # "[PR #12/3f backport][3.11] "
 _REVERT_TITLE = re.compile(r"(?:revert(?:s|ed|ing)?\b[:\s]|back(?:ed)?[ -]?out\b|undo\b)", re.IGNORECASE)
 _CONVENTIONAL = re.compile(r"([a-z]{2,12})(?:\(([^()]{0,60})\))?!?:\s+\S", re.IGNORECASE)
 _NO_FIX_TYPES = {
@@ -127,6 +128,7 @@ _NO_FIX: dict[str, re.Pattern[str]] = {
         r"reorgani[sz]\w+ naming tid(?:y|ied|ying)",
     ),
 }
+_MAY_FIX = {"tests or CI", "porting", "refactoring"}  # where code changes too, a word of fixing makes a doubt
 _WORDS = _words(
     r"fix(?:e[sd]|ing|up|ups)? (?:hot|bug)_?fix(?:e[sd])? bug(?:s|gy)? defects? regressions? segfaults? dead-?locks?",
     r"(?:memory|resource|socket|connection)_leaks? race_conditions? off_by_one infinite_(?:loop|recursion)s?",
@@ -221,8 +223,8 @@ def read_message(message: str) -> FixSigns:
     def signs(kind: FixKind, reason: str, is_revert: bool = False) -> FixSigns:
         return FixSigns(kind, reason, reverted, is_revert, issues, pulls)
 
-    if _REVERT_TITLE.match(title):
-        if re.match(r"revert[\s:]+[\"'“]?revert\b", title, re.IGNORECASE):
+    if _REVERT_TITLE.match(bare := _MARKS.sub("", title, count=1) if title.startswith("[") else title):
+        if re.match(r"revert[\s:]+[\"'“]?revert\b", bare, re.IGNORECASE):
             return signs(FixKind.NO, "revert of a revert")
         return signs(FixKind.YES if reverted else FixKind.PERHAPS, "revert", True)
     prefix = found[1].lower() if (found := _CONVENTIONAL.match(title)) else ""
@@ -254,6 +256,8 @@ def read_message(message: str) -> FixSigns:
 def _other_work(about: str, *, closes: bool, fixes: bool) -> tuple[FixKind, str] | None:
     """What a title is about that is not the behaviour of code, and whether it may be a fix even so."""
     reason = next((reason for reason, words in _NO_FIX.items() if words.search(about)), "")
+    if reason in _MAY_FIX and _WORDS.search(about):
+        return FixKind.PERHAPS, f"{reason}, with a word of fixing"
     if reason and (fixes or (_BESIDE_CODE.search(about) and (closes or _WORDS.search(about)))):
         return FixKind.PERHAPS, f"{reason}, with a word of fixing"
     return (FixKind.NO, f"no bug fix: {reason}") if reason else None

@@ -24,6 +24,7 @@ from reviewgauge.stages.history.lines import (
     new_text,
     normal,
     origin_problem,
+    respells,
     texts,
     touched_at,
     words_changed,
@@ -140,6 +141,8 @@ class Labeller:
         brought = touched_at(files, *at, Side.NEW)
         if fixed is None or brought is None:
             return ""
+        if respells(line.text, fixed):
+            return "the fix only spells a text in another way"
         words = {fixed.tokens[at] for at in fixed.changed or fixed.beside}
         if line.through and words.isdisjoint(brought.tokens):
             return "what the fix changed came into the line later"

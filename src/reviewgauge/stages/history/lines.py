@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from difflib import SequenceMatcher
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher, get_close_matches
 from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
@@ -61,6 +61,7 @@ _OPTION = re.compile(
     r"|^\s*+(?P<member>[A-Z][A-Z0-9_]{1,60})\s*+=\s*+(?:auto\(\)|\d++|[\"'][^\"']{0,60}[\"'])\s*+,?$"
     r"|[(,\s](?P<parameter>[a-z_]\w{1,60})\s*+:[^=,()]{1,80}=\s*+(?:None|False|True)\b"
 )
+_PROSE = re.compile(r"(?<=[\"'])[A-Za-z]{1,40}(?: [A-Za-z]{1,40}){1,40}(?=[\"'.!?])")  # a text of several words
 _DEFAULT = re.compile(r"[(,]\s*+([a-z_]\w{1,60})=")
 _TOKEN = re.compile(r"\\\S|\w+|==|!=|<=|>=|&&|\|\||[^\w\s]")
 _SIGNS = frozenset(("\\'", '\\"', *"()[]{},;:.'\"`\\"))  # say nothing by themselves, outside of string literals
@@ -69,6 +70,7 @@ _RUN = 4  # words in a row from which on a line is known again inside of deleted
 _ALIKE = 0.75  # from which on a line is an edit of another one (share of tokens that both have, in order)
 _ENOUGH = 3  # different words from which on a line can be recognised
 _OWN = 0.5  # of a line's words from which on it is the change's own
+_MOSTLY = 2 / 3  # of the words that a fix changes in an edited line: so many must be the change's own
 _MOST = 3000  # tokens on one side of a block; in a larger one every token counts as changed
 
 
@@ -77,7 +79,8 @@ class TouchedLine:
     """One line of a block of a diff: its tokens, which of them the diff changed, and which are beside something new.
 
     All are indexes into `tokens`. Signs such as brackets are in `tokens` and never in the sets. `inserted` is how many
-    words were put between those of the line; `listed`: as a further argument or entry.
+    words were put between those of the line; `listed`: as a further argument or entry. `other` are the words of the
+    block's other side, `only_other` those that its own side has not.
     """
 
     tokens: tuple[str, ...]
@@ -85,6 +88,8 @@ class TouchedLine:
     beside: set[int] = field(default_factory=set)
     inserted: int = 0
     listed: bool = False
+    other: frozenset[str] = frozenset()
+    only_other: frozenset[str] = frozenset()
 
     @property
     def words(self) -> int:
@@ -104,16 +109,29 @@ def origin_problem(change: TouchedLine, fix: TouchedLine) -> str:
     """
     if not fix.beside and all(fix.tokens[at] == "return" for at in fix.changed):  # "return x" became "y = x"
         return "only moved or wrapped by the fix"
-    if change.tokens != fix.tokens or change.share >= _OWN:  # it wrote the line, or the line differs in form
+    taken = {fix.tokens[at] for at in fix.changed}
+    if taken and taken <= change.other:
+        return "the fix changed what had stood in the replaced code"
+    if change.share == 1.0 or change.only_other & fix.only_other:  # it wrote the line, or took out what the fix puts in
         return ""
-    if fix.share == 1.0:
-        return "an old line that the change only edited, replaced as a whole"
-    if fix.listed and not fix.changed:
+    if fix.listed and not fix.changed and change.share < _OWN:
         return "the fix adds an argument to what had stood in the line before"
     theirs = fix.changed or fix.beside  # a fix that only inserts words is about those beside them
-    own = theirs & change.changed
-    return (
-        "" if 2 * len(own) >= len(theirs) + bool(fix.changed) else "the fix changed what had stood in the line before"
+    if change.tokens == fix.tokens:
+        own = len(theirs & change.changed)
+    else:  # the line differs in form
+        mine = {change.tokens[at] for at in change.changed}
+        own = sum(fix.tokens[at] in mine for at in theirs)
+    return "" if own >= _MOSTLY * len(theirs) else "the fix changed what had stood in the line before"
+
+
+def respells(text: str, fix: TouchedLine) -> bool:
+    """Whether a fix only spells words of a text within the line `text` in another way."""
+    prose = {word for found in _PROSE.finditer(text) for word in found[0].split()}
+    taken = [fix.tokens[at] for at in fix.changed]
+    put = [word for word in fix.only_other if len(word) > 3]
+    return bool(taken) and all(
+        len(word) > 3 and word in prose and get_close_matches(word, put, 1, _ALIKE) for word in taken
     )
 
 
@@ -153,7 +171,7 @@ def as_edit_of_deleted(line: TouchedLine, files: Sequence[ChangedFile]) -> Touch
         return line
     patches = tuple(file.patch for file in files if file.patch)
     if len(mine) >= _RUN and any(_joined(line.tokens) in run for run in _deleted_runs(patches)):
-        return TouchedLine(line.tokens)  # the same condition, broken into lines in another way
+        return replace(line, changed=set())  # the same condition, broken into lines in another way
     for other in _deleted(patches):
         common = len(mine & set(other))
         if 2 * common < best * (len(mine) + len(set(other) - _SIGNS)):
@@ -165,7 +183,7 @@ def as_edit_of_deleted(line: TouchedLine, files: Sequence[ChangedFile]) -> Touch
         return line
     same = {b + n for _, b, size in blocks for n in range(size)}
     changed = {n for n, token in enumerate(line.tokens) if n not in same and token not in _SIGNS}
-    return line if len(changed) >= len(line.changed) else TouchedLine(line.tokens, changed)
+    return line if len(changed) >= len(line.changed) else replace(line, changed=changed)
 
 
 @lru_cache(maxsize=16)
@@ -241,7 +259,13 @@ def _touched(block: Sequence[DiffLine], side: Side) -> dict[int, TouchedLine]:
         for each in (Side.OLD, Side.NEW)
     )
     mine, others = (olds, news) if side is Side.OLD else (news, olds)
-    lines = {n: TouchedLine(_tokens(line.text)) for line in block if (n := line.number(side)) is not None}
+    words, other = ({token.text for token in tokens if not token.is_sign} for tokens in (mine, others))
+    whole = frozenset(other), frozenset(other - words)
+    lines = {
+        n: TouchedLine(_tokens(line.text), other=whole[0], only_other=whole[1])
+        for line in block
+        if (n := line.number(side)) is not None
+    }
     operations = [("replace", 0, len(olds), 0, len(news))]
     if max(len(olds), len(news)) <= _MOST:
         texts_of = [token.text for token in olds], [token.text for token in news]
@@ -253,11 +277,11 @@ def _touched(block: Sequence[DiffLine], side: Side) -> dict[int, TouchedLine]:
         for token in mine[first:last]:
             if not token.is_sign:
                 lines[token.line].changed.add(token.at)
-        words = sum(not token.is_sign for token in others[begin:end])
-        if first == last and words and not _whole_lines(others, begin, end):
-            for count, token in enumerate(_neighbours(mine, first)):
+        count = sum(not token.is_sign for token in others[begin:end])
+        if first == last and count and not _whole_lines(others, begin, end):
+            for nth, token in enumerate(_neighbours(mine, first)):
                 lines[token.line].beside.add(token.at)
-                lines[token.line].inserted += 0 if count else words
+                lines[token.line].inserted += 0 if nth else count
                 lines[token.line].listed |= others[begin].text == ","
     for token in _regrouped(mine, others):
         lines[token.line].changed.add(token.at)

@@ -1,8 +1,9 @@
-"""The lines that small later changes rewrote, whatever their messages say.
+"""The lines that later changes rewrote, whatever their messages say.
 
 Some defects are mended in silence ("Small change", "Use the other one"), or by what sounds like other work. Git shows
-only that the lines did not stay, so a change whose lines a small change rewrote is no clean case. Lines are known again
-by their text: blaming every commit of a history would take hours.
+only that the lines did not stay, so a change whose lines a small change rewrote is no clean case, nor is one of which
+any change rewrote a part within days: it was unfinished. Lines are known again by their text: blaming every commit of a
+history would take hours.
 """
 
 from __future__ import annotations
@@ -21,28 +22,30 @@ _SHORT = 8  # characters of a line, without blanks, from which on it is known ag
 
 @dataclass
 class Rewrites:
-    """The lines that small changes rewrote, each with the numbers of those changes.
+    """The rewritten lines, each with the numbers of the changes that rewrote it.
 
-    A change of more than `most_files` files or that rewrites more than `most_lines` lines of product code is work of
-    another kind: what it rewrites says little about what was there.
+    A change is small up to `most_files` files and `most_lines` rewritten lines of product code; what a larger one
+    rewrites says little about what was there, unless it comes soon.
     """
 
     most_files: int
     most_lines: int
     _by_line: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _large: set[int] = field(default_factory=set)
 
     def add(self, number: int, files: Sequence[ChangedFile]) -> None:
         """Remember what the change of that number rewrites."""
         kept = texts(files, "+")
         lines = {(path, text) for path, text in _product_lines(files, "-") if text not in kept}
-        if len({path for path, _ in lines}) <= self.most_files and len(lines) <= self.most_lines:
-            for line in lines:
-                self._by_line[hash(line)].append(number)
+        if len({path for path, _ in lines}) > self.most_files or len(lines) > self.most_lines:
+            self._large.add(number)
+        for line in lines:
+            self._by_line[hash(line)].append(number)
 
-    def after(self, number: int, files: Sequence[ChangedFile]) -> list[int]:
-        """The numbers of the later changes that rewrote a line which the change of that number adds."""
+    def after(self, number: int, files: Sequence[ChangedFile]) -> list[tuple[int, bool]]:
+        """The later changes that rewrote a line which the change of that number adds: number, and whether small."""
         found = {later for line in _product_lines(files, "+") for later in self._by_line.get(hash(line), ())}
-        return sorted(later for later in found if later > number)
+        return sorted((later, later not in self._large) for later in found if later > number)
 
 
 def _product_lines(files: Sequence[ChangedFile], kind: Kind) -> Iterator[tuple[str, str]]:
