@@ -682,6 +682,13 @@ def test_several_repositories_make_one_benchmark(tmp_path: Path) -> None:
         cli_build([tmp_path / "one", tmp_path / "two"], out=tmp_path / "named", settings={"name": "shop"})
 
 
+def test_a_bare_repo_is_called_by_the_folder_around_it(tmp_path: Path) -> None:
+    (tmp_path / "acme+shop" / "repo").mkdir(parents=True)
+    assert pooled_names([str(tmp_path / "acme+shop" / "repo")]) == ("repo",), "a checkout that is called so"
+    (tmp_path / "acme+shop" / "repo" / "HEAD").write_text("ref: refs/heads/main\n")
+    assert pooled_names([str(tmp_path / "acme+shop" / "repo")]) == ("acme-shop",)
+
+
 def test_repositories_of_one_name_are_told_apart_by_the_folder_around_them(tmp_path: Path) -> None:
     assert pooled_names([str(tmp_path / "a" / "shop"), str(tmp_path / "b" / "shop")]) == ("a-shop", "b-shop")
     with pytest.raises(UserError, match="same name"):

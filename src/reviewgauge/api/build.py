@@ -105,7 +105,8 @@ def build(
                 if models.dry_run:
                     return _forecast(str(out), pipeline, client)
                 written = write_benchmark(context.folder, pipeline.run())
-                finish_label_audit(context)
+                horizons = [stage.horizon for stage, _ in plan if isinstance(stage, FromGit)]
+                finish_label_audit(context, max(horizons, default=365))
             except Stopped:
                 return BuildResult(folder=str(out), stopped=stop.why, spending=spending(client))
             finally:

@@ -16,6 +16,7 @@ from reviewgauge.core.records import Case, ChangedFile, findings
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE
+from reviewgauge.repo.history.later_commits import LaterCommits, later_commits
 from reviewgauge.stages.check_labels import DRAWN
 from reviewgauge.stages.sampling.audit import decision_id, read_table
 from reviewgauge.stages.sampling.label_checks import (
@@ -32,8 +33,11 @@ from reviewgauge.views.label_page import LabelToCheck, label_page
 TITLE = "Labels checked by people"
 
 
-def finish_label_audit(context: BuildFolder) -> None:
-    """Write the page, and put the raters' agreement on the card, where the build had labels checked."""
+def finish_label_audit(context: BuildFolder, days: float) -> None:
+    """Write the page, and put the raters' agreement on the card, where the build had labels checked.
+
+    The page shows what touched the lines of a clean change within `days`.
+    """
     drawn = context.folder / DRAWN
     if not drawn.is_file():
         return
@@ -41,7 +45,7 @@ def finish_label_audit(context: BuildFolder) -> None:
     with drawn.open("rb") as stream:
         for number, line in lines(stream, drawn.name):
             case = parse_record(Case, line, drawn.name, number)
-            known |= {row.id: row for row in _rows(case, context.folder)}
+            known |= {row.id: row for row in _rows(case, context.folder, days)}
     order = [known[name] for name in read_table(context.folder / SHEET).rows if name in known]
     page = label_page(order, Path(SHEET).name)
     write_whole(context.folder / PAGE, page.encode())
@@ -50,10 +54,10 @@ def finish_label_audit(context: BuildFolder) -> None:
         context.report(section.model_copy(update={"figures": {**section.figures, **figures}}))
 
 
-def _rows(case: Case, folder: Path) -> Iterator[LabelToCheck]:
+def _rows(case: Case, folder: Path, days: float) -> Iterator[LabelToCheck]:
     """Every row that a case may have in the sheet."""
     if case.clean:
-        yield LabelToCheck(decision_id(clean_decision(case)), case)
+        yield LabelToCheck(decision_id(clean_decision(case)), case, later=_later(case, folder, days))
     for finding in findings(case.references):
         if not from_fix(finding):
             continue
@@ -70,6 +74,16 @@ def _rows(case: Case, folder: Path) -> Iterator[LabelToCheck]:
                 pass
         message = message.strip() or finding[0].body
         yield LabelToCheck(decision_id(label_decision(case, finding)), case, finding, fix, message, files)
+
+
+def _later(case: Case, folder: Path, days: float) -> LaterCommits | None:
+    change = case.change
+    if change.git is None or not change.head:
+        return None
+    try:
+        return later_commits(Repository(folder / change.git), change.head, change.files, days)
+    except UserError:
+        return None
 
 
 def agreement_figures(marks: Marks) -> dict[str, Fact]:

@@ -374,7 +374,10 @@ def _no_branch(repository: Repository, name: str, branch: str) -> UserError:
 def repository_name(source: str) -> str:
     """The name of the repository at a path: its folder, without characters that ids may not hold."""
     folder = Path(source or ".").absolute().resolve()
-    named = folder.parent if folder.name == ".git" else folder
+    within = folder.name == ".git" or (
+        folder.name == "repo" and (folder / "HEAD").is_file()
+    )  # a bare `repo` says nothing
+    named = folder.parent if within else folder
     return re.sub(r"[^\w.-]+", "-", named.name.removesuffix(".git")).strip("-.") or "repository"
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from reviewgauge.core.records import Case, ChangedFile, Comment, Side
 from reviewgauge.repo.diff.diffs import parse_patch
+from reviewgauge.repo.history.later_commits import LaterCommits
 from reviewgauge.repo.syntax.product import not_product
 from reviewgauge.views.report.change_views import place_of
 from reviewgauge.views.report.diff_views import LONGEST
@@ -19,7 +20,7 @@ _ABOVE = 40  # lines of a long hunk that are shown above the first labelled one
 
 @dataclass(frozen=True)
 class LabelToCheck:
-    """One row of the sheet. A clean change has neither a finding nor a fix."""
+    """One row of the sheet. A clean change has neither a finding nor a fix, but what touched its lines later."""
 
     id: str
     case: Case
@@ -27,6 +28,7 @@ class LabelToCheck:
     fix: str = ""
     fix_message: str = ""
     fix_files: Sequence[ChangedFile] = ()
+    later: LaterCommits | None = None
 
     @property
     def places(self) -> list[str]:
