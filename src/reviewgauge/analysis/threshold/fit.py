@@ -25,7 +25,7 @@ from reviewgauge.metrics.coverage.vectors import LEXICAL, Matrix
 from reviewgauge.metrics.crscore import Crscore
 from reviewgauge.models.embeddings.embedder import DEFAULT
 
-DIGITS = 4  # of a threshold
+DIGITS = 3  # of a threshold
 _STEP = 0.05
 _PREFIX = 16  # hex digits of a fingerprint that stand for a model without a name of its own
 

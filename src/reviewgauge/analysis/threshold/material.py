@@ -17,7 +17,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, SubjectKind
 from reviewgauge.core.records import Case, Claim
 from reviewgauge.metrics.coverage.sentences import sentences
-from reviewgauge.metrics.crscore import Crscore
+from reviewgauge.metrics.crscore import MOST_PAIRS, Crscore
 
 ADDRESSES = 0.5  # the mean of people's labels from which on a review addresses a claim
 
@@ -50,8 +50,8 @@ class Material:
                 yield self.bench.hypothesis[place]
 
     def claims_of(self, place: int) -> tuple[Claim, ...]:
-        """The claims on the change of a review; none where there is nothing to compare it with."""
-        return self.claims.get(self.bench.keys[place][0], ())
+        """The claims that a review is compared with; none where there are none, or more pairs than the metric takes."""
+        return _compared(self.claims.get(self.bench.keys[place][0], ()), self.said[place])
 
 
 def gather(
@@ -69,13 +69,15 @@ def gather(
     """
     found = {case.id: metric.claims_of(case) for case in cases}
     claims = {case: own for case, own in found.items() if isinstance(own, tuple)}
-    missing = Counter(
-        str(why) if isinstance(why, str) else "failed" for why in found.values() if type(why) is not tuple
-    )
+    missing = Counter(why if isinstance(why, str) else "failed" for why in found.values() if not isinstance(why, tuple))
     warnings = [f"{n:,} changes are left out: {why}" for why, n in missing.most_common(3)]
     system, chosen = _system(bench, human, system)
     said = tuple(sentences(text) for text in bench.hypothesis)
-    rows = [at for at, key in enumerate(bench.keys) if key[1] == system and said[at] and key[0] in claims]
+    rows = [
+        at
+        for at, key in enumerate(bench.keys)
+        if key[1] == system and said[at] and _compared(claims.get(key[0], ()), said[at])
+    ]
     if not rows:
         raise UserError(f"no review of {system} has a sentence and a change with claims", remedy="; ".join(warnings))
     rows, overlap = _without_annotated(bench, human, rows)
@@ -96,6 +98,10 @@ def gather(
         rows=tuple(rows),
         warnings=(*overlap, *warnings),
     )
+
+
+def _compared(claims: tuple[Claim, ...], said: Sequence[str]) -> tuple[Claim, ...]:
+    return claims if len(claims) * len(said) <= MOST_PAIRS else ()
 
 
 def _system(bench: ReviewTable, human: HumanValues | None, wanted: str) -> tuple[str, str]:
@@ -130,7 +136,7 @@ def _without_annotated(
         return other, ()
     return rows, (
         f"{len(other):,} of the {len(rows):,} reviews are on changes without annotation, too few: none was left out, "
-        "and the threshold has seen the reviews that it is compared on, though not people's values",
+        "and the threshold has seen the changes that it is compared on, though not people's values",
     )
 
 

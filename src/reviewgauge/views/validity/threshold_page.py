@@ -14,7 +14,7 @@ from reviewgauge.views.report.report import render_page
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import threshold_plots as plots
 from reviewgauge.views.validity import words
-from reviewgauge.views.validity.threshold_tables import HEAD, PAPER, footnotes, paper_row, row
+from reviewgauge.views.validity.threshold_tables import HEAD, footnotes, paper_rows, row
 
 RATES = ("precision", "recall", "f1")
 _PAPER = {point.threshold: point for point in published.POINTS}
@@ -54,10 +54,7 @@ def threshold_page(report: ThresholdReport) -> str:
         {},
         title=f"Thresholds by the reviews of {report.system}",
         head=list(HEAD),
-        summary=[
-            *([fit.model, *row(fit)] for fit in report.fits),
-            [PAPER, *paper_row()],
-        ],
+        summary=[*([fit.model, *row(fit)] for fit in report.fits), *paper_rows()],
         models=[_model(fit, f"m{number}") for number, fit in enumerate(report.fits, 1)],
         paper=[[f"{point.threshold:g}", *map(words.coefficient, point[1:])] for point in published.POINTS],
         plots_missing=not report_plots.available(),

@@ -16,7 +16,7 @@ from reviewgauge.views.terminal.tables import NARROW, Fitted, bare_table, notes_
 from reviewgauge.views.validity import words
 
 BAND = 0.1  # on both sides of a threshold
-PAPER = "paper (mxbai)"
+PAPER = {"paper (mxbai)": published.RULE, "... by people": published.REFERENCES}
 HEAD = ("threshold", "Spearman there", "within .1", "best", "Spearman", "F1 of links", "5 sigma")
 _FEW = 4  # columns on a narrow terminal
 
@@ -35,7 +35,8 @@ def _table(report: ThresholdReport, columns: int) -> RenderableType:
         number_column(table, name)
     for fit in report.fits:
         table.add_row(plain(fit.model, 60), *row(fit)[:columns])
-    table.add_row(Text(PAPER, style="dim"), *paper_row()[:columns], style="dim")
+    for name, *cells in paper_rows():
+        table.add_row(Text(name), *cells[:columns], style="dim")
     return table
 
 
@@ -59,18 +60,23 @@ def band(fit: FittedThreshold) -> str:
     return _between([value for value in near if value is not None])
 
 
-def paper_row() -> list[str]:
-    """The cells of the paper."""
-    here = next(point for point in published.POINTS if point.threshold == published.RULE)
+def paper_rows() -> list[list[str]]:
+    """The paper's lines: the threshold by GPT-3.5's reviews, and the one by people's comments."""
     best = max(published.POINTS, key=lambda point: point.spearman)
     return [
-        words.coefficient(published.RULE),
-        words.coefficient(here.spearman),
-        _between([p.spearman for p in published.POINTS if abs(p.threshold - published.RULE) <= BAND]),
-        words.coefficient(best.threshold).rstrip("0"),
-        words.coefficient(best.spearman),
-        words.coefficient(here.f1),
-        words.coefficient(published.FIVE_SIGMA).rstrip("0"),
+        [
+            name,
+            words.coefficient(here.threshold),
+            words.coefficient(here.spearman),
+            _between([p.spearman for p in published.POINTS if abs(p.threshold - here.threshold) <= BAND]),
+            words.coefficient(best.threshold).rstrip("0"),
+            words.coefficient(best.spearman),
+            words.coefficient(here.f1),
+            words.coefficient(published.FIVE_SIGMA).rstrip("0"),
+        ]
+        for name, threshold in PAPER.items()
+        for here in published.POINTS
+        if here.threshold == threshold
     ]
 
 
