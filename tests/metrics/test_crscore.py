@@ -138,7 +138,7 @@ def test_a_threshold_belongs_to_one_model() -> None:
         crscore(own.format("words")).pins()
     with pytest.raises(UserError, match="belongs to the model mxbai"):
         crscore("crscore(model='all-MiniLM-L6-v2', soft=False, threshold=0.7314, threshold_of='mxbai')").pins()
-    assert crscore("crscore(model='chars', soft=False)").pins()["threshold"] == "0.249", "one is shipped"
+    assert crscore("crscore(model='chars', soft=False)").pins()["threshold"] == "0.251", "one is shipped"
     found = crscore(own.format("chars")).pins()
     assert found["threshold"] == "0.3" and len(found["chars"]) == 64
 

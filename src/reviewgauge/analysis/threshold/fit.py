@@ -27,6 +27,7 @@ from reviewgauge.models.embeddings.embedder import DEFAULT
 
 DIGITS = 3  # of a threshold
 _STEP = 0.05
+_AROUND = (-0.1, -0.05, 0.0, 0.05, 0.1)  # of the threshold: how robust it is
 _PREFIX = 16  # hex digits of a fingerprint that stand for a model without a name of its own
 
 
@@ -75,9 +76,10 @@ def fit_threshold(metric: Crscore, material: Material, settings: FitSettings) ->
 
 
 def _grid(cosines: Mapping[int, Matrix], threshold: float, model: str) -> list[float]:
-    """Steps of .05 over the range of the closest similarities, the threshold, and for the paper's model its own."""
+    """Steps of .05 over the range of the closest similarities, those around the threshold, and the paper's model's."""
     closest: Numbers = np.concatenate([matrix.max(axis=0) for matrix in cosines.values()])
     low, high = np.quantile(closest, [0.01, 0.99])
     steps = np.arange(np.ceil(low / _STEP), np.floor(high / _STEP) + 1) * _STEP
     published = [point.threshold for point in POINTS] if is_published(model) else []
-    return sorted({round(float(value), DIGITS) for value in (*steps, *published, threshold)})
+    near = [threshold + by for by in _AROUND if threshold + by > 0]
+    return sorted({round(float(value), DIGITS + 1) for value in (*steps, *published, *near)})

@@ -19,6 +19,7 @@ from reviewgauge.core.records import Case, Claim
 from reviewgauge.metrics.coverage.sentences import sentences
 from reviewgauge.metrics.crscore import MOST_PAIRS, Crscore
 
+NO_OWN = "the change has no claims of its own, and others have"
 ADDRESSES = 0.5  # the mean of people's labels from which on a review addresses a claim
 
 
@@ -67,7 +68,8 @@ def gather(
 
     Raises UserError where there is no such system, or no sentence of it that has a claim to compare with.
     """
-    found = {case.id: metric.claims_of(case) for case in cases}
+    given = metric.claims == "auto" and any(case.claims for case in cases)  # made ones depend on what is installed
+    found = {case.id: NO_OWN if given and not case.claims else metric.claims_of(case) for case in cases}
     claims = {case: own for case, own in found.items() if isinstance(own, tuple)}
     missing = Counter(why if isinstance(why, str) else "failed" for why in found.values() if not isinstance(why, tuple))
     warnings = [f"{n:,} changes are left out: {why}" for why, n in missing.most_common(3)]
@@ -134,9 +136,10 @@ def _without_annotated(
     other = [at for at in rows if bench.keys[at][0] not in annotated]
     if len({bench.keys[at][0] for at in other}) >= FEW_CLUSTERS or len(other) == len(rows):
         return other, ()
+    few = f"only {len(other):,} of the {len(rows):,} reviews are on others" if other else "all of them are"
     return rows, (
-        f"{len(other):,} of the {len(rows):,} reviews are on changes without annotation, too few: none was left out, "
-        "and the threshold has seen the changes that it is compared on, though not people's values",
+        f"annotated changes were not left out, since {few}: "
+        "the threshold has seen the changes that it is compared on, though not people's values",
     )
 
 

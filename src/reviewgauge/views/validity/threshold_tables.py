@@ -15,7 +15,7 @@ from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.tables import NARROW, Fitted, bare_table, notes_below, number_column, plain
 from reviewgauge.views.validity import words
 
-BAND = 0.1  # on both sides of a threshold
+BAND = 0.1 + 1e-9  # on both sides of a threshold
 PAPER = {"paper (mxbai)": published.RULE, "... by people": published.REFERENCES}
 HEAD = ("threshold", "Spearman there", "within .1", "best", "Spearman", "F1 of links", "5 sigma")
 _FEW = 4  # columns on a narrow terminal
@@ -47,7 +47,7 @@ def row(fit: FittedThreshold) -> list[str]:
         words.with_bounds(fit.threshold),
         _shown(here.spearman),
         band(fit),
-        f"{best.threshold:.2f}".lstrip("0") if best else figures.UNDEFINED,
+        words.coefficient(best.threshold) if best else figures.UNDEFINED,
         words.coefficient(best.spearman.value if best and best.spearman else None),
         words.coefficient(here.sentence.f1.value if here.sentence else None),
         words.coefficient(random.threshold if random else None),
@@ -69,10 +69,10 @@ def paper_rows() -> list[list[str]]:
             words.coefficient(here.threshold),
             words.coefficient(here.spearman),
             _between([p.spearman for p in published.POINTS if abs(p.threshold - here.threshold) <= BAND]),
-            words.coefficient(best.threshold).rstrip("0"),
+            words.coefficient(best.threshold),
             words.coefficient(best.spearman),
             words.coefficient(here.f1),
-            words.coefficient(published.FIVE_SIGMA).rstrip("0"),
+            words.coefficient(published.FIVE_SIGMA),
         ]
         for name, threshold in PAPER.items()
         for here in published.POINTS
