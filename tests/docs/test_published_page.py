@@ -11,6 +11,7 @@ import pytest
 
 from judged_studies import graded, of_language
 from reviewgauge.analysis.stats import classification
+from reviewgauge.datasets.aacr_bench import AacrBench
 
 PAGE = (Path(__file__).parents[2] / "docs" / "explanation" / "published.md").read_text(encoding="utf-8")
 SPEC = re.compile(r"`([^`]+)`")
@@ -76,3 +77,58 @@ def test_crscore(shared_data: Path, line: Line, language: str) -> None:
     printed = line.cells[f"{language}: Table 11"]
     assert found is not None
     assert printed == "–" or found > float(printed) + 0.05
+
+
+# --- AACR-Bench ----------------------------------------------------------------------------------------------------
+
+# Tables 3 and 4 of arXiv:2601.19494: recall on all, then by context level
+RECALL = {
+    ("No context", "Claude-4.5-Sonnet"): (42.86, (45.76, 40.54, 38.63)),
+    ("No context", "Deepseek-V3.2"): (36.54, (39.26, 32.43, 36.91)),
+    ("No context", "GLM-4.7"): (27.57, (31.43, 24.90, 21.03)),
+    ("No context", "GPT-5.2"): (47.11, (50.66, 43.82, 42.92)),
+    ("No context", "Qwen-480B-Coder"): (27.44, (33.82, 22.59, 17.60)),
+    ("Embedding", "Claude-4.5-Sonnet"): (42.86, (46.82, 38.03, 40.77)),
+    ("Embedding", "Deepseek-V3.2"): (36.35, (39.39, 33.40, 33.05)),
+    ("Embedding", "GLM-4.7"): (26.98, (30.11, 26.64, 17.60)),
+    ("Embedding", "GPT-5.2"): (47.24, (52.39, 42.28, 41.63)),
+    ("Embedding", "Qwen-480B-Coder"): (24.25, (27.06, 22.78, 18.45)),
+}
+
+
+def weighted(levels: tuple[float, ...]) -> float:
+    return sum(n * value for n, value in zip((754, 518, 233), levels, strict=True)) / 1505
+
+
+def rows_under(first: str) -> list[list[str]]:
+    """The rows of the table of the page whose head begins with this cell."""
+    body = PAGE.split(f"| {first} |", 1)[1].split("\n\n", 1)[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in body]
+
+
+def test_each_of_the_five_papers_has_a_part() -> None:
+    heads = re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
+    assert heads == ["GradedReviews", "CRScore", "AACR-Bench", "ContextCRBench", "SWR-Bench"]
+
+
+def test_aacr_figure_2_is_that_of_the_file(shared_data: Path) -> None:
+    cases = AacrBench(path=str(shared_data / "aacr-bench")).cases()
+    found = []
+    for name in sorted({str(case.facts["language"]) for case in cases}):
+        own = [case for case in cases if case.facts["language"] == name]
+        ai = [bool(one.extra["is_ai"]) for case in own for one in case.references]
+        found.append([len(own), sum(bool(case.references) for case in own), ai.count(False), ai.count(True), len(ai)])
+    printed = [[int(cell) for cell in row[1:]] for row in rows_under("language")]
+    assert printed == found
+    assert [sum(column) for column in zip(*printed, strict=True)] == [200, 196, 391, 1114, 1505]
+
+
+def test_aacr_bm25_rows_stand_at_other_models() -> None:
+    for total, levels in RECALL.values():
+        assert weighted(levels) == pytest.approx(total, abs=0.011)
+    rows = rows_under("BM25")
+    of = {row[0]: weighted(tuple(map(float, row[1].split("/")))) for row in rows}
+    for model, _, own, printed, other in rows:
+        assert of[model] == pytest.approx(float(own), abs=0.006)
+        assert of[other] == pytest.approx(float(printed), abs=0.015)
+        assert abs(of[model] - float(printed)) > 1
