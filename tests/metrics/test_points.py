@@ -30,6 +30,7 @@ from reviewgauge.models.chat.client import ChatClient, chat_model, counted
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.models.text.lexical import dice
+from scripted_models import scripted
 
 CHANGE = Change(repo="shop")
 FAKE = "fake:rules"
@@ -377,3 +378,35 @@ def test_specs() -> None:
 )  # fmt: skip
 def test_types(text: str | None, code: str | None) -> None:
     assert change_type(text) == code
+
+
+def test_another_model_rates_the_points_that_one_listed(door: list[Call]) -> None:
+    case = Case(id="c", change=CHANGE, references=(known("K1", "F.2"),))
+    review = Review(case="c", system="s", comments=(Comment(id="r", body="- The cart crashes\n- Rename total"),))
+    own = Points(model=FAKE).parts(case, review)
+    with scripted(
+        [
+            '{"ratings": [{"prediction": "P1", "type": "E.2", "severity": 1}]}',
+            '{"ratings": [{"prediction": "P1", "type": "E.2", "severity": 1},'
+            ' {"prediction": "P2", "type": "F.1", "severity": 10}]}',
+            '{"hits": [{"known": "K1", "predictions": ["P2"]}]}',
+        ]
+    ) as model:
+        metric = Points(model=model.spec, points_of=FAKE)
+        other = metric.parts(case, review)
+    assert isinstance(own, Measured) and isinstance(other, Measured)
+    assert own.matching is not None and other.matching is not None
+    assert [one.reason for one in own.matching.comments] == [
+        "F.2 Logic, severity 9: The cart crashes",
+        "E.1.1 Textual, severity 3: Rename total",
+    ]
+    assert [one.reason for one in other.matching.comments] == [
+        "E.2 Visual Representation, severity 1: The cart crashes",
+        "F.1 Interface, severity 10: Rename total",
+    ], "an answer that rates one of two is asked for again"
+    assert [one.comment for one in own.matching.comments] == [one.comment for one in other.matching.comments]
+    assert metric.models == (model.spec, FAKE)
+    assert "rating prompt" in metric.pins() and "rating prompt" not in Points(model=FAKE).pins()
+    assert load(Metric, signature(metric)) == metric
+    with pytest.raises(ValueError, match="needs a model that rates"):
+        Points(points_of=FAKE)

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from reviewgauge.analysis.judge_check.report import PARTS
 from reviewgauge.api.judge_check import judge_check
+from reviewgauge.api.points_study import points_check
 from reviewgauge.cli.options import from_option, json_option, model_options, seed_option
 from reviewgauge.cli.output import emit, progress_bar
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.views.terminal.agreement_tables import agreement
 from reviewgauge.views.terminal.judge_tables import judge_report
 
 
@@ -52,8 +55,18 @@ def command(ctx: click.Context, /, judge: str, models: ModelOptions, as_json: bo
     """Measure JUDGE: agreement, repeats, order, length, self-preference, rewording, injection, cost.
 
     JUDGE is a judge of pairs (lexical, same_concern(model="openai:gpt-5"), or the model alone) or a grader (grade(...),
-    any metric). Exit code 1 when a kappa is below --min-kappa, 2 when the check was stopped before its end.
+    any metric). points(model="openai:gpt-5") is compared with people's sheets (agree --sheets) in place of all that.
+    Exit code 1 when a kappa is below --min-kappa, 2 when the check was stopped before its end.
     """
+    if judge.partition("(")[0] == "points":
+        wanted = {name: options.pop(name) for name in ("on", "labels", "resamples", "seed")}
+        for name in options:
+            if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+                raise UserError(f"--{name.replace('_', '-')} does not go with points: it is compared with sheets alone")
+        with progress_bar("judging", quiet=as_json) as progress:
+            found = points_check(judge, models=models, progress=progress, **wanted)
+        emit(found, as_json, lambda: agreement(found))
+        return
     authors = _authors(options.pop("authors"))
     with progress_bar("judging", quiet=as_json) as progress:
         report = judge_check(judge, authors=authors, models=models, progress=progress, **options)

@@ -37,6 +37,8 @@ from reviewgauge.metrics.matching.asking_points import (
     extract,
     extraction_prompt,
     hits_prompt,
+    rate,
+    rating_prompt,
     vote,
 )
 from reviewgauge.metrics.matching.counts import add_parts
@@ -259,13 +261,15 @@ class Points(Metric):
 
     The default counts each prediction for at most one known point. `variant="published"` counts as the paper does:
     true positives are known points, false positives predictions. `trials` asks the second question several times (an
-    odd number) and lets the majority decide on each pair.
+    odd number) and lets the majority decide on each pair. `points_of` is another model, whose list of change-points is
+    taken: `model` gives them types and severities of its own, so that the two can be compared.
     """
 
     model: ModelName = ""
     variant: Literal["", "published"] = ""
     trials: int = 1
     prompt: Literal["own"] = "own"
+    points_of: ModelName = ""
 
     headline: ClassVar[str] = "f1"
     units: ClassVar[Mapping[str, str]] = {
@@ -277,19 +281,27 @@ class Points(Metric):
     lower_is_better: ClassVar[frozenset[str]] = frozenset({"duplicate_share"})
 
     def __post_init__(self) -> None:
-        if self.model:
-            parse_model(self.model)
+        for model in self.models:
+            parse_model(model)
+        if self.points_of and not self.model:
+            raise ValueError("points_of needs a model that rates them: points(model=..., points_of=...)")
         if self.trials < 1 or self.trials % 2 == 0:
             raise ValueError(f"trials={self.trials} must be an odd number, so that no vote ties")
 
     @property
     def models(self) -> tuple[str, ...]:
-        """The one model that answers both questions."""
-        return (self.model,) if self.model else ()
+        """The model that answers, and the one that lists the points where it is another."""
+        return tuple(dict.fromkeys(filter(None, (self.model, self.points_of))))
+
+    @property
+    def lister(self) -> str:
+        """The model that lists the points."""
+        return self.points_of or self.model
 
     def pins(self) -> Mapping[str, str]:
-        """The words of the two prompts."""
-        return {"extraction prompt": extraction_prompt().digest, "hits prompt": hits_prompt().digest}
+        """The words of the prompts."""
+        own = {"extraction prompt": extraction_prompt().digest, "hits prompt": hits_prompt().digest}
+        return own | ({"rating prompt": rating_prompt().digest} if self.points_of else {})
 
     def unmeasurable(self, case: Case) -> str:
         """Why the case cannot be measured; empty where it can."""
@@ -305,15 +317,17 @@ class Points(Metric):
         if not self.model:
             raise UserError("points needs a chat model", remedy='points(model="openai:gpt-5")')
         model = chat_model(self.model)
-        found = extract(model, review)
+        found = extract(chat_model(self.lister), review)
+        listed = Vote(rater=f"{self.lister} (extraction)", value=len(found.points), reason=found.raw)
+        if self.points_of:
+            found = rate(model, found)
         ballots, fake = vote(model, case, found.points, self.trials)
         table = Table(case, found.points, ballots, self.variant == "published", self.model)
-        listed = Vote(rater=f"{self.model} (extraction)", value=len(found.points), reason=found.raw)
         return Measured(
             parts=table.parts(),
             facets=table.facets(),
             matching=table.matching(),
-            votes=(listed,) if found.raw else (),
+            votes=(listed,) if listed.reason else (),
             fake=review.fake or found.fake or fake,
         )
 

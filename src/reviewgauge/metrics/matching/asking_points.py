@@ -41,7 +41,8 @@ def _list_of(key: str, **fields: JsonValue) -> Mapping[str, JsonValue]:
 _TEXT: JsonValue = {"type": "string"}
 _WHOLE: JsonValue = {"type": "integer"}
 EXTRACTION = _list_of("points", comment=_WHOLE, point=_TEXT, type={"type": "string", "enum": [*TYPES]}, severity=_WHOLE)
-_PROMPTS = {"points": "extract", "hits": "hits"}
+_PROMPTS = {"points": "extract", "hits": "hits", "ratings": "rate"}
+RATINGS = _list_of("ratings", prediction=_TEXT, type={"type": "string", "enum": [*TYPES]}, severity=_WHOLE)
 HITS = _list_of("hits", known=_TEXT, predictions={"type": "array", "items": _TEXT})
 
 
@@ -51,6 +52,19 @@ def read_points(text: str, comments: int) -> list[Extracted]:
     if len(set(found)) < len(found):
         raise Unreadable("it lists the same point twice")
     return found
+
+
+def read_ratings(text: str, predictions: Sequence[str]) -> list[tuple[str, int]]:
+    """The type and severity of each prediction, in order; each must stand there exactly once. Raises Unreadable."""
+    found: dict[str, tuple[str, int]] = {}
+    for at, entry in _entries(text, "ratings"):
+        name = entry.get("prediction")
+        if not isinstance(name, str) or name not in predictions or name in found:
+            raise Unreadable(f"entry {at} is of {_shown(name)}, and each of {_listed(predictions)} is rated once")
+        found[name] = _rating(entry, at)
+    if missing := [name for name in predictions if name not in found]:
+        raise Unreadable(f"it does not rate {_listed(missing)}")
+    return [found[name] for name in predictions]
 
 
 def read_hits(text: str, known: Sequence[str], predictions: Sequence[str]) -> list[frozenset[str]]:
@@ -98,6 +112,10 @@ def _point(entry: Mapping[str, JsonValue], at: int, comments: int) -> Extracted:
     text = entry.get("point")
     if not isinstance(text, str) or not text.strip():
         raise Unreadable(f'"point" of point {at} holds no text')
+    return Extracted(comment, " ".join(text.split()), *_rating(entry, at))
+
+
+def _rating(entry: Mapping[str, JsonValue], at: int) -> tuple[str, int]:
     named = entry.get("type")
     code = change_type(named) if isinstance(named, str) else None
     if code is None:
@@ -107,7 +125,7 @@ def _point(entry: Mapping[str, JsonValue], at: int, comments: int) -> Extracted:
         raise Unreadable(
             f'"severity" of point {at} is {_shown(entry.get("severity"))}, not a whole number from {LEAST} to {MOST}'
         )
-    return Extracted(comment, " ".join(text.split()), code, severity)
+    return code, severity
 
 
 def _whole(value: JsonValue) -> int | None:
@@ -158,6 +176,11 @@ def extraction_prompt() -> Prompt:
     return load_prompt(PACKAGE, "points_extract")
 
 
+def rating_prompt() -> Prompt:
+    """The types and severities of points that another model listed, in our own words."""
+    return load_prompt(PACKAGE, "points_rate")
+
+
 def hits_prompt() -> Prompt:
     """Step 2, in our own words."""
     return load_prompt(PACKAGE, "points_hits")
@@ -175,6 +198,18 @@ def extract(model: ChatModel, review: Review) -> Extraction:
     reading = ask_for(model, extraction_messages(comments), read, schema=EXTRACTION)
     raw = storable(reading.raw)
     return Extraction(_named(comments, reading.value), raw, any(answer.fake for answer in reading.answers))
+
+
+def rate(model: ChatModel, found: Extraction) -> Extraction:
+    """The same points with the types and severities that `model` gives them. No call where there are none."""
+    if not found.points:
+        return found
+    names = [f"P{at}" for at in range(1, len(found.points) + 1)]
+    slots = {"fence_note": FENCE_NOTE, "types": listing(), "predicted": _fenced_points(found.points)}
+    reading = ask_for(model, rating_prompt().messages(slots), partial(read_ratings, predictions=names), schema=RATINGS)
+    pairs = zip(found.points, reading.value, strict=True)
+    points = [point._replace(type=code, severity=severity) for point, (code, severity) in pairs]
+    return Extraction(points, storable(reading.raw), found.fake or any(answer.fake for answer in reading.answers))
 
 
 def extraction_messages(comments: Sequence[Comment]) -> tuple[Message, ...]:
@@ -254,8 +289,11 @@ def vote(model: ChatModel, case: Case, points: Sequence[Point], trials: int) -> 
 def hits_messages(known: Sequence[Sequence[Comment]], points: Sequence[Point]) -> tuple[Message, ...]:
     """The prompt about these findings (each in all its phrasings) and predictions."""
     theirs = "\n\n".join(f"K{at}\n{fence(_finding(group))}" for at, group in enumerate(known, 1))
-    ours = "\n\n".join(f"P{at}\n{fence(point.text)}" for at, point in enumerate(points, 1))
-    return hits_prompt().messages({"fence_note": FENCE_NOTE, "known": theirs, "predicted": ours})
+    return hits_prompt().messages({"fence_note": FENCE_NOTE, "known": theirs, "predicted": _fenced_points(points)})
+
+
+def _fenced_points(points: Sequence[Point]) -> str:
+    return "\n\n".join(f"P{at}\n{fence(point.text)}" for at, point in enumerate(points, 1))
 
 
 def _finding(group: Sequence[Comment]) -> str:

@@ -242,10 +242,23 @@ def extract(request: Request) -> str:
         for point in _POINT_ITEM.findall(body) or [body]:
             words = " ".join(point.split())
             kind = type_of(words)
-            severity = 9 if any(word in words.lower() for word in GRAVE) else 6 if kind.startswith("F") else 3
-            points.append({"comment": int(number), "point": words, "type": kind, "severity": severity})
+            points.append({"comment": int(number), "point": words, "type": kind, "severity": severity_of(words, kind)})
     unique = {json.dumps(point): point for point in points}
     return json.dumps({"points": list(unique.values())})
+
+
+def rate(request: Request) -> str:
+    """Each point has the type and severity that the rule points_extract gives its words."""
+    rated = []
+    for name, _, text in _BLOCK.findall(request.messages[1].text):
+        kind = type_of(text)
+        rated.append({"prediction": name, "type": kind, "severity": severity_of(text, kind)})
+    return json.dumps({"ratings": rated})
+
+
+def severity_of(text: str, kind: str) -> int:
+    """9 for a text with one of the words of `GRAVE`, 6 for a functional type, else 3."""
+    return 9 if any(word in text.lower() for word in GRAVE) else 6 if kind.startswith("F") else 3
 
 
 def type_of(text: str) -> str:
@@ -379,6 +392,7 @@ RULES: tuple[Rule, ...] = (
     Rule("golden", "Does the candidate comment raise the issue of the golden comment?", golden),
     Rule("points_extract", "You list the change-points of a code review.", extract),
     Rule("points_hit", "You compare the change-points that a code review predicted", hit),
+    Rule("points_rate", "You rate the change-points that a code review predicted", rate),
     Rule("grade", "Scenario Matching: I am going to give you a generated code review", grade),
     Rule("relevance", "You will be asked to rate the relevance of reviews for given", relevance),
     Rule("class_category", "classify the reported issue into exactly one of the following categories", category),

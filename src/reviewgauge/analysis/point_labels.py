@@ -1,0 +1,112 @@
+"""What `points` found as labels, beside those of people who judge the same reports: SWR-Bench's study of its judge.
+
+Source: Zeng et al. (SWR-Bench), arXiv:2509.01494, RQ1 and Figure 5: 100 reports drawn at random, three people and two
+models, agreement on which known points are hit, and on the type and severity (within 1) of the predicted ones. The
+paper does not say whose list of predicted points all five judged: here it is that of one model (`points_of`).
+"""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from reviewgauge.core.base import Fact
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.records import Case, Review, findings
+from reviewgauge.core.results import Matching
+from reviewgauge.metrics.points import Points
+
+HIT, TYPE, SEVERITY = "hit", "type", "severity"
+COLUMNS = ("id", "system", "attempt", "claim", "rater", "dimension", "value", "text")
+_REASON = re.compile(  # as metrics/points.py writes it; what a prediction hits is not for a rater to see
+    r"(?P<type>\S+) [^,]*, severity (?P<severity>\d+): (?P<text>.*?)(?: \((?:also )?hits [^()]*\)){0,2}", re.DOTALL
+)
+
+
+class Report(NamedTuple):
+    """One review, by case, system and attempt, and what `points` found in it."""
+
+    case: str
+    system: str
+    attempt: int
+    matching: Matching
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What names the review."""
+        return self.case, self.system, self.attempt
+
+
+def point_labels(metric: Points, reports: Iterable[Report]) -> Iterator[Label]:
+    """The model's labels: whether each known point is hit, and the type and severity of each predicted one."""
+    for report in reports:
+        for claim, dimension, value, _ in _judged(metric, report):
+            yield Label(
+                subject=_subject(report, claim),
+                rater=metric.model,
+                rater_kind=RaterKind.MODEL,
+                dimension=dimension,
+                value=value,
+            )
+
+
+def _subject(report: Report, claim: str) -> Subject:
+    kind, (case, system, attempt) = SubjectKind.LINK, report.key
+    return Subject(kind=kind, case=case, system=system, attempt=attempt, claim=claim)
+
+
+def _judged(metric: Points, report: Report) -> Iterator[tuple[str, str, Fact, str]]:
+    """(the point's id, dimension, value, text of a predicted point) of one report."""
+    pairs = report.matching.pairs
+    hit = {pair.reference for pair in pairs if pair.verdict is not None and pair.verdict.same}
+    for group in report.matching.groups:
+        yield group.group, HIT, "yes" if group.group in hit else "no", ""
+    for one in report.matching.comments:
+        if found := _REASON.fullmatch(one.reason):
+            name = f"{one.comment}, listed by {metric.lister}"
+            yield name, TYPE, found["type"], found["text"]
+            yield name, SEVERITY, int(found["severity"]), found["text"]
+
+
+def draw_reports(reports: Sequence[Report], count: int, seed: int) -> list[Report]:
+    """`count` of the reports at random, each as likely as another. Raises UserError where there are fewer."""
+    if not 0 < count <= len(reports):
+        raise UserError(f"there are {len(reports):,} reports to draw {count:,} from")
+    drawn = random.Random(seed).sample(sorted(reports, key=lambda one: one.key), count)
+    return sorted(drawn, key=lambda one: one.key)
+
+
+def sheet(
+    metric: Points,
+    reports: Iterable[Report],
+    rater: str,
+    cases: Mapping[str, Case],
+    reviews: Mapping[tuple[str, str, int], Review],
+) -> Iterator[Sequence[str | int]]:
+    """The rows of one person's sheet, values empty: first the report itself, then what is to be judged in it."""
+    for report in reports:
+        row = partial(_row, report, rater)
+        bodies = "\n\n".join(comment.body for comment in reviews[report.key].comments)
+        yield row("", "", f"the report: {bodies}")
+        known = {group[0].id: group for group in findings(cases[report.case].references)}
+        for claim, dimension, _, text in _judged(metric, report):
+            shown = text or "\nIn other words: ".join(one.body for one in known[claim])
+            yield row(claim, dimension, shown)
+
+
+def _row(report: Report, rater: str, claim: str, dimension: str, text: str) -> Sequence[str | int]:
+    return (*report.key, claim, rater, dimension or "report", "", text)
+
+
+def on_reports(labels: Iterable[Label], keys: Collection[tuple[str | None, str | None, int]]) -> list[Label]:
+    """The labels that are about one of these reviews."""
+    return [one for one in labels if (one.subject.case, one.subject.system, one.subject.attempt) in keys]
+
+
+def key_of(label: Label) -> tuple[str | None, str | None, int]:
+    """The review that a label is about."""
+    return label.subject.case, label.subject.system, label.subject.attempt

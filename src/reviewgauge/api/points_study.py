@@ -1,0 +1,165 @@
+"""People and models judge the same reports, as in SWR-Bench's study of its judge: the sheets, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from reviewgauge.analysis.point_labels import COLUMNS, Report, draw_reports, key_of, on_reports, point_labels, sheet
+from reviewgauge.analysis.raters import AgreementSettings, agreement_report
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import write_whole
+from reviewgauge.core.labels import Label
+from reviewgauge.core.protocols import Measured, Metric, Progress
+from reviewgauge.core.records import Case, Review
+from reviewgauge.core.reports.validity import AgreementReport
+from reviewgauge.core.results import Failure
+from reviewgauge.core.specs import load, load_recorded, signature
+from reviewgauge.datasets.files.labels import find_labels, read_label_file
+from reviewgauge.engine.measure import ScoreJob
+from reviewgauge.engine.run.executors import Threads
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.model_options import ModelOptions, spending
+from reviewgauge.metrics.points import Points
+from reviewgauge.views.csv_tables import to_csv
+
+
+class Sheets(Record):
+    """The sheets that were written, one a rater, on `reports` of all `scored` reports. `metric` listed the points."""
+
+    schema_version: int = 1
+    files: tuple[str, ...]
+    reports: int
+    scored: int
+    metric: str
+
+
+def points_of_run(run: RunFolder) -> list[tuple[Points, list[Report]]]:
+    """Each `points` metric that a run was scored with, and what it found in each report."""
+    found = []
+    for name in run.scored_metrics():
+        try:
+            metric = load_recorded(Metric, name)
+        except UserError:  # code of the user that is gone
+            continue
+        if isinstance(metric, Points):
+            scores = (score for score in run.scores(name) if score.matching is not None)
+            found.append((metric, [Report(s.case, s.system, s.attempt, s.matching) for s in scores if s.matching]))
+    return found
+
+
+def labels_of_points(run: RunFolder) -> list[Label]:
+    """What `points` found in a run, as labels of its models."""
+    return [label for metric, reports in points_of_run(run) for label in point_labels(metric, reports)]
+
+
+def read_sheets(path: str | Path) -> tuple[list[Label], tuple[str, ...]]:
+    """(the labels, notes) of a file, or of all CSV files of a folder without a labels file."""
+    place = Path(path)
+    files = [place] if not place.is_dir() or find_labels(place) else sorted(place.glob("*.csv"))
+    if not files:
+        raise UserError(f"{path} holds no sheets", remedy="reviewgauge agree RUN --sheets FOLDER --rater NAME")
+    labels: list[Label] = []
+    notes: list[str] = []
+    for file in files:
+        read = read_label_file(file)
+        labels += read.labels
+        told = (note for note in read.notes if "column text" not in note.item and not note.item.endswith(" in report"))
+        notes += [f"{file.name}: {note.item}: {note.reason}" for note in told]
+    return labels, tuple(notes)
+
+
+def warn_of_fakes(labels: Iterable[Label]) -> tuple[str, ...]:
+    """A sentence for each fake model among the raters."""
+    raters = dict.fromkeys(label.rater for label in labels if label.rater.startswith("fake:"))
+    return tuple(f"{rater} is a fake model, whose labels say nothing" for rater in raters)
+
+
+def draw_sheets(
+    run: str | Path, folder: str | Path, raters: Sequence[str], *, count: int = 100, seed: int = 0
+) -> Sheets:
+    """Write one CSV sheet a rater about `count` reports of a run, drawn at random from those that `points` read."""
+    if not raters or len({name.lower() for name in raters}) < len(raters):
+        raise UserError("sheets need raters with different names", remedy="--rater Ann --rater Bob")
+    for name in raters:
+        if not name.replace(" ", "").replace("-", "").isalnum():
+            raise UserError(f"{name!r} cannot be the name of a sheet", remedy="use letters, digits, blanks and hyphens")
+    with RunFolder.open(run) as opened:
+        scored = [entry for entry in points_of_run(opened) if entry[1]]
+        if not scored:
+            raise UserError(f"{run} has no scores of points", remedy=f"reviewgauge score {run} 'points(model=...)'")
+        metric, reports = scored[0]
+        drawn = draw_reports(reports, min(count, len(reports)), seed)
+        wanted = {report.key for report in drawn}
+        outcomes = (outcome for outcome in opened.outcomes() if outcome.review is not None)
+        reviews = {(r.case, r.system, r.attempt): r for o in outcomes if (r := o.review) is not None}
+        cases = {case: opened.cases_by_id()[case] for case, _, _ in wanted}
+        files = []
+        for rater in raters:
+            files.append(Path(folder) / f"{rater}.csv")
+            if files[-1].exists():
+                raise UserError(f"{files[-1]} is there already", remedy="name another folder")
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        for rater, file in zip(raters, files, strict=True):
+            write_whole(file, to_csv(COLUMNS, sheet(metric, drawn, rater, cases, reviews)).encode())
+    return Sheets(files=tuple(map(str, files)), reports=len(drawn), scored=len(reports), metric=signature(metric))
+
+
+def points_check(
+    judge: str,
+    *,
+    on: str | Path | None,
+    labels: str | Path | None,
+    models: ModelOptions | None = None,
+    resamples: int = 1_000,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> AgreementReport:
+    """How far `judge`, a `points` metric, agrees with people on the reports that they judged, and they with each other.
+
+    Asks about these reports only; what the run was scored with counts as further raters.
+    """
+    metric = load(Metric, judge)
+    if not isinstance(metric, Points) or not metric.model:
+        raise UserError(f"{judge} names no model", remedy="points(model='openai:gpt-5')")
+    if on is None or labels is None:
+        raise UserError("points are checked on a run, with people's sheets", remedy="--on RUN --labels FOLDER")
+    people, notes = read_sheets(labels)
+    keys = {key_of(label) for label in people}
+    models = models or ModelOptions()
+    with RunFolder.open(on) as run, models.client() as client:
+        reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
+        judged = [one for one in reviews if (one.case, one.system, one.attempt) in keys]
+        if not judged:
+            raise UserError(f"{labels} judges no report of {on}")
+        known = [one for one in labels_of_points(run) if one.rater != metric.model]
+        found = _ask(metric, [(run.cases_by_id()[one.case], one) for one in judged], models.in_flight, progress)
+        bill = spending(client).sentence
+    every = [*people, *on_reports(known, keys), *point_labels(metric, found)]
+    settings = AgreementSettings(resamples=resamples, seed=seed)
+    report = agreement_report(every, source=Path(on).resolve().name, settings=settings)
+    lacking = len(judged) - len(found)
+    gaps = f"{lacking} of {len(judged)} reports have no answer of {metric.model}" if lacking else ""
+    more = (*notes, gaps, *warn_of_fakes(every), *report.warnings, bill)
+    return report.model_copy(update={"warnings": tuple(filter(None, more))})
+
+
+def _ask(
+    metric: Points, items: Sequence[tuple[Case, Review]], in_flight: int, progress: Progress | None
+) -> list[Report]:
+    """What the metric finds in each report, without those on which it failed. Raises what concerns all of them."""
+    found: dict[int, Report] = {}
+    jobs = [[item] for item in items]
+    for done, (at, answers) in enumerate(Threads(in_flight).map(ScoreJob(metric), jobs), 1):
+        review = items[at][1]
+        if progress is not None:
+            progress(done, len(items), review.case)
+        if isinstance(answers, Failure):
+            continue
+        if answers.refused is not None:
+            raise answers.refused
+        value = answers.values[0].value
+        if isinstance(value, Measured) and value.matching is not None:
+            found[at] = Report(review.case, review.system, review.attempt, value.matching)
+    return [found[at] for at in sorted(found)]
