@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import tiny_models
 from judged_toys import study, write_study
 from reviewgauge.cli.main import main
 
@@ -51,6 +52,18 @@ def test_a_page_without_the_plots_says_so(mine: str) -> None:
     assert main(["fit-threshold", mine, "words", *FAST, "-o", "page.html"]) == 0
     page = Path("page.html").read_text(encoding="utf-8")
     assert "<svg" not in page and "Plots are not included" in page and "Correlation of rel with people" in page
+
+
+def test_the_papers_figures_stand_beside_ours_where_the_model_is_its_own(
+    mine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = str(tiny_models.write_model(tmp_path / "mxbai-embed-large-v1"))  # by its name alone
+    assert main(["fit-threshold", mine, model, *FAST, "-o", "page.html"]) == 0
+    page = Path("page.html").read_text(encoding="utf-8")
+    assert re.search(r'<th scope="row">0.7314</th>(<td>[^<]+</td>){2}<td>.457</td><td>.543</td>', page)
+    shown = capsys.readouterr().out
+    assert re.search(r"threshold=[\d.]+, threshold_of='[0-9a-f]{16}'", shown), "a folder may move"
+    assert "another embedder" not in shown
 
 
 def test_json_has_each_point_and_a_run_is_read_too(mine: str, capsys: pytest.CaptureFixture[str]) -> None:
