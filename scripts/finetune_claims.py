@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import random
 import shutil
 import sys
@@ -96,8 +97,13 @@ def split(pairs: Sequence[Any], share: float, seed: int) -> tuple[list[Any], lis
 
 
 def encode(tokenizer: Any, messages: Conversation) -> dict[str, list[int]]:
-    """The tokens of a conversation; the loss is taken on those of the answer and on its end."""
-    prompt = tokenizer.apply_chat_template(messages[:-1], add_generation_prompt=True, tokenize=False)
+    """The tokens of a conversation; the loss is taken on those of the answer and on its end. Raises BadInput."""
+    from jinja2 import TemplateError
+
+    try:
+        prompt = tokenizer.apply_chat_template(messages[:-1], add_generation_prompt=True, tokenize=False)
+    except TemplateError as error:  # some allow no system message
+        raise BadInput(f"the chat template of the base model refuses the prompt: {error}") from None
     asked = tokenizer(prompt, add_special_tokens=False)["input_ids"]
     answer = tokenizer(messages[-1]["content"], add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
     return {"input_ids": asked + answer, "labels": [IGNORED] * len(asked) + answer}
@@ -120,6 +126,13 @@ def padded(pad: int) -> Callable[[Sequence[dict[str, list[int]]]], dict[str, Any
     return batch
 
 
+def is_half(device: str) -> bool:
+    """Whether to compute in bfloat16: on cards that can."""
+    import torch
+
+    return device == "cuda" and torch.cuda.is_bf16_supported()
+
+
 def load(settings: Settings, device: str) -> tuple[Any, Any]:
     """The base model with a fresh adapter, and its tokenizer with a chat template."""
     import torch
@@ -134,7 +147,7 @@ def load(settings: Settings, device: str) -> tuple[Any, Any]:
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token
     model = AutoModelForCausalLM.from_pretrained(
-        settings.base, dtype=torch.bfloat16 if device == "cuda" else torch.float32
+        settings.base, dtype=torch.bfloat16 if is_half(device) else torch.float32
     )
     lora = LoraConfig(
         r=settings.rank,
@@ -174,7 +187,7 @@ def make_trainer(
         metric_for_best_model="eval_loss",
         greater_is_better=False,
         use_cpu=device == "cpu",
-        bf16=device == "cuda",
+        bf16=is_half(device),
         gradient_checkpointing=device == "cuda",
         dataloader_pin_memory=device == "cuda",
         remove_unused_columns=False,
@@ -232,6 +245,7 @@ def train(
         print(f"{out} is trained already; name another folder to train again", file=sys.stderr)
         finished: dict[str, Any] = json.loads((out / CARD).read_text(encoding="utf-8"))
         return finished
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "0")  # with several, a batch would be as many times as large
     import torch
     from transformers import set_seed
 
@@ -328,6 +342,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         card = train(given["pairs"], given["out"], settings, device=given["device"], merge=given["merge"])
     except BadInput as error:
         print(f"error: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted: the same command goes on at the last checkpoint", file=sys.stderr)
+        return 130
+    except OSError as error:  # no such model, or no space
+        print(f"error: {str(error).strip().splitlines()[0]}", file=sys.stderr)
         return 2
     except ImportError as error:
         print(f"error: {error.name} is missing: pip install 'reviewgauge[finetune]'", file=sys.stderr)

@@ -180,6 +180,20 @@ def test_it_learns_and_writes_an_adapter_with_a_card(pairs: Path, tmp_path: Path
     assert train(pairs, out, base) == card, "a finished training is not made again"
 
 
+def test_a_base_model_that_is_not_there_or_refuses_the_prompt(
+    pairs: Path, tmp_path: Path, base: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from transformers import AutoTokenizer
+
+    missing = ["--base", str(tmp_path / "nothing"), "--device", "cpu"]
+    assert script.main([str(pairs), "-o", str(tmp_path / "out"), *missing]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
+    tokenizer = AutoTokenizer.from_pretrained(base)
+    tokenizer.chat_template = "{{ raise_exception('System role not supported') }}"
+    with pytest.raises(script.BadInput, match="System role not supported"):
+        script.encode(tokenizer, conversation("a")["messages"])
+
+
 @pytest.mark.slow
 def test_a_training_that_was_killed_goes_on_and_comes_out_the_same(pairs: Path, tmp_path: Path, base: str) -> None:
     import torch
