@@ -64,6 +64,7 @@ RESULTS = {
     "compare": "ComparisonTable[]",
     "curve": "CurveResult",
     "gate": "Gate",
+    "study": "StudyResult",
     "report": "ReportResult",
     "agree": "AgreementReport",
     "plan": "Plan",

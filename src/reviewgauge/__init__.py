@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from reviewgauge.api.review import review
     from reviewgauge.api.score import score
     from reviewgauge.api.scores import scores
+    from reviewgauge.api.study import study
     from reviewgauge.api.validate import validate
     from reviewgauge.engine.run.model_options import ModelOptions
 
@@ -63,6 +64,7 @@ __all__ = [
     "review",
     "score",
     "scores",
+    "study",
     "validate",
 ]
 

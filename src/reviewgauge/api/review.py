@@ -84,22 +84,22 @@ def review(
     models, stop = models or ModelOptions(), stop or Interruption()
     settings = {"attempts": attempts, "retry_failed": retry_failed, "only": parse_only(only), "stop": stop}
     found = find_dataset(dataset, source)
-    chosen = [word if isinstance(word, Reviewer) else _parse(word) for word in reviewers]
+    chosen = [word if isinstance(word, Reviewer) else find_reviewer(word) for word in reviewers]
     narrowing = find_stages(stages if limit is None else [*stages, f"first(cases={limit})"])
     cases, drops = apply_stages(found.cases(), narrowing)
     label = staged_label(found, narrowing)
     _check(chosen, cases, found)
-    chosen, left_out = _teach(chosen, train, cases, abort_on_interrupt(stop, progress), dry_run=models.dry_run)
+    chosen, left_out = teach_all(chosen, train, cases, abort_on_interrupt(stop, progress), dry_run=models.dry_run)
     drops += left_out
     work = _Work(found, chosen, models, workers, settings, progress)
     if models.dry_run:
-        with _code_of(found):
+        with naming_code_of(found):
             totals, spent = work.rehearse(cases, _outcomes(run, cases, label), label)
         benchmark = benchmark_hash(cases)
     else:
         where = given_path(dataset, found, source)
         with RunFolder.create(run, dataset=label, dataset_path=where, cases=cases, seed=seed) as folder:
-            with _code_of(found):
+            with naming_code_of(found):
                 totals, spent = work.run(folder)
             label, benchmark = folder.manifest.dataset, folder.manifest.benchmark
     tasks = {case.change.task for case in cases}
@@ -152,7 +152,7 @@ class _Work:
 
 
 @contextmanager
-def _code_of(found: Dataset) -> Iterator[None]:
+def naming_code_of(found: Dataset) -> Iterator[None]:
     """A NeedsCode names the data set, and how its code is had: the reviewer that raises it knows neither."""
     try:
         yield
@@ -165,11 +165,11 @@ def _check(chosen: Sequence[Reviewer | dict[str, object]], cases: Sequence[Case]
     """Raise UserError before anything is done: NeedsCode since with the code it will be another benchmark."""
     for reviewer in chosen:
         if cases and isinstance(reviewer, Reviewer):
-            with _code_of(found):
+            with naming_code_of(found):
                 changes_to_review(reviewer, cases, dataset_label(found))
 
 
-def _teach(
+def teach_all(
     chosen: Sequence[Reviewer | dict[str, object]],
     train: str | Dataset | None,
     cases: Sequence[Case],
@@ -228,7 +228,8 @@ def _import(
     return totals
 
 
-def _parse(word: str) -> Reviewer | dict[str, object]:
+def find_reviewer(word: str) -> Reviewer | dict[str, object]:
+    """The reviewer that a spec or a path names; of `recorded`, its parameters. Raises UserError."""
     if found := _from_path(word):
         return found
     spec = parse_spec(word)

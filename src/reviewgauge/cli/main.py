@@ -29,6 +29,7 @@ VERBS = {
     "compare": "Compare systems pairwise on the cases they share.",
     "curve": "Show how good several attempts of a run are together, by votes or by a model.",
     "gate": "Say whether a candidate is not worse than a baseline, for CI.",
+    "study": "Run a grid of benchmarks, reviewers and metrics from one file, and make a paper's tables.",
     "report": "Write one self-contained HTML report of one or more runs.",
     "agree": "Measure how far raters agree, humans and models in one table.",
     "plan": "Say how many changes, attempts and raters a study takes.",

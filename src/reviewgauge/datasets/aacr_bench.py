@@ -15,9 +15,11 @@ from typing import NamedTuple
 from typing_extensions import override
 
 from reviewgauge.core.base import content_id
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.json_reader import Node, build
+from reviewgauge.core.labels import Label
 from reviewgauge.core.protocols import Card, Dataset
-from reviewgauge.core.records import Case, Change, Comment, Location, RequiredContext, Side, Span
+from reviewgauge.core.records import Case, Change, Comment, Location, RequiredContext, Review, Side, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import AACR_BENCH
@@ -32,6 +34,7 @@ _CATEGORIES = {
     "Performance": "performance",
 }
 _NEEDS = {"Diff Level": RequiredContext.DIFF, "File Level": RequiredContext.FILE, "Repo Level": RequiredContext.REPO}
+PEOPLE = "human"  # the author of the comments that people wrote
 _SIDES = {"left": Side.OLD, "right": Side.NEW}
 
 
@@ -68,6 +71,25 @@ class AacrBench(Dataset):
     def cases(self) -> Sequence[Case]:
         """One case per pull request: the positive file in its order, then those of the negative file only."""
         return self._read()[0]
+
+    def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
+        """What each of the six models said of every change, as far as it came into the files: right and wrong comments.
+
+        People verified each of them. Where a model has no comment in the files, its review is empty.
+        """
+        if parameters:
+            raise UserError(f"aacr_bench's recorded reviews have no parameter {next(iter(parameters))!r}")
+        said: dict[str, dict[str, list[Comment]]] = {}
+        cases = self.cases()
+        for case in cases:
+            for comment in (*case.references, *case.rejected):
+                if comment.author and comment.author != PEOPLE:
+                    said.setdefault(comment.author, {}).setdefault(case.id, []).append(comment)
+        return [
+            Review(case=case.id, system=system, comments=tuple(own.get(case.id, ())))
+            for system, own in sorted(said.items())
+            for case in cases
+        ], ()
 
     def code_remedy(self) -> str:
         """The command that fetches the commits."""
@@ -175,7 +197,7 @@ def _read_comment(at: Node, case: str, url: str, seen: dict[str, int], notes: li
         span=build(Span, at, path=path, start=start, end=end, side=_SIDES[side]),
         category=_CATEGORIES.get(category, category.lower()),
         needs=needs,
-        author=at["source_model"].as_text() or "human",
+        author=at["source_model"].as_text() or PEOPLE,
         claimed=claimed,
         extra=extra,
     )

@@ -129,7 +129,7 @@ def leaderboard_table(csv_text: str, *, caption: str, label: str) -> str:
         of = next(iter(found.values()))
         fake = " (fake)" if of["fake"] == "yes" else ""
         body.append([escape(system) + fake, *cells, f"{of['scored']}/{of['cases']}"])
-    return _table("l" + "r" * (len(shown) + 1), head, body, caption, label)
+    return latex_table("l" + "r" * (len(shown) + 1), head, body, caption, label)
 
 
 def comparisons_table(csv_text: str, *, caption: str, label: str) -> str:
@@ -143,10 +143,11 @@ def comparisons_table(csv_text: str, *, caption: str, label: str) -> str:
         ]
         for row in from_csv(csv_text)
     ]
-    return _table("lllrrrrr", head, body, caption, label)
+    return latex_table("lllrrrrr", head, body, caption, label)
 
 
-def _table(columns: str, head: Sequence[str], body: Sequence[Sequence[str]], caption: str, label: str) -> str:
+def latex_table(columns: str, head: Sequence[str], body: Sequence[Sequence[str]], caption: str, label: str) -> str:
+    """A table of cells that are LaTeX already; `columns` aligns them."""
     names = [name if name.startswith("$") else escape(name) for name in head]
     lines = [
         r"% needs \usepackage{booktabs}",

@@ -37,10 +37,10 @@ def funnel_table(rows: Sequence[FunnelRow]) -> Table:
 
 def markdown(card: BuildCard) -> str:
     """The card as Markdown; text from data is escaped, so it makes no heading, link, table or HTML."""
-    parts = [f"# {_plain(card.title)}", _plain(card.summary)]
+    parts = [f"# {plain_markdown(card.title)}", plain_markdown(card.summary)]
     if card.fake:
         parts.append("**(fake)** A fake model labelled parts of this benchmark: its labels mean nothing.")
-    parts += [f"**Warning.** {_plain(warning)}" for warning in card.warnings]
+    parts += [f"**Warning.** {plain_markdown(warning)}" for warning in card.warnings]
     facts = [
         ("source", card.source),
         ("recipe", card.recipe + (f" ({card.recipe_source})" if card.recipe_source else "")),
@@ -48,7 +48,7 @@ def markdown(card: BuildCard) -> str:
         ("benchmark", card.benchmark or "(no case is left)"),
         *((name, f"{count:,}") for name, count in card.counts.items()),
     ]
-    parts.append(_table(("what", "value"), facts))
+    parts.append(table_markdown(("what", "value"), facts))
     parts += ["## Funnel", _funnel(card.funnel)]
     if card.spreads:
         rows = [
@@ -56,18 +56,18 @@ def markdown(card: BuildCard) -> str:
             for name, s in card.spreads.items()
         ]
         head = ("per change", "n", "smallest", "lower quartile", "median", "upper quartile", "largest", "mean")
-        parts += ["## Sizes", _table(head, rows)]
+        parts += ["## Sizes", table_markdown(head, rows)]
     for section in card.sections:
         parts += _section(section)
     if card.distributions:
         parts.append("## What is in it")
         for name, counts in card.distributions.items():
-            parts.append(_table((name, "n"), list(counts.items())))
+            parts.append(table_markdown((name, "n"), list(counts.items())))
     if card.licences:
         note = "The code and its texts belong to their authors. The licence files of the repositories:"
-        parts += ["## Licences", note, _table(("repository", "licence file"), list(card.licences.items()))]
+        parts += ["## Licences", note, table_markdown(("repository", "licence file"), list(card.licences.items()))]
     settings = [*card.parameters.items(), *((row.stage, row.why) for row in card.funnel), *card.pins.items()]
-    parts += ["## How it was made", _table(("parameter, stage or pin", "value"), settings)]
+    parts += ["## How it was made", table_markdown(("parameter, stage or pin", "value"), settings)]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -77,15 +77,15 @@ def _funnel(rows: Sequence[FunnelRow]) -> str:
         reasons = "; ".join(f"{n} {reason}" for reason, n in (*row.reasons.items(), *row.failures.items()))
         name = row.stage + (" (fake)" if row.fake else "")
         lines.append((name, row.entered or "–", row.kept, row.dropped, row.failed, reasons))
-    return _table(("stage", "in", "kept", "dropped", "failed", "reasons"), lines)
+    return table_markdown(("stage", "in", "kept", "dropped", "failed", "reasons"), lines)
 
 
 def _section(section: CardSection) -> list[str]:
-    parts = [f"## {_plain(section.title)}", _plain(section.text)]
+    parts = [f"## {plain_markdown(section.title)}", plain_markdown(section.text)]
     if section.figures:
-        parts.append(_table(("figure", "value"), [(name, _number(v)) for name, v in section.figures.items()]))
+        parts.append(table_markdown(("figure", "value"), [(name, _number(v)) for name, v in section.figures.items()]))
     if section.rows:
-        parts.append(_table(section.columns, [tuple(_number(v) for v in row) for row in section.rows]))
+        parts.append(table_markdown(section.columns, [tuple(_number(v) for v in row) for row in section.rows]))
     return parts
 
 
@@ -97,12 +97,15 @@ def _number(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
 
 
-def _table(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+def table_markdown(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:
+    """A table; text from data is escaped."""
     lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(_plain(str(cell)).replace("|", "\\|") for cell in line) + " |" for line in lines)
+    return "\n".join(
+        "| " + " | ".join(plain_markdown(str(cell)).replace("|", "\\|") for cell in line) + " |" for line in lines
+    )
 
 
-def _plain(text: str) -> str:
+def plain_markdown(text: str) -> str:
     """The text on one line with Markdown and HTML escaped."""
     clean = " ".join("".join(c if c.isprintable() else " " for c in text).split())
     for mark in "\\`*[]<>":

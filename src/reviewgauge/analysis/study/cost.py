@@ -1,0 +1,84 @@
+"""Quality against cost: what a change costs with each contender, and who is on the frontier.
+
+On the frontier is whom no other beats: nobody is as good for less, or better for as much.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from reviewgauge.analysis.study.leaderboard import reading_label
+from reviewgauge.analysis.study.material import Material, by_system, readings_of, summary_cell
+from reviewgauge.core.records import Usage
+from reviewgauge.core.reports.study import Cell, Plot, Table
+from reviewgauge.core.results import Outcome
+from reviewgauge.core.study import TableEntry
+
+
+def cost_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+    """Columns: dollars a review, the reading, calls and tokens a review, and whether on the frontier."""
+    metric = material.metric(entry.metric)
+    (reading,) = readings_of(material, metric, entry)
+    board = by_system(material.board(metric).systems)
+    spent = _spent(material.outcomes)
+    rows = []
+    for contender in material.chosen(entry):
+        quality = summary_cell(board.get(contender.system), reading, contender)
+        own = spent.get(contender.system, {})
+        unpriced = any(use.dollars is None and use.calls for uses in own.values() for use in uses)
+        fake = quality.fake
+        dollars = Cell(text="price unknown") if unpriced else _mean(material, own, "dollars", "dollars", fake)
+        calls, tokens = (_mean(material, own, what, "count", fake) for what in ("calls", "tokens"))
+        if contender.trouble or contender.recorded:
+            dollars = calls = tokens = Cell(text=contender.trouble or "not recorded")
+        rows.append([Cell(text=contender.name), dollars, quality, calls, tokens])
+    lower = reading in metric.lower_is_better
+    flags = _frontier([(row[1].value, row[2].value) for row in rows], lower)
+    return Table(
+        name=name,
+        kind=entry.kind,
+        title=title,
+        columns=("reviewer", "dollars a review", reading_label(reading), "calls", "tokens", "frontier"),
+        rows=tuple((*row, Cell(text=flag)) for row, flag in zip(rows, flags, strict=True)),
+        plot=Plot(kind="frontier", columns=(1, 2, 5)) if entry.plot else None,
+        provenance=material.provenance(metric),
+        notes=(
+            "frontier: nobody is as good for less, or better for as much; cost is that of the reviews, not of judges",
+        ),
+    )
+
+
+Spent = dict[str, list[Usage]]  # by case
+
+
+def _spent(outcomes: Sequence[Outcome]) -> dict[str, Spent]:
+    found: dict[str, Spent] = defaultdict(lambda: defaultdict(list))
+    for one in sorted(outcomes, key=lambda o: (o.system, o.case, o.attempt)):
+        found[one.system][one.case].append(one.usage if one.review is None else one.review.usage)
+    return found
+
+
+def _mean(material: Material, spent: Spent, what: str, unit: str, fake: bool) -> Cell:
+    def amount(use: Usage) -> float:
+        if what == "tokens":
+            return float(use.tokens_in + use.tokens_out)
+        return float(getattr(use, what) or 0.0)
+
+    sums = {case: (sum(map(amount, uses)), float(len(uses))) for case, uses in spent.items()}
+    return material.ratio_of(sums, unit, fake=fake)
+
+
+def _frontier(points: Sequence[tuple[float | None, float | None]], lower: bool) -> list[str]:
+    """`yes` for the points that no other beats; a dash where a figure is missing."""
+    sign = -1.0 if lower else 1.0
+    known = [(cost, sign * quality) for cost, quality in points if cost is not None and quality is not None]
+    flags = []
+    for cost, quality in points:
+        if cost is None or quality is None:
+            flags.append("–")
+            continue
+        mine = cost, sign * quality
+        beaten = any(c <= mine[0] and q >= mine[1] and (c, q) != mine for c, q in known)
+        flags.append("no" if beaten else "yes")
+    return flags

@@ -1,0 +1,61 @@
+"""Who is best: every contender with some readings of one or several metrics, best first by the first of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reviewgauge.analysis.study.material import Material, by_system, readings_of, summary_cell
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.reports.study import Cell, Plot, Table
+from reviewgauge.core.specs import plugin_name, short_spec
+from reviewgauge.core.study import TableEntry
+
+LABELS = {"f1": "F1", "f2": "F2", "f0.5": "F0.5"}
+
+
+def leaderboard_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+    """Columns: the readings of each metric, then how many changes were scored with the first."""
+    words = entry.metrics or ((entry.metric,) if entry.metric else ())
+    metrics = [material.metric(word) for word in words] or [material.metrics[0]]
+    columns: list[str] = []
+    cells: dict[str, list[Cell]] = {c.name: [] for c in material.chosen(entry)}
+    for metric in metrics:
+        board = by_system(material.board(metric).systems)
+        for reading in readings_of(material, metric, entry if len(metrics) == 1 else TableEntry(kind=entry.kind)):
+            columns.append(reading_label(reading) if len(metrics) == 1 else _metric_label(metric, metrics))
+            for contender in material.chosen(entry):
+                cells[contender.name].append(summary_cell(board.get(contender.system), reading, contender))
+    board = by_system(material.board(metrics[0]).systems)
+    rows = []
+    for contender in material.chosen(entry):
+        summary = board.get(contender.system)
+        scored = f"{summary.scored}/{summary.cases}" if summary is not None else "–"
+        rows.append((Cell(text=contender.name), *cells[contender.name], Cell(text=scored)))
+    lower = metrics[0].headline in metrics[0].lower_is_better
+    rows.sort(key=lambda row: _place(row[1], lower))
+    return Table(
+        name=name,
+        kind=entry.kind,
+        title=title,
+        columns=("reviewer", *columns, "scored"),
+        rows=tuple(rows),
+        plot=Plot(kind="forest", columns=(1,)) if entry.plot else None,
+        provenance="\n".join(map(material.provenance, metrics)),
+        notes=tuple(line for line in material.board(metrics[0]).warnings if ": fake, " not in line),
+    )
+
+
+def _metric_label(metric: Metric, metrics: Sequence[Metric]) -> str:
+    """The name of a metric beside others: its spec where two of them are of one kind."""
+    alike = sum(plugin_name(one) == plugin_name(metric) for one in metrics)
+    return plugin_name(metric) if alike == 1 else short_spec(metric)
+
+
+def _place(cell: Cell, lower: bool) -> tuple[bool, float]:
+    value = cell.value
+    return value is None, 0.0 if value is None else value if lower else -value
+
+
+def reading_label(reading: str) -> str:
+    """The name of a reading in a table."""
+    return LABELS.get(reading, reading.replace("_", " "))

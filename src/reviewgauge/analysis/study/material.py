@@ -1,0 +1,223 @@
+"""What the tables of one benchmark are made from: its contenders, their scores, and the boards made of those."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+import numpy as np
+
+from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.analysis.stats.arrays import Numbers, ratio
+from reviewgauge.analysis.stats.bootstrap import (
+    Clusters,
+    Readings,
+    Resampler,
+    cluster_cases,
+    percentile_interval,
+    point_readings,
+    resampled_readings,
+    resampled_sums,
+    sum_by_cluster,
+)
+from reviewgauge.analysis.stats.score_table import lay_out
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.leaderboard import Leaderboard, SystemSummary
+from reviewgauge.core.reports.study import Cell
+from reviewgauge.core.results import Outcome
+from reviewgauge.core.specs import plugin_name, short_spec
+from reviewgauge.core.study import TableEntry
+from reviewgauge.engine.run.scored_run import ScoredRun
+
+
+@dataclass(frozen=True)
+class Contender:
+    """One row: the reviewer's name in the study, its system in the run, and why it has no figures, if so.
+
+    `recorded`: its reviews came with the data, and what they cost is not known.
+    """
+
+    name: str
+    system: str
+    coordinates: Mapping[str, str] = field(default_factory=dict)
+    trouble: str = ""
+    recorded: bool = False
+
+
+@dataclass(frozen=True)
+class Material:
+    """One benchmark of a study. `runs` has the scores of each metric that was measured, `failed` why one was not."""
+
+    name: str
+    dataset: str
+    digest: str
+    cases: Sequence[Case]
+    contenders: Sequence[Contender]
+    metrics: Sequence[Metric]
+    runs: Mapping[Metric, ScoredRun]
+    failed: Mapping[Metric, str]
+    outcomes: Sequence[Outcome]
+    labels: Sequence[Label]
+    resamples: int
+    seed: int
+    _boards: dict[tuple[Metric, tuple[str, ...]], Leaderboard] = field(default_factory=dict)
+
+    def chosen(self, entry: TableEntry) -> list[Contender]:
+        """The contenders that a table is about. Raises UserError where there is none."""
+        wanted = entry.reviewers
+        found = [c for c in self.contenders if not wanted or any(fnmatchcase(c.name, one) for one in wanted)]
+        if not found:
+            known = ", ".join(c.name for c in self.contenders)
+            raise UserError(f"no reviewer is called {', '.join(wanted)}", remedy=f"there is: {known}")
+        return found
+
+    def metric(self, word: str) -> Metric:
+        """The metric that a table names, by its spec or by its plug-in's name; the first where it names none."""
+        if not word:
+            return self.metrics[0]
+        bare = word.replace('"', "'").replace(" ", "")
+        for metric in self.metrics:
+            if bare == short_spec(metric).replace(" ", ""):
+                return metric
+        named = [metric for metric in self.metrics if plugin_name(metric) == word]
+        if len(named) != 1:
+            known = ", ".join(map(short_spec, self.metrics))
+            raise UserError(f"{self.name} is not measured with {word}", remedy=f"it is with: {known}")
+        return named[0]
+
+    def has(self, word: str) -> bool:
+        """Whether the benchmark is measured with such a metric."""
+        try:
+            self.metric(word)
+        except UserError:
+            return False
+        return True
+
+    def run(self, metric: Metric) -> ScoredRun:
+        """Its scores. Raises UserError where it was not measured."""
+        if metric in self.failed:
+            raise UserError(f"{short_spec(metric)}: {self.failed[metric]}")
+        return self.runs[metric]
+
+    def board(self, metric: Metric, slices: Sequence[str] = ()) -> Leaderboard:
+        """The leaderboard of all contenders, with slices."""
+        key = metric, tuple(slices)
+        if key not in self._boards:
+            run = self.run(metric).only([c.system for c in self.contenders])
+            self._boards[key] = leaderboard(run, slices=slices, resamples=self.resamples, seed=self.seed)
+        return self._boards[key]
+
+    def provenance(self, metric: Metric) -> str:
+        """What the figures with a metric rest on, in one line."""
+        board = self.board(metric)
+        note = f"; {board.estimate_note}" if board.estimate_note else ""
+        return (
+            f"{short_spec(metric)} on {self.dataset}, {len(self.cases):,} changes, benchmark {self.digest[:12]}; "
+            f"{board.level:.0%} intervals: {board.resamples:,} bootstrap resamples of {board.clusters} clusters "
+            f"({board.clustered_by}), seed {board.seed}{note}"
+        )
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """The clusters of all cases, sorted by id, as the tables of scores have them."""
+        return cluster_cases(self.sorted_cases, np.ones(len(self.cases), dtype=np.bool_))
+
+    @cached_property
+    def sorted_cases(self) -> list[Case]:
+        """The cases by id."""
+        return sorted(self.cases, key=lambda case: case.id)
+
+    def mean_of(self, values: Mapping[str, float], unit: str, *, fake: bool = False) -> Cell:
+        """The mean of a value by case id, with its interval over the clusters."""
+        return self.ratio_of({case: (value, 1.0) for case, value in values.items()}, unit, fake=fake)
+
+    def ratio_of(self, values: Mapping[str, tuple[float, float]], unit: str = "share", *, fake: bool = False) -> Cell:
+        """The ratio of two sums, from their parts by case id; `n` is the sum below."""
+        kept = [at for at, case in enumerate(self.sorted_cases) if case.id in values]
+        rows = np.array([values[self.sorted_cases[at].id] for at in kept], dtype=np.float64).reshape(-1, 2)
+        above, below = rows.sum(axis=0)
+        if not below:
+            return Cell(text="–")
+        index = self.clusters.index[kept]
+        low = high = None
+        if len(set(index.tolist())) > 1:
+            sums = resampled_sums(rows, index, Resampler(self.clusters.count, self.resamples, self.seed))
+            low, high, _ = percentile_interval(ratio(sums[:, 0], sums[:, 1]))
+        return Cell(value=float(above / below), low=low, high=high, n=int(below), unit=unit, fake=fake)
+
+
+@dataclass(frozen=True)
+class Draws:
+    """The readings of some systems, and what they are under each resample; all systems share the resamples."""
+
+    metric: Metric
+    systems: tuple[str, ...]
+    points: Readings
+    draws: Readings
+    n: Mapping[str, int]
+    fake: Mapping[str, bool]
+
+    @classmethod
+    def of(cls, material: Material, metric: Metric) -> Draws:
+        """Those of all contenders."""
+        run = material.run(metric).only([c.system for c in material.contenders])
+        panel = lay_out(run.scores, run.cases, metric, run.benchmark)
+        clusters = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
+        sizes = sum_by_cluster(panel.scored[:, :, None].astype(np.float64), clusters)[:, :, 0]
+        sums = sum_by_cluster(panel.parts * panel.scored[:, :, None], clusters)
+        resampler = Resampler(clusters.count, material.resamples, material.seed)
+        return cls(
+            metric,
+            panel.systems,
+            point_readings(metric, panel.names, sums, sizes),
+            resampled_readings(metric, panel.names, sums, sizes, resampler),
+            {system: int(count) for system, count in zip(panel.systems, panel.scored.sum(axis=1), strict=True)},
+            {system: bool(panel.fake[at].any()) for at, system in enumerate(panel.systems)},
+        )
+
+    def value(self, reading: str, system: str) -> Numbers:
+        """(1,) the value on all cases; NaN where it is undefined."""
+        return self.points.of(reading, self.systems.index(system))
+
+    def resampled(self, reading: str, system: str) -> Numbers:
+        """(resamples,) the value under each resample."""
+        return self.draws.of(reading, self.systems.index(system))
+
+
+def summary_cell(summary: SystemSummary | None, reading: str, contender: Contender) -> Cell:
+    """One reading of one contender; its trouble, or a dash, where it has none."""
+    if contender.trouble:
+        return Cell(text=contender.trouble)
+    found = summary.estimate(reading) if summary is not None else None
+    if summary is None or found is None:
+        return Cell(text="–")
+    if found.value is None:
+        return Cell(text=f"failed ({summary.failed})" if summary.failed and not summary.scored else "–", n=found.n)
+    return Cell(value=found.value, low=found.low, high=found.high, n=found.n, unit=found.unit, fake=summary.fake)
+
+
+def by_system(systems: Sequence[SystemSummary]) -> dict[str, SystemSummary]:
+    """The summaries by the name of their system."""
+    return {summary.system: summary for summary in systems}
+
+
+def readings_of(material: Material, metric: Metric, entry: TableEntry) -> list[str]:
+    """The readings that a table names; those that the metric has. Raises UserError for one that it has not."""
+    board = material.board(metric)
+    known = list(dict.fromkeys(e.reading for system in board.systems for e in system.estimates))
+    for name in entry.readings:
+        if known and name not in known:
+            raise UserError(f"{short_spec(metric)} has no reading {name!r}", remedy=f"it has: {', '.join(known)}")
+    return list(entry.readings) or [metric.headline]
+
+
+def titled(entry: TableEntry, material: Material, several: bool) -> tuple[str, str]:
+    """(name, title) of a table, which tell it from that of another benchmark."""
+    name = f"{entry.label}-{material.name}" if several else entry.label
+    title = entry.title or entry.kind
+    return name, f"{title} ({material.name})" if several else title

@@ -1,0 +1,119 @@
+"""Which findings were found by whom: the sets of contenders, or of attempts of one, and how many of them found each.
+
+Sources of the shape: SWR-Bench (arXiv:2509.01494), Figure 6; AACR-Bench (arXiv:2601.19494), Table 8; the plot is
+UpSet (Lex et al., 2014).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from reviewgauge.analysis.study.material import Contender, Material
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.reports.study import Cell, Plot, Table
+from reviewgauge.core.results import Score
+from reviewgauge.core.specs import short_spec
+from reviewgauge.core.study import TableEntry
+
+JOIN = " & "
+NOBODY = "nobody"
+Finding = tuple[str, str]  # case, first reference of the group
+
+
+def overlap_tables(entry: TableEntry, material: Material, name: str, title: str) -> Iterator[Table]:
+    """Two tables for all contenders, or for the attempts of each: which sets found how many, and how many found it."""
+    metric = material.metric(entry.metric)
+    run = material.run(metric)
+    measured = [score for score in run.scores if score.matching is not None]
+    chosen = [c for c in material.chosen(entry) if not c.trouble]
+    if not measured or not chosen:
+        raise UserError(f"{short_spec(metric)} does not say who found what", remedy="hits and points do")
+    fake = any(score.fake for score in measured)
+    overlap = _Overlap(material, metric, entry, fake)
+    if entry.of == "reviewers":
+        names = {c.system: c.name for c in chosen}
+        found = _found(measured, lambda score: names.get(score.system))
+        yield from overlap.tables(name, title, found, list(dict.fromkeys(names.values())))
+        return
+    repeated = [c for c in chosen if len(_attempts(measured, c)) > 1]
+    if not repeated:
+        raise UserError(f"no reviewer of {material.name} has several attempts", remedy="attempts = 5")
+    for at, contender in enumerate(repeated):
+        sets = [f"attempt {number}" for number in _attempts(measured, contender)]
+        own = [score for score in measured if score.system == contender.system]
+        found = _found(own, lambda score: f"attempt {score.attempt}")
+        named = name if len(repeated) == 1 else f"{name}-{at + 1}"
+        yield from overlap.tables(named, f"{title}: {contender.name}", found, sets)
+
+
+def _attempts(scores: Sequence[Score], contender: Contender) -> list[int]:
+    return sorted({score.attempt for score in scores if score.system == contender.system})
+
+
+def _found(scores: Sequence[Score], name_of: Callable[[Score], str | None]) -> dict[Finding, set[str]]:
+    """By finding, who found it. Findings that nobody found are there, with nobody."""
+    found: dict[Finding, set[str]] = defaultdict(set)
+    for score in scores:
+        who = name_of(score)
+        if who is None or score.matching is None:
+            continue
+        for group in score.matching.groups:
+            members = found[score.case, group.group]
+            if group.hit:
+                members.add(who)
+    return found
+
+
+@dataclass(frozen=True)
+class _Overlap:
+    material: Material
+    metric: Metric
+    entry: TableEntry
+    fake: bool
+
+    def tables(self, name: str, title: str, found: Mapping[Finding, set[str]], sets: Sequence[str]) -> Iterator[Table]:
+        """Which sets found how many, and how many found each."""
+        if not found:
+            return
+        what = "attempts" if self.entry.of == "attempts" else "reviewers"
+        combos = Counter(tuple(one for one in sets if one in members) for members in found.values())
+        order = sorted(combos, key=lambda combo: (not combo, -combos[combo], [sets.index(one) for one in combo]))
+        provenance = self.material.provenance(self.metric)
+        yield Table(
+            name=name,
+            kind=self.entry.kind,
+            title=title,
+            columns=("found by", "findings", "share"),
+            rows=tuple(self._row(JOIN.join(combo) or NOBODY, found, set(combo).__eq__) for combo in order),
+            plot=Plot(kind="upset", columns=(1,)) if self.entry.plot and len(sets) > 1 else None,
+            shown=20,
+            provenance=provenance,
+            notes=(f"{len(found):,} findings; each is counted once, in the row of exactly those that found it",),
+        )
+        yield Table(
+            name=f"{name}-times",
+            kind=self.entry.kind,
+            title=f"{title}: how many {what} found a finding",
+            columns=(what, "findings", "share"),
+            rows=tuple(
+                self._row(str(size), found, lambda members, size=size: len(members) == size)  # type: ignore[misc]
+                for size in range(len(sets) + 1)
+            ),
+            provenance=provenance,
+            notes=(f"{len(found):,} findings",),
+        )
+
+    def _row(
+        self, text: str, found: Mapping[Finding, set[str]], counts: Callable[[set[str]], bool]
+    ) -> tuple[Cell, ...]:
+        """How many findings count, and their share of all, with an interval that resamples the changes."""
+        of_case: dict[str, list[float]] = defaultdict(list)
+        for (case, _), members in found.items():
+            of_case[case].append(float(counts(members)))
+        sums = {case: (sum(own), float(len(own))) for case, own in of_case.items()}
+        count = sum(above for above, _ in sums.values())
+        share = self.material.ratio_of(sums, fake=self.fake)
+        return Cell(text=text), Cell(value=count, n=len(found), unit="count", fake=self.fake), share

@@ -1,0 +1,162 @@
+"""How contenders do on the parts of a benchmark: by language, context level, category, type or any other fact.
+
+Weighted slices equal the total: that is asserted here for our figures, and checked for published ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, readings_of
+from reviewgauge.analysis.study.leaderboard import reading_label
+from reviewgauge.analysis.study.material import Contender, Material, by_system, summary_cell
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.reports.leaderboard import Leaderboard, SliceSummary, SystemSummary
+from reviewgauge.core.reports.study import Cell, Plot, Table
+from reviewgauge.core.study import TableEntry
+
+MOST_AXES = 12  # of a radar chart
+TOLERANCE = 1e-9
+
+
+def slices_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+    """Rows: the contenders, columns: the whole and the slices; or, with `rows = "slices"`, the other way round."""
+    metric = material.metric(entry.metric)
+    board = material.board(metric, (entry.by,))
+    pieces = [piece for piece in board.slices if piece.fact == entry.by]
+    readings = list(entry.readings) or _readings(board, pieces)
+    contenders = material.chosen(entry)
+    sums = [check_sums(metric, board, pieces, contender, reading) for contender in contenders for reading in readings]
+    shape = _by_slice if entry.rows == "slices" else _by_contender
+    columns, rows, texts = shape(entry, board, pieces, readings, contenders)
+    radar = entry.plot and shape is _by_contender and len(readings) == 1 and 3 <= len(pieces) <= MOST_AXES
+    unit = "changes that have any" if any(piece.facet for piece in pieces) else "changes"
+    counts = ", ".join(f"{piece.value} {piece.n}" for piece in pieces)
+    return Table(
+        name=name,
+        kind=entry.kind,
+        title=title,
+        columns=tuple(columns),
+        rows=tuple(rows),
+        texts=texts,
+        plot=Plot(kind="radar", columns=tuple(range(texts + 1, texts + 1 + len(pieces)))) if radar else None,
+        provenance=material.provenance(metric),
+        notes=(
+            f"{', '.join(map(reading_label, readings))} by {entry.by}; {unit}: {counts}",
+            *(["the slices of each row, weighted, give its total (checked)"] if all(sums) else []),
+        ),
+    )
+
+
+def _readings(board: Leaderboard, pieces: Sequence[SliceSummary]) -> list[str]:
+    """The headline; for a facet of findings alone, recall."""
+    if any(piece.facet for piece in pieces):
+        defined = [e.value for p in pieces for s in p.systems for e in s.estimates if e.reading == board.headline]
+        if not any(value is not None for value in defined):
+            return ["recall"]
+        known = {e.reading for s in board.systems for e in s.estimates}
+        return ["recall"] if "recall" in known else [board.headline]
+    return [board.headline]
+
+
+Shape = tuple[list[str], list[tuple[Cell, ...]], int]
+
+
+def _by_contender(
+    entry: TableEntry,
+    board: Leaderboard,
+    pieces: Sequence[SliceSummary],
+    readings: Sequence[str],
+    contenders: Sequence[Contender],
+) -> Shape:
+    several = len(readings) > 1
+    columns = ["reviewer", *(["reading"] if several else []), "all", *(piece.value for piece in pieces)]
+    rows = []
+    for contender in contenders:
+        for reading in readings:
+            lead = [Cell(text=contender.name), *([Cell(text=reading_label(reading))] if several else [])]
+            found = [
+                by_system(systems).get(contender.system) for systems in (board.systems, *(p.systems for p in pieces))
+            ]
+            rows.append((*lead, *(summary_cell(one, reading, contender) for one in found)))
+    return columns, rows, 2 if several else 1
+
+
+def _by_slice(
+    entry: TableEntry,
+    board: Leaderboard,
+    pieces: Sequence[SliceSummary],
+    readings: Sequence[str],
+    contenders: Sequence[Contender],
+) -> Shape:
+    several = len(contenders) > 1
+    columns = [entry.by, *(["reviewer"] if several else []), *entry.counts, *map(reading_label, readings)]
+    rows = []
+    for value, systems in [*((piece.value, piece.systems) for piece in pieces), ("all", board.systems)]:
+        for contender in contenders:
+            found = by_system(systems).get(contender.system)
+            lead = [Cell(text=value), *([Cell(text=contender.name)] if several else [])]
+            counts = [_count(found, part, contender) for part in entry.counts]
+            rows.append((*lead, *counts, *(summary_cell(found, reading, contender) for reading in readings)))
+    return columns, rows, 2 if several else 1
+
+
+def _count(summary: SystemSummary | None, part: str, contender: Contender) -> Cell:
+    if contender.trouble or summary is None:
+        return Cell(text="–")
+    if part not in summary.parts:
+        raise UserError(f"there is no count {part!r}", remedy=f"there is: {', '.join(summary.parts)}")
+    return Cell(value=summary.parts[part], n=summary.scored, unit="count", fake=summary.fake)
+
+
+def check_sums(
+    metric: Metric, board: Leaderboard, pieces: Sequence[SliceSummary], contender: Contender, reading: str
+) -> bool:
+    """Whether the parts of the slices, added up, give the reading of the whole; AssertionError where they give another.
+
+    False where that cannot be said: a reading of something that the slices do not count, or cases that may stand in
+    several slices.
+    """
+    whole = by_system(board.systems).get(contender.system)
+    own = [by_system(piece.systems).get(contender.system) for piece in pieces]
+    if whole is None or any(one is None for one in own) or contender.trouble:
+        return False
+    names = sorted(whole.parts)
+    totals = {name: sum(one.parts.get(name, 0.0) for one in own if one is not None) for name in names}
+    used = [name for name in names if totals[name] or not whole.parts[name]]
+    if any(piece.facet for piece in pieces) and len(used) < len(names) and not _counts_it(metric, reading, used, whole):
+        return False
+    expected = next((e.value for e in whole.estimates if e.reading == reading), None)
+    count = float(sum(one.scored for one in own if one is not None))
+    aggregate = MatrixAggregate(names, np.array([[totals[name]] for name in names]), np.array([count]))
+    found = readings_of(metric, aggregate).get(reading)
+    value = None if found is None or not np.isfinite(found[0]) else float(found[0])
+    if any(piece.facet for piece in pieces) and value != expected and reading not in ("recall", "precision"):
+        return False
+    assert _same(value, expected), (
+        f"{contender.name}: the slices by {pieces[0].fact} add up to {reading} {value}, and the whole has {expected}"
+    )
+    return True
+
+
+def _counts_it(metric: Metric, reading: str, used: Sequence[str], whole: SystemSummary) -> bool:
+    """Whether a reading of the whole needs none of the parts that the slices lack."""
+    names = sorted(whole.parts)
+    kept = {name: whole.parts[name] if name in used else 0.0 for name in names}
+    tables = [np.array([[parts[name]] for name in names]) for parts in (dict(whole.parts), kept)]
+    found = [
+        readings_of(metric, MatrixAggregate(names, t, np.array([float(whole.scored)]))).get(reading) for t in tables
+    ]
+    return all(one is not None for one in found) and _same(*(float(one[0]) for one in found if one is not None))
+
+
+def _same(one: float | None, other: float | None) -> bool:
+    undefined = [value is None or not math.isfinite(value) for value in (one, other)]
+    if any(undefined):
+        return all(undefined)
+    assert one is not None and other is not None
+    return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)

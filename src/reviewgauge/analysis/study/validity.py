@@ -1,0 +1,67 @@
+"""How far each metric agrees with people: rank correlation over reviews, and over systems."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.reports.study import Cell, Plot, Table
+from reviewgauge.core.reports.validity import Figure, MetricValidity, ValidityReport
+from reviewgauge.core.study import TableEntry
+
+
+def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: str) -> Table:
+    """Rows: a metric's reading and a dimension; columns: Spearman and Kendall over reviews and over systems."""
+    wanted = entry.dimensions or ((entry.dimension,) if entry.dimension else ())
+    found = [m for m in report.metrics if not wanted or m.dimension in wanted]
+    if not found:
+        known = ", ".join(dict.fromkeys(m.dimension for m in report.metrics))
+        raise UserError(f"nobody judged {', '.join(wanted)}", remedy=f"there is: {known}")
+    several = len({m.dimension for m in found}) > 1
+    rows = [row for m in found for row in _rows(m, several)]
+    texts = 2 if several else 1
+    return Table(
+        name=name,
+        kind=entry.kind,
+        title=title,
+        columns=(
+            *("metric", *(["dimension"] if several else [])),
+            *("Spearman", "Kendall", "Spearman of systems", "Kendall of systems"),
+        ),
+        rows=tuple(rows),
+        texts=texts,
+        plot=Plot(kind="forest", columns=(texts,)) if entry.plot and not several else None,
+        provenance=(
+            f"people and metrics on {report.dataset}, {report.reviews:,} reviews of {report.cases:,} changes, "
+            f"benchmark {report.benchmark[:12]}; {report.level:.0%} intervals: {report.resamples:,} bootstrap "
+            f"resamples of {_clusters(found)}, seed {report.seed}"
+        ),
+        notes=tuple(report.warnings),
+    )
+
+
+def _clusters(found: Sequence[MetricValidity]) -> str:
+    rows = found[0].correlations[0].rows
+    return f"{rows.clusters} clusters ({rows.clustered_by})"
+
+
+def _rows(metric: MetricValidity, several: bool) -> Iterator[tuple[Cell, ...]]:
+    """One for all reviews, and one for each other set of them (`grade < 5`)."""
+    named = f"{metric.label}: {metric.reading}"
+    label = metric.label if metric.baseline or metric.reading in ("mean", "") else named
+    for at, found in enumerate(metric.correlations):
+        ranking = metric.ranking if at == 0 else None
+        yield (
+            Cell(text=label if at == 0 else f"{label} ({found.rows.name})"),
+            *([Cell(text=metric.dimension)] if several else []),
+            _cell(found.spearman, metric.fake),
+            _cell(found.kendall, metric.fake),
+            _cell(ranking.spearman if ranking else None, metric.fake),
+            _cell(ranking.kendall if ranking else None, metric.fake),
+        )
+
+
+def _cell(figure: Figure | None, fake: bool) -> Cell:
+    if figure is None or figure.value is None:
+        return Cell(text="–")
+    return Cell(value=figure.value, low=figure.low, high=figure.high, n=figure.n, fake=fake)

@@ -1,0 +1,155 @@
+"""What a study will take: it is rehearsed once, in folders that are thrown away, with the fake model for all."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from reviewgauge.api.review import naming_code_of, teach_all
+from reviewgauge.api.study_plan import BenchmarkPlan, Entrant
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Progress, Reviewer
+from reviewgauge.core.reports.study import CellCost, Estimate, Trouble
+from reviewgauge.core.specs import short_spec
+from reviewgauge.engine.review import import_reviews, what_to_review
+from reviewgauge.engine.review import review as review_all
+from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt, executor_for
+from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFolder
+from reviewgauge.engine.run.manifest import MANIFEST
+from reviewgauge.engine.run.model_options import ModelOptions, spending
+from reviewgauge.engine.score import rehearse_score
+from reviewgauge.models.chat.client import ChatClient
+from reviewgauge.models.request.prices import FAKE
+
+SECONDS_A_CALL, TOKENS_A_SECOND = 2.0, 50.0  # of a hosted model: a guess, and the estimate says so
+
+
+@dataclass
+class Rehearsal:
+    """What was counted so far."""
+
+    client: ChatClient
+    attempts: int
+    options: ModelOptions
+    stop: Interruption
+    progress: Progress | None
+    reviews: int = 0
+    parts: list[CellCost] = field(default_factory=list)
+    troubles: list[Trouble] = field(default_factory=list)
+
+    def add(self, plan: BenchmarkPlan) -> None:
+        """Rehearse one benchmark; where no model is asked, its reviews are counted alone."""
+        with _copy(plan) as folder:
+            for one in plan.entrants:
+                try:
+                    with naming_code_of(plan.dataset), self._part(plan, _name(one)) as part:
+                        part["reviews"] = self._review(plan, one, folder)
+                except UserError as error:
+                    self.troubles.append(Trouble(benchmark=plan.name, what=_name(one), why=str(error)))
+            for metric in plan.metrics:
+                if not metric.models:
+                    continue
+                try:
+                    with self._part(plan, short_spec(metric)):
+                        executor = executor_for(metric, None, self.options.in_flight, otherwise=1)
+                        watched = abort_on_interrupt(self.stop, self.progress)
+                        rehearse_score(folder, metric, executor=executor, stop=self.stop, progress=watched)
+                except UserError as error:
+                    self.troubles.append(Trouble(benchmark=plan.name, what=short_spec(metric), why=str(error)))
+
+    def _review(self, plan: BenchmarkPlan, one: Entrant, folder: RunFolder) -> int:
+        """Rehearse what is missing of one reviewer; returns how many reviews that is."""
+        judged = any(metric.models for metric in plan.metrics)
+        if one.reviewer is None:
+            if not judged:
+                return 0
+            totals = import_reviews(folder, plan.dataset.recorded(**one.parameters)[0])
+            return totals.done
+        todo = what_to_review(plan.cases, folder.outcomes(), one.reviewer.system, attempts=self.attempts).items
+        if not todo or not (one.models or (judged and not one.reviewer.learns)):
+            return len(todo)
+        watched = abort_on_interrupt(self.stop, self.progress)
+        taught, _ = teach_all([one.reviewer], plan.entry.train or None, plan.cases, watched, dry_run=True)
+        executor = executor_for(one.reviewer, None, self.options.in_flight, otherwise=2)
+        for reviewer in taught:
+            assert isinstance(reviewer, Reviewer)
+            review_all(folder, reviewer, executor=executor, attempts=self.attempts, stop=self.stop, progress=watched)
+        return len(todo)
+
+    @contextmanager
+    def _part(self, plan: BenchmarkPlan, what: str) -> Iterator[dict[str, int]]:
+        """Count what is asked meanwhile."""
+        before = self.client.budget.totals
+        found: dict[str, int] = {}
+        yield found
+        after = self.client.budget.totals
+        self.reviews += found.get("reviews", 0)
+        cost = None if after.unpriced else round(after.dollars - before.dollars, 12)
+        calls = after.calls - before.calls
+        self.parts.append(CellCost(benchmark=plan.name, what=what, calls=calls, dollars=cost, **found))
+
+
+def estimate(
+    plans: Sequence[BenchmarkPlan],
+    attempts: int,
+    options: ModelOptions,
+    stop: Interruption,
+    progress: Progress | None,
+) -> Estimate:
+    """Rehearse the whole study: calls that cells share, and those in the cache, are counted once. Writes nothing."""
+    options = replace(options, dry_run=True, budget=None, replay=None)
+    began = time.monotonic()
+    with options.client() as client:
+        rehearsal = Rehearsal(client, attempts, options, stop, progress)
+        for plan in plans:
+            rehearsal.add(plan)
+        spent = spending(client)
+        waiting = [one for spec, one in client.budget.by_model.items() if FAKE not in (spec.provider, spec.model)]
+    calls = sum(one.calls for one in waiting)
+    tokens = sum(one.tokens_out for one in waiting)
+    if spent.tokens_out and spent.calls:  # answers as long as those in the cache to such questions
+        tokens = round(tokens * spent.tokens_out / max(1, client.budget.totals.tokens_out))
+    waits = [(calls * SECONDS_A_CALL + tokens / TOKENS_A_SECOND) / options.in_flight]
+    waits += [60 * calls / options.requests_per_minute] if options.requests_per_minute else []
+    used = sum(one.tokens_in for one in waiting) + tokens
+    waits += [60 * used / options.tokens_per_minute] if options.tokens_per_minute else []
+    return Estimate(
+        reviewers=len({cell.name for plan in plans for cell in plan.cells}),
+        benchmarks=len(plans),
+        cells=sum(len(plan.cells) for plan in plans),
+        reviews=rehearsal.reviews,
+        calls=spent.calls,
+        reused=spent.reused,
+        tokens_in=spent.tokens_in,
+        tokens_out=spent.tokens_out,
+        dollars=spent.dollars,
+        worst=spent.worst,
+        unpriced=spent.unpriced,
+        invented=spent.invented,
+        seconds=round(time.monotonic() - began + max(waits), 1),
+        parts=tuple(rehearsal.parts),
+        troubles=tuple(rehearsal.troubles),
+    )
+
+
+def _name(one: Entrant) -> str:
+    return ", ".join(dict.fromkeys(cell.name for cell in one.cells))
+
+
+@contextmanager
+def _copy(plan: BenchmarkPlan) -> Iterator[RunFolder]:
+    """A run folder to rehearse in, with what the study has already."""
+    with tempfile.TemporaryDirectory(prefix="reviewgauge-study-") as home:
+        path = Path(home) / "run"
+        if plan.there:
+            path.mkdir()
+            for name in (MANIFEST, CASES, REVIEWS, SCORES, LABELS):
+                if (plan.run / name).is_file():
+                    shutil.copyfile(plan.run / name, path / name)
+        with RunFolder.create(path, dataset=plan.label, dataset_path="", cases=plan.cases) as folder:
+            yield folder

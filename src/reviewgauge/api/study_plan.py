@@ -1,0 +1,162 @@
+"""The benchmarks of a study with their plug-ins made: specs become objects here, and what is wrong with one is said."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from reviewgauge.api.resolve import find_dataset, find_stages, staged_label
+from reviewgauge.api.review import find_reviewer
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Dataset, Metric, Reviewer, Stage
+from reviewgauge.core.records import Case
+from reviewgauge.core.specs import load, load_from, names, parse_spec, signature
+from reviewgauge.core.study import BenchmarkEntry, StudyFile
+from reviewgauge.core.trust import FromFile
+from reviewgauge.engine.build.pipeline import apply_stages
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
+from reviewgauge.engine.score import usual_metric
+from reviewgauge.engine.study.grid import GridCell, grid
+
+RUNS = "runs"
+TRUST = "if you trust the file, add --trust"
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """One different reviewer of a benchmark, and the cells that are this very one. `reviewer` None: recorded ones."""
+
+    spec: str
+    reviewer: Reviewer | None
+    cells: tuple[GridCell, ...]
+
+    @property
+    def models(self) -> bool:
+        """Whether it asks a model."""
+        return self.reviewer is not None and bool(self.reviewer.models)
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        """The parameters of recorded reviews."""
+        return dict(parse_spec(self.spec).parameters)
+
+
+@dataclass(frozen=True)
+class BenchmarkPlan:
+    """One benchmark: its data, who reviews it, and what is measured. `run` is its run folder."""
+
+    entry: BenchmarkEntry
+    dataset: Dataset
+    stages: tuple[Stage, ...]
+    cells: tuple[GridCell, ...]
+    entrants: tuple[Entrant, ...]
+    run: Path
+    wanted: tuple[Metric, ...]
+
+    @property
+    def name(self) -> str:
+        """Its name in the study."""
+        return self.entry.label
+
+    @property
+    def label(self) -> str:
+        """The data set and what narrowed it."""
+        return staged_label(self.dataset, self.stages)
+
+    @cached_property
+    def cases(self) -> list[Case]:
+        """Its cases. Raises UserError where the data is not at hand, or nothing is left."""
+        cases = apply_stages(self.dataset.cases(), self.stages)[0]
+        if not cases:
+            raise UserError(f"the benchmark {self.name!r} ({self.label}) holds no cases")
+        return cases
+
+    @cached_property
+    def digest(self) -> str:
+        """The hash of its cases."""
+        return benchmark_hash(self.cases)
+
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """What is measured; the usual metric of its task where the file names none."""
+        return self.wanted or (load(Metric, usual_metric({case.change.task for case in self.cases})),)
+
+    @property
+    def there(self) -> bool:
+        """Whether the study was begun on it."""
+        return (self.run / MANIFEST).exists()
+
+    def check_unchanged(self) -> None:
+        """Raise UserError where the run was made on other cases."""
+        if self.there and (known := RunFolder.open(self.run).manifest).benchmark != self.digest:
+            changed = "the data changed since" if known.dataset == self.label else f"it is {self.label} now"
+            raise UserError(
+                f"the benchmark {self.name!r} is another than that of {self.run} ({known.dataset}, "
+                f"{known.benchmark[:12]}; now {self.digest[:12]}): {changed}",
+                remedy="put the data back, or use another folder: results on both must not be mixed",
+            )
+
+
+def plan_study(study: StudyFile, out: Path, origin: FromFile | None) -> list[BenchmarkPlan]:
+    """The plans of all benchmarks. `origin` is who wrote the file; None: the user trusts it. Raises UserError."""
+    source = origin.file if origin else "the study"
+    cells = grid(study, source)
+    plans = []
+    for entry in study.benchmark:
+        stages = list(entry.stages) + ([f"first(cases={entry.limit})"] if entry.limit else [])
+        for word in stages:
+            _gate(Stage, word, origin)
+        for word in (entry.data, entry.train):
+            if "(" in word:
+                _gate(Dataset, word, origin)
+        own = cells[entry.label]
+        plans.append(
+            BenchmarkPlan(
+                entry,
+                find_dataset(entry.data, entry.source or None),
+                tuple(find_stages(stages)),
+                tuple(own),
+                tuple(_entrants(own, origin)),
+                out / RUNS / entry.label,
+                tuple(_metrics(study.metrics_of(entry), origin)),
+            )
+        )
+    return plans
+
+
+def _entrants(cells: Sequence[GridCell], origin: FromFile | None) -> Iterator[Entrant]:
+    """The different reviewers among the cells, in their order."""
+    made: dict[str, tuple[str, Reviewer | None, list[GridCell]]] = {}
+    for cell in cells:
+        _gate(Reviewer, cell.spec, origin)
+        found = find_reviewer(cell.spec)
+        reviewer = found if isinstance(found, Reviewer) else None
+        key = cell.spec if reviewer is None else signature(reviewer)
+        made.setdefault(key, (cell.spec, reviewer, []))[2].append(cell)
+    for spec, reviewer, own in made.values():
+        yield Entrant(spec, reviewer, tuple(own))
+
+
+def _metrics(words: Sequence[str], origin: FromFile | None) -> Iterator[Metric]:
+    seen = set()
+    for word in words:
+        _gate(Metric, word, origin)
+        metric = load(Metric, word)
+        if signature(metric) not in seen:
+            seen.add(signature(metric))
+            yield metric
+
+
+def _gate(
+    kind: type[Dataset] | type[Stage] | type[Reviewer] | type[Metric], word: str, origin: FromFile | None
+) -> None:
+    """Raise UserError for what only the user may decide, such as a program to run."""
+    if origin is None or word == "recorded" or word.startswith("recorded("):
+        return
+    is_spec = "(" in word or word in names(kind.kind)
+    if kind is Reviewer and not is_spec and ("/" in word or Path(word).exists()):
+        raise origin.refuse(f"the reviewer {word} is a file or a program of this machine")
+    load_from(kind, word, origin)

@@ -1,0 +1,122 @@
+"""What `study` reports: the estimate, and tables of one form, whatever they are about."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from reviewgauge.core.base import Record
+
+
+class Cell(Record):
+    """A figure with its interval, the number of things behind it and its unit; or a `text`, where there is none.
+
+    `published` is what a paper prints in this place. `fake`: a fake model had a part in it.
+    """
+
+    text: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    unit: str = "share"
+    published: float | None = None
+    fake: bool = False
+
+
+class Plot(Record):
+    """How a table is drawn, from the positions of its columns.
+
+    forest: one column with intervals; radar: one axis a column; stacked: columns as parts of a bar; upset: the first
+    column has the sets of a row, joined by ` & `; frontier: the second column against the first.
+    """
+
+    kind: Literal["forest", "radar", "stacked", "upset", "frontier"]
+    columns: tuple[int, ...]
+    label: int = 0
+
+
+class Table(Record):
+    """One table: rows of cells under `columns`. `provenance` says what the figures rest on, `notes` what to know.
+
+    `texts` counts the columns on the left that name a row. The first `shown` rows are shown; the CSV has all.
+    """
+
+    name: str
+    kind: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    texts: int = 1
+    shown: int = 60
+    plot: Plot | None = None
+    provenance: str = ""
+    source: str = ""  # of the published values
+    notes: tuple[str, ...] = ()
+
+
+class Trouble(Record):
+    """A cell of the grid that has no result, and why."""
+
+    benchmark: str
+    what: str  # the reviewer, the metric or the table
+    why: str
+
+
+class CellCost(Record):
+    """What one reviewer, or one metric, is estimated to take on one benchmark."""
+
+    benchmark: str
+    what: str
+    reviews: int = 0
+    calls: int = 0
+    dollars: float | None = None
+
+
+class Estimate(Record):
+    """What a study will take: shared calls are counted once. `dollars` is None where a price is not known.
+
+    `seconds` is a guess: the rehearsal's own time on this machine, and waiting for the models.
+    """
+
+    reviewers: int
+    benchmarks: int
+    cells: int
+    reviews: int
+    calls: int = 0
+    reused: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    dollars: float | None = 0.0
+    worst: float | None = None
+    unpriced: tuple[str, ...] = ()
+    invented: bool = False
+    seconds: float = Field(default=0.0, ge=0)
+    parts: tuple[CellCost, ...] = ()
+    troubles: tuple[Trouble, ...] = ()
+
+
+class BenchmarkFacts(Record):
+    """One benchmark of a study: its data and stages, the hash of its cases, and their number."""
+
+    name: str
+    dataset: str
+    benchmark: str
+    cases: int
+    reviewers: int
+    metrics: tuple[str, ...]
+
+
+class StudyReport(Record):
+    """The tables of a study; the same to the byte for the same reviews. `on` is the variant of the file."""
+
+    schema_version: Literal[1] = 1
+    title: str
+    source: str = ""
+    on: str = ""
+    attempts: int
+    benchmarks: tuple[BenchmarkFacts, ...]
+    tables: tuple[Table, ...]
+    troubles: tuple[Trouble, ...] = ()
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,203 @@
+"""The file of a study: which benchmarks, reviewers, metrics and tables. Read from TOML; see docs/guides/study.md."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.parsing import first_problem
+
+TableKind = Literal["leaderboard", "ablation", "slices", "distribution", "overlap", "attempts", "cost", "validity"]
+NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")  # of a benchmark or a table: also that of a file
+
+
+class BenchmarkEntry(Record):
+    """Cases to review: `data`, `from` and `stages` as for `review`. `metrics` instead of those of the file."""
+
+    name: str = ""
+    data: str
+    source: str = Field(default="", alias="from")
+    stages: tuple[str, ...] = ()
+    limit: int | None = Field(default=None, ge=1)
+    train: str = ""
+    metrics: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The name that the file gives it, or that of its data."""
+        return self.name or re.sub(r"[^\w.+-]+", "-", self.data).strip("-.") or "data"
+
+
+class ReviewerEntry(Record):
+    """Who reviews. Words in braces in `spec` and `name` are axes, one reviewer for each combination of their values.
+
+    `{benchmark}` is the name of the benchmark. `benchmarks`: only on these.
+    """
+
+    spec: str
+    name: str = ""
+    benchmarks: tuple[str, ...] = ()
+
+
+class Published(Record):
+    """What a paper prints in the place of this table: its values by row and column, `percent` if so printed.
+
+    `weights` (by column) and `total` (a column): the weighted mean of the columns should be the value of the total.
+    """
+
+    source: str
+    note: str = ""
+    percent: bool = False
+    weights: Mapping[str, float] = Field(default_factory=dict)
+    total: str = ""
+    values: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
+
+
+class TableEntry(Record):
+    """One table of the study. Every kind reads some of these; docs/guides/study.md says which."""
+
+    kind: TableKind
+    name: str = ""
+    title: str = ""
+    benchmarks: tuple[str, ...] = ()
+    reviewers: tuple[str, ...] = ()  # names or patterns (`prompt *`); empty stands for all
+    metric: str = ""
+    metrics: tuple[str, ...] = ()
+    readings: tuple[str, ...] = ()
+    counts: tuple[str, ...] = ()
+    by: str = ""
+    rows: Literal["reviewers", "slices"] = "reviewers"
+    axis: str = ""
+    baseline: str = ""
+    across: str = ""
+    groups: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    of: Literal["reviewers", "attempts"] = "reviewers"
+    dimension: str = ""
+    dimensions: tuple[str, ...] = ()
+    plot: bool = True
+    published: Published | None = None
+
+    @property
+    def label(self) -> str:
+        """The name that the file gives it, or its kind."""
+        return self.name or self.kind
+
+
+class StudyFile(Record):
+    """The whole file. `on` has, by a name, what stands in the place of the entries above with `--on NAME`."""
+
+    title: str
+    source: str = ""
+    notes: tuple[str, ...] = ()
+    attempts: int = Field(default=1, ge=1)
+    metrics: tuple[str, ...] = ()
+    axes: Mapping[str, tuple[str, ...] | Mapping[str, str]] = Field(default_factory=dict)
+    benchmark: tuple[BenchmarkEntry, ...] = Field(min_length=1)
+    reviewer: tuple[ReviewerEntry, ...] = Field(min_length=1)
+    table: tuple[TableEntry, ...] = ()
+    on: Mapping[str, Mapping[str, Any]] = Field(default_factory=dict)
+
+    def metrics_of(self, benchmark: BenchmarkEntry) -> tuple[str, ...]:
+        """The metrics of one benchmark: its own, or those of the file; none stands for the usual one of its task."""
+        return benchmark.metrics or self.metrics
+
+    def values_of(self, axis: str) -> Mapping[str, str]:
+        """The values of an axis by their names; a value without a name is its own."""
+        found = self.axes[axis]
+        return found if isinstance(found, Mapping) else {value: value for value in found}
+
+
+def read_study(raw: bytes, source: str, on: str = "") -> StudyFile:
+    """The study in the text of a TOML file, with `on` that variant of it. Raises BadInput for whatever is wrong."""
+    try:
+        found = tomllib.loads(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        raise BadInput(source, "is not UTF-8", remedy="save it as UTF-8") from None
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise BadInput(source, f"is not valid TOML: {error}") from None
+    variants = found.get("on", {})
+    if on:
+        if not isinstance(variants, dict) or not isinstance(variants.get(on), dict):
+            there = ", ".join(variants) if isinstance(variants, dict) and variants else "no variant"
+            raise BadInput(source, f"has no [on.{on}]", remedy=f"there is: {there}")
+        found = {**found, **variants[on]}
+    study = _checked(found, source)
+    for name, variant in variants.items():  # the other variants are read too, so that a mistake shows at once
+        if name != on:
+            _checked({**found, **variant}, f"{source}, [on.{name}]")
+    return study
+
+
+def _checked(found: Mapping[str, Any], source: str) -> StudyFile:
+    try:
+        study = StudyFile.model_validate(found)
+    except ValidationError as error:
+        raise _explained(error, source) from None
+    for what, names in (("benchmark", [b.label for b in study.benchmark]), ("table", [t.label for t in study.table])):
+        for at, name in enumerate(names, 1):
+            where = f"[[{what}]] {at}"
+            if not NAME.fullmatch(name):
+                raise BadInput(source, f"{where}: {name!r} is no name for a file", remedy="letters, digits and . _ + -")
+            if name in names[: at - 1]:
+                raise BadInput(source, f"{where}: a second {what} is called {name!r}", remedy='give it a name = "..."')
+    _check_words(study, source)
+    return study
+
+
+def _check_words(study: StudyFile, source: str) -> None:
+    """Raise BadInput where an entry names a benchmark, an axis or a value that the file does not have."""
+    benchmarks = [benchmark.label for benchmark in study.benchmark]
+    for kind, entries in (("reviewer", study.reviewer), ("table", study.table)):
+        for at, entry in enumerate(entries, 1):
+            for name in entry.benchmarks:  # type: ignore[attr-defined]  # both kinds of entries have them
+                _check_known(source, f"[[{kind}]] {at}, benchmarks", name, benchmarks)
+    for at, table in enumerate(study.table, 1):
+        where = f"[[table]] {at} ({table.label})"
+        for key in ("axis", "across"):
+            if name := getattr(table, key):
+                _check_known(source, f"{where}, {key}", name, list(study.axes))
+        if table.kind == "ablation":
+            if not table.axis or not table.baseline:
+                raise BadInput(source, f"{where}: an ablation needs axis and baseline", remedy='axis = "context"')
+            _check_known(source, f"{where}, baseline", table.baseline, list(study.values_of(table.axis)))
+        if table.kind == "slices" and not table.by:
+            raise BadInput(source, f"{where}: slices need by", remedy='by = "language"')
+
+
+def _check_known(source: str, where: str, name: str, known: list[str]) -> None:
+    if name not in known:
+        raise BadInput(source, f"{where}: there is no {name!r}", remedy=f"there is: {', '.join(known) or 'none'}")
+
+
+def _explained(error: ValidationError, source: str) -> BadInput:
+    """The first complaint, with the table of the file, the key, and what there is."""
+    detail = error.errors(include_url=False, include_context=False)[0]
+    place = [part for part in detail["loc"] if part not in ("tuple[str, ...]", "dict[str,str]")]
+    where, keys = _located(place)
+    if detail["type"] == "extra_forbidden":
+        model = _MODELS.get(str(place[0]) if len(place) > 1 else "", StudyFile)
+        if len(place) > 3 and place[2] == "published":
+            model = Published
+        known = ", ".join(sorted(field.alias or name for name, field in model.model_fields.items()))
+        return BadInput(source, f"{where}: there is no key {keys!r}", remedy=f"there is: {known}")
+    if detail["type"] == "missing":
+        return BadInput(source, f"{where}: {keys} is missing")
+    return BadInput(source, f"{where}: {keys} {first_problem(error)[1]}")
+
+
+def _located(place: list[Any]) -> tuple[str, str]:
+    """(the table of the file, the key in it)."""
+    if len(place) > 1 and isinstance(place[1], int):
+        return f"[[{place[0]}]] {place[1] + 1}", ".".join(map(str, place[2:])) or "the entry"
+    if len(place) > 1:
+        return f"[{place[0]}]", ".".join(map(str, place[1:]))
+    return "the top of the file", str(place[0]) if place else "the file"
+
+
+_MODELS: dict[str, type[Record]] = {"benchmark": BenchmarkEntry, "reviewer": ReviewerEntry, "table": TableEntry}

@@ -1,0 +1,100 @@
+"""Every combination of the axes as reviewers, and what must not change between two runs of a study."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import product
+
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.study import BenchmarkEntry, ReviewerEntry, StudyFile
+
+BENCHMARK = "benchmark"  # the word in braces for the name of the benchmark
+_WORD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
+
+
+@dataclass(frozen=True)
+class GridCell:
+    """One reviewer on one benchmark. `coordinates` are the names of the values of its axes."""
+
+    benchmark: str
+    name: str
+    spec: str
+    coordinates: Mapping[str, str] = field(default_factory=dict)
+
+
+def grid(study: StudyFile, source: str) -> dict[str, list[GridCell]]:
+    """The cells of each benchmark, in the order of the file. Raises BadInput."""
+    found: dict[str, list[GridCell]] = {}
+    for benchmark in study.benchmark:
+        cells: list[GridCell] = []
+        for at, reviewer in enumerate(study.reviewer, 1):
+            if not reviewer.benchmarks or benchmark.label in reviewer.benchmarks:
+                cells += _cells(study, benchmark, reviewer, f"{source}, [[reviewer]] {at}")
+        names = [cell.name for cell in cells]
+        if twice := next((name for at, name in enumerate(names) if name in names[:at]), None):
+            remedy = 'name them by their axes: name = "prompt {model}"'
+            raise BadInput(source, f"two reviewers are called {twice!r}", remedy=remedy)
+        if not cells:
+            raise BadInput(source, f"no reviewer is for the benchmark {benchmark.label!r}")
+        found[benchmark.label] = cells
+    return found
+
+
+def _cells(study: StudyFile, benchmark: BenchmarkEntry, reviewer: ReviewerEntry, where: str) -> Iterator[GridCell]:
+    axes = [name for name in words_in(reviewer.spec) if name != BENCHMARK]
+    for name in dict.fromkeys([*axes, *words_in(reviewer.name)]):
+        if name not in study.axes and name != BENCHMARK:
+            known = ", ".join([*study.axes, BENCHMARK])
+            raise BadInput(where, f"there is no axis {name!r}", remedy=f"there is: {known}; {{{{{name}}}}} is no axis")
+        if name not in axes and name != BENCHMARK:
+            raise BadInput(where, f"the name has {{{name}}}, and the spec has not")
+    for values in product(*(study.values_of(axis).items() for axis in axes)):
+        names = {axis: label for axis, (label, _) in zip(axes, values, strict=True)} | {BENCHMARK: benchmark.label}
+        words = {axis: value for axis, (_, value) in zip(axes, values, strict=True)} | {BENCHMARK: benchmark.label}
+        spec = filled(reviewer.spec, words)
+        name = filled(reviewer.name, names) if reviewer.name else spec
+        yield GridCell(benchmark.label, name, spec, {axis: names[axis] for axis in axes})
+
+
+def words_in(template: str) -> list[str]:
+    """The words in braces, each once."""
+    return list(dict.fromkeys(found[1] for found in _WORD.finditer(template) if found[1]))
+
+
+def filled(template: str, words: Mapping[str, str]) -> str:
+    """The template with its words in braces replaced; double braces stand for single ones."""
+    return _WORD.sub(lambda found: words[found[1]] if found[1] else found[0][0], template)
+
+
+def check_extension(before: StudyFile, now: StudyFile, source: str, folder: str) -> None:
+    """Raise UserError unless `now` has all of `before`: what a study adds goes on, what it changes does not mix."""
+    remedy = f"put it back as in {folder}/study.toml, or use another folder"
+    if now.attempts < before.attempts:
+        raise UserError(f"{source}: attempts = {now.attempts}, and {folder} has {before.attempts}", remedy=remedy)
+    known = {benchmark.label: benchmark for benchmark in now.benchmark}
+    for old in before.benchmark:
+        new = known.get(old.label)
+        if new is None:
+            raise UserError(f"{source}: the benchmark {old.label!r} of {folder} is gone", remedy=remedy)
+        for key in ("data", "source", "stages", "limit", "train"):
+            if getattr(new, key) != getattr(old, key):
+                what = f"{key} of the benchmark {old.label!r} was {_shown(getattr(old, key))}"
+                raise UserError(f"{source}: {what}, and is {_shown(getattr(new, key))} now", remedy=remedy)
+        if gone := [metric for metric in before.metrics_of(old) if metric not in now.metrics_of(new)]:
+            raise UserError(f"{source}: the metric {gone[0]} of {old.label!r} is gone", remedy=remedy)
+    cells = {(c.benchmark, c.name): c.spec for own in grid(now, source).values() for c in own}
+    for own in grid(before, f"{folder}/study.toml").values():
+        for cell in own:
+            spec = cells.get((cell.benchmark, cell.name))
+            if spec is None:
+                raise UserError(f"{source}: the reviewer {cell.name!r} of {folder} is gone", remedy=remedy)
+            if spec != cell.spec:
+                raise UserError(
+                    f"{source}: the reviewer {cell.name!r} was {cell.spec}, and is {spec} now", remedy=remedy
+                )
+
+
+def _shown(value: object) -> str:
+    return "not given" if value in ("", (), None) else repr(value)

@@ -1,0 +1,192 @@
+"""`study`: the same tables after kills, nothing done twice, and bad days that are named."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from fickle_changes import fickle_case
+from reviewgauge.api.study import StudyResult, study
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.reports.study import Estimate
+from reviewgauge.engine.run.journal import Lock
+from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.models.fake.server import FakeServer
+
+TEXT = """
+title = "which model?"
+attempts = 2
+metrics = ["hits", "points(model='fake:rules')"]
+[axes]
+model = { steady = "fake:rules", fickle = "fake:fickle-30" }
+[[benchmark]]
+name = "small"
+data = "bench.jsonl"
+[[reviewer]]
+name = "{model}"
+spec = 'prompt(model="{model}", scope="change")'
+[[reviewer]]
+spec = "parrot"
+[[table]]
+kind = "leaderboard"
+[[table]]
+kind = "overlap"
+of = "attempts"
+reviewers = ["fickle"]
+[[table]]
+kind = "cost"
+metric = "points"
+"""
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    write_bench(tmp_path)
+    (tmp_path / "study.toml").write_text(TEXT)
+    return tmp_path
+
+
+def write_bench(folder: Path, cases: int = 8) -> None:
+    (folder / "bench.jsonl").write_bytes(b"".join(fickle_case(number, 4).to_line() for number in range(cases)))
+
+
+def written(out: Path) -> dict[str, bytes]:
+    files = [*sorted((out / "tables").iterdir()), out / "report.html", out / "study.json"]
+    return {path.name: path.read_bytes() for path in files}
+
+
+def made(result: StudyResult) -> dict[str, dict[str, str]]:
+    """By table, the second column of each row by its name."""
+    assert result.report is not None
+    return {
+        table.name: {row[0].text: row[1].text or f"{row[1].value:.3f}" for row in table.rows}
+        for table in result.report.tables
+    }
+
+
+def test_killed_at_random_points_the_tables_are_the_same(here: Path) -> None:
+    undisturbed = study("study.toml", out="whole", resamples=50)
+    assert undisturbed.ok and set(made(undisturbed)) == {"leaderboard", "overlap", "overlap-times", "cost"}
+    command = [sys.executable, "-m", "reviewgauge", "study", "study.toml", "-o", "killed", "--resamples", "50"]
+    draw, killed = random.Random(7), 0
+    for _ in range(6):
+        lines = draw.randrange(1, 40)  # of 48 reviews and 96 scores: killed when so many more are on the disk
+        before = recorded(here / "killed")
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and recorded(here / "killed") < before + lines:
+            time.sleep(0.002)
+        if process.poll() is None:
+            os.kill(process.pid, signal.SIGKILL)
+            killed += 1
+        process.wait()
+    assert killed >= 3
+    found = study("study.toml", out="killed", resamples=50)
+    assert found.ok
+    assert written(here / "killed") == written(here / "whole")
+    assert study("study.toml", out="killed", resamples=50).calls == 0
+
+
+def recorded(out: Path) -> int:
+    files = [out / "runs" / "small" / name for name in ("reviews.jsonl", "scores.jsonl")]
+    return sum(file.read_bytes().count(b"\n") for file in files if file.exists())
+
+
+def test_what_the_file_gains_is_done_and_nothing_else(here: Path) -> None:
+    study("study.toml", out="out", resamples=50)
+    more = TEXT.replace('fickle = "fake:fickle-30"', 'fickle = "fake:fickle-30", third = "fake:fickle-60"')
+    (here / "study.toml").write_text(more)
+    seen: list[Estimate] = []
+    found = study("study.toml", out="out", resamples=50, announce=seen.append)
+    assert seen[0].reviews == 16
+    assert list(made(found)["leaderboard"]) == list(dict.fromkeys(made(found)["leaderboard"])) and found.ok
+    assert "third" in made(found)["leaderboard"]
+
+
+def test_the_estimate_is_what_is_paid_and_writes_nothing(here: Path) -> None:
+    foreseen = study("study.toml", out="out", models=ModelOptions(dry_run=True)).estimate
+    assert not (here / "out").exists()
+    assert (foreseen.cells, foreseen.reviews) == (3, 48)
+    found = study("study.toml", out="out", resamples=50)
+    assert found.calls == foreseen.calls
+    assert found.dollars == pytest.approx(foreseen.dollars)
+
+
+def test_a_model_that_vanishes_is_a_failed_cell_and_the_rest_goes_on(here: Path) -> None:
+    with FakeServer() as server:
+        gone = server.spec("rules")
+    text = TEXT.replace('fickle = "fake:fickle-30"', f'fickle = "fake:fickle-30", gone = "{gone}?timeout=1"')
+    (here / "study.toml").write_text(text)
+    with pytest.raises(UserError, match=r"an address on the network, which a file may not decide \(.*--trust\)"):
+        study("study.toml", out="out", resamples=50)
+    found = study("study.toml", out="out", resamples=50, trust=True)
+    board = made(found)["leaderboard"]
+    assert board["gone"].startswith("failed: ") and float(board["steady"]) >= 0
+    assert found.report is not None and [one.what for one in found.report.troubles] == ["gone"] and not found.ok
+
+
+def test_a_budget_that_ends_in_the_middle_keeps_what_was_paid_for(here: Path) -> None:
+    whole = study("study.toml", out="whole", resamples=50)
+    assert whole.dollars
+    out = study("study.toml", out="out", resamples=50, models=ModelOptions(budget=whole.dollars / 3, cache=False))
+    assert "budget" in out.stopped and out.report is not None and not out.ok
+    assert (out.dollars or 0) <= whole.dollars / 3
+    assert 0 < recorded(here / "out") < recorded(here / "whole")
+    board = made(out)["leaderboard"]
+    assert board["parrot"] == made(whole)["leaderboard"]["parrot"]
+    assert "failed: " in board["fickle"]
+    rest = study("study.toml", out="out", resamples=50, models=ModelOptions(budget=whole.dollars * 2, cache=False))
+    assert rest.ok and made(rest)["leaderboard"] == made(whole)["leaderboard"]
+    assert (rest.dollars or 0) + (out.dollars or 0) == pytest.approx(whole.dollars, rel=0.2)
+
+
+def test_changed_data_another_study_and_foreign_folders_are_named(here: Path) -> None:
+    study("study.toml", out="out", resamples=50)
+    before = written(here / "out")
+    write_bench(here, cases=9)
+    with pytest.raises(UserError, match=r"the benchmark 'small' is another than that of out.*: the data changed since"):
+        study("study.toml", out="out")
+    write_bench(here)
+    (here / "study.toml").write_text(TEXT.replace("fickle-30", "fickle-31"))
+    with pytest.raises(UserError, match=r"the reviewer 'fickle' was .*fickle-30.*, and is .*fickle-31.* now"):
+        study("study.toml", out="out")
+    (here / "study.toml").write_text(TEXT)
+    lock = Lock(here / "out" / "lock")
+    try:
+        with pytest.raises(UserError, match="out is being written by this process"):
+            study("study.toml", out="out")
+    finally:
+        lock.release()
+    (here / "other").mkdir()
+    (here / "other" / "letter.txt").write_text("mine")
+    with pytest.raises(UserError, match=r"other is not the folder of a study: it holds letter\.txt"):
+        study("study.toml", out="other")
+    assert written(here / "out") == before
+
+
+def test_cells_that_are_one_reviewer_share_its_reviews(here: Path) -> None:
+    again = "[[reviewer]]\nname = \"again\"\nspec = \"prompt(scope='change', model='fake:rules')\"\n[[table]]"
+    (here / "study.toml").write_text(TEXT.replace("[[table]]", again, 1))
+    found = study("study.toml", out="out", resamples=50)
+    board = made(found)["leaderboard"]
+    assert board["again"] == board["steady"] and found.estimate.reviews == 48
+    manifest = json.loads((here / "out" / "runs" / "small" / "manifest.json").read_text())
+    assert len(manifest["systems"]) == 3
+
+
+def test_a_study_of_a_paper_without_its_data_says_what_runs(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REVIEWGAUGE_DATA", str(here / "nothing"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(here / "nothing"))
+    with pytest.raises(UserError, match=r"swr_bench\.toml, benchmark swr: .*; or --on sample\)"):
+        study("swr_bench", out="out")
+    with pytest.raises(UserError, match=r"cannot read nowhere\.toml: .*one that ships: aacr_bench, context_crbench"):
+        study("nowhere.toml", out="out")

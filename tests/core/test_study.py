@@ -1,0 +1,58 @@
+"""The file of a study: what is wrong with it is named by file, table, key and what there is."""
+
+from __future__ import annotations
+
+import pytest
+
+from reviewgauge.core.errors import BadInput
+from reviewgauge.core.study import read_study
+
+SMALL = """
+title = "small"
+metrics = ["hits"]
+[axes]
+context = ["none", "file"]
+[[benchmark]]
+data = "sample"
+[[reviewer]]
+spec = 'prompt(model="fake:rules", context="{context}")'
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SMALL + 'spce = "x"', "[[reviewer]] 1: there is no key 'spce' (there is: benchmarks, name, spec)"),
+        (SMALL.replace("metrics", "metric"), "the top of the file: there is no key 'metric' (there is: attempts, axes"),
+        (SMALL + '[[table]]\nkind = "sums"', "[[table]] 1: kind should be 'leaderboard', 'ablation'"),
+        (SMALL + '[[table]]\nkind = "slices"', "[[table]] 1 (slices): slices need by"),
+        (
+            SMALL + '[[table]]\nkind = "ablation"\naxis = "contxt"\nbaseline = "x"',
+            "there is no 'contxt' (there is: ",
+        ),
+        (
+            SMALL + '[[table]]\nkind = "ablation"\naxis = "context"\nbaseline = "x"',
+            "there is no 'x' (there is: none",
+        ),
+        (SMALL + 'benchmarks = ["other"]', "[[reviewer]] 1, benchmarks: there is no 'other' (there is: sample)"),
+        (SMALL + '[[benchmark]]\ndata = "sample"', "[[benchmark]] 2: a second benchmark is called 'sample'"),
+        (SMALL + '[[benchmark]]\ndata = "sample"\nname = "../x"', "[[benchmark]] 2: '../x' is no name for a file"),
+        ("title = ", "is not valid TOML"),
+        ('title = "t"', "benchmark is missing"),
+        (SMALL + "[on.other]\nattempts = 0", "[on.other]: the top of the file: attempts should be greater"),
+    ],
+)
+def test_what_is_wrong_is_named(text: str, said: str) -> None:
+    with pytest.raises(BadInput) as error:
+        read_study(text.encode(), "mine.toml")
+    assert str(error.value).startswith("mine.toml")
+    assert said in str(error.value)
+
+
+def test_a_variant_takes_the_place_of_the_same_keys_alone() -> None:
+    text = SMALL + '[on.paid]\nattempts = 3\n[[on.paid.reviewer]]\nspec = "silent"\n'
+    study = read_study(text.encode(), "mine.toml", "paid")
+    assert (study.attempts, [one.spec for one in study.reviewer]) == (3, ["silent"])
+    assert [one.data for one in study.benchmark] == ["sample"]
+    with pytest.raises(BadInput, match=r"has no \[on.free\] \(there is: paid\)"):
+        read_study(text.encode(), "mine.toml", "free")
