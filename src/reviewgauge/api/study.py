@@ -34,6 +34,7 @@ from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import Lock
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
+from reviewgauge.engine.run.workers import Workers
 from reviewgauge.engine.study.grid import check_extension
 from reviewgauge.views.study.files import written
 
@@ -80,7 +81,7 @@ def study(
     sources: Mapping[str, str] | None = None,
     resamples: int = 10_000,
     seed: int = 0,
-    workers: int | None = None,
+    workers: Workers = None,
     retry_failed: bool = False,
     trust: bool = False,
     models: ModelOptions | None = None,
@@ -285,7 +286,7 @@ def _report(
 def _material(plan: BenchmarkPlan, work: StudyWork, settings: tuple[int, int]) -> Material:
     folder = RunFolder.open(plan.run)
     outcomes = folder.outcomes()
-    measured = {score.metric for score in folder.scores()}
+    measured = folder.scored_metrics()
     runs: dict[Metric, ScoredRun] = {}
     failed: dict[Metric, str] = {}
     for metric in plan.metrics:

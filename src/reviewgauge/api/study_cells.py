@@ -18,6 +18,7 @@ from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
+from reviewgauge.engine.run.workers import Workers
 from reviewgauge.engine.score import measure_run
 
 NOTHING_LEFT = 1e-12  # dollars: a budget must be positive, and no call costs as little
@@ -46,7 +47,7 @@ class StudyWork:
     out: Path
     attempts: int
     models: ModelOptions
-    workers: int | None
+    workers: Workers
     retry_failed: bool
     stop: Interruption
     progress: Progress | None

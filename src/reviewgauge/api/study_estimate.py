@@ -18,10 +18,11 @@ from reviewgauge.core.reports.study import CellCost, Estimate, Trouble
 from reviewgauge.core.specs import short_spec
 from reviewgauge.engine.review import import_reviews, what_to_review
 from reviewgauge.engine.review import review as review_all
-from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt, executor_for
+from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
 from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.engine.run.model_options import ModelOptions, spending
+from reviewgauge.engine.run.workers import executor_for
 from reviewgauge.engine.score import rehearse_score
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.prices import FAKE

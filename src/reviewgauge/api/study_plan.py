@@ -67,7 +67,7 @@ class BenchmarkPlan:
         return staged_label(self.dataset, self.stages)
 
     @cached_property
-    def cases(self) -> list[Case]:
+    def cases(self) -> Sequence[Case]:
         """Its cases. Raises UserError where the data is not at hand, or nothing is left."""
         cases = apply_stages(self.dataset.cases(), self.stages)[0]
         if not cases:
