@@ -116,6 +116,9 @@ def test_what_has_no_claims_has_no_score() -> None:
 def test_claims_are_made_from_the_diff_or_taken_from_references() -> None:
     made = measured(case(patch=PATCH), review("Should the weight be >= 10?"))
     assert made.coverage is not None and made.coverage.claims and made.parts["rel"] > 0
+    said = ("It is never released. So the next one waits.", "Name it.")
+    own = measured(case(references=said), review(*said), "crscore(claims='references')")
+    assert own.parts == pytest.approx({"con": 1, "comp": 1, "rel": 1}), "references cover themselves"
     taken = measured(
         case(references=("It is never released.",)), review("Never released!"), "crscore(claims='references')"
     )

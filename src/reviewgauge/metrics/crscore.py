@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 from reviewgauge.claims.made import offline_claims, offline_pins
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
-from reviewgauge.core.records import Case, Claim, Review, findings
+from reviewgauge.core.records import Case, Claim, Comment, Review, findings
 from reviewgauge.core.results import Bounds, Coverage, Failure, FailureKind, Link, Parts
 from reviewgauge.core.trust import ModelName, Word
 from reviewgauge.metrics.coverage.sentences import published_sentences, sentences
@@ -46,8 +46,8 @@ class Crscore(Metric):
     embedding model, whose token vectors are pooled without stop words. A threshold belongs to one model, which
     `threshold_of` names; "chars", "words" and all-MiniLM-L6-v2 have one (`reviewgauge fit-threshold` fits one for any
     other). `claims`: "auto" takes the case's own, or makes them from its diff without a model; "references" takes the
-    reference comments as claims.
-    `variant="published"` (not soft) cuts sentences and pools tokens as the published code does, with its slip.
+    sentences of the reference comments. `variant="published"` (not soft) cuts sentences and pools tokens as the
+    published code does, with its slip.
     """
 
     model: ModelName = "words"
@@ -178,9 +178,7 @@ class Crscore(Metric):
     def claims_of(self, case: Case) -> tuple[Claim, ...] | str | Failure:
         """The claims that count for a case, or why there are none; a Failure where an analyser broke."""
         if self.claims == "references":
-            groups = findings(case.references)
-            found = tuple(Claim(id=group[0].id, body=group[0].body, source="reference") for group in groups)
-            return tuple(claim for claim in found if claim.body.strip()) or NO_REFERENCES
+            return tuple(_told(group[0] for group in findings(case.references))) or NO_REFERENCES
         if case.claims:
             return tuple(claim for claim in case.claims if claim.body.strip()) or NO_CLAIMS
         if not any(file.patch for file in case.change.files):
@@ -189,6 +187,14 @@ class Crscore(Metric):
             return offline_claims(case.change) or NO_CLAIMS
         except (AnalyserCrash, AnalyserTimeout) as error:
             return Failure(kind=FailureKind.CRASH, message=str(error))
+
+
+def _told(references: Iterable[Comment]) -> Iterator[Claim]:
+    """The sentences of references: a review that repeats them covers them all."""
+    for one in references:
+        line = None if one.span is None else one.span.start
+        for number, body in enumerate(sentences(one.body), 1):
+            yield Claim(id=f"{one.id}.{number}", body=body, source="reference", line=line)
 
 
 def _bounded(claims: tuple[Claim, ...] | str | Failure, spoken: Sequence[str]) -> tuple[Claim, ...] | str | Failure:
