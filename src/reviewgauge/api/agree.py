@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -15,7 +16,7 @@ from reviewgauge.api.judged_runs import keep_latest
 from reviewgauge.api.points_study import labels_of_points, read_sheets, warn_of_fakes
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.labels import Label, Scale
+from reviewgauge.core.labels import Label, Scale, Subject, SubjectKind
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.validity import AgreementReport
@@ -24,6 +25,7 @@ from reviewgauge.datasets.files.labels import find_labels, read_label_file
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.repo.syntax.languages import case_language
+from reviewgauge.stages.sampling.audit import sheets_of
 
 
 class FoundLabels(NamedTuple):
@@ -85,12 +87,33 @@ def labels_from(labels: str | Path | Dataset | Sequence[Label], source: str | Pa
     if source is None and not known and (path / MANIFEST).is_file():
         return _of_run(path)
     file = find_labels(path) if path.is_dir() else path
+    if source is None and not known and file is not None and file.is_file() and _is_audit(file):
+        return FoundLabels(_of_audit(file), file.name, {})
     if source is None and not known and file is not None and file.is_file() and not _holds_cases(file):
         read = read_label_file(file)
         return FoundLabels(read.labels, file.name, {}, tuple(f"{drop.item}: {drop.reason}" for drop in read.notes))
     if file is not None and file.suffix == ".csv":
         raise UserError(f"there is nothing at {file}" if not file.exists() else "--from goes with a data set")
     return _of_dataset(find_dataset(str(labels)), source)
+
+
+def _is_audit(file: Path) -> bool:
+    """Whether a file is the table of an audit, by its first line."""
+    with file.open("rb") as stream:
+        head = stream.readline(10_000).decode("utf-8-sig", "replace").lower()
+    names = {name.strip().strip('"') for name in re.split(r"[,;\t]", head)}
+    return {"id", "correct"} <= names and "value" not in names
+
+
+def _of_audit(file: Path) -> list[Label]:
+    """What each rater of an audit's table says of each decision."""
+    found = []
+    for rater, rows in sheets_of(file).items():
+        said = {name: "yes" if row.correct else "no" for name, row in rows.items() if row.correct is not None}
+        for name, word in said.items():
+            subject = Subject(kind=SubjectKind.CHANGE, case=name)
+            found.append(Label(subject=subject, rater=rater, dimension=f"{file.stem} is right", value=word))
+    return found
 
 
 def _holds_cases(file: Path) -> bool:

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from reviewgauge.api.agree import agree
 from reviewgauge.core.building import CardSection, Decision
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.stages.sampling.audit import (
@@ -320,3 +321,29 @@ def test_margins_of_nothing_and_of_everything() -> None:
     assert margin(10, 10) == 0
     assert margin(1, 1) == 0
     assert margin(100) == pytest.approx(0.098, abs=5e-4)
+
+
+def test_three_raters_are_counted_by_what_most_say_and_their_agreement_comes_out(tmp_path: Path) -> None:
+    """ContextCRBench, 2.3.3: three people mark 300 decisions on their own."""
+    made = decisions(40)
+    audit(tmp_path, made, 10)
+    names = [row["id"] for row in table(tmp_path)]
+    blank = (tmp_path / "audit" / "drop_low_value.csv").read_bytes()
+    for rater, wrong in (("", ()), ("-Bob", names[:1]), ("-Cy", names[:2])):
+        fill(tmp_path, {name: "n" if name in wrong else "y" for name in names})
+        (tmp_path / "audit" / f"marked{rater}.csv").write_bytes((tmp_path / "audit/drop_low_value.csv").read_bytes())
+        (tmp_path / "audit" / "drop_low_value.csv").write_bytes(blank)
+    for rater in ("", "-Bob", "-Cy"):
+        (tmp_path / "audit" / f"marked{rater}.csv").rename(tmp_path / "audit" / f"drop_low_value{rater}.csv")
+    section = audit(tmp_path, made, 10)
+    figures = {name: section.figures[name] for name in ("checked", "right", "raters", "marked by all", "alike")}
+    assert figures == {"checked": 10, "right": 9, "raters": 3, "marked by all": 10, "alike": 8}
+    assert "3 raters all marked 10 of them and agree on 8; what most say counts" in section.text
+    report = agree(tmp_path / "audit" / "drop_low_value.csv", resamples=0)
+    (one,) = report.dimensions
+    assert (one.dimension, set(one.kinds), one.items) == ("drop_low_value is right", {"first", "bob", "cy"}, 10)
+    assert {"percent agreement", "Fleiss' kappa"} <= {c.name for c in one.coefficients}
+    assert len(one.pairs) == 3
+    (tmp_path / "audit" / "drop_low_value-first.csv").write_bytes(blank)
+    with pytest.raises(BadInput, match="name of the first rater"):
+        audit(tmp_path, made, 10)

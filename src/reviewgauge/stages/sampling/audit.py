@@ -5,7 +5,8 @@ the source grows. Rows are in the order of their hashes: a person who begins at 
 a random sample.
 
 Sources: Wilson, Probable inference, JASA 22 (1927); Cochran, Sampling Techniques (1977), sections 2.6 and 4.4, for
-the correction of a finite population and the margin of a share that is not known.
+the correction of a finite population and the margin of a share that is not known. ContextCRBench (arXiv:2511.07017),
+2.3.3, has three people mark 300 decisions on their own, and compares the model with what most of them say.
 
 People and spreadsheets write the table: it is read strictly, and written so that nothing in it runs.
 """
@@ -31,6 +32,7 @@ from reviewgauge.core.files import read_within, write_whole
 
 AUDIT = "audit"
 _Z = NormalDist().inv_cdf(0.975)  # of a 95% interval
+_SETTING = re.compile(r"[0-9a-f]{6}(-.*)?")  # how the table of another setting of the stage goes on
 MOST_VALUES = 12  # different decisions that are counted one by one; free texts are not
 
 
@@ -67,7 +69,43 @@ def audit_stage(folder: Path, by: str, decisions: Iterable[Decision], n: int, se
         rows += [row for row in table.rows.values() if row.id not in drawn.decisions and row.filled]
         if {row.id for row in rows} != set(table.rows):
             write_table(path, rows, table.more)
-    return _section(by, f"{AUDIT}/{path.name}", drawn, found_by_people(drawn, table.rows), table.rows)
+    raters = [{name: row.correct for name, row in one.items()} for one in sheets_of(path).values()]
+    said = {name: [own[name] for own in raters if own.get(name) is not None] for name in table.rows}
+    checked = {name: row._replace(correct=_majority(said[name])) for name, row in table.rows.items()}
+    section = _section(by, f"{AUDIT}/{path.name}", drawn, found_by_people(drawn, checked), checked)
+    return _with_raters(section, [said[name] for name in drawn.decisions if name in said], len(raters))
+
+
+def _majority(marks: Sequence[bool | None]) -> bool | None:
+    """What most raters say; None of a tie, or where nobody says anything."""
+    right = sum(mark is True for mark in marks)
+    return None if 2 * right == len(marks) else 2 * right > len(marks)
+
+
+def _with_raters(section: CardSection, said: Sequence[Sequence[bool | None]], raters: int) -> CardSection:
+    """The section with how often several raters say the same of a decision; as it is of a single one."""
+    if raters < 2:
+        return section
+    several = [marks for marks in said if len(marks) == raters]
+    alike = sum(len(set(marks)) == 1 for marks in several)
+    text = f" {raters} raters all marked {len(several):,} of them and agree on {alike:,}; what most say counts."
+    figures = {**section.figures, "raters": raters, "marked by all": len(several), "alike": alike}
+    return section.model_copy(update={"text": section.text + text, "figures": figures})
+
+
+def sheets_of(path: Path) -> dict[str, Mapping[str, AuditRow]]:
+    """The rows by rater: the table, and its copies `STAGE-NAME.csv` that other people marked. Raises BadInput.
+
+    The rater of the table itself is called `first`. A copy without a mark counts for nobody.
+    """
+    found = {"first": read_table(path).rows}
+    for copy in sorted(path.parent.glob(f"{path.stem}-*.csv")):
+        rater = copy.stem.removeprefix(f"{path.stem}-").strip().casefold()
+        if rater == "first":
+            raise BadInput(copy.name, "has the name of the first rater", remedy="choose another name")
+        if not _SETTING.fullmatch(rater):
+            found[rater] = read_table(copy).rows
+    return {rater: rows for rater, rows in found.items() if any(row.correct is not None for row in rows.values())}
 
 
 def check_tables(folder: Path) -> None:
