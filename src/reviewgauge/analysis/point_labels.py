@@ -22,9 +22,7 @@ from reviewgauge.metrics.points import Points
 
 HIT, TYPE, SEVERITY = "hit", "type", "severity"
 COLUMNS = ("id", "system", "attempt", "claim", "rater", "dimension", "value", "text")
-_REASON = re.compile(  # as metrics/points.py writes it; what a prediction hits is not for a rater to see
-    r"(?P<type>\S+) [^,]*, severity (?P<severity>\d+): (?P<text>.*?)(?: \((?:also )?hits [^()]*\)){0,2}", re.DOTALL
-)
+_REASON = re.compile(r"(\S{1,9}) [^,]{1,40}, severity (\d{1,2}): ")  # as metrics/points.py begins it
 
 
 class Report(NamedTuple):
@@ -66,10 +64,19 @@ def _judged(metric: Points, report: Report) -> Iterator[tuple[str, str, Fact, st
     for group in report.matching.groups:
         yield group.group, HIT, "yes" if group.group in hit else "no", ""
     for one in report.matching.comments:
-        if found := _REASON.fullmatch(one.reason):
+        if found := _REASON.match(one.reason):
             name = f"{one.comment}, listed by {metric.lister}"
-            yield name, TYPE, found["type"], found["text"]
-            yield name, SEVERITY, int(found["severity"]), found["text"]
+            text = one.reason[found.end() :]
+            text = text if one.group is None else _without_hits(text)
+            yield name, TYPE, found[1], text
+            yield name, SEVERITY, int(found[2]), text
+
+
+def _without_hits(text: str) -> str:
+    """The text of a point without what it hits, which is not for a rater to see."""
+    for opening in (" (also hits ", " (hits "):
+        text = text[: text.rfind(opening)] if text.endswith(")") and opening in text else text
+    return text
 
 
 def draw_reports(reports: Sequence[Report], count: int, seed: int) -> list[Report]:
