@@ -97,6 +97,11 @@ GOLDEN = {
         [" def f(x):", '-    """Old words of it."""', '+    """New words of it."""', "     return x"],
         ['The comment changes from `"""Old words of it."""` to `"""New words of it."""`.'],
     ),
+    "a comment of several lines": (
+        "a.js",
+        [" /**", "- * Old words", "+ * New words", "+ * and more.", "  */", " f();"],
+        ["The comment changes from `Old words` to `New words and more.`."],
+    ),
     "java": (
         "A.java",
         [

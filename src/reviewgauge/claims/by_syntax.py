@@ -162,7 +162,7 @@ def _comment_rows(side: SideFacts) -> dict[int, tuple[str, str]]:
     for fact in side.facts:
         for row in rows_of(fact) if fact.kind == "comment" else ():
             if row in side.side.changed:
-                text = fact.text if fact.first == fact.last else side.side.rows[row].strip()
+                text = fact.text if fact.first == fact.last else side.side.rows[row].strip().removeprefix("* ")
                 before = found[row][0] + " " if row in found else ""
                 found[row] = before + text, "text" if fact.name == UNSURE else "comment"
     return found

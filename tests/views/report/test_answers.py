@@ -116,6 +116,15 @@ def test_claims_and_sentences_lead_to_the_closest_of_the_other(small: ReportData
     assert ("not covered s .40" in text, "closest: s .40" in text) == (threshold is not None, threshold is None)
 
 
+def test_what_shares_nothing_is_close_to_nothing(small: ReportData) -> None:
+    links = (LINKS[0], Link(sentence=1, claim=0, similarity=0.0), Link(sentence=0, claim=1, similarity=0.0))
+    coverage = Coverage(claims=CLAIMS, sentences=("Why is f gone?", "Nice."), links=links)
+    review = Review(case="c", system="s", comments=(Comment(id="1", body="Why is f gone? Nice."),))
+    text = page(small, case(Task.REVIEW), review, coverage)
+    assert "claim 1 .81" in text and "closest: s .81" in text
+    assert text.count("close to no claim") == 1 and "claim 1 .00" not in text and "closest: s .00" not in text
+
+
 def test_a_review_without_sentences_covers_no_claim() -> None:
     view = shown(case(Task.REVIEW), Review(case="c", system="s"), Coverage(claims=CLAIMS))
     assert [claim.nearest for claim in view.claims] == [[], []] and view.columns[0].sentences == []

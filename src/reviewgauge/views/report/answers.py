@@ -84,7 +84,7 @@ def sentence_views(coverage: Coverage, claims: Sequence[ClaimView]) -> list[Sent
     """The sentences of a review; `claims` are those of the change."""
     shown = []
     for at, sentence in enumerate(coverage.sentences):
-        link = _best(link for link in coverage.links if link.sentence == at)
+        link = _best(coverage, (link for link in coverage.links if link.sentence == at))
         nearest = None
         if link is not None and link.claim < len(claims):
             claim = claims[link.claim]
@@ -96,13 +96,15 @@ def sentence_views(coverage: Coverage, claims: Sequence[ClaimView]) -> list[Sent
 def add_nearest(claims: Sequence[ClaimView], coverage: Coverage, system: str, anchor: str) -> None:
     """Add to each claim how close the review of `system` comes to it."""
     for at, claim in enumerate(claims):
-        link = _best(link for link in coverage.links if link.claim == at)
+        link = _best(coverage, (link for link in coverage.links if link.claim == at))
         if link is not None:
             claim.nearest.append(NearestClaim(anchor, system, link.similarity, _covered(coverage, link)))
 
 
-def _best(links: Iterator[Link]) -> Link | None:
-    return max(links, key=lambda link: link.similarity, default=None)
+def _best(coverage: Coverage, links: Iterator[Link]) -> Link | None:
+    """The link with the highest similarity; without a threshold None where there is none above 0."""
+    told = (link for link in links if link.similarity > 0 or coverage.threshold is not None)
+    return max(told, key=lambda link: link.similarity, default=None)
 
 
 def _covered(coverage: Coverage, link: Link) -> bool | None:
