@@ -12,6 +12,7 @@ from reviewgauge.claims.model import ask_claims, read_claims
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim
+from reviewgauge.core.results import Drop
 from reviewgauge.datasets.crscore_study import CrscoreStudy
 from scripted_models import scripted
 
@@ -147,6 +148,20 @@ def test_a_benchmark_without_a_models_claims_is_refused(tmp_path: Path, tested: 
         reviewgauge.claim_pairs(write(tmp_path, case("a"), case("b")), out, held_out=[str(tested)])
     assert "add_claims" in (refused.value.remedy or "")
     assert out.read_text(encoding="utf-8") == "from before\n"
+
+
+def test_changes_without_a_readable_answer_are_counted(tmp_path: Path, tested: Path) -> None:
+    """`build` leaves them out of the benchmark, and names them beside it."""
+    bench = tmp_path / "bench"
+    bench.mkdir()
+    write(bench, case("one", *TWO), name="cases.jsonl")
+    failures = [
+        Drop(item="o/r#1", by="add_claims(model='openai:strong')", reason="unreadable"),
+        Drop(item="o/r#2", by="classify_domain(model='openai:strong')", reason="refusal"),
+    ]
+    (bench / "failures.jsonl").write_bytes(b"".join(one.to_line() for one in failures))
+    found = reviewgauge.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
+    assert (found.pairs, found.left_out) == (1, {"without claims by the model: unreadable": 1})
 
 
 def test_claims_of_the_fake_model_are_called_so(tmp_path: Path, tested: Path) -> None:

@@ -13,10 +13,13 @@ from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.claims.pairs import ClaimPair, claim_pair
 from reviewgauge.core.base import Record, content_id
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import replacing
+from reviewgauge.core.files import reading, replacing
+from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case
+from reviewgauge.core.results import Drop
 from reviewgauge.core.same_change import identity_marks
+from reviewgauge.engine.build.pipeline import FAILURES
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 
@@ -68,7 +71,7 @@ def claim_pairs(
                 remedy = "reviewgauge get crscore_study, or name what is held out: --held-out DATASET"
                 raise UserError(f"claims are tested on {STUDY}, and {error.problem}", remedy=remedy) from None
             notes.append(f"{STUDY} is not on this machine: its changes were not looked for")
-    models, left_out = Counter[str](), Counter[str]()
+    models, left_out = Counter[str](), _failed(benchmark)
     path = Path(out)
     with replacing(path) as written:
         for pair in _pairs(_cases(benchmark, source), marks):
@@ -100,6 +103,16 @@ def _cases(benchmark: str | Path | Dataset, source: str | Path | None) -> Iterab
     if (Path(benchmark) / MANIFEST).is_file():
         return RunFolder.open(benchmark).cases()
     return find_dataset(str(benchmark), source).cases()
+
+
+def _failed(benchmark: str | Path | Dataset) -> Counter[str]:
+    """The changes that a build left out since no claims could be had, by what failed, such as unreadable answers."""
+    file = Path() if isinstance(benchmark, Dataset) else Path(benchmark) / FAILURES
+    if not file.is_file():
+        return Counter()
+    with reading(file) as stream:
+        records = [parse_record(Drop, line, file.name, number) for number, line in lines(stream, file.name)]
+    return Counter(f"without claims by the model: {one.reason}" for one in records if one.by.startswith("add_claims"))
 
 
 def _hold_out(dataset: Dataset, known: Counter[str], marks: set[str]) -> None:
