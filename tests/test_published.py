@@ -9,14 +9,18 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from scipy.stats import spearmanr
 
 import reviewgauge
-from judged_studies import graded, of_language, sample, study
+from judged_studies import graded, judged, of_language, sample, study
 from reviewgauge.analysis.raters import AgreementSettings as Agreement
 from reviewgauge.analysis.raters import LabelFilter, agreement_report
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE, classifiers
 from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
+from reviewgauge.analysis.validity.baselines import baselines
 from reviewgauge.analysis.validity.calibration import out_of_fold
+from reviewgauge.analysis.validity.misjudged import opposite_ends
+from reviewgauge.analysis.validity.review_table import join
 from reviewgauge.analysis.validity.sample import RowSample, sweeps
 from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review
@@ -24,6 +28,7 @@ from reviewgauge.core.reports.validity import ClaimShares, GradeRow
 from reviewgauge.core.specs import load
 from reviewgauge.datasets.aacr_bench import AacrBench
 from reviewgauge.datasets.crscore_study import CrscoreStudy
+from reviewgauge.datasets.files.published import CRSCORE, published_figures
 from reviewgauge.datasets.martian import Martian
 from reviewgauge.models.embeddings.embedder import DEFAULT
 
@@ -373,6 +378,52 @@ def test_crscore_lexical_rows_are_higher_than_published(
     assert rows.n == 882
     assert found == pytest.approx(value, abs=0.001)
     assert found is not None and found > published + 0.05
+
+
+@pytest.mark.parametrize(
+    ("baseline", "con", "comp", "rel"),
+    [
+        ("review length", 0.234, 0.420, 0.367),
+        ("number of sentences", 0.250, 0.417, 0.368),
+        ("number of words", 0.230, 0.416, 0.364),
+        ("words of the diff", 0.382, 0.487, 0.449),
+    ],
+)
+def test_crscore_baselines(shared_data: Path, baseline: str, con: float, comp: float, rel: float) -> None:
+    """Spearman of trivial properties of a review with people (docs/reference/crscore.md): what a metric must beat."""
+    own = study(shared_data, "crscore_study")
+    (found,) = (one for one in baselines(own.bench) if one.metric == baseline)
+    for dimension, expected in (("con", con), ("comp", comp), ("rel", rel)):
+        rows = join(own.bench, own.humans[dimension], found.values)
+        assert rows.n == 1764
+        assert spearmanr(rows.score, rows.human).statistic == pytest.approx(expected, abs=0.001)
+
+
+def test_crscore_failures(shared_data: Path) -> None:
+    """CRScore, appendix E.1: 98 reviews overestimated (3.74%), 16 underestimated (.61%), Spearman without them .643.
+
+    Section 5.4: 45% of the overestimated ones have inline code, 28% of all. Here, on Python and Java alone.
+    """
+    rows = judged(shared_data, "crscore_study", "crscore", "rel")
+    ends, traits = opposite_ends(rows, sample(shared_data, "crscore_study", "crscore", "rel"))
+    assert ends is not None
+    assert (ends.lowest, ends.highest, ends.n_over, ends.n_under, ends.over.n) == (1, 5, 63, 0, 1764)
+    assert ends.spearman.value == pytest.approx(0.705, abs=0.001)
+    shared = {one.trait: one for one in traits}
+    assert shared["inline code"].all == pytest.approx(0.256, abs=0.001)
+    assert shared["inline code"].over == pytest.approx(0.508, abs=0.001)
+
+
+def test_the_published_figures_are_typed_right() -> None:
+    """Those that other tests and pages state too, and the means of people, which come out of the ratings."""
+    known = {(one.metric, one.dimension, one.name, one.rows): one.value for one in published_figures("crscore_study")}
+    best = CRSCORE
+    assert known[best, "rel", "spearman", ""] == 0.5431 and known[best, "rel", "kendall", ""] == 0.4567
+    assert known["GPT-4o as a judge", "rel", "spearman", ""] == 0.605
+    assert known["chrF++", "rel", "spearman", "language=java"] == 0.2208
+    assert known[best, "rel", "spearman", "systems"] == 0.95
+    assert known["people", "comp", "mean", "system=gpt3.5"] == 0.4132
+    assert published_figures("sample") == ()
 
 
 @pytest.mark.parametrize(

@@ -88,6 +88,14 @@ def test_a_side_without_rows_has_no_means() -> None:
     assert traits["words"].under is None and traits["words"].under_less_all is None
 
 
+def test_ties_at_the_lowest_score_are_the_low_end() -> None:
+    """Half of the scores are 0, so that the first quintile cut is 0 and nothing is below it."""
+    human = [1] * 50 + [5] * 50
+    score = [0.0] * 48 + [0.5, 0.6] + [0.0] * 2 + [float(at) for at in range(1, 49)]
+    ends, _ = ends_of(score, human)
+    assert (ends.low_cut, ends.n_under, ends.n_over) == (0.0, 2, 0)
+
+
 def test_what_less_is_better_overestimates_has_the_lowest_scores() -> None:
     score, human = [0.0, 4.0, 3.0, 2.0, 9.0], [1, 2, 3, 4, 5]
     over, under = examples(score, human, less=True)

@@ -60,7 +60,7 @@ def test_the_three_highest_published_figures_stand_below_with_their_source(repor
         ["Metric", "3", "–", ".300", *["–"] * 6],
         ["Metric", "2", "–", ".200", *["–"] * 6],
     ]
-    assert below[4] == "published: arXiv:0000.00000, perhaps not on the same rows; 2 lower ones are in the report"
+    assert below[4] == "arXiv:0000.00000, perhaps not on the same rows; 2 lower ones are in the report"
     assert "published" not in printed(report.model_copy(update={"published": ()}))
 
 

@@ -187,8 +187,8 @@ def test_the_remarks_hold_the_figures_of_the_best_metric() -> None:
     assert best.ends is not None
     without = words.with_bounds(best.ends.spearman)
     assert (
-        "It puts in its highest fifth 12 reviews (2.0%) to which people gave 1, and in its lowest 2 reviews (0.3%) to "
-        f"which they gave 5; without these, Spearman is {without}."
+        "It puts 12 reviews (2.0%) to which people gave 1 among its highest scores, and 2 reviews (0.3%) to which they "
+        f"gave 5 among its lowest; without these, Spearman is {without}."
     ) in said
     floor = words.calibrated(best, "floor")
     assert floor is not None

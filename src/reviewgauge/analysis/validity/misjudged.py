@@ -79,7 +79,9 @@ def opposite_ends(judged: LabelledScores, sample: RowSample) -> tuple[OppositeEn
     low, high = np.quantile(sample.oriented, (0.2, 0.8))
     human = sample.human if sample.grade is None else sample.grade
     lowest, highest = np.quantile(human, (0.2, 0.8)) if sample.grade is None else (human.min(), human.max())
-    over, under = (sample.oriented > high) & (human <= lowest), (sample.oriented < low) & (human >= highest)
+    score = sample.oriented  # a fifth and more may share the lowest or the highest score: no row is beyond the cut then
+    over = ((score > high) | (score == score.max())) & (human <= lowest)
+    under = ((score < low) | (score == score.min())) & (human >= highest)
     rest = sample.rows(~(over | under)).correlations()
     ends = OppositeEnds(
         low_cut=float(sample.sign * low),

@@ -256,7 +256,8 @@ class OppositeEnds(Record):
     """The rows that the metric and people place at opposite ends: the failures of the metric.
 
     Overestimated: scored above `high_cut`, the fourth quintile cut, though people gave `lowest`, their lowest grade.
-    Underestimated: scored below `low_cut`, the first, though they gave `highest`. `over` and `under` are shares of all
+    Underestimated: scored below `low_cut`, the first, though they gave `highest`. The highest and the lowest score of
+    all count too, where so many rows share it that none is beyond the cut. `over` and `under` are shares of all
     rows; `spearman` and `kendall` are the correlations without these rows.
     """
 

@@ -50,7 +50,7 @@ def _dimension(report: ValidityReport, dimension: str, called: Called) -> Iterat
     if printed:
         lower = len(printed) - SHOWN_PUBLISHED
         more = f"; {lower} lower ones are in the report" if lower > 0 else ""
-        yield notes_below(f"published: {published.sources(report, dimension)}, perhaps not on the same rows{more}")
+        yield notes_below(f"{published.sources(report, dimension)}, perhaps not on the same rows{more}")
     yield Text("")
     yield plain(words.trust(report, dimension), 2000, "bold")
     yield from (plain(remark, 1000) for remark in words.remarks(report, dimension))
@@ -89,7 +89,7 @@ def _overview(
         number_column(table, head)
     for metric in metrics:
         found = words.overview_figures(metric)
-        for at, part in enumerate(metric.correlations):
+        for at, part in enumerate(metric.correlations[: 1 if metric.baseline else None]):
             others: Mapping[str, Figure | None] = {"Kendall": part.kendall, "Pearson": part.pearson}
             own = found if at == 0 else others
             name = _name(metric, called) if at == 0 else Text("  ").append(plain(part.rows.name, 60, "dim"))

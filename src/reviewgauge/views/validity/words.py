@@ -297,8 +297,8 @@ def ends(metric: MetricValidity) -> str:
         for n, share in ((found.n_over, found.over), (found.n_under, found.under))
     )
     return (
-        f"in its highest fifth {over} to which people gave {grade(found.lowest)}, and in its lowest {under} to "
-        f"which they gave {grade(found.highest)}; without these, Spearman is {with_bounds(found.spearman)}"
+        f"{over} to which people gave {grade(found.lowest)} among its highest scores, and {under} to which they gave "
+        f"{grade(found.highest)} among its lowest; without these, Spearman is {with_bounds(found.spearman)}"
     )
 
 
