@@ -77,9 +77,7 @@ class _Hunk:
         facts = self.facts
         found = [altered for kind in DEFINITIONS for altered in facts.altered(kind)]
         for altered in found:
-            if altered.old is not None and altered.new is not None:
-                facts.renamed[altered.old.name] = altered.new.name
-            elif altered.fact.kind == "function":
+            if altered.fact.kind == "function" and not altered.both:
                 (facts.gone if altered.new is None else facts.come).append(altered.fact)
                 begin, end = altered.fact.body
                 self.rows[altered.old is None].update(range(begin, end + 1))

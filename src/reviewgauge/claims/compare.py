@@ -105,7 +105,6 @@ class HunkFacts:
     new: SideFacts
     gone: list[Fact] = field(default_factory=list)
     come: list[Fact] = field(default_factory=list)
-    renamed: dict[str, str] = field(default_factory=dict)  # definitions: name before -> name after
 
     @classmethod
     def of(cls, pair: Pair, path: str, old_path: str) -> HunkFacts | None:
@@ -174,7 +173,7 @@ class HunkFacts:
         near = here is not None and here == there
         if not near and here is not None and there is not None:
             return 0.0
-        if _around(self.gone, old) or _around(self.come, new) or not self._one_scope(old, new):
+        if _around(self.gone, old) or _around(self.come, new):
             return 0.0
         ratio = similarity(old.text, new.text)
         if old.kind == "import" and ratio < _IMPORTS_ALIKE and _module(old) != _module(new):
@@ -182,10 +181,6 @@ class HunkFacts:
         if old.name == new.name:
             return 1.0 + ratio + near if near or old.kind in _BY_NAME or ratio >= _ALIKE else 0.0
         return ratio if near and old.kind in _BY_NAME and ratio >= _ALIKE else 0.0
-
-    def _one_scope(self, old: Fact, new: Fact) -> bool:
-        before, after = (_FRAMES.sub("", one.scope).replace("::", ".").rpartition(".")[2] for one in (old, new))
-        return not before or not after or after in (before, self.renamed.get(before))
 
 
 def _around(functions: Iterable[Fact], fact: Fact) -> Fact | None:
