@@ -266,7 +266,7 @@ def _report(
             dataset=plan.label,
             benchmark=plan.digest,
             cases=len(plan.cases),
-            reviewers=len(plan.cells),
+            systems=len(materials[plan.name].contenders) if plan.name in materials else 0,
             metrics=tuple(map(short_spec, plan.metrics)),
         )
         for plan in plans

@@ -49,7 +49,7 @@ def _rows(metric: MetricValidity, several: bool) -> Iterator[tuple[Cell, ...]]:
     """One for all reviews, and one for each other set of them (`grade < 5`)."""
     named = f"{metric.label}: {metric.reading}"
     label = metric.label if metric.baseline or metric.reading in ("mean", "") else named
-    for at, found in enumerate(metric.correlations):
+    for at, found in enumerate(metric.correlations[:1] if metric.baseline else metric.correlations):
         ranking = metric.ranking if at == 0 else None
         yield (
             Cell(text=label if at == 0 else f"{label} ({found.rows.name})"),

@@ -98,13 +98,13 @@ class Estimate(Record):
 
 
 class BenchmarkFacts(Record):
-    """One benchmark of a study: its data and stages, the hash of its cases, and their number."""
+    """One benchmark of a study: its data and stages, the hash of its cases, how many, and how many systems."""
 
     name: str
     dataset: str
     benchmark: str
     cases: int
-    reviewers: int
+    systems: int
     metrics: tuple[str, ...]
 
 

@@ -49,11 +49,11 @@ def is_fake(table: Table) -> bool:
     return any(cell.fake for row in table.rows for cell in row)
 
 
-def legend(table: Table) -> list[str]:
-    """What a reader must know, below a table."""
+def legend(table: Table, *, braces: bool = True) -> list[str]:
+    """What a reader must know, line by line below a table. `braces`: published values stand in them."""
     lines = ["(fake): a figure that came from a fake model"] if is_fake(table) else []
-    lines += ["{ }: published"] if has_published(table) else []
-    return [*lines, table.provenance, *table.notes]
+    lines += ["{ }: published"] if braces and has_published(table) else []
+    return [line for text in (*lines, table.provenance, *table.notes) for line in text.splitlines()]
 
 
 def first_text(row: tuple[Cell, ...]) -> str:

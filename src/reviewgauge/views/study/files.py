@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from reviewgauge.core.reports.study import Cell, StudyReport, Table
 from reviewgauge.views.csv_tables import Row, escape, latex_table, to_csv
 from reviewgauge.views.markdown import plain_markdown, table_markdown
@@ -52,20 +54,17 @@ def table_md(table: Table) -> str:
     """The table with its title, and what it rests on below."""
     rows = [[first_text(row), *map(shown, row[1:])] for row in table.rows]
     parts = [f"## {plain_markdown(table.title)}", table_markdown(table.columns, rows)]
-    parts += [f"- {plain_markdown(line)}" for line in _lines(table)]
+    parts += [f"- {plain_markdown(line)}" for line in legend(table)]
     return "\n\n".join(parts[:2]) + "\n\n" + "\n".join(parts[2:]) + "\n"
-
-
-def _lines(table: Table) -> list[str]:
-    return [line for text in legend(table) for line in text.splitlines()]
 
 
 def table_tex(table: Table) -> str:
     """The table for a paper; needs `\\usepackage{booktabs}` only."""
     layout = "l" * table.texts + "r" * (len(table.columns) - table.texts)
     body = [[escape(first_text(row)), *(_tex(cell) for cell in row[1:])] for row in table.rows]
-    return latex_table(layout, table.columns, body, " ".join([f"{table.title}.", *_lines(table)[:2]]), table.name)
+    return latex_table(layout, table.columns, body, " ".join([f"{table.title}.", *legend(table)[:2]]), table.name)
 
 
 def _tex(cell: Cell) -> str:
-    return escape(shown(cell)).replace("+", "$+$").replace("-.", "$-$.")
+    text = escape(shown(cell))
+    return text if cell.value is None else re.sub(r"-(?=[.\d])", "$-$", text)  # a minus sign, not a hyphen

@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from reviewgauge.core.reports.study import StudyReport
 from reviewgauge.views.report.report import render_page
-from reviewgauge.views.study.cells import bounds_of, first_text, has_published, is_fake, legend, number, value_of
+from reviewgauge.views.study.cells import bounds_of, first_text, is_fake, legend, number, value_of
 from reviewgauge.views.study.plots import drawing
 
 
@@ -20,12 +20,11 @@ def study_page(report: StudyReport) -> str:
             "bounds_of": bounds_of,
             "figure_number": number,
             "first_text": first_text,
-            "has_published": has_published,
         },
         report=report,
         fake=any(map(is_fake, report.tables)),
         tables=[
-            (table, Markup(drawing(table, f"plot-{at}")), [line for one in legend(table) for line in one.splitlines()])
+            (table, Markup(drawing(table, f"plot-{at}")), legend(table, braces=False))
             for at, table in enumerate(report.tables)
         ],
     )

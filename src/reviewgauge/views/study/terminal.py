@@ -6,6 +6,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
+from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.study import Estimate, StudyReport, Table
 from reviewgauge.models.request.budget import money
 from reviewgauge.views.study.cells import first_text, is_published_only, legend, shown
@@ -44,7 +45,7 @@ def _time(seconds: float) -> str:
 
 def study_view(report: StudyReport) -> RenderableType:
     """Every table, then what has no result."""
-    parts: list[RenderableType] = [Text(report.title, style="bold"), Text("")]
+    parts: list[RenderableType] = [plain(report.title, style="bold"), Text("")]
     for table in report.tables:
         parts += [_table(table), Text("")]
     parts += [notes_below(*report.notes)] if report.notes else []
@@ -53,7 +54,7 @@ def study_view(report: StudyReport) -> RenderableType:
 
 
 def _table(table: Table) -> RenderableType:
-    found: RichTable = bare_table(table.title)
+    found: RichTable = bare_table(one_line(table.title))
     places = range(min(len(table.columns), table.texts + MOST_COLUMNS))
     intervals = len(places) - table.texts <= WITH_INTERVALS
     for at in places:
@@ -70,4 +71,4 @@ def _table(table: Table) -> RenderableType:
         f"{', '.join(table.columns[len(places) :])}" if len(places) < len(table.columns) else "",
     ]
     lines = [f"in tables/{table.name}.csv: {'; '.join(filter(None, left))}"] if any(left) else []
-    return Group(found, notes_below(*lines, *(line for one in legend(table) for line in one.splitlines())))
+    return Group(found, notes_below(*lines, *legend(table)))

@@ -1,0 +1,222 @@
+"""The tables of a study: figures that are known beforehand, sums that are asserted, and papers that are checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pytest
+
+from reviewgauge.analysis.study import slices
+from reviewgauge.analysis.study.material import Contender, Material
+from reviewgauge.analysis.study.published import with_published, wrong_gains, wrong_totals
+from reviewgauge.analysis.study.tables import study_tables
+from reviewgauge.core.protocols import Metric
+from reviewgauge.core.records import Case, Change, Review, Usage
+from reviewgauge.core.reports.study import Cell, Table, Trouble
+from reviewgauge.core.results import CommentOutcome, CommentState, GroupOutcome, Matching, Outcome, Score
+from reviewgauge.core.specs import load, signature
+from reviewgauge.core.study import Published, TableEntry
+from reviewgauge.engine.run.scored_run import ScoredRun
+from reviewgauge.metrics.matching.counts import recall_parts
+
+HITS = load(Metric, "hits")
+# By case and finding: who hits it in which attempt.
+FOUND: Mapping[str, Mapping[str, Mapping[str, Sequence[int]]]] = {
+    "a": {"a1": {"one": (1, 2), "two": (1,)}, "a2": {"one": (1,)}},
+    "b": {"b1": {"two": (2,)}},
+    "c": {"c1": {}, "c2": {"one": (1, 2), "two": (1, 2)}},
+}
+PRICE = {"one": 0.5, "two": 0.1, "dear": 0.9}
+
+
+def score(case: str, system: str, attempt: int) -> Score:
+    findings = FOUND[case]
+    hit = {name: attempt in by.get(system, ()) for name, by in findings.items()}
+    groups = tuple(
+        GroupOutcome(group=name, members=(name,), hit=own, probability=float(own)) for name, own in hit.items()
+    )
+    right = float(sum(hit.values()))
+    said = {"comments": right, "said": right, "right": right, "right_least": right, "right_most": right}
+    parts = {"changes": 1.0, "said_most": right, **said, **recall_parts(groups)}
+    facet = {level: recall_parts([g for g in groups if (g.group[1] == "1") == (level == "diff")]) for level in LEVELS}
+    return Score(
+        case=case,
+        system=system,
+        attempt=attempt,
+        metric=signature(HITS),
+        benchmark="h",
+        parts=parts,
+        facets={"needs": {level: own for level, own in facet.items() if own["references"]}},
+        matching=Matching(
+            policy="optimal",
+            groups=groups,
+            comments=tuple(CommentOutcome(comment=n, state=CommentState.MATCHED, group=n) for n, h in hit.items() if h),
+        ),
+    )
+
+
+LEVELS = ("diff", "file")
+
+
+def material() -> Material:
+    cases = [
+        Case(id=name, change=Change(repo="r/r", base="0", head="1"), facts={"language": "go" if name == "c" else "c"})
+        for name in FOUND
+    ]
+    systems = ("one", "two", "dear")
+    scores = [score(case, system, attempt) for system in systems for case in FOUND for attempt in (1, 2)]
+    usage = {name: Usage(calls=1, tokens_in=10, dollars=price) for name, price in PRICE.items()}
+    outcomes = [
+        Outcome(case=s.case, system=s.system, attempt=s.attempt, review=Review(case=s.case, system=s.system, usage=u))
+        for s in scores
+        for u in [usage[s.system]]
+    ]
+    contenders = [
+        Contender("one", "one", {"model": "m", "context": "none"}),
+        Contender("two", "two", {"model": "m", "context": "file"}),
+        Contender("dear", "dear", {"model": "n", "context": "none"}),
+        Contender("gone", "gone", {"model": "n", "context": "file"}, "failed: network"),
+    ]
+    run = ScoredRun(HITS, cases, scores, "data", "h", outcomes)
+    return Material("bench", "data", "h", cases, contenders, (HITS,), {HITS: run}, {}, outcomes, (), 200, 0)
+
+
+def tables(*entries: TableEntry) -> tuple[list[Table], list[Trouble]]:
+    return study_tables(entries, {"bench": material()}, {})
+
+
+def rows(table: Table) -> dict[str, tuple[Cell, ...]]:
+    return {row[0].text: row for row in table.rows}
+
+
+def test_a_cell_without_a_result_is_named_and_never_zero() -> None:
+    (board, sliced, cost, spread), troubles = tables(
+        TableEntry(kind="leaderboard", readings=("recall",)),
+        TableEntry(kind="slices", by="language", readings=("recall",)),
+        TableEntry(kind="cost", readings=("recall",)),
+        TableEntry(kind="attempts"),
+    )
+    assert not troubles
+    for table in (board, sliced, cost, spread):
+        assert rows(table)["gone"][1] == Cell(text="failed: network")
+    assert [row[0].text for row in board.rows] == ["one", "two", "dear", "gone"]
+    assert rows(board)["one"][1].value == pytest.approx((2 + 1 + 0 + 0 + 1 + 1) / 10)
+    assert rows(board)["one"][-1].text == "3/3"
+
+
+def test_relative_gain_of_a_group_and_what_has_no_partner() -> None:
+    (table,), _ = tables(
+        TableEntry(
+            kind="ablation", axis="context", baseline="none", across="model", readings=("recall",),
+            groups={"small": ("m",), "both": ("m", "n"), "absent": ("x",)},
+        )
+    )  # fmt: skip
+    assert table.columns == ("context", "m", "n", "small: mean", "small: gain", "both: mean", "both: gain")
+    none, file = rows(table)["none"], rows(table)["file"]
+    assert none[3].value == pytest.approx(0.5) and none[4].text == ""
+    assert file[3].value == pytest.approx(0.4) and file[4].value == pytest.approx(-0.2)
+    assert file[4].unit == "gain" and file[4].low is not None and file[4].low <= -0.2 <= (file[4].high or 0)
+    assert none[5].value == pytest.approx((0.5 + 0.0) / 2)
+    assert file[5].text == file[6].text == "–"  # one of the two is missing: no mean of the rest
+
+
+def test_who_found_what() -> None:
+    (by_set, by_number), _ = tables(TableEntry(kind="overlap", reviewers=("one", "two")))
+    assert {row[0].text: row[1].value for row in by_set.rows} == {
+        "one & two": 2.0, "one": 1.0, "two": 1.0, "nobody": 1.0,
+    }  # fmt: skip
+    assert {row[0].text: row[1].value for row in by_number.rows} == {"0": 1.0, "1": 2.0, "2": 2.0}
+    assert sum(row[2].value or 0 for row in by_set.rows) == pytest.approx(1)
+    assert all(row[2].n == 5 and row[2].low is not None for row in by_set.rows)
+
+
+def test_which_runs_found_what() -> None:
+    (by_set, _), _ = tables(TableEntry(kind="overlap", of="attempts", reviewers=("two",)))
+    found = {row[0].text: row[1].value for row in by_set.rows}
+    assert found == {"attempt 1 & attempt 2": 1.0, "attempt 1": 1.0, "attempt 2": 1.0, "nobody": 2.0}
+
+
+def test_the_frontier_holds_whom_nobody_beats() -> None:
+    (table,), _ = tables(TableEntry(kind="cost", readings=("recall",)))
+    assert {name: row[-1].text for name, row in rows(table).items()} == {
+        "one": "yes", "two": "yes", "dear": "no", "gone": "–",
+    }  # fmt: skip
+    assert rows(table)["one"][1].value == pytest.approx(0.5) and rows(table)["one"][1].unit == "dollars"
+
+
+def test_reviews_by_grade() -> None:
+    (table,), _ = tables(TableEntry(kind="distribution", readings=("recall",), reviewers=("one", "two")))
+    assert table.columns == ("reviewer", "0", "0.5", "1", "reviews", "mean")
+    assert [cell.value for cell in rows(table)["one"][1:4]] == [2.0, 3.0, 1.0]
+
+
+@pytest.mark.parametrize(("by", "columns"), [("language", ("c", "go")), ("needs", ("diff", "file"))])
+def test_slices_add_up(by: str, columns: tuple[str, ...]) -> None:
+    (table,), troubles = tables(TableEntry(kind="slices", by=by, readings=("recall",), reviewers=("one", "two")))
+    assert not troubles and table.columns == ("reviewer", "all", *columns)
+    assert table.notes[-1] == "the slices of each row, weighted, give its total (checked)"
+    (turned,), _ = tables(
+        TableEntry(
+            kind="slices", by=by, rows="slices", readings=("recall",), counts=("references",), reviewers=("one",)
+        )
+    )
+    assert turned.columns == (by, "references", "recall") and turned.rows[-1][0].text == "all"
+    weighted = sum((row[1].value or 0) * (row[2].value or 0) for row in turned.rows[:-1])
+    assert weighted / (turned.rows[-1][1].value or 1) == pytest.approx(turned.rows[-1][2].value)
+
+
+def test_slices_that_do_not_add_up_are_a_bug() -> None:
+    found = material()
+    board = found.board(HITS, ("language",))
+    wrong = [piece for piece in board.slices if piece.value == "c"]
+    with pytest.raises(AssertionError, match="two: the slices by language add up to recall"):
+        slices.check_sums(HITS, board, wrong, found.contenders[1], "recall")
+
+
+def test_what_a_table_names_wrongly_is_a_trouble_of_that_table_alone() -> None:
+    made, troubles = tables(
+        TableEntry(kind="slices", by="colour"),
+        TableEntry(kind="leaderboard", readings=("beauty",), name="b"),
+        TableEntry(kind="leaderboard", reviewers=("nobody*",), name="n"),
+        TableEntry(kind="attempts"),
+    )
+    assert [table.name for table in made] == ["attempts"]
+    assert ["colour" in troubles[0].why, "no reading 'beauty'" in troubles[1].why, "nobody*" in troubles[2].why] == [
+        True
+    ] * 3
+
+
+# --- papers ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_papers_values_stand_beside_ours_and_its_other_rows_below() -> None:
+    paper = Published(
+        source="Table 1", percent=True, values={"one": {"recall": 40.0}, "GPT": {"recall": 7.0, "x": 1.0}}
+    )
+    (table,), _ = tables(TableEntry(kind="leaderboard", readings=("recall",), published=paper))
+    assert rows(table)["one"][1].published == pytest.approx(0.4) and rows(table)["one"][1].value is not None
+    assert rows(table)["GPT (published)"][1].published == pytest.approx(0.07)
+    assert rows(table)["GPT (published)"][1].value is None
+    assert table.notes[-1] == "published: Table 1" and "other (published)" not in rows(table)
+    assert "do not compare" in with_published(table, paper, elsewhere="sample").notes[-1]
+
+
+def test_aacr_bench_contradicts_itself() -> None:
+    paper = Published(
+        source="Tables 3 and 4", percent=True, weights={"diff": 754, "file": 518, "repo": 233}, total="all",
+        values={
+            "BM25, Claude-4.5-Sonnet": {"diff": 46.68, "file": 41.31, "repo": 38.63, "all": 35.75},
+            "No context, Claude-4.5-Sonnet": {"diff": 45.76, "file": 40.54, "repo": 38.63, "all": 42.86},
+        },
+    )  # fmt: skip
+    (said,) = wrong_totals(paper)
+    assert said.endswith("BM25, Claude-4.5-Sonnet: its slices, weighted, give 43.59, and its total is 35.75")
+
+
+def test_context_crbench_contradicts_itself() -> None:
+    values = {"Base": {"closed: mean": 36.08}, "Base+P": {"closed: mean": 62.12, "closed: gain": 72.17}}
+    values["Base+A"] = {"closed: mean": 54.61, "closed: gain": 43.47}
+    (said,) = wrong_gains(Published(source="Table 5", percent=True, values=values), "Base")
+    assert "Base+A: 54.61 over 36.08 is a gain of 51.36%, and 43.47% is printed" in said
+    assert np.isclose(54.61 / 36.08, 1.5136, atol=1e-4)

@@ -1,0 +1,94 @@
+"""`reviewgauge study` on the command line: estimate first, tables, exit codes; every shipped study can be read."""
+
+from __future__ import annotations
+
+import json
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from fickle_changes import fickle_case
+from reviewgauge.api.study import find_study
+from reviewgauge.api.study_plan import plan_study
+from reviewgauge.cli.main import main
+from reviewgauge.core.study import read_study
+from reviewgauge.core.trust import FromFile
+
+TEXT = """
+title = "small"
+metrics = ["hits"]
+[[benchmark]]
+name = "small"
+data = "bench.jsonl"
+[[reviewer]]
+spec = "parrot"
+[[reviewer]]
+spec = "silent"
+[[table]]
+kind = "leaderboard"
+"""
+SHIPPED = sorted(e.name.removesuffix(".toml") for e in (resources.files("reviewgauge") / "studies").iterdir())
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bench.jsonl").write_bytes(b"".join(fickle_case(number, 4).to_line() for number in range(3)))
+    (tmp_path / "s.toml").write_text(TEXT)
+    return tmp_path
+
+
+def test_estimate_then_tables(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["study", "s.toml", "-o", "out", "--dry-run"]) == 0
+    said = capsys.readouterr()
+    assert said.err.startswith("Estimate: 2 cells of 2 reviewers on 1 benchmark; 6 reviews to make; about ")
+    assert not said.out and not (here / "out").exists()
+    assert main(["study", "s.toml", "-o", "out", "--resamples", "50"]) == 0
+    shown = capsys.readouterr().out
+    assert "parrot" in shown and "out/report.html: the page; 1 tables in out/tables" in shown
+    assert main(["study", "s.toml", "-o", "out", "--resamples", "50", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["report"]["tables"][0]["rows"][0][0]["text"] == "parrot" and found["estimate"]["reviews"] == 0
+
+
+def test_a_failed_cell_is_exit_code_1_and_a_mistake_2(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (here / "s.toml").write_text(TEXT.replace('spec = "silent"', 'spec = "bm25_knn"'))
+    assert main(["study", "s.toml", "-o", "out", "--resamples", "50"]) == 1
+    said = capsys.readouterr()
+    assert "failed: " in said.out and "! small, bm25_knn: " in said.out
+    assert main(["study", "s.toml", "-o", "out", "--from", "other=x"]) == 2
+    assert "there is no benchmark 'other' (there is: small)" in capsys.readouterr().err
+    assert main(["study", "s.toml", "-o", "bench.jsonl/x"]) == 2
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_every_plug_in_of_a_shipped_study_exists(name: str) -> None:
+    source = find_study(name)
+    assert source.shipped
+    for variant in ("", *read_study(source.raw, source.name).on):
+        described = read_study(source.raw, source.name, variant)
+        plans = plan_study(described, Path("nowhere"), FromFile(source.name))
+        assert all(plan.entrants for plan in plans)
+        words = [word for table in described.table for word in (table.metric, *table.metrics) if word]
+        for word in words if not any(table.kind == "validity" for table in described.table) else ():
+            assert any(metric_named(plan.wanted, word) for plan in plans), (variant, word)
+
+
+def metric_named(metrics: object, word: str) -> bool:
+    from reviewgauge.core.specs import plugin_name, short_spec
+
+    return any(word in (plugin_name(one), short_spec(one)) or word in short_spec(one) for one in metrics)  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_study_runs_on_the_sample(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["study", name, "--on", "sample", "-o", "out", "--resamples", "50", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["report"]
+    assert not found["troubles"] and len(found["tables"]) >= 3
+    for table in found["tables"]:
+        assert any(cell["value"] is not None for row in table["rows"] for cell in row), table["name"]
