@@ -194,7 +194,7 @@ def _told(references: Iterable[Comment]) -> Iterator[Claim]:
     for one in references:
         line = None if one.span is None else one.span.start
         for number, body in enumerate(sentences(one.body), 1):
-            yield Claim(id=f"{one.id}.{number}", body=body, source="reference", line=line)
+            yield Claim(id=one.id if number == 1 else f"{one.id}.{number}", body=body, source="reference", line=line)
 
 
 def _bounded(claims: tuple[Claim, ...] | str | Failure, spoken: Sequence[str]) -> tuple[Claim, ...] | str | Failure:
