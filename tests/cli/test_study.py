@@ -46,7 +46,7 @@ def test_estimate_then_tables(here: Path, capsys: pytest.CaptureFixture[str]) ->
     assert not said.out and not (here / "out").exists()
     assert main(["study", "s.toml", "-o", "out", "--resamples", "50"]) == 0
     shown = capsys.readouterr().out
-    assert "parrot" in shown and "out/report.html: the page; 1 tables in out/tables" in shown
+    assert "parrot" in shown and "out/report.html: the page; 1 table in out/tables" in shown
     assert main(["study", "s.toml", "-o", "out", "--resamples", "50", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["report"]["tables"][0]["rows"][0][0]["text"] == "parrot" and found["estimate"]["reviews"] == 0

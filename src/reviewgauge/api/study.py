@@ -107,33 +107,46 @@ def study(
     plans = plan_study(described, folder, None if trust else origin)
     for plan in plans:
         _check_data(plan, source, on, described)
-    expected = estimate_study(plans, described.attempts, models, stop, progress)
-    if announce is not None:
-        announce(expected)
-    ended = partial(StudyResult, out=str(folder), estimate=expected)
-    if models.dry_run or stop.is_set():
-        return ended()
-    lock = _lock(folder)
+    lock = None if models.dry_run else _lock(folder)
     try:
+        expected = estimate_study(plans, described.attempts, models, stop, progress)
+        if announce is not None:
+            announce(expected)
+        ended = partial(StudyResult, out=str(folder), estimate=expected)
+        if models.dry_run or stop.is_set():
+            return ended(stopped=stop.why)
         write_whole(folder / COPY, (b"# --on %s\n" % on.encode() if on else b"") + source.raw)
         work = StudyWork(folder, described.attempts, models, workers, retry_failed, stop, progress)
-        for plan in plans:
-            work.review(plan)
-            work.score(plan)
-        reports = {} if stop.is_set() else _validities(described, plans, work, folder)
-        ended = partial(ended, calls=sum(s.calls for s in work.spent), dollars=_dollars(work.spent))
-        if stop.is_set():
-            return ended(stopped=stop.why)
-        report = _report(described, plans, work, reports, on, (resamples, seed))
-        files = written(report)
-        for name, text in files.items():
-            write_whole(folder / name, text.encode("utf-8", "replace"))
-        _remove_others(folder, files)
-        if work.budget_over is not None:
-            stop.stop(work.budget_over)
-        return ended(report=report, files=tuple(files), stopped=stop.why)
+        return _run(described, plans, work, ended, on, (resamples, seed))
     finally:
-        lock.release()
+        if lock is not None:
+            lock.release()
+
+
+def _run(
+    study: StudyFile,
+    plans: Sequence[BenchmarkPlan],
+    work: StudyWork,
+    ended: Callable[..., StudyResult],
+    on: str,
+    settings: tuple[int, int],
+) -> StudyResult:
+    """Make the reviews, the scores and the tables; after Ctrl-C no tables."""
+    for plan in plans:
+        work.review(plan)
+        work.score(plan)
+    reports = {} if work.stop.is_set() else _validities(study, plans, work)
+    ended = partial(ended, calls=sum(s.calls for s in work.spent), dollars=_dollars(work.spent))
+    if work.stop.is_set():
+        return ended(stopped=work.stop.why)
+    report = _report(study, plans, work, reports, on, settings)
+    files = written(report)
+    for name, text in files.items():
+        write_whole(work.out / name, text.encode("utf-8", "replace"))
+    _remove_others(work.out, files)
+    if work.budget_over is not None:
+        work.stop.stop(work.budget_over)
+    return ended(report=report, files=tuple(files), stopped=work.stop.why)
 
 
 def find_study(file: str | Path) -> Source:
@@ -211,9 +224,7 @@ def _dollars(spent: Sequence[Spending]) -> float | None:
 # --- validity --------------------------------------------------------------------------------------------------------
 
 
-def _validities(
-    study: StudyFile, plans: Sequence[BenchmarkPlan], work: StudyWork, folder: Path
-) -> dict[str, ValidityReport]:
+def _validities(study: StudyFile, plans: Sequence[BenchmarkPlan], work: StudyWork) -> dict[str, ValidityReport]:
     """What `validate` says of each benchmark that a table of that kind is about."""
     found: dict[str, ValidityReport] = {}
     for plan in plans:
@@ -222,7 +233,7 @@ def _validities(
             continue
         words = [word for entry in entries for word in (entry.metrics or ((entry.metric,) if entry.metric else ()))]
         metrics: list[str | Metric] = [*words] or [*plan.metrics]
-        stop, where = Within(work.stop), folder / VALIDITY / plan.name
+        stop, where = Within(work.stop), work.out / VALIDITY / plan.name
         try:
             result = validate(
                 plan.entry.data,

@@ -28,12 +28,20 @@ class Within(Interruption):
     """Stops when `outer` does, and on errors of its own, which do not stop `outer`."""
 
     def __init__(self, outer: Interruption) -> None:
-        super().__init__()
         self._outer = outer
+        super().__init__()
+
+    @property
+    def by_user(self) -> bool:
+        """Whether the user stopped `outer`."""
+        return self._outer.by_user
+
+    @by_user.setter
+    def by_user(self, value: bool) -> None:
+        """What the user asks goes to `outer`."""
 
     def is_set(self) -> bool:
         """Whether to stop."""
-        self.by_user = self._outer.by_user
         return super().is_set() or self._outer.is_set()
 
 

@@ -14,6 +14,7 @@ from reviewgauge.cli.options import json_option, model_options, seed_option, wor
 from reviewgauge.cli.output import note, run_stoppable
 from reviewgauge.core.reports.study import Estimate
 from reviewgauge.views.study.terminal import estimate_lines, study_view
+from reviewgauge.views.terminal.closing import count
 
 
 @click.command("study")
@@ -66,5 +67,5 @@ def _shown(result: StudyResult) -> list[object]:
     if result.calls:
         paid = f"; {result.calls:,} calls paid" + ("" if result.dollars is None else f", ${result.dollars:.2f}")
     out = Path(result.out)
-    tables = f"{len(result.report.tables)} tables in {out / 'tables'} as CSV, Markdown and LaTeX"
+    tables = f"{count(len(result.report.tables), 'table')} in {out / 'tables'} as CSV, Markdown and LaTeX"
     return [study_view(result.report), f"{out / 'report.html'}: the page; {tables}{paid}"]

@@ -117,7 +117,7 @@ def test_the_terminal_keeps_to_its_width_and_shows_a_papers_rows_in_the_files_al
     console.print(study_view(report(table())))
     said = console.export_text()
     assert max(map(len, said.splitlines())) <= 80
-    assert "GPT" not in said and "1 rows that are published alone" in said
+    assert "GPT" not in said and "1 row that is published alone" in said
     assert "\x1b" not in said and "! small, gone: network" in said
 
 

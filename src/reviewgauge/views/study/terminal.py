@@ -66,9 +66,13 @@ def _table(table: Table) -> RenderableType:
         found.add_row(*(plain(text) for text in texts))
     left = [
         f"{len(ours) - table.shown} more rows" if len(ours) > table.shown else "",
-        f"{len(table.rows) - len(ours)} rows that are published alone" if len(ours) < len(table.rows) else "",
+        _published_alone(len(table.rows) - len(ours)),
         "intervals" if not intervals and any(c.low is not None for row in table.rows for c in row) else "",
         f"{', '.join(table.columns[len(places) :])}" if len(places) < len(table.columns) else "",
     ]
     lines = [f"in tables/{table.name}.csv: {'; '.join(filter(None, left))}"] if any(left) else []
     return Group(found, notes_below(*lines, *legend(table)))
+
+
+def _published_alone(rows: int) -> str:
+    return "" if not rows else "1 row that is published alone" if rows == 1 else f"{rows} rows that are published alone"
