@@ -3,8 +3,9 @@
     python benchmarks/memory.py [--cases 2000 68000] [--only review-silent score-hits] [--keep FOLDER]
 
 The benchmark is made up: n cases of one hunk of about 60 lines and one or two findings, as large as an entry of
-ContextCRBench, drawn with a fixed seed. A peak is the process' highest resident memory (VmHWM, Linux). Exit code 1
-where a verb takes more than 500 MB.
+ContextCRBench, drawn with a fixed seed. `judge` asks about 10,000 pairs
+beside one hunk of 70 KB, whatever n is. Seconds are processor time. A peak is the process' highest resident memory
+(VmHWM, Linux). Exit code 1 where a verb takes more than 500 MB.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ import argparse
 import json
 import os
 import random
+import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +64,7 @@ VERBS: dict[str, str] = {
     "score-bleu": "reviewgauge.score('{run}', 'bleu', resamples=200)",
     "compare": "reviewgauge.compare('{run}', metric='hits', resamples=200)",
     "report": "reviewgauge.report('{run}', out='{run}.html', resamples=200)",
+    "judge": "from memory import judge_pairs; judge_pairs(100)",
     "validate": "reviewgauge.validate('{data}', 'bleu', out='{run}-validity', resamples=100, report=False)",
 }
 
@@ -126,8 +128,25 @@ def make_benchmark(folder: Path, count: int) -> None:
         labels.writelines(f"case-{n:06d},ann,quality,{draw.randrange(1, 6)}\n" for n in range(count))
 
 
+def judge_pairs(side: int) -> None:
+    """Ask the fake model about `side` comments beside `side` references on one hunk of 70 KB."""
+    from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span
+    from reviewgauge.engine.run.model_options import ModelOptions
+    from reviewgauge.judges.pairs.asking import judge_of
+
+    body = "\n".join("+" + line for line in make_lines(random.Random(18), 1_700))
+    change = Change(repo="o/r", files=(ChangedFile(path="a.py", patch=f"@@ -1,0 +1,1700 @@\n{body}"),))
+    references = [Comment(id=f"r{n}", body=f"finding {n}", span=Span(path="a.py", start=n + 1)) for n in range(side)]
+    comments = [Comment(id=f"c{n}", body=f"comment {n}", span=Span(path="a.py", start=n + 1)) for n in range(side)]
+    review = Review(case="c", system="s", comments=tuple(comments))
+    with ModelOptions(dry_run=True, cache=False).client():
+        judge = judge_of("same_concern(model='openai:fake', hunk_lines=0, location='any')")
+        judge.judge(Case(id="c", change=change, references=tuple(references)), comments, references, review)
+
+
 CHILD = """
 import sys, reviewgauge
+sys.path.insert(0, {here!r})
 {call}
 status = open('/proc/self/status').read()
 print('PEAK', int(status.split('VmHWM:')[1].split()[0]) // 1024)
@@ -135,11 +154,18 @@ print('PEAK', int(status.split('VmHWM:')[1].split()[0]) // 1024)
 
 
 def measure(call: str) -> tuple[int, float, str]:
-    """(peak in MB, seconds, the last line of an error) of a piece of Python in a process of its own."""
-    began = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", CHILD.format(call=call)], capture_output=True, text=True, check=False)
+    """(peak in MB, seconds of processor time, the last line of an error) of some Python in a process of its own."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD.format(call=call, here=str(Path(__file__).parent))],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     peak = next((int(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("PEAK")), 0)
-    return peak, time.monotonic() - began, done.stderr.strip().splitlines()[-1] if done.returncode else ""
+    return peak, spent, done.stderr.strip().splitlines()[-1] if done.returncode else ""
 
 
 def main() -> int:

@@ -124,7 +124,7 @@ def test_many_at_once_in_order_and_one_that_fails_holds_up_no_other(calls: list[
 
 
 def test_trials_and_conversations_must_be_as_many(calls: list[Call]) -> None:
-    with pytest.raises(ValueError, match="zip"):
+    with pytest.raises(ValueError, match="1 trials for 2 conversations"):
         ask_for_each(chat_model("fake:rules"), [QUESTION, QUESTION], yes_no, trials=[1])
 
 

@@ -252,7 +252,8 @@ def test_each_answer_is_recorded_once(protocol: OpenAI, server: Scripted) -> Non
     assert sorted(call.trial for call in kept) == [1, 2, 3, 4]
 
 
-def test_many_at_once_in_order(protocol: OpenAI, server: Scripted, client: ChatClient) -> None:
+@pytest.mark.parametrize("most", [1, 4, 99])
+def test_many_at_once_in_order(protocol: OpenAI, server: Scripted, client: ChatClient, most: int) -> None:
     def by_text(asked: object) -> Say:
         text = asked.body["messages"][0]["content"]  # type: ignore[attr-defined]
         return Say(protocol.error("no"), status=400) if text == "3" else Say(protocol.good(text))
@@ -261,7 +262,8 @@ def test_many_at_once_in_order(protocol: OpenAI, server: Scripted, client: ChatC
     model = client.model(protocol.spec(server))
     requests = [Request(messages=(user(str(n)),)) for n in range(6)]
     with counted() as tally:
-        found = together([lambda tally, r=request: model.answer(r, tally) for request in requests])  # type: ignore[misc]
+        work = [lambda tally, r=request: model.answer(r, tally) for request in requests]
+        found = together(work, most)
     assert [one.text if isinstance(one, Answer) else one.kind for one in found] == ["0", "1", "2", "request", "4", "5"]
     assert tally.usage.calls == 5
 

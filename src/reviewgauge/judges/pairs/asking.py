@@ -5,6 +5,7 @@ A question never names the author of a comment: a judge sees its text and the di
 
 from __future__ import annotations
 
+import hashlib
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -18,6 +19,7 @@ from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Failed, Pair, Verdict, Vote
 from reviewgauge.core.specs import load
+from reviewgauge.core.stored import Lazy
 from reviewgauge.judges.pairs.location import in_words, locate
 from reviewgauge.models.chat.ask import Reading, ask_for_each
 from reviewgauge.models.chat.client import chat_model
@@ -177,14 +179,19 @@ class ModelJudge(Asking):
     def judge_some(self, compared: Compared, cells: Sequence[Cell]) -> dict[Cell, Verdict | None]:
         """The verdicts on some pairs: all questions at the same time, equal ones once."""
         case, comments, references, _ = compared
-        found: dict[Cell, Verdict | None] = {}
-        asked: dict[Cell, list[tuple[Message, ...]]] = {}
-        for c, r in cells:
-            found[c, r] = self.decided(comments[c], references[r])
-            if found[c, r] is None:
-                asked[c, r] = [self.messages(case, comments[c], references[r], swapped) for swapped in self.orders]
-        questions = list(dict.fromkeys(messages for several in asked.values() for messages in several))
-        votes = dict(zip(questions, self._cast(questions), strict=True))
+        found = {(c, r): self.decided(comments[c], references[r]) for c, r in cells}
+
+        def question(cell: Cell, swapped: bool) -> tuple[Message, ...]:
+            return self.messages(case, comments[cell[0]], references[cell[1]], swapped)
+
+        asked: dict[Cell, list[bytes]] = {}
+        first: dict[bytes, tuple[Cell, bool]] = {}  # by a digest: the questions themselves are long, and written twice
+        for cell in (cell for cell, verdict in found.items() if verdict is None):
+            for swapped in self.orders:
+                mark = hashlib.sha256(repr(question(cell, swapped)).encode("utf-8", "surrogatepass")).digest()
+                first.setdefault(mark, (cell, swapped))
+                asked.setdefault(cell, []).append(mark)
+        votes = dict(zip(first, self._cast(Lazy.of(list(first.values()), lambda one: question(*one))), strict=True))
         for cell, several in asked.items():
             cast = [
                 one for swapped, m in zip(self.orders, several, strict=True) for one in self._named(votes[m], swapped)
@@ -200,8 +207,8 @@ class ModelJudge(Asking):
         """The answers to each question, one a trial."""
         if not questions:
             return []
-        trials = [trial for _ in questions for trial in range(1, self.votes + 1)]
-        conversations = [messages for messages in questions for _ in range(self.votes)]
+        trials = list(range(1, self.votes + 1)) * len(questions)
+        conversations = Lazy(len(trials), lambda at: questions[at // self.votes])
         answers = ask_for_each(
             chat_model(self.model), conversations, self.read, trials=trials, schema=self.answer_schema
         )

@@ -19,6 +19,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import reading
 from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.stored import Spool
 from reviewgauge.models.cache.call_cache import CallCache, cache_file
 from reviewgauge.models.request.messages import Call
 
@@ -145,27 +146,31 @@ def open_store(cache: bool, replay: Path | None, rehearsal: bool) -> CallStore:
 
 
 class Memory(CallStore):
-    """Keeps calls as long as the process runs."""
+    """Keeps calls as long as the process runs: their keys in memory, and what was asked in a file without a name."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, Call] = {}
+        self._places: dict[str, int] = {}
+        self._calls: Spool[Call] | None = None
 
     @override
     def get(self, key: str) -> Call | None:
-        return self._calls.get(key)
+        at = self._places.get(key)
+        return None if at is None or self._calls is None else self._calls[at]
 
     @override
     def ours(self, key: str) -> bool:
-        return key in self._calls
+        return key in self._places
 
     @override
     async def put(self, call: Call) -> None:
-        self._calls[call.key] = call
+        self._calls = self._calls or Spool(Call)
+        self._calls.add(call)
+        self._places[call.key] = len(self._calls) - 1
 
     @override
     def forget(self, keys: Sequence[str]) -> None:
         for key in keys:
-            self._calls.pop(key, None)
+            self._places.pop(key, None)
 
     @override
     def close(self) -> None:

@@ -10,12 +10,14 @@ from typing import Generic, NamedTuple, TypeVar
 from pydantic import JsonValue
 
 from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.stored import Lazy
 from reviewgauge.models.answers.readers import Unreadable, options_of
 from reviewgauge.models.chat.client import ChatModel, Tally, call_key, together
 from reviewgauge.models.request.messages import Answer, Message, Repeat, Request, assistant, user
 
 T = TypeVar("T")
 ASKS = 3
+_TURNS = 4  # conversations that are begun for one call in flight: the others wait unwritten
 
 
 class Reading(NamedTuple, Generic[T]):
@@ -62,13 +64,15 @@ def ask_for_each(
 ) -> list[Reading[T] | Failed]:
     """As `ask_for` for several conversations at the same time, in order; one that failed does not hold up the others.
 
-    The same conversation several times needs different `trials` (default: all 1).
+    The same conversation several times needs different `trials` (default: all 1). A sequence that makes its
+    conversations when they are asked for holds few of them at a time.
     """
     numbers = trials if trials is not None else [1] * len(conversations)
+    if len(numbers) != len(conversations):
+        raise ValueError(f"{len(numbers)} trials for {len(conversations)} conversations")
     conversation = _Conversation(model, read, schema, asks, remind)
-    return together(
-        [partial(conversation.until_readable, tuple(m), trial) for m, trial in zip(conversations, numbers, strict=True)]
-    )
+    work = Lazy(len(numbers), lambda at: partial(conversation.until_readable, tuple(conversations[at]), numbers[at]))
+    return together(work, most=_TURNS * model.client.settings.in_flight)
 
 
 @dataclass(frozen=True)

@@ -296,18 +296,29 @@ class ChatModel:
         self.client.forget([call_key(self.of, request, repeat) for request in requests])
 
 
-def together(work: Sequence[Callable[[Tally | None], Coroutine[Any, Any, T]]]) -> list[T | Failed]:
-    """Run coroutines on the background loop at the same time, counted in this thread's tally; results in order.
+def together(work: Sequence[Callable[[Tally | None], Coroutine[Any, Any, T]]], most: int) -> list[T | Failed]:
+    """Run coroutines on the background loop, `most` at the same time, counted in this thread's tally; results in order.
 
-    A Failed stands in its place; one that stops the run is raised, as is anything else.
+    Each is taken from `work` when its turn comes: what it asks is in memory no longer than that. A Failed stands in its
+    place; one that stops the run is raised, as is anything else.
     """
     tally = _tally.get()
+    found: dict[int, T | BaseException] = {}
+    waiting = iter(range(len(work)))
 
-    async def all_of() -> list[T | BaseException]:
-        return await asyncio.gather(*(make(tally) for make in work), return_exceptions=True)
+    async def take_turns() -> None:
+        for at in waiting:
+            try:
+                found[at] = await work[at](tally)
+            except (Exception, asyncio.CancelledError) as error:
+                found[at] = error
 
+    async def all_of() -> None:
+        await asyncio.gather(*(take_turns() for _ in range(min(most, len(work)))))
+
+    run_in_background(all_of())
     results: list[T | Failed] = []
-    for value in run_in_background(all_of()):
+    for value in map(found.__getitem__, range(len(work))):
         if isinstance(value, Failed) and not value.stops:
             results.append(value)
         elif isinstance(value, BaseException):
