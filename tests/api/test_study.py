@@ -94,6 +94,8 @@ def test_killed_at_random_points_the_tables_are_the_same(here: Path) -> None:
     assert found.ok
     assert written(here / "killed") == written(here / "whole")
     assert study("study.toml", out="killed", resamples=50).calls == 0
+    study("study.toml", out="alone", resamples=50, workers=1)
+    assert written(here / "alone") == written(here / "whole")
 
 
 def recorded(out: Path) -> int:

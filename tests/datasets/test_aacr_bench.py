@@ -48,6 +48,19 @@ def test_the_counts_of_the_paper(real: AacrBench, cases: list[Case]) -> None:
     assert real.counts() == real.card.expected
 
 
+def test_the_comments_of_the_six_models_are_recorded_reviews(real: AacrBench, cases: list[Case]) -> None:
+    reviews, labels = real.recorded()
+    said = Counter[str]()
+    for review in reviews:
+        said[review.system] += len(review.comments)
+    assert not labels and len(reviews) == 6 * len(cases)
+    wrong = Counter(comment.author for case in cases for comment in case.rejected)
+    assert said["GPT-5.2"] == 379 + wrong["GPT-5.2"] and "human" not in said
+    assert said.total() == 1114 + 640 - wrong["human"]
+    with pytest.raises(UserError, match="no parameter 'who'"):
+        real.recorded(who="GPT-5.2")
+
+
 def test_the_slices_stand_on_the_union_of_both_files(cases: list[Case]) -> None:
     domains = Counter(case.facts["domain"] for case in cases)
     assert sorted(domains.values(), reverse=True) == [53, 44, 28, 20, 19, 13, 12, 8, 3]

@@ -32,7 +32,7 @@ def overlap_tables(entry: TableEntry, material: Material, name: str, title: str)
     if not measured or not chosen:
         raise UserError(f"{short_spec(metric)} does not say who found what", remedy="hits and points do")
     fake = any(score.fake for score in measured)
-    overlap = _Overlap(material, metric, entry, fake)
+    overlap = _Overlap(material, metric, entry, fake, any(score.attempt > 1 for score in measured))
     if entry.of == "reviewers":
         names = {c.system: c.name for c in chosen}
         found = _found(measured, lambda score: names.get(score.system))
@@ -73,6 +73,7 @@ class _Overlap:
     metric: Metric
     entry: TableEntry
     fake: bool
+    repeated: bool
 
     def tables(self, name: str, title: str, found: Mapping[Finding, set[str]], sets: Sequence[str]) -> Iterator[Table]:
         """Which sets found how many, and how many found each."""
@@ -91,7 +92,10 @@ class _Overlap:
             plot=Plot(kind="upset", columns=(1,)) if self.entry.plot and len(sets) > 1 else None,
             shown=20,
             provenance=provenance,
-            notes=(f"{len(found):,} findings; each is counted once, in the row of exactly those that found it",),
+            notes=(
+                f"{len(found):,} findings; each is counted once, in the row of exactly those that found it",
+                *(["found: in at least one attempt"] if self.entry.of == "reviewers" and self.repeated else []),
+            ),
         )
         yield Table(
             name=f"{name}-times",

@@ -31,7 +31,8 @@ def bounds_of(cell: Cell) -> str:
 def number(value: float, unit: str) -> str:
     """A figure in its unit: a gain in percent with its sign, a count without digits where it is whole."""
     if unit == "gain":
-        return f"{value:+.1%}".replace("-0.0%", "0.0%")
+        text = f"{value:+.1%}"
+        return "0.0%" if text in ("+0.0%", "-0.0%") else text
     if unit == "count":
         return figures.count(round(value, 1))
     if unit == "dollars":
