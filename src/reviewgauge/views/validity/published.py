@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from reviewgauge.core.reports.validity import PublishedFigure, ValidityReport
 
-PEOPLE, SYSTEMS, ENDS = "people", "systems", "without opposite ends"
-CAUTION = "published figures are perhaps not on the same rows"
+SYSTEMS, ENDS = "systems", "without opposite ends"
 
 
 class Printed(NamedTuple):
