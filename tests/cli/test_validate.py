@@ -251,7 +251,7 @@ def test_bad_input_is_one_line_that_says_what_to_do(bench: Path, capsys: pytest.
     assert not Path("other").exists(), "nothing is left behind"
     (bench / "reviews.jsonl").unlink()
     assert "no reviews.jsonl" in refusal(capsys, bench, METRIC, "-o", "other")
-    assert "without recorded reviews" in refusal(capsys, "aacr_bench", METRIC)
+    assert "without recorded reviews" in refusal(capsys, "swr_bench", METRIC)
 
 
 def test_a_folder_of_something_else_is_left_alone(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
