@@ -55,6 +55,7 @@ BOUNDED = {  # module, or module.NAME: why its texts are short
     "repo.history.fix_messages._ASIDE": "a title, cut to 300 characters",
     "repo.history.fix_messages._NO_FIX": "a title, cut to 300 characters",
     "repo.history.landed_changes._LINE": "a subject, cut to 2,000 characters",
+    "repo.history.later_commits._MARKS": "a title, cut to 300 characters",
     "repo.syntax.languages": "a path of at most 4,096 characters",
     "stages.drop_trivial._MANIFEST": "a path of at most 4,096 characters",
     "stages.keep_english._ENDS": "asked of a whole word, never searched",

@@ -52,7 +52,7 @@ def test_closed_output_is_no_crash(run: Path) -> None:
     [
         ["score", "run", "--seed", "-1"],
         ["compare", "run", "--seed", "-1"],
-        ["review", "cases.jsonl", "silent", "-o", "run", "--workers", "0"],
+        ["review", "cases.jsonl", "silent", "-o", "run", "--in-flight", "0"],
         ["review", "cases.jsonl", "silent", "-o", "run", "--attempts", "0"],
     ],
 )

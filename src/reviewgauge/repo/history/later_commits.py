@@ -13,6 +13,7 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.product import not_product, trivial
 
 _SECONDS = 30.0
+_TITLE = 300  # characters of a title that are compared
 _SHORT = 8  # characters of a line, without blanks, from which on it is known again
 _MARKS = re.compile(r"^(?:\[[^\]]{0,60}\]\s*)+|(?:\s*\(#\d+\))+$")  # what a backport puts around a title
 
@@ -60,7 +61,7 @@ def later_commits(repository: Repository, head: str, files: Sequence[ChangedFile
         name, _, rest = heading.partition("\t")
         day, _, title = rest.partition("\t")
         if kinds := set(_touched(diff, wanted)):
-            found.setdefault(_MARKS.sub("", title), LaterCommit(name, day, title, "-" in kinds))
+            found.setdefault(_MARKS.sub("", title[:_TITLE]), LaterCommit(name, day, title, "-" in kinds))
     return LaterCommits(end.date().isoformat(), tuple(found.values()))
 
 
