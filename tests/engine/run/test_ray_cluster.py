@@ -74,7 +74,7 @@ def results(run: RunFolder) -> tuple[list[bytes], list[bytes], list[str]]:
 @pytest.mark.slow
 def test_a_cluster_of_which_a_node_dies_gives_what_one_thread_and_two_give(cluster: Any, tmp_path: Path) -> None:
     one, two = fill(tmp_path / "one", Serial()), fill(tmp_path / "two", Threads(2))
-    killed = []
+    killed: list[int] = []
 
     def kill(done: int, total: int, what: str) -> None:
         if not killed and 40 <= done < total:

@@ -28,7 +28,7 @@ from reviewgauge.core.specs import short_spec, signature
 
 def plan(
     scores: Iterable[Score],
-    cases: Iterable[Case],
+    cases: Sequence[Case],
     metric: Metric,
     question: Question,
     *,
