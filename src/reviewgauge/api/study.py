@@ -20,7 +20,7 @@ from reviewgauge.api.study_estimate import estimate as estimate_study
 from reviewgauge.api.study_plan import RUNS, TRUST, BenchmarkPlan, plan_study
 from reviewgauge.api.validate import validate
 from reviewgauge.core.base import Record
-from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.errors import BadInput, UserError, one_line
 from reviewgauge.core.files import check_plain, read_file, read_within, write_error, write_whole
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.study import BenchmarkFacts, Estimate, StudyReport
@@ -40,6 +40,7 @@ from reviewgauge.views.study.files import written
 
 COPY, VALIDITY, LOCK = "study.toml", "validity", "lock"
 STUDIES = "studies"
+SHORT = 40  # letters of a reason in a cell; the list of what has no result has it whole
 _ON = re.compile(rb"# --on (\S+)\n")
 
 
@@ -334,12 +335,9 @@ def _contenders(plan: BenchmarkPlan, work: StudyWork, outcomes: Sequence[Outcome
                 why = f"{made[systems[0]]} of {expected} reviews"
             for system in systems or ("",):
                 name = cell.name if entrant.reviewer is not None else system or cell.name
-                found.append(
-                    Contender(name, system, cell.coordinates, why and f"failed: {why}", entrant.reviewer is None)
-                )
-    order = {
-        cell.name: at for at, cell in enumerate(plan.cells)
-    }  # cells that share reviews stand where the file has them
+                trouble = why and f"failed: {one_line(why, SHORT)}"
+                found.append(Contender(name, system, cell.coordinates, trouble, entrant.reviewer is None))
+    order = {cell.name: at for at, cell in enumerate(plan.cells)}  # as in the file, also those that share reviews
     return sorted(found, key=lambda one: order.get(one.name, len(order)))
 
 
