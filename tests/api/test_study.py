@@ -16,6 +16,7 @@ import pytest
 from fickle_changes import fickle_case
 from reviewgauge.api.study import StudyResult, study
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case, Change
 from reviewgauge.core.reports.study import Estimate
 from reviewgauge.engine.run.journal import Lock
 from reviewgauge.engine.run.model_options import ModelOptions
@@ -192,3 +193,11 @@ def test_a_study_of_a_paper_without_its_data_says_what_runs(here: Path, monkeypa
         study("swr_bench", out="out")
     with pytest.raises(UserError, match=r"cannot read nowhere\.toml: .*one that ships: aacr_bench, context_crbench"):
         study("nowhere.toml", out="out")
+
+
+def test_a_benchmark_on_which_nothing_can_be_run_is_refused_at_once(here: Path) -> None:
+    blank = Case(id="1", change=Change(repo="r/r", base="0", head="1"))
+    (here / "bench.jsonl").write_bytes(blank.to_line())
+    (here / "study.toml").write_text(TEXT + "[on.other]\nattempts = 1\n")
+    with pytest.raises(UserError, match=r"no reviewer can be run on small: .* needs the code .*\(or --on other\)"):
+        study("study.toml", out="out")

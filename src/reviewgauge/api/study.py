@@ -17,6 +17,7 @@ from reviewgauge.analysis.study.material import Contender, Material
 from reviewgauge.analysis.study.tables import study_tables
 from reviewgauge.api.study_cells import StudyWork, Within
 from reviewgauge.api.study_estimate import estimate as estimate_study
+from reviewgauge.api.study_estimate import name_of
 from reviewgauge.api.study_plan import RUNS, TRUST, BenchmarkPlan, plan_study
 from reviewgauge.api.validate import validate
 from reviewgauge.core.base import Record
@@ -111,6 +112,7 @@ def study(
     lock = None if models.dry_run else _lock(folder)
     try:
         expected = estimate_study(plans, described.attempts, models, stop, progress)
+        _check_possible(plans, expected, described, on)
         if announce is not None:
             announce(expected)
         ended = partial(StudyResult, out=str(folder), estimate=expected)
@@ -207,6 +209,16 @@ def _check_data(plan: BenchmarkPlan, source: Source, on: str, study: StudyFile) 
         remedy = "; ".join(filter(None, [error.remedy, f"or {' or '.join(others)}" if others else ""]))
         raise UserError(f"{source.name}, benchmark {plan.name}: {error.problem}", remedy=remedy) from None
     plan.check_unchanged()
+
+
+def _check_possible(plans: Sequence[BenchmarkPlan], expected: Estimate, study: StudyFile, on: str) -> None:
+    """Raise UserError where no reviewer of a benchmark can be run at all, such as without its code."""
+    for plan in plans:
+        why = {one.what: one.why for one in expected.troubles if one.benchmark == plan.name}
+        if all(name_of(entrant) in why for entrant in plan.entrants):
+            others = " or ".join(f"--on {name}" for name in study.on if name != on)
+            problem = f"no reviewer can be run on {plan.name}: {why[name_of(plan.entrants[0])]}"
+            raise UserError(problem, remedy=f"or {others}" if others else "")
 
 
 def _lock(folder: Path) -> Lock:

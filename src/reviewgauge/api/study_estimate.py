@@ -16,7 +16,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.reports.study import CellCost, Estimate, Trouble
 from reviewgauge.core.specs import short_spec
-from reviewgauge.engine.review import import_reviews, what_to_review
+from reviewgauge.engine.review import changes_to_review, import_reviews, what_to_review
 from reviewgauge.engine.review import review as review_all
 from reviewgauge.engine.run.executors import Interruption, abort_on_interrupt
 from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFolder
@@ -48,10 +48,10 @@ class Rehearsal:
         with _copy(plan) as folder:
             for one in plan.entrants:
                 try:
-                    with naming_code_of(plan.dataset), self._part(plan, _name(one)) as part:
+                    with naming_code_of(plan.dataset), self._part(plan, name_of(one)) as part:
                         part["reviews"] = self._review(plan, one, folder)
                 except UserError as error:
-                    self.troubles.append(Trouble(benchmark=plan.name, what=_name(one), why=str(error)))
+                    self.troubles.append(Trouble(benchmark=plan.name, what=name_of(one), why=str(error)))
             for metric in plan.metrics:
                 if not metric.models:
                     continue
@@ -71,6 +71,7 @@ class Rehearsal:
                 return 0
             totals = import_reviews(folder, plan.dataset.recorded(**one.parameters)[0])
             return totals.done
+        changes_to_review(one.reviewer, plan.cases, plan.label)  # what it cannot be run on is said now
         todo = what_to_review(plan.cases, folder.outcomes(), one.reviewer.system, attempts=self.attempts).items
         if not todo or not (one.models or (judged and not one.reviewer.learns)):
             return len(todo)
@@ -138,7 +139,8 @@ def estimate(
     )
 
 
-def _name(one: Entrant) -> str:
+def name_of(one: Entrant) -> str:
+    """The names of its cells."""
     return ", ".join(dict.fromkeys(cell.name for cell in one.cells))
 
 
