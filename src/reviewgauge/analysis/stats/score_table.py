@@ -12,7 +12,7 @@ import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
 from reviewgauge.analysis.stats.power import Attempts
-from reviewgauge.analysis.stats.slim import Slimmer
+from reviewgauge.analysis.stats.slim import Slimmer, SlimScore
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, RequiredContext, Severity
@@ -29,7 +29,7 @@ class Status(IntEnum):
     SCORED = 3
 
 
-Cells = Mapping[tuple[int, int], Sequence[Score]]
+Cells = Mapping[tuple[int, int], Sequence[SlimScore]]
 Key = tuple[str, str, int]
 _SCALE = {str(word): place for place, word in enumerate([*Severity, *RequiredContext])}
 
@@ -118,7 +118,7 @@ def _facet_order(value: str) -> tuple[bool, int, str]:
     return value == NOT_STATED, _SCALE.get(value, len(_SCALE)), value
 
 
-def stated_facets(scores: Iterable[Score]) -> dict[str, set[str]]:
+def stated_facets(scores: Iterable[Score | SlimScore]) -> dict[str, set[str]]:
     """The facets of the scores with their stated values; facets without any are left out."""
     found: dict[str, set[str]] = defaultdict(set)
     for score in scores:
@@ -145,8 +145,8 @@ def warn_of_fakes(panel: ScoreTable, rows: Iterable[int]) -> list[str]:
 
 def broken_identities(panel: ScoreTable) -> dict[str, int]:
     """Accounting identity -> the number of reviews in which a published variant breaks it."""
-    matchings = (score.matching for scores in panel.cells.values() for score in scores)
-    return dict(sorted(Counter(name for m in matchings if m is not None for name in m.broken).items()))
+    found = Counter(name for scores in panel.cells.values() for score in scores for name in score.broken)
+    return dict(sorted(found.items()))
 
 
 def lay_out(scores: Iterable[Score], cases: Sequence[Case], metric: Metric, benchmark: str) -> ScoreTable:
@@ -160,7 +160,7 @@ def lay_out(scores: Iterable[Score], cases: Sequence[Case], metric: Metric, benc
     column = {case.id: at for at, case in enumerate(ordered)}
     kept, warnings = _collect(map(slimmer.score, scores), column, metric, benchmark)
     systems = tuple(sorted({system for system, _, _ in kept}))
-    cells: dict[tuple[int, int], list[Score]] = defaultdict(list)
+    cells: dict[tuple[int, int], list[SlimScore]] = defaultdict(list)
     for (system, case, _), score in sorted(kept.items(), key=lambda item: item[0]):
         cells[systems.index(system), column[case]].append(score)
     failures = [(at, score) for at, group in cells.items() for score in group if score.failure is not None]
@@ -212,13 +212,13 @@ def _names(cells: Cells, bounds: Iterable[Bounds | None]) -> tuple[str, ...]:
     return tuple(sorted(names))
 
 
-def _status(group: Sequence[Score]) -> Status:
+def _status(group: Sequence[SlimScore]) -> Status:
     if any(score.parts is not None for score in group):
         return Status.SCORED
     return Status.FAILED if any(score.failure is not None for score in group) else Status.NOT_APPLICABLE
 
 
-def _vector(parts: Parts, names: Sequence[str], score: Score) -> Numbers:
+def _vector(parts: Parts, names: Sequence[str], score: SlimScore) -> Numbers:
     for name, value in parts.items():
         if not math.isfinite(value):
             raise UserError(
@@ -229,11 +229,11 @@ def _vector(parts: Parts, names: Sequence[str], score: Score) -> Numbers:
 
 
 def _collect(
-    scores: Iterable[Score], column: Mapping[str, int], metric: Metric, benchmark: str
-) -> tuple[dict[Key, Score], list[str]]:
+    scores: Iterable[SlimScore], column: Mapping[str, int], metric: Metric, benchmark: str
+) -> tuple[dict[Key, SlimScore], list[str]]:
     """The scores by (system, case, attempt), and warnings. Raises UserError for two metrics or benchmarks."""
     wanted = signature(metric)
-    kept: dict[Key, Score] = {}
+    kept: dict[Key, SlimScore] = {}
     replaced = 0
     for score in scores:
         if score.metric != wanted:
@@ -262,7 +262,7 @@ def _collect(
     return kept, [f"{replaced} failures were replaced by a later score of the same attempt"] if replaced else []
 
 
-def _measurement(score: Score) -> tuple[object, ...]:
+def _measurement(score: SlimScore) -> tuple[object, ...]:
     """What is equal in two scores that differ in their cost only."""
     return score.parts, score.facets, score.failure is None, score.bounds
 

@@ -5,18 +5,36 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TypeVar
 
 from typing_extensions import override
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.records import Case, Change, Comment
-from reviewgauge.core.results import Matching, Parts, Score
+from reviewgauge.core.results import Bounds, Failure, Parts, Score
 
 T = TypeVar("T")
 _MOST = 5_000  # values that are kept once each: with more, few of them are equal
 _CASE = {"id", "change", "references", "verdict", "facts"}
-_SCORE = {"case", "system", "attempt", "metric", "benchmark"}
+
+
+@dataclass(frozen=True, slots=True)
+class SlimScore:
+    """What tables need of a `Score`; `broken` are the accounting identities that its matching breaks."""
+
+    case: str
+    system: str
+    attempt: int
+    metric: str
+    benchmark: str
+    parts: Parts | None
+    facets: Mapping[str, Mapping[str, Parts]]
+    failure: Failure | None
+    bounds: Bounds | None
+    pins: Mapping[str, str]
+    fake: bool
+    broken: tuple[str, ...]
 
 
 class Slimmer:
@@ -40,21 +58,18 @@ class Slimmer:
         repo = case.change.repo
         return Case.model_construct(
             _CASE,
-            id=case.id,
+            id=sys.intern(case.id),
             change=self._once(("repo", repo), lambda: Change(repo=repo)),
             references=self._once(("references", founded), lambda: tuple(map(_outline, case.references))),
             verdict=case.verdict,
             facts={sys.intern(name): self._fact(value) for name, value in case.facts.items()},
         )
 
-    def score(self, score: Score) -> Score:
-        """The score without its evidence: parts, facets, failure and bounds, and the identities that it breaks."""
+    def score(self, score: Score) -> SlimScore:
+        """The score without its evidence."""
         self._rows.clear()
-        matching = score.matching
-        broken = matching is not None and matching.broken
-        return Score.model_construct(
-            _SCORE,
-            case=score.case,
+        return SlimScore(
+            case=sys.intern(score.case),
             system=sys.intern(score.system),
             attempt=score.attempt,
             metric=sys.intern(score.metric),
@@ -62,12 +77,10 @@ class Slimmer:
             parts=None if score.parts is None else self._parts(score.parts),
             facets=self._facets(score.facets),
             failure=score.failure,
-            reason=sys.intern(score.reason),
             bounds=score.bounds,
-            matching=Matching(policy=matching.policy, broken=matching.broken) if matching and broken else None,
             pins=self._once(("pins", *score.pins.items()), lambda: score.pins),
-            usage=self._once(("usage", score.usage.model_dump_json()), lambda: score.usage),
             fake=score.fake,
+            broken=score.matching.broken if score.matching is not None else (),
         )
 
     def _fact(self, value: Fact) -> Fact:
