@@ -19,6 +19,7 @@ from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.records import Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load_from, names
+from reviewgauge.core.stored import Lazy, spooled
 from reviewgauge.core.trust import FromFile
 from reviewgauge.datasets.files.labels import on_reviews, read_label_file
 from reviewgauge.engine.build.pipeline import apply_stages
@@ -91,7 +92,7 @@ def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
             found, notes = keep_latest(label for case in run.cases() for label in case.labels)
             _require_human(found, str(path))
         else:
-            reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
+            reviews = spooled(Review, (one.review for one in run.outcomes() if one.review is not None))
             found, notes = _from_file(Path(labels), reviews)
         scales, people = scales_and_people(run.manifest.dataset)
         if labels is None:
@@ -127,7 +128,7 @@ def make_run(data: JudgedData, folder: str | Path, progress: Progress | None = N
         cases=cases,
     )
     try:
-        kept = [review for review in reviews if review.case in known]
+        kept = Lazy.of([at for at, one in enumerate(reviews) if one.case in known], reviews.__getitem__)
         import_reviews(run, kept, source="recorded", pins=dataset.pins(), progress=progress)
         if data.labels is None:
             run.add_labels(found)

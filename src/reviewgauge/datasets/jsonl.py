@@ -20,6 +20,7 @@ from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
+from reviewgauge.core.stored import Spool
 from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import JSONL
 from reviewgauge.datasets.files.labels import find_labels, observed_scales, on_reviews, read_label_file
@@ -152,15 +153,15 @@ def _records(model: type[R], file: Path) -> Iterator[tuple[int, R]]:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
 
 
-def _reviews(file: Path) -> list[Review]:
-    reviews: list[Review] = []
+def _reviews(file: Path) -> Sequence[Review]:
+    reviews = Spool(Review)
     seen: set[tuple[str, str, int]] = set()
     for number, review in _records(Review, file):
         key = (review.case, review.system, review.attempt)
         if key in seen:
             raise BadInput(file.name, "the same case, system and attempt occur twice", record=number)
         seen.add(key)
-        reviews.append(review)
+        reviews.add(review)
     return reviews
 
 

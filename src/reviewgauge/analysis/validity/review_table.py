@@ -25,6 +25,7 @@ from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.validity import RowSet
 from reviewgauge.core.results import NOT_STATED, Outcome, Parts, Score
+from reviewgauge.core.stored import Lazy
 from reviewgauge.engine.score import REVIEW_FAILED
 from reviewgauge.metrics.texts.text_metric import reference_texts
 
@@ -90,7 +91,7 @@ class ReviewTable:
     keys: tuple[Key, ...]
     hypothesis: tuple[str, ...]
     reference: tuple[str, ...]
-    diff: tuple[str, ...]
+    diff: Sequence[str]  # read from the disk
     facts: tuple[Mapping[str, Fact], ...]
     claims: tuple[tuple[str, ...], ...]
     cluster: Integers
@@ -105,21 +106,30 @@ class ReviewTable:
 
         `people` are the systems that are not tools.
         """
-        outcomes = sorted(outcomes, key=lambda outcome: (outcome.case, outcome.system, outcome.attempt))
-        references = [reference_texts(case) for case in cases]
-        texts = ["" if isinstance(found, str) else "\n".join(found) for found in references]
-        diffs = ["\n".join(file.patch or "" for file in case.change.files) for case in cases]
-        number = {case.id: at for at, case in enumerate(cases)}
+        said = [
+            ((o.case, o.system, o.attempt), "\n".join(c.body for c in o.review.comments) if o.review else "")
+            for o in outcomes
+        ]
+        said.sort(key=lambda one: one[0])
+        number: dict[str, int] = {}
+        texts: list[str] = []
+        facts: list[Mapping[str, Fact]] = []
+        claims: list[tuple[str, ...]] = []
+        for case in cases:
+            number[case.id] = len(texts)
+            found = reference_texts(case)
+            texts.append("" if isinstance(found, str) else "\n".join(found))
+            facts.append(case.facts)
+            claims.append(tuple(claim.body for claim in case.claims))
         of_case = duplicate_groups(texts)
-        at = [number[outcome.case] for outcome in outcomes]
-        hypotheses = ["\n".join(c.body for c in o.review.comments) if o.review else "" for o in outcomes]
+        at = [number[case] for (case, _, _), _ in said]
         return cls(
-            keys=tuple((outcome.case, outcome.system, outcome.attempt) for outcome in outcomes),
-            hypothesis=tuple(hypotheses),
+            keys=tuple(key for key, _ in said),
+            hypothesis=tuple(text for _, text in said),
             reference=tuple(texts[i] for i in at),
-            diff=tuple(diffs[i] for i in at),
-            facts=tuple(cases[i].facts for i in at),
-            claims=tuple(tuple(claim.body for claim in cases[i].claims) for i in at),
+            diff=Lazy.of(at, lambda i: "\n".join(file.patch or "" for file in cases[i].change.files)),
+            facts=tuple(facts[i] for i in at),
+            claims=tuple(claims[i] for i in at),
             cluster=of_case[at] if at else np.zeros(0, dtype=np.int64),
             people=frozenset(people),
             cases=len(cases),
