@@ -37,7 +37,7 @@ from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 from reviewgauge.engine.run.workers import Workers
 from reviewgauge.engine.study.grid import check_extension
-from reviewgauge.views.study.files import written
+from reviewgauge.views.study.files import TABLES, written
 
 COPY, VALIDITY, LOCK = "study.toml", "validity", "lock"
 STUDIES = "studies"
@@ -172,7 +172,7 @@ def _check_folder(folder: Path, source: Source, on: str, now: StudyFile) -> None
         return
     if not folder.is_dir():
         raise UserError(f"{folder} is a file, not a folder", remedy="name another folder")
-    check_plain(folder)
+    check_plain(folder, TABLES, RUNS, VALIDITY)
     copy = folder / COPY
     if not copy.exists():
         if foreign := sorted(entry.name for entry in folder.iterdir() if entry.name not in (LOCK, RUNS, f"{COPY}.tmp")):
@@ -355,6 +355,6 @@ def _contenders(plan: BenchmarkPlan, work: StudyWork, outcomes: Sequence[Outcome
 
 def _remove_others(folder: Path, files: Mapping[str, str]) -> None:
     """Remove tables of an earlier file, which no longer say what the study says."""
-    for path in (folder / "tables").iterdir() if (folder / "tables").is_dir() else ():
-        if f"tables/{path.name}" not in files and path.suffix in (".csv", ".md", ".tex"):
+    for path in (folder / TABLES).iterdir() if (folder / TABLES).is_dir() else ():
+        if f"{TABLES}/{path.name}" not in files and path.suffix in (".csv", ".md", ".tex"):
             path.unlink()

@@ -123,7 +123,7 @@ def read_study(raw: bytes, source: str, on: str = "") -> StudyFile:
         raise BadInput(source, f"is not valid TOML: {error}") from None
     variants = found.get("on", {})
     if on:
-        if not isinstance(variants, dict) or not isinstance(variants.get(on), dict):
+        if not NAME.fullmatch(on) or not isinstance(variants, dict) or not isinstance(variants.get(on), dict):
             there = ", ".join(variants) if isinstance(variants, dict) and variants else "no variant"
             raise BadInput(source, f"has no [on.{on}]", remedy=f"there is: {there}")
         found = {**found, **variants[on]}
