@@ -15,6 +15,7 @@ import pytest
 
 from engine_small import Echo, make_cases, timeless
 from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.api.study import study
 from reviewgauge.core.errors import BadInput, MissingExtra, UserError
 from reviewgauge.core.results import Failure, FailureKind
 from reviewgauge.engine.review import review
@@ -89,6 +90,53 @@ def test_a_cluster_of_which_a_node_dies_gives_what_one_thread_and_two_give(clust
     names = [sorted(file.name for file in run.path.iterdir()) for run in (one, many)]
     assert names[0] == names[1]
     assert len(many.outcomes()) == 2 * CASES
+
+
+STUDY = """
+title = "the same everywhere"
+metrics = ["hits", "chrf"]
+[[benchmark]]
+name = "small"
+data = "bench.jsonl"
+[[reviewer]]
+spec = 'prompt(model="fake:rules", scope="change")'
+[[reviewer]]
+spec = "parrot"
+[[table]]
+kind = "leaderboard"
+[[table]]
+kind = "overlap"
+"""
+
+
+@pytest.mark.processes
+@pytest.mark.slow
+def test_the_tables_of_a_study_are_the_same_to_the_byte(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bench.jsonl").write_bytes(b"".join(case.to_line() for case in make_cases(600)))
+    (tmp_path / "study.toml").write_text(STUDY)
+    killed = []
+
+    def kill(done: int, total: int, what: str) -> None:
+        if not killed and "parrot" in what and done < total:
+            killed.append(what)
+            cluster.remove_node(cluster.spare, allow_graceful=False)
+
+    study("study.toml", out="one", resamples=50, workers=1)
+    study("study.toml", out="two", resamples=50, workers=2)
+    study("study.toml", out="many", resamples=50, workers="ray", progress=kill)
+    assert killed, "the node died in the middle"
+    cluster.spare = cluster.add_node(num_cpus=1)
+    cluster.wait_for_nodes()
+    assert tables(tmp_path / "one") == tables(tmp_path / "two") == tables(tmp_path / "many")
+
+
+def tables(out: Path) -> dict[str, bytes]:
+    files = [*sorted((out / "tables").iterdir()), out / "report.html", out / "study.json"]
+    return {path.name: path.read_bytes() for path in files}
 
 
 @pytest.mark.processes
