@@ -63,6 +63,7 @@ RESULTS = {
     "classify": "ClassifyResult",
     "compare": "ComparisonTable[]",
     "curve": "CurveResult",
+    "evolve": "EvolutionReport",
     "gate": "Gate",
     "study": "StudyResult",
     "report": "ReportResult",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from reviewgauge.api.curve import curve
     from reviewgauge.api.demo import demo
     from reviewgauge.api.doctor import doctor
+    from reviewgauge.api.evolve import evolve
     from reviewgauge.api.fake_server import fake_server
     from reviewgauge.api.fit_threshold import fit_threshold
     from reviewgauge.api.gate import gate
@@ -52,6 +53,7 @@ __all__ = [
     "curve",
     "demo",
     "doctor",
+    "evolve",
     "fake_server",
     "fit_threshold",
     "gate",

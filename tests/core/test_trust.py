@@ -97,6 +97,10 @@ def test_a_reviewer_that_runs_programs_is_the_users_to_name(tmp_path: Path) -> N
             load_from(Reviewer if spec.startswith("command") else Stage, spec, FromFile("bundle.json", tmp_path))
 
 
+def _is_required(parameter: dataclasses.Field[Any]) -> bool:
+    return parameter.default is dataclasses.MISSING and parameter.default_factory is dataclasses.MISSING
+
+
 class Opened(Exception):
     pass
 
@@ -118,7 +122,12 @@ def test_a_spec_that_is_read_for_its_figures_opens_nothing(tmp_path: Path) -> No
         kind: Any = next(base for base in cls.__mro__ if "kind" in vars(base))
         for name, hint in typing.get_type_hints(cls, include_extras=True).items():
             if Use.FILE in uses(hint):
-                load_recorded(kind, f"{cls.__module__.rpartition('.')[2]}({name}={str(trap)!r})")
+                needed = "".join(
+                    f", {one.name}='fake:rules'"
+                    for one in dataclasses.fields(typing.cast("Any", cls))
+                    if _is_required(one)
+                )
+                load_recorded(kind, f"{cls.__module__.rpartition('.')[2]}({name}={str(trap)!r}{needed})")
                 tried += 1
     load_recorded(Metric, f"hits(judge=\"lexical(weights='{trap}')\")").models  # noqa: B018
     active = False

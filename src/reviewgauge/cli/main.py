@@ -38,6 +38,7 @@ VERBS = {
     "judge-check": "Measure a judge: agreement, repeats, order, length, rewording, injection, cost.",
     "calibrate": "Make several metrics into one grade, fitted to human labels.",
     "claim-pairs": "Write the claims of a model as training data for a smaller one.",
+    "evolve": "Improve a reviewer's prompt and context against a benchmark, and say honestly what came of it.",
     "bundle": "Pack runs and their tables into one archive that recomputes every number, or check one.",
     "fake-server": "Serve the fake model on this machine, to try everything offline.",
     "cache": "Show, clear or export the stored answers of models, which keep a call from being paid for twice.",

@@ -128,6 +128,10 @@ class Hits(Metric):
         reason = self._why_not(case)
         return reason or self._measure(case, review, self._table(case, review))
 
+    def unmeasurable(self, case: Case) -> str:
+        """Without references, and not known to be clean, nothing can be counted."""
+        return self._why_not(case)
+
     def _why_not(self, case: Case) -> str:
         return review_bench.why_unmeasurable(case) if self._is_review_bench else match.why_unmeasurable(case)
 

@@ -13,20 +13,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from pydantic import JsonValue
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import read_file
 from reviewgauge.core.records import Change, Task
 from reviewgauge.core.results import Drop
-from reviewgauge.core.trust import ModelName, PluginSpec
-from reviewgauge.models.request.messages import Message, fence, load_prompt
+from reviewgauge.core.trust import FilePath, ModelName, PluginSpec
+from reviewgauge.models.request.messages import Message, fence, load_prompt, read_prompt
 from reviewgauge.models.request.messages import Prompt as Template
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces, Scope
 from reviewgauge.reviewers.reading.context_text import BUDGET, load_contexts, pin_contexts
 from reviewgauge.reviewers.reading.model_reviewer import ModelReviewer
-from reviewgauge.reviewers.reading.presets import PRESETS, Preset, PresetName, Reader
+from reviewgauge.reviewers.reading.presets import PRESETS, Preset, PresetName, Reader, check_template
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,8 @@ class Prompt(ModelReviewer):
     `prompt` is "own" for a preset whose source prints none. A piece longer than `truncate` characters is cut off at a
     line's end, which the review's trace says; 0 cuts nothing. `context` is what the model is given beside the piece:
     one context, or several whose excerpts are added, within `budget` tokens by estimate. The trace says what did not
-    fit.
+    fit. `template` is a file with words of your own in the place of the preset's, whose questions and form of answer it
+    keeps; texts of others are always fenced in it. `reviewgauge evolve` writes such files.
     """
 
     advice: ClassVar[str] = "take"
@@ -49,9 +52,12 @@ class Prompt(ModelReviewer):
     truncate: int = 0
     context: PluginSpec | tuple[PluginSpec, ...] = ()
     budget: int = BUDGET
+    template: FilePath = ""
 
     def __post_init__(self) -> None:
         load_contexts(self.context)  # refuses what is not a context before anything is read
+        if self.template and self.prompt == "published":
+            raise ValueError("a template of your own is not the published prompt")
         if not self._preset.printed and self.prompt == "fenced":  # our own words are always fenced
             object.__setattr__(self, "prompt", "own")
         if self._preset.printed == (self.prompt == "own"):
@@ -73,12 +79,16 @@ class Prompt(ModelReviewer):
         return self._preset.schema
 
     def _template(self, context: bool) -> Template:
+        return _own_template(self.template) if self.template else self.shipped(context)
+
+    def shipped(self, context: bool = False) -> Template:
+        """The preset's own words."""
         name = self.preset + "_context" * (context and self._preset.printed) + "_fenced" * (self.prompt == "fenced")
         return load_prompt("reviewgauge.reviewers", name)
 
     def pins(self) -> Mapping[str, str]:
         """The words of the prompt, without context and with it, and what the contexts rest on."""
-        if self.prompt == "own":
+        if self.prompt == "own" or self.template:
             return {"prompt": self._template(False).fenced_digest} | pin_contexts(self._contexts)
         found = {"prompt": self._template(False).digest}
         if self.context:
@@ -90,7 +100,13 @@ class Prompt(ModelReviewer):
         if self.truncate < 0:
             problem = f"truncate of prompt must not be negative, got {self.truncate}"
             raise UserError(problem, remedy="truncate=0 shows everything")
+        if self.template and (wrong := self.template_problem(_own_template(self.template))):
+            raise UserError(f"{self.template}: {wrong}", remedy="begin with a copy of the preset's own prompt")
         return super().prepare(changes)
+
+    def template_problem(self, template: Template) -> str:
+        """Why a prompt cannot stand in the place of the preset's own; empty where it can."""
+        return check_template(template, self.shipped(), bool(self.context))
 
     @property
     def _called(self) -> str:
@@ -104,4 +120,13 @@ class Prompt(ModelReviewer):
         return self._preset.messages(self._template(bool(context)), change, piece, dress, context)
 
     def _reader(self, change: Change) -> Reader:
-        return self._preset.reader(change, self._template(False))
+        return self._preset.reader(change, self.shipped())  # words of a template of one's own are no echo
+
+
+def _own_template(path: str) -> Template:
+    try:
+        return read_prompt(read_file(Path(path)).decode("utf-8"), path)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}", remedy="check template=") from None
+    except ValueError as error:  # bytes that are not UTF-8, too
+        raise UserError(str(error), remedy=f"{path} must begin with a line [user] or [system]") from None

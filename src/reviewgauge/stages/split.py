@@ -22,7 +22,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
-from reviewgauge.stages.sampling.draws import check_day, day_of, draw_key
+from reviewgauge.stages.sampling.draws import check_day, day_of, draw_key, share_out
 
 
 @dataclass(frozen=True)
@@ -106,13 +106,7 @@ class Split(Stage):
         if self.assign == "hash":
             bounds = list(accumulate(self.shares))[:-1]
             return {repo: self.parts[bisect_right(bounds, draw_key(self.seed, repo) / 2**64)] for repo in repos}
-        open_shares = {part: share * sum(repos.values()) for part, share in zip(self.parts, self.shares, strict=True)}
-        found: dict[str, str] = {}
-        for repo in sorted(repos, key=lambda repo: (-repos[repo], draw_key(self.seed, repo), repo)):
-            part = max(self.parts, key=lambda part: open_shares[part])
-            found[repo] = part
-            open_shares[part] -= repos[repo]
-        return found
+        return share_out(repos, dict(zip(self.parts, self.shares, strict=True)), self.seed)
 
     def _cuts(self, days: Mapping[str, int]) -> list[str]:
         """The first days of the second part and on, where the parts come closest to their shares."""

@@ -41,7 +41,8 @@ def test_the_rule_notes_added_lines_and_nothing_else_in_both_forms_of_the_prompt
 
 
 def test_the_fake_model_knows_the_task_by_its_opening() -> None:
-    assert all(RULES[0].opening in request.messages[0].text for request in (asked("aacr"), asked("aacr_fenced")))
+    (rule,) = [rule for rule in RULES if rule.task == "review"]
+    assert all(rule.opening in request.messages[0].text for request in (asked("aacr"), asked("aacr_fenced")))
     assert next(rule.task for rule in RULES if rule.opening in asked("aacr").messages[0].text) == "review"
 
 

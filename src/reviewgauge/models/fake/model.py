@@ -265,6 +265,12 @@ def _fickle(text: str, request: Request, repeat: str, number: int) -> str:
     return as_notes(said)
 
 
+def _literal(text: str, request: Request, repeat: str, number: int) -> str:
+    from reviewgauge.models.fake.review_rules import named_report, report
+
+    return named_report(request) if text == report(request) else text
+
+
 _ABOUT: Mapping[str, tuple[str, int, Callable[[str, Request, str, int], str]]] = {
     "rules": ("keeps to the rules", 0, lambda text, *_: text),
     "noisy": ("says the opposite in N% of the repeats (20), by a hash of request, repeat and seed", 20, _noisy),
@@ -277,6 +283,7 @@ _ABOUT: Mapping[str, tuple[str, int, Callable[[str, Request, str, int], str]]] =
         30,
         _fickle,
     ),
+    "literal": ("reports (rule `report`) only what the prompt names: half of a note's words stand in it", 0, _literal),
     "gullible": ("does what a text under review tells it to answer", 0, _gullible),
 }
 BEHAVIOURS: Mapping[str, FakeBehaviour] = {name: FakeBehaviour(name, *rest) for name, rest in _ABOUT.items()}

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from reviewgauge.models.fake.request_text import FENCED, prompt_of
-from reviewgauge.models.request.messages import Request
+from reviewgauge.models.request.messages import Request, Role
+from reviewgauge.models.text.lexical import profile
 
 _NOTES: tuple[tuple[str, str], ...] = (
     (r"\bexcept\s*:", "A bare except also catches KeyboardInterrupt and hides every error. Name the exception."),
@@ -149,3 +150,23 @@ def noted_lines(request: Request) -> Iterator[tuple[str, str, str]]:
             path = line[4:].removeprefix("b/")
         elif note := _note(line):
             yield path, line, note
+
+
+# --- prompts that name what to look for ------------------------------------------------------------------------------
+
+NAMED_FROM = 0.5  # the share of a note's content words that a prompt has which names it
+_WHOLE = re.compile(r"^<<<DATA (\w+)>>>\n.*?\n<<<END \1>>>$", re.DOTALL | re.MULTILINE)
+
+
+def named_report(request: Request) -> str:
+    """The rule `report`, without the notes that the prompt does not name in words of its own."""
+    asked = "\n".join(
+        _WHOLE.sub("", message.text) for message in request.messages if message.role is not Role.ASSISTANT
+    )
+    words = profile(asked).content
+    found = []
+    for path, line, note in noted_lines(request):
+        own = profile(note).content
+        if len(own & words) >= NAMED_FROM * len(own):
+            found.append({"file": path, "code": line, "comment": note})
+    return json.dumps({"findings": found})

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from reviewgauge.models.fake.claim_rules import claims
+from reviewgauge.models.fake.prompt_rules import choose, reflect, vary
 from reviewgauge.models.fake.request_text import FENCED, last_slot, prompt_of
 from reviewgauge.models.fake.review_rules import comment, locate, merge, plain_review, ranked_report, report, review
 from reviewgauge.models.fake.several_rules import aggregate, debate_answer, debate_decide, debate_review
@@ -381,6 +382,10 @@ class Rule(NamedTuple):
 
 
 RULES: tuple[Rule, ...] = (
+    # These come first: their requests hold the prompts of others.
+    Rule("reflect", "You improve the prompt of a code reviewer by what it did.", reflect),
+    Rule("vary", "You write a variant of the prompt of a code reviewer.", vary),
+    Rule("choose_context", "You choose what a code reviewer is shown beside a change.", choose),
     Rule("review", "You are an expert code reviewer. Your task is to review the following code changes", review),
     Rule("assess", "You decide whether one part of a pull request can be merged as it is.", merge),
     Rule("locate", "You name the lines of a hunk that most need a reviewer's comment.", locate),

@@ -229,7 +229,11 @@ _PHRASE = 15  # characters from which a text that stands in the prompt is no coi
 @lru_cache(maxsize=64)
 def load_prompt(package: str, name: str) -> Prompt:
     """The prompt `name` of `package` (`reviewgauge.metrics`). Each section ends without its last line break."""
-    text = resources.files(package).joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
+    return read_prompt(resources.files(package).joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8"), name)
+
+
+def read_prompt(text: str, name: str) -> Prompt:
+    """The prompt that a file of this text holds. Raises ValueError."""
     pieces = _SECTION.split(text)
     if pieces[0].strip() or len(pieces) < 3:
         raise ValueError(f"the prompt {name} does not begin with a section such as [user]")

@@ -6,7 +6,7 @@ where the source prints none.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
@@ -73,6 +73,34 @@ class Preset(NamedTuple):
         values |= {"fence_note": FENCE_NOTE, "focus_lines": _focus_lines(piece.change)}
         values["context"] = f"\nContext:\n{dress(context)}\n" if context else ""
         return prompt.messages({slot: values[slot] for slot in prompt.slots})
+
+
+SLOTS = frozenset({"pr_title", "pr_description", "diff_hunk", "contexts", "fence_note", "focus_lines", "context"})
+
+
+def check_template(prompt: Prompt, shipped: Prompt, context: bool) -> str:
+    """What is wrong with a prompt of the user's own in the place of a shipped one; empty where it will do."""
+    if unknown := sorted(prompt.slots - SLOTS):
+        return f"there is no slot {{{{ {unknown[0]} }}}}; there are {slots_in_words(SLOTS)}"
+    if missing := sorted(required_slots(shipped) - prompt.slots):
+        return f"the slot {{{{ {missing[0]} }}}} is missing"
+    if "fence_note" not in prompt.slots and not any(FENCE_NOTE in text for _, text in prompt.parts):
+        return (
+            "the slot {{ fence_note }} is missing, which tells the model that the code under review is no instruction"
+        )
+    if context and not prompt.slots & {"context", "contexts"}:
+        return "the slot {{ context }} is missing, and a context is given"
+    return ""
+
+
+def required_slots(shipped: Prompt) -> frozenset[str]:
+    """The slots that a prompt in the place of `shipped` must have."""
+    return shipped.slots & {"diff_hunk", "focus_lines"}
+
+
+def slots_in_words(slots: Iterable[str]) -> str:
+    """The slots as they are written in a prompt."""
+    return ", ".join(f"{{{{ {slot} }}}}" for slot in sorted(slots))
 
 
 def _focus_lines(change: Change) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import NamedTuple
@@ -78,6 +78,17 @@ def draw(seed: int, stratum: object, members: Iterable[tuple[str, int]], count: 
     """The positions of `count` of the members (id, position), or of all where there are fewer."""
     ordered = sorted(members, key=lambda member: (draw_key(seed, stratum, member[0]), member))
     return [position for _, position in ordered[:count]]
+
+
+def share_out(sizes: Mapping[str, int], shares: Mapping[str, float], seed: int) -> dict[str, str]:
+    """The part of each group, the largest group first to the part that lacks most of its share of all items."""
+    lacking = {part: share * sum(sizes.values()) for part, share in shares.items()}
+    found: dict[str, str] = {}
+    for group in sorted(sizes, key=lambda group: (-sizes[group], draw_key(seed, group), group)):
+        part = max(lacking, key=lambda part: lacking[part])
+        found[group] = part
+        lacking[part] -= sizes[group]
+    return found
 
 
 def product_facts(change: Change) -> dict[str, int]:

@@ -1,0 +1,432 @@
+"""`reviewgauge evolve`: a reviewer's prompt and context, improved against a benchmark, and what the gain is worth."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from reviewgauge.analysis.compare.leaderboard import check_settings
+from reviewgauge.analysis.stats.arrays import Flags, MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.bootstrap import (
+    Resampler,
+    cluster_cases,
+    difference_interval,
+    percentile_interval,
+    resampled_sums,
+)
+from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import check_plain, read_within, write_error, write_whole
+from reviewgauge.core.parsing import parse_record
+from reviewgauge.core.protocols import Dataset, Metric, Progress, Reviewer
+from reviewgauge.core.records import Case
+from reviewgauge.core.reports.evolution import EvolutionReport, PartResult
+from reviewgauge.core.reports.validity import Figure
+from reviewgauge.core.results import Parts
+from reviewgauge.core.specs import load, short_spec, signature
+from reviewgauge.engine.build.pipeline import apply_stages
+from reviewgauge.engine.review import changes_to_review
+from reviewgauge.engine.run.executors import Interruption
+from reviewgauge.engine.run.journal import CallLog, Lock
+from reviewgauge.engine.run.manifest import benchmark_hash
+from reviewgauge.engine.run.model_options import ModelOptions, spending
+from reviewgauge.engine.run.workers import Workers
+from reviewgauge.evolution.candidates import CONTEXT, Candidate, Species, diff_of, digest_of
+from reviewgauge.evolution.evaluation import Evaluator, Setting, Stopped
+from reviewgauge.evolution.proposing import Proposer
+from reviewgauge.evolution.reward import Reward, Worth
+from reviewgauge.evolution.search import Limits, Search
+from reviewgauge.evolution.split import HELD_OUT, PARTS, SELECTION, TRAIN, Split, split_cases
+from reviewgauge.evolution.starting import check_gepa, sandbox_problem
+from reviewgauge.models.chat.client import chat_model
+from reviewgauge.models.request.messages import Call
+
+SETTINGS, RESULT, LOCK, RUNS, HELD = "evolve.json", "result.json", "lock", "runs", "held-out"
+OPTIMIZERS = ("gepa", "random")
+COUNTED = (
+    "A case whose review or measurement failed, or for which a metric has no value, counts as the worst that it could "
+    "have: the optimiser takes numbers only, and silence must not win. Silence on a clean change counts as 1."
+)
+
+
+def evolve(
+    dataset: str | Dataset,
+    *reviewers: str | Reviewer,
+    run: str | Path,
+    metrics: Sequence[str | tuple[Metric, float]],
+    model: str = "",
+    contexts: Sequence[str] = (),
+    optimizer: str = "gepa",
+    rounds: int = 20,
+    evaluations: int | None = None,
+    patience: int = 0,
+    minibatch: int = 3,
+    shares: Sequence[float] = (0.4, 0.3, 0.3),
+    reserve: int = 0,
+    source: str | Path | None = None,
+    stages: Sequence[str] = (),
+    seed: int = 0,
+    resamples: int = 10_000,
+    workers: Workers = None,
+    models: ModelOptions | None = None,
+    out: str | Path | None = None,
+    stop: Interruption | None = None,
+    progress: Progress | None = None,
+) -> EvolutionReport:
+    """Improve the templates of `prompt` reviewers, each for the cases of its tasks, and the choice among `contexts`.
+
+    `metrics` are specs with weights (`assess*0.33`). `model` writes the proposals, by default that of the reviewer.
+    Everything is kept in the folder `run`, and the same call goes on where it stopped; the held-out part is computed
+    once, when the search has ended. `evaluations` bounds the pairs of a candidate and a case. `out`: an HTML report.
+    """
+    check_settings(resamples)
+    models, stop = models or ModelOptions(), stop or Interruption()
+    if models.dry_run:
+        raise UserError("evolve has no --dry-run: it asks for what the answers call for", remedy="give a --budget")
+    if optimizer not in OPTIMIZERS:
+        raise UserError(f"there is no optimizer {optimizer!r}", remedy=" or ".join(OPTIMIZERS))
+    if optimizer == "gepa":
+        check_gepa()
+    species = Species.of([one if isinstance(one, Reviewer) else load(Reviewer, one) for one in reviewers], contexts)
+    reward = Reward.of([_weighted(word) for word in metrics], _headline)
+    found = find_dataset(dataset, source)
+    narrowing = find_stages(stages)
+    cases, _ = apply_stages(found.cases(), narrowing)
+    usable = [case for case in cases if species.reviewer_of(case) is not None and reward.applying(case)]
+    _check(species, usable, len(cases), found)
+    split = split_cases(usable, shares, seed, reserve)
+    limits = Limits(rounds, evaluations or (rounds + 1) * len(split.parts[SELECTION]), patience, minibatch)
+    asked = model or species.reviewers[0].model
+    label = staged_label(found, narrowing)
+    wanted = {
+        "dataset": label,
+        "benchmark": benchmark_hash(cases),
+        "reviewers": [signature(one) for one in species.reviewers],
+        "templates": digest_of(species.seed),
+        "contexts": list(species.contexts),
+        "metrics": [list(pair) for pair in reward.names],
+        "optimizer": optimizer,
+        "model": asked,
+        "seed": seed,
+        "parts": {
+            name: {"hash": split.hashes[name], "cases": [case.id for case in own]} for name, own in split.parts.items()
+        },
+    }
+    with _folder(Path(run)) as folder:
+        done = _settle(folder, wanted, limits)
+        if done is None:
+            setting = Setting(
+                species,
+                reward,
+                folder,
+                label,
+                given_path(dataset, found, source),
+                models.in_flight,
+                workers,
+                stop,
+                progress,
+            )
+            done = _Work(setting, split, limits, asked, optimizer, seed, resamples).run(models, wanted, len(cases))
+    if out is not None:
+        from reviewgauge.views.report.evolution_page import evolution_page
+
+        write_whole(Path(out), evolution_page(done).encode("utf-8", "replace"))
+    return done
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One search, and what came of it."""
+
+    setting: Setting
+    split: Split
+    limits: Limits
+    model: str
+    optimizer: str
+    seed: int
+    resamples: int
+
+    def run(self, models: ModelOptions, wanted: dict[str, object], offered: int) -> EvolutionReport:
+        """Search, then measure the winner beside the seed on every part; the held-out part once, and for last."""
+        setting, folder = self.setting, self.setting.folder
+        problem = sandbox_problem()
+        log = CallLog(folder)
+        search = Search(
+            evaluator=Evaluator(setting, folder / RUNS, {part: self.split.parts[part] for part in (TRAIN, SELECTION)}),
+            proposer=Proposer(setting.species, self.model),
+            limits=self.limits,
+            optimizer=self.optimizer,
+            seed=self.seed,
+            sandbox=not problem,
+        )
+        measured: dict[str, tuple[list[Worth], list[Worth]]] = {}
+        try:
+            with models.client(_Recorder(folder, log)) as client:
+                chat_model(self.model)  # refuses what it does not take now
+                try:
+                    search.run()
+                    seed, best = setting.species.seed, search.candidates[search.best]
+                    for part in (TRAIN, SELECTION):
+                        measured[part] = self._both(search.evaluator, part, seed, best)
+                    held = Evaluator(setting, folder / HELD, {HELD_OUT: self.split.parts[HELD_OUT]})
+                    measured[HELD_OUT] = self._both(held, HELD_OUT, seed, best)
+                except Stopped:
+                    pass
+                bill = spending(client).sentence
+        finally:
+            log.sync()
+            log.close()
+        report = self._report(search, measured, wanted, problem)
+        report = report.model_copy(
+            update={"bill": bill, "warnings": (*self._warnings(offered, report), *report.warnings)}
+        )
+        if report.finished:
+            write_whole(folder / RESULT, report.to_line())
+        return report
+
+    def _both(
+        self, evaluator: Evaluator, part: str, seed: Candidate, best: Candidate
+    ) -> tuple[list[Worth], list[Worth]]:
+        names = [case.id for case in self.split.parts[part]]
+        return evaluator.evaluate(seed, names), evaluator.evaluate(best, names)
+
+    def _report(
+        self,
+        search: Search,
+        measured: dict[str, tuple[list[Worth], list[Worth]]],
+        wanted: dict[str, object],
+        problem: str,
+    ) -> EvolutionReport:
+        setting, species = self.setting, self.setting.species
+        parts = tuple(self._part(name, measured.get(name)) for name in PARTS)
+        best = search.candidates.get(search.best, species.seed) if search.steps else species.seed
+        finished = HELD_OUT in measured
+        worths = [one for pair in measured.values() for own in pair for one in own]
+        worths += [worth for worth, _ in search.evaluator.known.values()]
+        templates = [setting.species.built(at, best, setting.folder / "winner") for at in range(len(species.reviewers))]
+        return EvolutionReport(
+            run=str(setting.folder),
+            dataset=setting.dataset,
+            benchmark=str(wanted["benchmark"]),
+            reviewers=tuple(short_spec(one) for one in species.reviewers),
+            metrics=tuple(
+                (short_spec(metric), weight)
+                for metric, weight in zip(setting.reward.metrics, setting.reward.weights, strict=True)
+            ),
+            optimizer=self.optimizer,
+            model=self.model,
+            seed=self.seed,
+            split_by=self.split.by,
+            rounds=search.rounds,
+            evaluations=max((step.evaluations for step in search.steps), default=0),
+            steps=tuple(search.steps),
+            seed_candidate=digest_of(species.seed),
+            best_candidate=digest_of(best),
+            parts=parts,
+            diff=diff_of(species.seed, best),
+            context=best.get(CONTEXT, ""),
+            templates=tuple(one.template for one in templates),
+            finished=finished,
+            stopped=setting.stop.why,
+            conclusion=_conclusion(parts[-1], digest_of(best) == digest_of(species.seed)) if finished else "",
+            counted=COUNTED,
+            isolation=_isolation(problem),
+            fake=any(worth.fake for worth in worths),
+        )
+
+    def _part(self, name: str, pair: tuple[list[Worth], list[Worth]] | None) -> PartResult:
+        cases = self.split.parts[name]
+        blank = PartResult(
+            name=name,
+            cases=len(cases),
+            repositories=len({case.change.repo for case in cases}),
+            hash=benchmark_hash(cases),
+        )
+        if pair is None:
+            return blank
+        seed, best = pair
+        both = [*seed, *best] if seed is not best else seed
+        figures = _figures(cases, [w.reward for w in seed], [w.reward for w in best], self.resamples, self.seed)
+        failed, silent = sum(bool(w.failed) for w in both), sum(bool(w.silent and not w.failed) for w in both)
+        return blank.model_copy(update={**figures, "failed": failed, "silent": silent})
+
+    def _warnings(self, offered: int, report: EvolutionReport) -> Iterator[str]:
+        usable = sum(len(cases) for cases in self.split.parts.values())
+        if offered > usable:
+            why = "no reviewer does their task, or no metric measures them"
+            yield f"{offered - usable} of {offered} cases are left out: {why}"
+        if self.split.by == "case":
+            yield (
+                "fewer than 3 repositories: the parts are split by case, so that the held-out cases are of the same "
+                "projects and the figure says little about others"
+            )
+        held = self.split.parts[HELD_OUT]
+        yield from (f"{HELD_OUT}: {text}" for text in cluster_cases(held, _all(held)).warnings(expanded=True))
+        if broken := sum(step.failed for step in report.steps):
+            yield f"{broken} evaluations of the search failed, and counted as the worst"
+        for part in report.parts:
+            if part.failed:
+                yield f"{part.failed} reviews by seed and winner of {part.name} cases failed, and count as the worst"
+
+
+def _figures(
+    cases: Sequence[Case], seed: Sequence[float], best: Sequence[float], resamples: int, draw: int
+) -> dict[str, Figure]:
+    """The means with intervals, and that of the paired difference, over resamples of whole clusters of cases."""
+    values = np.column_stack([seed, best, np.ones(len(cases))])
+    clusters = cluster_cases(cases, _all(cases))
+    sums = resampled_sums(values, clusters.index, Resampler(clusters.count, resamples, draw))
+    one, other = sums[:, 0] / sums[:, 2], sums[:, 1] / sums[:, 2]
+    means = values.mean(axis=0)
+    few = clusters.count < 2
+    found = {}
+    for name, value, draws in (("seed", means[0], one), ("best", means[1], other)):
+        low, high, _ = percentile_interval(draws)
+        found[name] = Figure(value=float(value), low=None if few else low, high=None if few else high, n=len(cases))
+    gap = None if few else difference_interval(other - one, clusters.count)
+    found["difference"] = Figure(
+        value=float(means[1] - means[0]), low=gap and gap.low, high=gap and gap.high, n=len(cases)
+    )
+    return found
+
+
+def _all(cases: Sequence[Case]) -> Flags:
+    return np.ones(len(cases), dtype=bool)
+
+
+def _conclusion(held: PartResult, same: bool) -> str:
+    """One sentence: whether the winner beats the seed on the held-out cases."""
+    if same:
+        return "No candidate did better than the seed on the selection part: the seed stays."
+    gap = held.difference
+    assert gap is not None and gap.value is not None
+    where = f"the {held.cases} held-out cases of {held.repositories} repositories"
+    bounds = "" if gap.low is None or gap.high is None else f" [{gap.low:+.3f}, {gap.high:+.3f}]"
+    by = f"{gap.value:+.3f}{bounds}"
+    if gap.low is not None and gap.low > 0:
+        return f"The winner beats the seed on {where}: {by} reward."
+    if gap.high is not None and gap.high < 0:
+        return (
+            f"The winner is worse than the seed on {where}: {by} reward. What it gained elsewhere does not carry over."
+        )
+    return f"The winner is not shown to beat the seed on {where}: {by} reward."
+
+
+def _isolation(problem: str) -> str:
+    held = "The process that proposes gets names and rewards of train and selection cases through a pipe, nothing else"
+    if problem:
+        return (
+            f"{held}. It has no sandbox here ({problem}): a hook in Python refuses it files, programs and the network, "
+            "which hostile native code could go around."
+        )
+    return f"{held}. bubblewrap leaves it neither the benchmark, nor this folder, nor a network."
+
+
+def _weighted(word: str | tuple[Metric, float]) -> tuple[Metric, float]:
+    """`assess*0.33` as a metric and its weight, 1 unless given. Raises UserError."""
+    if not isinstance(word, str):
+        return word
+    spec, star, weight = word.rpartition("*")
+    if not star:
+        return load(Metric, word), 1.0
+    try:
+        return load(Metric, spec.strip()), float(weight)
+    except ValueError:
+        raise UserError(f"{weight!r} is no weight", remedy="such as --metric 'assess*0.33'") from None
+
+
+def _headline(metric: Metric, parts: Parts) -> float | None:
+    found = readings_of(metric, MatrixAggregate.of([parts])).get(metric.headline)
+    return None if found is None or not np.isfinite(found[0]) else float(found[0])
+
+
+def _check(species: Species, usable: Sequence[Case], offered: int, found: Dataset) -> None:
+    """Raise UserError where the reviewers can do nothing with the data set."""
+    if not usable:
+        name = dataset_label(found)
+        raise UserError(
+            f"none of the {offered} cases of {name} has a task that the reviewer does and a metric measures",
+            remedy=f"reviewgauge info {name}",
+        )
+    for at, reviewer in enumerate(species.reviewers):
+        if own := [case for case in usable if species.reviewer_of(case) == at]:
+            changes_to_review(replace(reviewer), own, dataset_label(found))
+
+
+@contextmanager
+def _folder(folder: Path) -> Iterator[Path]:
+    """The folder, locked. Raises UserError for one that holds something else."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise UserError(f"{folder} is a file, not a folder", remedy="name another folder") from None
+    except OSError as error:
+        raise write_error(folder, error) from None
+    check_plain(folder)
+    names = {entry.name for entry in folder.iterdir()} - {LOCK}
+    if names and SETTINGS not in names:
+        raise UserError(
+            f"{folder} is not a folder of evolve: it holds {min(names)}", remedy="name a new or an empty folder"
+        )
+    lock = Lock(folder / LOCK)
+    try:
+        yield folder
+    finally:
+        lock.release()
+
+
+def _settle(folder: Path, wanted: dict[str, object], limits: Limits) -> EvolutionReport | None:
+    """Write what the search rests on, or compare it with what the folder holds. The report of a search that is done.
+
+    Limits may change until the held-out part was looked at. Raises UserError.
+    """
+    path, now = folder / SETTINGS, {**wanted, "limits": limits.__dict__}
+    if path.exists():
+        before = json.loads(read_within(path))
+        differing = [name for name in wanted if before.get(name) != wanted[name]]
+        if differing:
+            what = (
+                "the benchmark changed since"
+                if differing[0] in ("benchmark", "parts")
+                else f"it rests on other {differing[0]}"
+            )
+            raise UserError(f"{folder} holds a search on {before.get('dataset')}: {what}", remedy="use another folder")
+        if before.get("limits") != now["limits"] and (folder / HELD).exists():
+            raise UserError(
+                f"{folder}: the held-out part was looked at; a longer search would be chosen by it",
+                remedy="use another folder, and another --seed for another held-out part",
+            )
+    if (folder / RESULT).exists():
+        return parse_record(EvolutionReport, read_within(folder / RESULT), str(folder / RESULT))
+    write_whole(path, json.dumps(now, indent=2).encode() + b"\n")
+    return None
+
+
+@dataclass(frozen=True)
+class _Recorder:
+    """The folder as a recorder of calls: one bill for the whole search."""
+
+    folder: Path
+    log: CallLog
+
+    @property
+    def payer(self) -> str:
+        """Under which this folder pays."""
+        return digest_of({"evolve": str(self.folder.resolve())})
+
+    def append_call(self, call: Call, *, ours: bool = False) -> None:
+        """Record one call."""
+        self.log.append(call, ours=ours)
+
+    def unkept_calls(self) -> Iterator[Call]:
+        """The calls that the cache could not take."""
+        return self.log.unkept()
+
+    def spent(self) -> float:
+        """Dollars paid so far."""
+        return self.log.spent()

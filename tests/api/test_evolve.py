@@ -1,0 +1,169 @@
+"""`evolve` on a benchmark with a planted better prompt: found, held against overfitting, resumed, refused."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from planted_prompts import REVIEWER, repositories, write_planted
+from reviewgauge import ModelOptions
+from reviewgauge.api import evolve as verb
+from reviewgauge.api.evolve import evolve
+from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.core.reports.evolution import EvolutionReport
+from reviewgauge.engine.run.executors import Interruption
+from reviewgauge.evolution.split import HELD_OUT, split_cases
+
+pytestmark = pytest.mark.processes
+SETTINGS: dict[str, Any] = {"metrics": ["hits"], "rounds": 8, "resamples": 500}
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Path:
+    return write_planted(tmp_path / "planted.jsonl", dict.fromkeys(repositories(), ("print", "except")))
+
+
+def _evolve(bench: Path, run: Path, **settings: Any) -> EvolutionReport:
+    return evolve(str(bench), REVIEWER, run=run, **{**SETTINGS, **settings})
+
+
+def _gain(report: EvolutionReport, part: str) -> float:
+    (found,) = [one.difference for one in report.parts if one.name == part]
+    assert found is not None and found.value is not None
+    return found.value
+
+
+def _lines(folder: Path) -> list[str]:
+    return (folder / "lineage.jsonl").read_text().splitlines()
+
+
+def test_the_planted_prompt_is_found(planted: Path, tmp_path: Path) -> None:
+    report = _evolve(planted, tmp_path / "run", out=tmp_path / "page.html")
+    assert report.finished and report.fake
+    assert "bare except" in report.diff and "debugging" in report.diff
+    assert _gain(report, HELD_OUT) == pytest.approx(2 / 3)
+    assert report.conclusion.startswith(
+        "The winner beats the seed on the 18 held-out cases of 3 repositories: +0.667 ["
+    )
+    assert report.evaluations <= 9 * 18
+    assert "Look for this" in (tmp_path / "page.html").read_text()
+    assert "{{ diff_hunk }}" in Path(report.templates[0]).read_text()
+
+
+def test_the_baseline_at_random_has_no_more_evaluations(planted: Path, tmp_path: Path) -> None:
+    report = _evolve(planted, tmp_path / "run", optimizer="random", rounds=5, evaluations=50)
+    assert report.evaluations <= 50
+    assert all(step.parent in ("", report.seed_candidate) for step in report.steps)
+
+
+def test_the_held_out_part_says_when_train_was_overfitted(planted: Path, tmp_path: Path) -> None:
+    """People comment on output for debugging in the first two parts, and never in the third, where it is meant."""
+    from reviewgauge.api.resolve import find_dataset
+
+    first = list(find_dataset(str(planted)).cases())
+    held = {case.change.repo for case in split_cases(first, (0.4, 0.3, 0.3), 0).parts[HELD_OUT]}
+    wanted = {repo: () if repo in held else ("print",) for repo in repositories()}
+    report = _evolve(write_planted(tmp_path / "shifted.jsonl", wanted), tmp_path / "run")
+    assert _gain(report, "train") > 0 and _gain(report, "selection") > 0
+    assert _gain(report, HELD_OUT) < 0
+    assert "is worse than the seed" in report.conclusion
+
+
+def test_killed_and_resumed_the_lineage_is_the_same_and_nothing_is_paid_twice(planted: Path, tmp_path: Path) -> None:
+    whole = _evolve(planted, tmp_path / "whole", models=ModelOptions(cache=False))
+    run = tmp_path / "killed"
+    code = (
+        "import sys; from reviewgauge import evolve, ModelOptions\n"
+        f"evolve({str(planted)!r}, {REVIEWER!r}, run={str(run)!r}, metrics=['hits'], rounds=8, resamples=500)"
+    )
+    for _ in range(2):
+        process = subprocess.Popen([sys.executable, "-c", code])
+        before = len(list(run.glob("runs/*/reviews.jsonl")))
+        for _ in range(400):
+            time.sleep(0.02)
+            if len(list(run.glob("runs/*/reviews.jsonl"))) > before or process.poll() is not None:
+                break
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    again = _evolve(planted, run)
+    assert again.parts == whole.parts and again.steps == whole.steps
+    assert _lines(run) == _lines(tmp_path / "whole")
+    keys = [json.loads(line) for line in (run / "calls.jsonl").read_text().splitlines()]
+    paid = [call["key"] for call in keys if call.get("paid", True)]
+    assert len(paid) == len(set(paid))
+
+
+def test_the_held_out_part_is_computed_once(planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = _evolve(planted, tmp_path / "run")
+    monkeypatch.setattr(verb, "_Work", None)  # nothing is computed any more
+    assert _evolve(planted, tmp_path / "run") == first
+    with pytest.raises(UserError, match="was looked at"):
+        _evolve(planted, tmp_path / "run", rounds=9)
+
+
+def test_a_budget_that_ends_in_the_middle_keeps_what_there_is(planted: Path, tmp_path: Path) -> None:
+    stop = Interruption()
+    report = _evolve(planted, tmp_path / "run", models=ModelOptions(budget=0.01, cache=False), stop=stop)
+    assert not report.finished and stop.error is not None and "budget" in report.stopped
+    assert report.parts[-1].seed is None and not (tmp_path / "run" / "held-out").exists()
+    assert _evolve(planted, tmp_path / "run").finished
+
+
+def test_failures_are_counted_and_said(planted: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in planted.read_text().splitlines()]
+    for row in rows[::6]:
+        row["change"]["files"] = []
+    planted.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    report = _evolve(planted, tmp_path / "run", rounds=1)
+    assert sum(part.failed for part in report.parts) > 0
+    assert any("failed, and count as the worst" in warning for warning in report.warnings)
+
+
+def test_a_context_is_chosen_from_a_list(planted: Path, tmp_path: Path) -> None:
+    report = _evolve(planted, tmp_path / "run", contexts=["none", "pr"], rounds=6)
+    assert {step.component for step in report.steps} == {"", "template", "context"}
+    assert report.context in ("none", "pr")
+
+
+def test_another_benchmark_and_other_settings_are_refused(planted: Path, tmp_path: Path) -> None:
+    _evolve(planted, tmp_path / "run", rounds=1)
+    with pytest.raises(UserError, match="it rests on other metrics"):
+        _evolve(planted, tmp_path / "run", rounds=1, metrics=["chrf"])
+    write_planted(planted, dict.fromkeys(repositories(), ("print",)))
+    with pytest.raises(UserError, match="the benchmark changed since"):
+        _evolve(planted, tmp_path / "run", rounds=1)
+
+
+@pytest.mark.parametrize(
+    ("reviewer", "settings", "words"),
+    [
+        ("silent", {}, "silent has no template"),
+        (REVIEWER, {"metrics": ["nonsense"]}, "nonsense"),
+        (REVIEWER, {"metrics": ["hits*lots"]}, "'lots' is no weight"),
+        (REVIEWER, {"metrics": ["hits*-1"]}, "must be positive"),
+        (REVIEWER, {"metrics": []}, "no metric given"),
+        (REVIEWER, {"metrics": ["assess"], "reserve": 20}, "cannot be reserved"),
+        (REVIEWER, {"contexts": ["nonsense"]}, "nonsense"),
+        (REVIEWER, {"optimizer": "luck"}, "no optimizer 'luck'"),
+        (REVIEWER, {"models": ModelOptions(dry_run=True)}, "no --dry-run"),
+        ('prompt(model="fake:rules", prompt="published")', {}, "stays as it is"),
+    ],
+)
+def test_bad_input(planted: Path, tmp_path: Path, reviewer: str, settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(UserError, match=words):
+        evolve(str(planted), reviewer, run=tmp_path / "run", **{**SETTINGS, **settings})
+
+
+def test_without_gepa_the_error_says_which_install(
+    planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match=r"reviewgauge\[evolve\]"):
+        _evolve(planted, tmp_path / "run")
