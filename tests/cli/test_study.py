@@ -62,13 +62,36 @@ def test_a_failed_cell_is_exit_code_1_and_a_mistake_2(here: Path, capsys: pytest
     assert main(["study", "s.toml", "-o", "bench.jsonl/x"]) == 2
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        (
+            'spec = "parrot"',
+            'spec = "parot"',
+            "s.toml, reviewer parot: no reviewer is called 'parot' (did",
+        ),
+        ('["hits"]', '["hitz"]', "s.toml, metrics: no metric is called 'hitz'"),
+        ('"bench.jsonl"', '"bench.jsonl"\nstages = ["frist"]', "s.toml, benchmark small: no stage is called 'frist'"),
+        ('"parrot"', "\"command(run=('ls',))\"", "a file may not decide (if you trust the file, add --trust)"),
+        ('"parrot"', '"./run.sh"', "is a file or a program of this machine, which a file may not decide"),
+    ],
+)
+def test_a_wrong_word_is_named_with_its_place(
+    here: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, said: str
+) -> None:
+    (here / "s.toml").write_text(TEXT.replace(old, new, 1))
+    assert main(["study", "s.toml", "-o", "out"]) == 2
+    assert said in capsys.readouterr().err
+    assert not (here / "out").exists()
+
+
 @pytest.mark.parametrize("name", SHIPPED)
 def test_every_plug_in_of_a_shipped_study_exists(name: str) -> None:
     source = find_study(name)
     assert source.shipped
     for variant in ("", *read_study(source.raw, source.name).on):
         described = read_study(source.raw, source.name, variant)
-        plans = plan_study(described, Path("nowhere"), FromFile(source.name))
+        plans = plan_study(described, Path("nowhere"), source.name, FromFile(source.name))
         assert all(plan.entrants for plan in plans)
         words = [word for table in described.table for word in (table.metric, *table.metrics) if word]
         for word in words if not any(table.kind == "validity" for table in described.table) else ():

@@ -105,8 +105,8 @@ def study(
     described = read_study(source.raw, source.name, on)
     _check_folder(folder, source, on, described)
     described = _with_sources(described, sources or {})
-    origin = FromFile(source.name, None if source.shipped else Path(file).resolve().parent, remedy=TRUST)
-    plans = plan_study(described, folder, None if trust else origin)
+    origin = FromFile("", None if source.shipped else Path(file).resolve().parent, remedy=TRUST)
+    plans = plan_study(described, folder, source.name, None if trust else origin)
     for plan in plans:
         _check_data(plan, source, on, described)
     lock = None if models.dry_run else _lock(folder)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -100,39 +101,34 @@ class BenchmarkPlan:
             )
 
 
-def plan_study(study: StudyFile, out: Path, origin: FromFile | None) -> list[BenchmarkPlan]:
+def plan_study(study: StudyFile, out: Path, source: str, origin: FromFile | None) -> list[BenchmarkPlan]:
     """The plans of all benchmarks. `origin` is who wrote the file; None: the user trusts it. Raises UserError."""
-    source = origin.file if origin else "the study"
     cells = grid(study, source)
     plans = []
     for entry in study.benchmark:
         stages = list(entry.stages) + ([f"first(cases={entry.limit})"] if entry.limit else [])
-        for word in stages:
-            _gate(Stage, word, origin)
-        for word in (entry.data, entry.train):
-            if "(" in word:
-                _gate(Dataset, word, origin)
+        with _naming(f"{source}, benchmark {entry.label}"):
+            for word in stages:
+                _gate(Stage, word, origin)
+            for word in (entry.data, entry.train):
+                if "(" in word:
+                    _gate(Dataset, word, origin)
+            dataset, narrowing = find_dataset(entry.data, entry.source or None), tuple(find_stages(stages))
         own = cells[entry.label]
-        plans.append(
-            BenchmarkPlan(
-                entry,
-                find_dataset(entry.data, entry.source or None),
-                tuple(find_stages(stages)),
-                tuple(own),
-                tuple(_entrants(own, origin)),
-                out / RUNS / entry.label,
-                tuple(_metrics(study.metrics_of(entry), origin)),
-            )
-        )
+        entrants = tuple(_entrants(own, source, origin))
+        metrics = tuple(_metrics(study.metrics_of(entry), source, origin))
+        run = out / RUNS / entry.label
+        plans.append(BenchmarkPlan(entry, dataset, narrowing, tuple(own), entrants, run, metrics))
     return plans
 
 
-def _entrants(cells: Sequence[GridCell], origin: FromFile | None) -> Iterator[Entrant]:
+def _entrants(cells: Sequence[GridCell], source: str, origin: FromFile | None) -> Iterator[Entrant]:
     """The different reviewers among the cells, in their order."""
     made: dict[str, tuple[str, Reviewer | None, list[GridCell]]] = {}
     for cell in cells:
-        _gate(Reviewer, cell.spec, origin)
-        found = find_reviewer(cell.spec)
+        with _naming(f"{source}, reviewer {cell.name}"):
+            _gate(Reviewer, cell.spec, origin)
+            found = find_reviewer(cell.spec)
         reviewer = found if isinstance(found, Reviewer) else None
         key = cell.spec if reviewer is None else signature(reviewer)
         made.setdefault(key, (cell.spec, reviewer, []))[2].append(cell)
@@ -140,14 +136,24 @@ def _entrants(cells: Sequence[GridCell], origin: FromFile | None) -> Iterator[En
         yield Entrant(spec, reviewer, tuple(own))
 
 
-def _metrics(words: Sequence[str], origin: FromFile | None) -> Iterator[Metric]:
+def _metrics(words: Sequence[str], source: str, origin: FromFile | None) -> Iterator[Metric]:
     seen = set()
     for word in words:
-        _gate(Metric, word, origin)
-        metric = load(Metric, word)
+        with _naming(f"{source}, metrics"):
+            _gate(Metric, word, origin)
+            metric = load(Metric, word)
         if signature(metric) not in seen:
             seen.add(signature(metric))
             yield metric
+
+
+@contextmanager
+def _naming(where: str) -> Iterator[None]:
+    """A UserError says where in the file it is about."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"{where}: {error.problem}", remedy=error.remedy) from None
 
 
 def _gate(
