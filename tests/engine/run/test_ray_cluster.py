@@ -118,7 +118,7 @@ def test_the_tables_of_a_study_are_the_same_to_the_byte(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bench.jsonl").write_bytes(b"".join(case.to_line() for case in make_cases(600)))
     (tmp_path / "study.toml").write_text(STUDY)
-    killed = []
+    killed: list[str] = []
 
     def kill(done: int, total: int, what: str) -> None:
         if not killed and "parrot" in what and done < total:

@@ -1,0 +1,112 @@
+"""Sequences of records that stay on the disk."""
+
+from __future__ import annotations
+
+import gc
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from engine_small import Echo, make_case, make_cases
+from reviewgauge.core.records import Case, Usage
+from reviewgauge.core.stored import ByKey, Lazy, Places, Spool, StoredRecords, Unstorable, chained, spooled
+from reviewgauge.engine.review import review
+from reviewgauge.engine.run.executors import Serial
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.score import score
+from reviewgauge.metrics.hits import Hits
+
+
+def test_a_lazy_sequence_is_like_a_list() -> None:
+    made: list[int] = []
+
+    def square(at: int) -> int:
+        made.append(at)
+        return at * at
+
+    lazy = Lazy(6, square)
+    assert made == [] and len(lazy) == 6 and lazy
+    assert lazy[-1] == 25 and made == [5]
+    assert lazy[1:4] == [1, 4, 9] and lazy[::-2] == [25, 9, 1]
+    assert lazy == [0, 1, 4, 9, 16, 25] and lazy not in ([0, 1], 7)
+    assert 16 in lazy and lazy.index(9) == 3 and list(reversed(lazy)) == [25, 16, 9, 4, 1, 0]
+    with pytest.raises(IndexError):
+        lazy[6]
+    assert not Lazy(0, square)
+
+
+def test_an_error_of_the_maker_does_not_end_the_sequence_early() -> None:
+    def broken(at: int) -> int:
+        return [1, 2][at]
+
+    with pytest.raises(IndexError):
+        list(Lazy(3, broken))
+
+
+def test_sequences_in_a_row() -> None:
+    assert chained([[1, 2], [], [3]]) == [1, 2, 3]
+    assert chained([[1]]) == [1]
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files as Linux shows them")
+def test_what_is_spooled_is_read_again_and_gone_with_its_reader(tmp_path: Path) -> None:
+    before = open_files()
+    cases = spooled(Case, (make_case(n) for n in range(30)))
+    assert cases == make_cases(30)
+    assert cases[7] == make_case(7) and cases[-2:] == make_cases(30)[-2:]
+    held: Sequence[Case] = make_cases(2)
+    assert spooled(Case, held) is held
+    assert open_files() == before + 1
+    del cases
+    assert open_files() == before
+
+
+def test_what_no_line_can_hold_is_refused_and_the_rest_stays() -> None:
+    spool = Spool(Usage)
+    spool.add(Usage(calls=1))
+    with pytest.raises(Unstorable):
+        spool.add(Usage.model_construct(calls=-1))
+    spool.add(Usage(calls=2))
+    assert [one.calls for one in spool] == [1, 2]
+
+
+def test_a_file_that_is_replaced_is_read_as_it_was(tmp_path: Path) -> None:
+    file, places = tmp_path / "cases.jsonl", Places()
+    lines = [case.to_line() for case in make_cases(3)]
+    file.write_bytes(b"".join(lines))
+    for number, line in enumerate(lines):
+        places.add(sum(map(len, lines[:number])), len(line))
+    stored = StoredRecords(os.open(file, os.O_RDONLY), str(file), Case, places)
+    by_key = ByKey({case.id: at for at, case in enumerate(make_cases(3))}, stored)
+    (tmp_path / "other").write_bytes(b"nothing")
+    (tmp_path / "other").replace(file)
+    assert stored == make_cases(3)
+    assert by_key["case-001"] == make_case(1) and "x" not in by_key and len(by_key) == 3
+    assert list(by_key) == ["case-000", "case-001", "case-002"]
+
+
+def open_files() -> int:
+    return sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+def live_cases() -> int:
+    gc.collect()
+    return sum(isinstance(one, Case) for one in gc.get_objects())
+
+
+def test_a_run_holds_a_few_cases_at_a_time(tmp_path: Path) -> None:
+    """Whatever their number: reviewed and scored one by one, or in batches."""
+    before, most = live_cases(), 0
+
+    def watch(done: int, total: int, what: str) -> None:
+        nonlocal most
+        most = max(most, live_cases() - before)
+
+    cases = (make_case(n) for n in range(700))
+    with RunFolder.create(tmp_path / "run", dataset="d", dataset_path="", cases=cases) as run:
+        review(run, Echo(), executor=Serial(), progress=watch)
+        assert most < 10
+        score(run, Hits(), progress=watch)
+        assert most < 520, "one batch"
