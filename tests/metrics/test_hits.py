@@ -224,3 +224,9 @@ def test_no_attempt_is_judged_in_less_company_than_another() -> None:
     alone = measured(metric, case, reviews[0]).parts
     assert parts[0] == parts[1]
     assert parts[0]["hit"] > alone["hit"]
+
+
+def test_a_case_without_references_that_is_not_known_to_be_clean_cannot_be_measured() -> None:
+    unknown = Case(id="c", change=Change(repo="r"))
+    assert "no references" in Hits().unmeasurable(unknown)
+    assert Hits().unmeasurable(unknown.model_copy(update={"verdict": True})) == ""

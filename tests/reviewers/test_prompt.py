@@ -236,3 +236,23 @@ def test_a_context_goes_through_a_review_and_the_trace_says_what_was_left_out() 
 def test_a_context_that_is_not_one_is_named(spec: str, said: str) -> None:
     with pytest.raises(UserError, match=re.escape(said)):
         load(Reviewer, spec)
+
+
+def test_a_template_of_ones_own_is_fenced_pinned_and_checked(tmp_path: Path) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text(
+        "[user]\nYou review a pull request and write a review report. {{ fence_note }}\nDiff:\n{{ diff_hunk }}\n"
+    )
+    reviewer = load(Reviewer, f'prompt(model="fake:rules", preset="swr", template={str(own)!r})')
+    before = dict(reviewer.pins())
+    assert reviewer.prepare([]) == ()
+    own.write_text(own.read_text().replace("{{ fence_note }}", ""))
+    assert dict(reviewer.pins()) != before
+    with pytest.raises(UserError, match="fence_note"):
+        reviewer.prepare([])
+    own.write_text("no section")
+    with pytest.raises(UserError, match="does not begin with a section"):
+        reviewer.prepare([])
+    own.unlink()
+    with pytest.raises(UserError, match="cannot read"):
+        reviewer.prepare([])

@@ -82,7 +82,7 @@ class Evaluator:
 
     def _evaluate(self, at: int, candidate: Candidate, cases: Sequence[Case]) -> None:
         setting = self.setting
-        reviewer = setting.species.built(at, candidate, setting.folder / TEMPLATES)
+        reviewer = setting.species.built(at, candidate, setting.folder.resolve() / TEMPLATES)
         name = digest_of(
             {key: text for key, text in candidate.items() if not key.startswith("template")}
             | {setting.species.component(at): candidate[setting.species.component(at)]}

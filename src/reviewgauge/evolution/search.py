@@ -92,8 +92,8 @@ class Search:
             proposal = self.proposer.reflect(component, candidate, evidence)
         elif what == "vary":
             proposal = self.proposer.vary(component, candidate, question["number"])
-        elif what == "drawn":
-            proposal = Proposal(question["text"])
+        elif what == "drawn" and question["text"] in self.evaluator.setting.species.contexts:
+            proposal = Proposal(question["text"])  # the one text that it may choose, from a list of ours
         else:
             raise UserError(f"the process that proposes asked for {what!r}, which it may not")
         self._born(component, candidate, proposal)

@@ -47,7 +47,7 @@ class Child:
         """What it asks, until it ends. Raises UserError where it ends otherwise than it should."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
-            found = json.loads(line)
+            found = _read(line)
             if found["ask"] == "end":
                 return
             yield found
@@ -59,13 +59,23 @@ class Child:
         )
 
     def answer(self, **values: Any) -> None:
-        """Answer its last question."""
+        """Send it its job, or the answer to its last question."""
         assert self._process.stdin is not None
         try:
             self._process.stdin.write(json.dumps(values) + "\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             pass  # it ended: `questions` says why
+
+
+def _read(line: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or "ask" not in found:
+        raise UserError("the process that proposes said something that is no question", remedy="run it again")
+    return found
 
 
 @contextmanager
@@ -86,10 +96,9 @@ def started(job: Mapping[str, Any], log: Path, *, sandbox: bool, source: str = "
     if sandbox:
         argv = sandboxed(argv, needed([python, *places]), [], Path("/"), network=False)
     with log.open("w", encoding="utf-8") as errors, _running(argv, errors) as process:
-        assert process.stdin is not None
-        process.stdin.write(json.dumps(whole) + "\n")
-        process.stdin.flush()
-        yield Child(process, log)
+        child = Child(process, log)
+        child.answer(**whole)
+        yield child
 
 
 @contextmanager
