@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from planted_prompts import REVIEWER, repositories, write_planted
+from planted_prompts import REVIEWER, repositories, write_planted, write_tasks
 from reviewgauge import ModelOptions
 from reviewgauge.api import evolve as verb
 from reviewgauge.api.evolve import evolve
@@ -130,6 +130,26 @@ def test_a_context_is_chosen_from_a_list(planted: Path, tmp_path: Path) -> None:
     report = _evolve(planted, tmp_path / "run", contexts=["none", "pr"], rounds=6)
     assert {step.component for step in report.steps} == {"", "template", "context"}
     assert report.context in ("none", "pr")
+
+
+def test_the_mean_of_three_tasks_is_one_reward(tmp_path: Path) -> None:
+    """ContextCRBench's reward (arXiv:2511.07017, 5.1): the mean of three tasks, each by its own prompt."""
+    presets = [
+        f'prompt(model="fake:rules", preset="contextcrbench_{task}")' for task in ("assess", "locate", "comment")
+    ]
+    bench, weighted = str(write_tasks(tmp_path / "tasks.jsonl")), ["assess*0.33", "pass_at_k*0.33", "rouge*0.33"]
+    report = evolve(bench, *presets, run=tmp_path / "run", metrics=weighted, rounds=3, reserve=3, resamples=200)
+    assert report.finished and len(report.templates) == 3
+    assert [(part.cases, part.failed, part.silent) for part in report.parts] == [(18, 0, 0)] * 3
+    alone = [
+        evolve(bench, *presets, run=tmp_path / word[:4], metrics=[word], rounds=1, reserve=3, resamples=200)
+        .parts[2]
+        .seed
+        for word in weighted
+    ]
+    means = [one.value for one in alone if one is not None and one.value is not None]
+    whole = report.parts[2].seed
+    assert whole is not None and whole.value == pytest.approx(sum(means) / 3)
 
 
 def test_another_benchmark_and_other_settings_are_refused(planted: Path, tmp_path: Path) -> None:

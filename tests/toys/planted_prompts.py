@@ -49,3 +49,21 @@ def write_planted(path: Path, wanted: Mapping[str, tuple[str, ...]], each: int =
 def repositories(count: int = 9) -> list[str]:
     """Their names."""
     return [f"acme/r{number}" for number in range(count)]
+
+
+def write_tasks(path: Path, each: int = 2) -> Path:
+    """Write cases of the three small tasks, `each` a task and repository."""
+    rows = []
+    for repo in repositories():
+        for task in ("assess", "locate", "comment"):
+            for number in range(each):
+                patch = f"@@ -1,2 +1,3 @@\n def run(value, text):\n+{LINES['print'][0]}\n     return value\n"
+                place = {"path": "a.py", "start": 2, "end": 2}
+                files = [{"path": "a.py", "status": "modified", "patch": patch}]
+                title = f"Change {number} of {repo}"
+                change = {"repo": repo, "title": title, "task": task, "files": files, "focus": place}
+                known: dict[str, object] = {"references": [{"id": "r1", "body": LINES["print"][1], "span": place}]}
+                known = {"verdict": number == 0} if task == "assess" else known
+                rows.append({"id": f"{repo}/{task}/{number}", "change": change, **known})
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path

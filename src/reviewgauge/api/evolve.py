@@ -93,10 +93,11 @@ def evolve(
     if optimizer == "gepa":
         check_gepa()
     species = Species.of([one if isinstance(one, Reviewer) else load(Reviewer, one) for one in reviewers], contexts)
-    reward = Reward.of([_weighted(word) for word in metrics], _headline)
+    words = [_weighted(word) for word in metrics]
     found = find_dataset(dataset, source)
     narrowing = find_stages(stages)
     cases, _ = apply_stages(found.cases(), narrowing)
+    reward = Reward.of(words, _headline, {case.change.task for case in cases})
     usable = [case for case in cases if species.reviewer_of(case) is not None and reward.applying(case)]
     _check(species, usable, len(cases), found)
     split = split_cases(usable, shares, seed, reserve)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case
+from reviewgauge.core.records import Case, Task
 from reviewgauge.core.results import Parts, Score
-from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.core.specs import plugin_name, short_spec, signature
+from reviewgauge.engine.score import usual_metric
 
 _NOTHING = 1.0
 Reading = Callable[[Metric, Parts], float | None]
@@ -37,18 +38,19 @@ class Worth(NamedTuple):
 class Reward:
     """Metrics with their weights, which add up to 1.
 
-    A case is measured by the metrics that apply to it, and its value is scaled by how rare such cases are in its part,
-    so that the mean of a part is the weighted sum of the metrics' means. A reading where less is better counts
-    negative.
+    A case is measured by the metrics that apply to it: the usual one of a task by that task alone, where such cases are
+    there (`only`). Its value is scaled by how rare such cases are in its part, so that the mean of a part is the
+    weighted sum of the metrics' means. A reading where less is better counts negative.
     """
 
     metrics: tuple[Metric, ...]
     weights: tuple[float, ...]
     read: Reading
+    only: tuple[Task | None, ...]
 
     @classmethod
-    def of(cls, words: Sequence[tuple[Metric, float]], read: Reading) -> Reward:
-        """From metrics with positive weights of any sum. Raises UserError."""
+    def of(cls, words: Sequence[tuple[Metric, float]], read: Reading, tasks: Collection[Task] = ()) -> Reward:
+        """From metrics with positive weights of any sum; `tasks` are those of the cases. Raises UserError."""
         if not words:
             raise UserError("no metric given to improve", remedy="--metric hits; reviewgauge list metrics")
         for metric, weight in words:
@@ -60,7 +62,9 @@ class Reward:
                     remedy="choose another metric",
                 )
         total = sum(weight for _, weight in words)
-        return cls(tuple(m for m, _ in words), tuple(w / total for _, w in words), read)
+        usual = {usual_metric([task]): task for task in tasks}
+        only = tuple(usual.get(plugin_name(metric)) for metric, _ in words)
+        return cls(tuple(m for m, _ in words), tuple(w / total for _, w in words), read, only)
 
     @property
     def names(self) -> list[tuple[str, float]]:
@@ -69,7 +73,11 @@ class Reward:
 
     def applying(self, case: Case) -> list[int]:
         """Which metrics can measure a case."""
-        return [at for at, metric in enumerate(self.metrics) if not metric.unmeasurable(case)]
+        return [
+            at
+            for at, (metric, only) in enumerate(zip(self.metrics, self.only, strict=True))
+            if only in (None, case.change.task) and not metric.unmeasurable(case)
+        ]
 
     def scales(self, cases: Sequence[Case]) -> dict[tuple[str, int], float]:
         """(case, metric) -> what its value is multiplied by in the mean over these cases."""
