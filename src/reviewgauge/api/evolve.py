@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -21,8 +19,7 @@ from reviewgauge.analysis.stats.bootstrap import (
 )
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import check_plain, read_within, write_error, write_whole
-from reviewgauge.core.parsing import parse_record
+from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Reviewer
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.evolution import EvolutionReport, PartResult
@@ -32,21 +29,20 @@ from reviewgauge.core.specs import load, short_spec, signature
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.review import changes_to_review
 from reviewgauge.engine.run.executors import Interruption
-from reviewgauge.engine.run.journal import CallLog, Lock
+from reviewgauge.engine.run.journal import CallLog
 from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.engine.run.workers import Workers
 from reviewgauge.evolution.candidates import CONTEXT, Candidate, Species, diff_of, digest_of
 from reviewgauge.evolution.evaluation import Evaluator, Setting, Stopped
+from reviewgauge.evolution.folder import HELD, RESULT, RUNS, Recorder, opened, settle
 from reviewgauge.evolution.proposing import Proposer
 from reviewgauge.evolution.reward import Reward, Worth
 from reviewgauge.evolution.search import Limits, Search
 from reviewgauge.evolution.split import HELD_OUT, PARTS, SELECTION, TRAIN, Split, split_cases
 from reviewgauge.evolution.starting import check_gepa, sandbox_problem
 from reviewgauge.models.chat.client import chat_model
-from reviewgauge.models.request.messages import Call
 
-SETTINGS, RESULT, LOCK, RUNS, HELD = "evolve.json", "result.json", "lock", "runs", "held-out"
 OPTIMIZERS = ("gepa", "random")
 COUNTED = (
     "A case whose review or measurement failed, or for which a metric has no value, counts as the worst that it could "
@@ -118,8 +114,8 @@ def evolve(
             name: {"hash": split.hashes[name], "cases": [case.id for case in own]} for name, own in split.parts.items()
         },
     }
-    with _folder(Path(run)) as folder:
-        done = _settle(folder, wanted, limits)
+    with opened(Path(run)) as folder:
+        done = settle(folder, wanted, limits)
         if done is None:
             setting = Setting(
                 species,
@@ -167,7 +163,7 @@ class _Work:
         )
         measured: dict[str, tuple[list[Worth], list[Worth]]] = {}
         try:
-            with models.client(_Recorder(folder, log)) as client:
+            with models.client(Recorder(folder, log)) as client:
                 chat_model(self.model)  # refuses what it does not take now
                 try:
                     search.run()
@@ -357,77 +353,3 @@ def _check(species: Species, usable: Sequence[Case], offered: int, found: Datase
     for at, reviewer in enumerate(species.reviewers):
         if own := [case for case in usable if species.reviewer_of(case) == at]:
             changes_to_review(replace(reviewer), own, dataset_label(found))
-
-
-@contextmanager
-def _folder(folder: Path) -> Iterator[Path]:
-    """The folder, locked. Raises UserError for one that holds something else."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise UserError(f"{folder} is a file, not a folder", remedy="name another folder") from None
-    except OSError as error:
-        raise write_error(folder, error) from None
-    check_plain(folder)
-    names = {entry.name for entry in folder.iterdir()} - {LOCK}
-    if names and SETTINGS not in names:
-        raise UserError(
-            f"{folder} is not a folder of evolve: it holds {min(names)}", remedy="name a new or an empty folder"
-        )
-    lock = Lock(folder / LOCK)
-    try:
-        yield folder
-    finally:
-        lock.release()
-
-
-def _settle(folder: Path, wanted: dict[str, object], limits: Limits) -> EvolutionReport | None:
-    """Write what the search rests on, or compare it with what the folder holds. The report of a search that is done.
-
-    Limits may change until the held-out part was looked at. Raises UserError.
-    """
-    path, now = folder / SETTINGS, {**wanted, "limits": limits.__dict__}
-    if path.exists():
-        before = json.loads(read_within(path))
-        differing = [name for name in wanted if before.get(name) != wanted[name]]
-        if differing:
-            what = (
-                "the benchmark changed since"
-                if differing[0] in ("benchmark", "parts")
-                else f"it rests on other {differing[0]}"
-            )
-            raise UserError(f"{folder} holds a search on {before.get('dataset')}: {what}", remedy="use another folder")
-        if before.get("limits") != now["limits"] and (folder / HELD).exists():
-            raise UserError(
-                f"{folder}: the held-out part was looked at; a longer search would be chosen by it",
-                remedy="use another folder, and another --seed for another held-out part",
-            )
-    if (folder / RESULT).exists():
-        return parse_record(EvolutionReport, read_within(folder / RESULT), str(folder / RESULT))
-    write_whole(path, json.dumps(now, indent=2).encode() + b"\n")
-    return None
-
-
-@dataclass(frozen=True)
-class _Recorder:
-    """The folder as a recorder of calls: one bill for the whole search."""
-
-    folder: Path
-    log: CallLog
-
-    @property
-    def payer(self) -> str:
-        """Under which this folder pays."""
-        return digest_of({"evolve": str(self.folder.resolve())})
-
-    def append_call(self, call: Call, *, ours: bool = False) -> None:
-        """Record one call."""
-        self.log.append(call, ours=ours)
-
-    def unkept_calls(self) -> Iterator[Call]:
-        """The calls that the cache could not take."""
-        return self.log.unkept()
-
-    def spent(self) -> float:
-        """Dollars paid so far."""
-        return self.log.spent()

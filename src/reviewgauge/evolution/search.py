@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from reviewgauge.core.errors import UserError
@@ -145,8 +144,3 @@ class Search:
         """The candidate with the highest reward on all of the selection part; the earliest of several."""
         whole = {step.candidate: step.selection for step in reversed(self.steps) if step.selection is not None}
         return max(reversed(whole), key=lambda name: whole[name]) if whole else self.steps[0].candidate
-
-
-def read_lineage(folder: Path) -> list[Step]:
-    """The steps of a search that was written to a folder."""
-    return [Step.model_validate_json(line) for line in (folder / LINEAGE).read_bytes().splitlines()]
