@@ -17,7 +17,7 @@ from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, 
 from reviewgauge.core.results import Failure
 from reviewgauge.core.specs import load
 from reviewgauge.metrics.coverage.vectors import Matrix
-from reviewgauge.metrics.crscore import NO_DIFF, Crscore, closest, once, three_numbers
+from reviewgauge.metrics.crscore import NO_DIFF, Crscore, linked, once, pairs, three_numbers
 
 PATCH = "@@ -1,2 +1,2 @@\n def ship(weight):\n-    return weight > 10\n+    return weight >= 10\n"
 CLAIMS = (
@@ -59,9 +59,11 @@ def test_the_three_numbers_above_a_threshold() -> None:
 
 def test_saying_one_thing_twice_adds_nothing() -> None:
     said = np.array([[0.8], [0.2]])
-    assert once(said) == {"con": 0.8, "comp": 0.4, "rel": pytest.approx(1.6 / 3)}
+    assert once(said, pairs(said)) == {"con": 0.8, "comp": 0.4, "rel": pytest.approx(1.6 / 3)}
     twice = np.hstack([said, said])
-    assert once(twice) == {"con": 0.5, "comp": 0.5, "rel": pytest.approx(0.5)}, "the second covers the other claim"
+    assert once(twice, pairs(twice)) == {"con": 0.5, "comp": 0.5, "rel": pytest.approx(0.5)}, (
+        "the second covers the other claim"
+    )
     assert three_numbers(twice, None)["con"] == 0.8
 
 
@@ -73,12 +75,31 @@ COSINES = st.tuples(st.integers(1, 6), st.integers(1, 6)).flatmap(
 
 @given(cosines=COSINES, threshold=st.none() | st.floats(0, 1))
 def test_numbers_are_shares_and_links_name_the_closest(cosines: Matrix, threshold: float | None) -> None:
-    for parts in (three_numbers(cosines, threshold), once(cosines)):
+    for parts in (three_numbers(cosines, threshold), once(cosines, pairs(cosines))):
         assert all(0 <= value <= 1 for value in parts.values())
         assert min(parts["con"], parts["comp"]) <= parts["rel"] + 1e-12 <= max(parts["con"], parts["comp"]) + 2e-12
-    links = closest(cosines)
+    links = linked(cosines)
     assert {link.sentence for link in links} == set(range(cosines.shape[1]))
     assert {link.claim for link in links} == set(range(cosines.shape[0]))
+    assert not any(link.paired for link in links)
+
+
+@given(cosines=COSINES)
+def test_the_marked_links_are_the_pairs_that_count(cosines: Matrix) -> None:
+    links = linked(cosines, pairs(cosines))
+    found = [link for link in links if link.paired]
+    assert len({link.sentence for link in found}) == len({link.claim for link in found}) == len(found)
+    total = once(cosines, pairs(cosines))["con"] * cosines.shape[1]
+    assert sum(link.similarity for link in found) == pytest.approx(total, abs=1e-3)
+    assert set(linked(cosines)) <= {link.model_copy(update={"paired": False}) for link in links}
+
+
+@pytest.mark.parametrize("spec", ["crscore(variant='closest')", "crscore(soft=False)"])
+def test_only_the_default_pairs(spec: str) -> None:
+    said = review("Is the retry counter removed?", "The retry counter is removed, is it?")
+    default, other = measured(case(*CLAIMS), said).coverage, measured(case(*CLAIMS), said, spec).coverage
+    assert default is not None and [link.claim for link in default.links if link.paired].count(1) == 1
+    assert other is not None and not any(link.paired for link in other.links)
 
 
 def test_more_claims_covered_is_more_and_a_sentence_beside_them_is_less() -> None:

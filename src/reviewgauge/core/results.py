@@ -173,18 +173,22 @@ class Matching(Record):
 
 
 class Link(Record):
-    """How alike a sentence of a review and a claim are, from -1 to 1; both are counted from 0 in their `Coverage`."""
+    """How alike a sentence of a review and a claim are, from -1 to 1; both are counted from 0 in their `Coverage`.
+
+    `paired`: where each sentence and each claim counts in one pair at most, this is a pair that counts.
+    """
 
     sentence: Annotated[int, Field(ge=0)]
     claim: Annotated[int, Field(ge=0)]
     similarity: float
+    paired: bool = False
 
 
 class Coverage(Record):
     """Which sentences of a review speak about which claims on the change.
 
     `links` hold the closest claim of each sentence and the closest sentence of each claim; a link counts where its
-    similarity is above the `threshold`, if there is one.
+    similarity is above the `threshold`, if there is one. Where some are `paired`, those are all that count.
     """
 
     claims: tuple[Claim, ...] = ()

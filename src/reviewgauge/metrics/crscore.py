@@ -13,6 +13,9 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import ClassVar, Literal
 
+import numpy as np
+import numpy.typing as npt
+
 from reviewgauge.claims.made import offline_claims, offline_pins
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
@@ -32,6 +35,7 @@ NO_CLAIMS = "there is nothing to claim about the change"
 NO_REFERENCES = "the case has no reference comment"
 NO_DIFF = "the case has no claims and no diff to make them from; claims='references' takes the reference comments"
 MOST_PAIRS = 1_000_000  # of a claim and a sentence in one review: under a second to assign
+Pairs = tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]  # claims, sentences
 _SILENT: Parts = {CON: 0.0, COMP: 0.0, REL: 0.0}
 
 
@@ -170,9 +174,13 @@ class Crscore(Metric):
         return cosines(texts, LEXICAL.get(self.model) or self._embedder)
 
     def _measured(self, claims: tuple[Claim, ...], spoken: tuple[str, ...], cosines: Matrix) -> Measured:
+        if self.soft and not self.variant:
+            paired = pairs(cosines)
+            parts, links = once(cosines, paired), linked(cosines, paired)
+        else:
+            parts, links = three_numbers(cosines, self.limit), linked(cosines)
         return Measured(
-            parts=once(cosines) if self.soft and not self.variant else three_numbers(cosines, self.limit),
-            coverage=Coverage(claims=claims, sentences=spoken, links=closest(cosines), threshold=self.limit),
+            parts=parts, coverage=Coverage(claims=claims, sentences=spoken, links=links, threshold=self.limit)
         )
 
     def claims_of(self, case: Case) -> tuple[Claim, ...] | str | Failure:
@@ -214,23 +222,37 @@ def three_numbers(cosines: Matrix, threshold: float | None) -> Parts:
     return {CON: con, COMP: comp, REL: 2 * con * comp / (con + comp) if con + comp else 0.0}
 
 
-def once(cosines: Matrix) -> Parts:
-    """The same of the pairs with the largest sum in which each sentence and each claim stands once.
+def pairs(cosines: Matrix) -> Pairs:
+    """The claims and the sentences of the pairs with the largest sum in which each of both stands once."""
+    from scipy.optimize import linear_sum_assignment
+
+    claims, spoken = linear_sum_assignment(cosines, maximize=True)
+    return claims, spoken
+
+
+def once(cosines: Matrix, paired: Pairs) -> Parts:
+    """`con`, `comp` and `rel` of pairs in which each sentence and each claim stands once.
 
     With their sum T it is T / sentences, T / claims, and 2 T / (sentences + claims), their harmonic mean.
     """
-    from scipy.optimize import linear_sum_assignment
-
-    total = float(cosines[linear_sum_assignment(cosines, maximize=True)].clip(0).sum())
+    total = float(cosines[paired].clip(0).sum())
     claims, spoken = cosines.shape
     return {CON: total / spoken, COMP: total / claims, REL: 2 * total / (claims + spoken)}
 
 
-def closest(cosines: Matrix) -> tuple[Link, ...]:
-    """Each sentence with its closest claim, and each claim with its closest sentence; both count from 0."""
-    pairs = {(sentence, int(claim)) for sentence, claim in enumerate(cosines.argmax(axis=0))}
-    pairs |= {(int(sentence), claim) for claim, sentence in enumerate(cosines.argmax(axis=1))}
+def linked(cosines: Matrix, paired: Pairs | None = None) -> tuple[Link, ...]:
+    """Each sentence with its closest claim, each claim with its closest sentence, and the pairs above 0, marked."""
+    links = {(sentence, int(claim)) for sentence, claim in enumerate(cosines.argmax(axis=0))}
+    links |= {(int(sentence), claim) for claim, sentence in enumerate(cosines.argmax(axis=1))}
+    counted = set[tuple[int, int]]()
+    if paired is not None:
+        counted = {(int(s), int(c)) for c, s in zip(*paired, strict=True) if cosines[c, s] > 0}
     return tuple(
-        Link(sentence=sentence, claim=claim, similarity=round(float(cosines[claim, sentence]), 4))
-        for sentence, claim in sorted(pairs)
+        Link(
+            sentence=sentence,
+            claim=claim,
+            similarity=round(float(cosines[claim, sentence]), 4),
+            paired=(sentence, claim) in counted,
+        )
+        for sentence, claim in sorted(links | counted)
     )

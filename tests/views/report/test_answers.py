@@ -9,7 +9,7 @@ import pytest
 from html_pages import Page
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, Review, Side, Span, Task
 from reviewgauge.core.results import Coverage, Link, Outcome, Score
-from reviewgauge.views.report.answers import MOST_RANKED
+from reviewgauge.views.report.answers import MOST_RANKED, numbers
 from reviewgauge.views.report.change_views import ChangeView, view_changes
 from reviewgauge.views.report.diff_views import LONGEST
 from reviewgauge.views.report.report import ReportData, render
@@ -114,6 +114,45 @@ def test_claims_and_sentences_lead_to_the_closest_of_the_other(small: ReportData
     for words in ("f is removed", "syntax", "line 4", "Why is f gone?", "claim 1 .81"):
         assert words in text
     assert ("not covered s .40" in text, "closest: s .40" in text) == (threshold is not None, threshold is None)
+
+
+def test_a_claim_stands_in_one_pair_and_the_three_numbers_beside_it(small: ReportData) -> None:
+    links = (
+        Link(sentence=0, claim=0, similarity=0.81, paired=True),
+        Link(sentence=1, claim=0, similarity=0.3),
+        Link(sentence=0, claim=1, similarity=0.4),
+        Link(sentence=2, claim=0, similarity=0.2),
+        Link(sentence=2, claim=1, similarity=0.1, paired=True),
+    )
+    coverage = Coverage(claims=CLAIMS, sentences=("Why is f gone?", "Why f?", "Nice."), links=links)
+    review = Review(case="c", system="s", comments=(Comment(id="1", body="Why is f gone? Why f? Nice."),))
+    sentences = shown(case(Task.REVIEW), review, coverage).columns[0].sentences
+    assert [(s.nearest.name, s.nearest.similarity, s.nearest.pairing) for s in sentences if s.nearest] == [
+        ("claim 1", 0.81, "paired"),
+        ("claim 1", 0.3, "taken"),
+        ("claim 2", 0.1, "paired"),
+    ]
+    text = page(small, case(Task.REVIEW), review, coverage)
+    for words in ("paired with claim 1 .81", "not paired; closest is claim 1 .30, taken by another sentence"):
+        assert words in text
+    assert "paired with: s .10" in text and "not paired, closest" not in text, "both claims have a pair"
+    assert numbers(coverage, {"con": 0.91 / 3, "comp": 0.455, "rel": 0.364}) == (
+        "con .30 (.91 / 3 sentences) · comp .46 (.91 / 2 claims) · rel .36"
+    )
+    assert "m: x 1.00" in text, "the parts of the score stand in the card"
+
+
+def test_a_claim_without_a_pair_names_the_closest_review(small: ReportData) -> None:
+    links = (Link(sentence=0, claim=0, similarity=0.81, paired=True), Link(sentence=0, claim=1, similarity=0.4))
+    coverage = Coverage(claims=CLAIMS, sentences=("Why is f gone?",), links=links)
+    review = Review(case="c", system="s", comments=(Comment(id="1", body="Why is f gone?"),))
+    text = page(small, case(Task.REVIEW), review, coverage)
+    assert "paired with: s .81" in text and "not paired, closest: s .40" in text
+
+
+def test_above_a_threshold_the_numbers_are_counts() -> None:
+    coverage = Coverage(claims=CLAIMS, sentences=("Why is f gone?", "Why f?", "Nice."), links=LINKS, threshold=0.5)
+    assert numbers(coverage, {"con": 1 / 3, "comp": 0.5}) == "con .33 (1 / 3 sentences) · comp .50 (1 / 2 claims)"
 
 
 def test_what_shares_nothing_is_close_to_nothing(small: ReportData) -> None:

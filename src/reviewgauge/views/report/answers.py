@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 from reviewgauge.core.records import Case, Claim, Review, Span
-from reviewgauge.core.results import Coverage, Link
+from reviewgauge.core.results import Coverage, Link, Parts
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.diff.positions import DiffRow, find_row, hunk_rows
 from reviewgauge.views.report.diff_views import cut
+from reviewgauge.views.terminal import figures
 
+Pairing = Literal["", "paired", "taken", "left"]
 MOST_RANKED = 20  # ranked lines of one review
 
 
@@ -27,17 +30,22 @@ class AnswerView:
 
 @dataclass(frozen=True)
 class NearestClaim:
-    """What a sentence or a claim is closest to; `covered` is None where no threshold says so."""
+    """What a sentence or a claim is closest to; `covered` is None where no threshold says so.
+
+    `pairing`, where each counts in one pair at most: `paired` if this is its pair, else `taken` or `left`, whether
+    or not this is in another pair.
+    """
 
     anchor: str
     name: str
     similarity: float
     covered: bool | None
+    pairing: Pairing = ""
 
 
 @dataclass(frozen=True)
 class SentenceView:
-    """One sentence of a review, and the claim that it is closest to."""
+    """One sentence of a review, and the claim that it is paired with or closest to."""
 
     text: str
     nearest: NearestClaim | None
@@ -82,30 +90,49 @@ def _line(case: Case, row: DiffRow) -> str:
 
 def sentence_views(coverage: Coverage, claims: Sequence[ClaimView]) -> list[SentenceView]:
     """The sentences of a review; `claims` are those of the change."""
+    taken = {link.claim for link in coverage.links if link.paired}
     shown = []
     for at, sentence in enumerate(coverage.sentences):
         link = _best(coverage, (link for link in coverage.links if link.sentence == at))
         nearest = None
         if link is not None and link.claim < len(claims):
             claim = claims[link.claim]
-            nearest = NearestClaim(claim.anchor, f"claim {claim.number}", link.similarity, _covered(coverage, link))
+            nearest = _nearest(claim.anchor, f"claim {claim.number}", coverage, link, taken=link.claim in taken)
         shown.append(SentenceView(sentence, nearest))
     return shown
 
 
 def add_nearest(claims: Sequence[ClaimView], coverage: Coverage, system: str, anchor: str) -> None:
     """Add to each claim how close the review of `system` comes to it."""
+    taken = {link.sentence for link in coverage.links if link.paired}
     for at, claim in enumerate(claims):
         link = _best(coverage, (link for link in coverage.links if link.claim == at))
         if link is not None:
-            claim.nearest.append(NearestClaim(anchor, system, link.similarity, _covered(coverage, link)))
+            claim.nearest.append(_nearest(anchor, system, coverage, link, taken=link.sentence in taken))
+
+
+def numbers(coverage: Coverage, parts: Parts) -> str:
+    """What a review that is held against claims got: `con .25 (.75 / 3 sentences) · rel .30`."""
+    over = {"con": (len(coverage.sentences), "sentence"), "comp": (len(coverage.claims), "claim")}
+    shown = []
+    for name, value in parts.items():
+        n, unit = over.get(name, (0, ""))
+        total = value * n
+        whole = figures.count(round(total)) if coverage.threshold is not None else figures.number(total)
+        of = f" ({whole} / {figures.count(n)} {unit}{'s' if n != 1 else ''})" if n else ""
+        shown.append(f"{name} {figures.number(value)}{of}")
+    return " · ".join(shown)
+
+
+def _nearest(anchor: str, name: str, coverage: Coverage, link: Link, *, taken: bool) -> NearestClaim:
+    covered = None if coverage.threshold is None else link.similarity > coverage.threshold
+    state: Pairing = ""
+    if any(one.paired for one in coverage.links):
+        state = "paired" if link.paired else "taken" if taken else "left"
+    return NearestClaim(anchor, name, link.similarity, covered, state)
 
 
 def _best(coverage: Coverage, links: Iterator[Link]) -> Link | None:
-    """The link with the highest similarity; without a threshold None where there is none above 0."""
+    """The pair that counts, else the highest similarity; without a threshold None where there is none above 0."""
     told = (link for link in links if link.similarity > 0 or coverage.threshold is not None)
-    return max(told, key=lambda link: link.similarity, default=None)
-
-
-def _covered(coverage: Coverage, link: Link) -> bool | None:
-    return None if coverage.threshold is None else link.similarity > coverage.threshold
+    return max(told, key=lambda link: (link.paired, link.similarity), default=None)

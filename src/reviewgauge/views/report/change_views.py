@@ -12,7 +12,6 @@ from reviewgauge.core.records import Anchoring, Case, Comment, Span, Task, Usage
 from reviewgauge.core.results import (
     CommentOutcome,
     CommentState,
-    Coverage,
     GroupOutcome,
     Matching,
     Outcome,
@@ -26,6 +25,7 @@ from reviewgauge.views.report.answers import (
     SentenceView,
     add_nearest,
     answers,
+    numbers,
     outcome_words,
     sentence_views,
 )
@@ -78,11 +78,17 @@ class ColumnView:
     usage: str = ""
     trace: str = ""
     policy: str = ""
+    numbers: str = ""
     answers: list[AnswerView] = field(default_factory=list)
     sentences: list[SentenceView] = field(default_factory=list)
     comments: list[CommentView] = field(default_factory=list)
     misses: list[MissView] = field(default_factory=list)
     hits: dict[str, str] = field(default_factory=dict)  # group -> anchor of the credited comment
+
+    @property
+    def paired(self) -> bool:
+        """Whether each sentence counts with one claim at most, and each claim with one sentence."""
+        return any(one.nearest is not None and one.nearest.pairing for one in self.sentences)
 
     @property
     def counts(self) -> Counter[str]:
@@ -154,7 +160,7 @@ def view_changes(
         by_case.setdefault(outcome.case, []).append(outcome)
     scored = {(s.case, s.system, s.attempt): s for s in scores if s.metric == metric}
     looks_at_claims = next((s.metric for s in scores if s.coverage is not None), "")
-    covered = {(s.case, s.system, s.attempt): s.coverage for s in scores if s.coverage and s.metric == looks_at_claims}
+    covered = {(s.case, s.system, s.attempt): s for s in scores if s.coverage and s.metric == looks_at_claims}
     index = {system: at for at, system in enumerate(systems)}
     used: set[str] = set()
     for number, case in enumerate(cases, 1):
@@ -187,7 +193,7 @@ class _Builder:
         self,
         outcomes: Sequence[Outcome],
         scored: Mapping[tuple[str, str, int], Score],
-        covered: Mapping[tuple[str, str, int], Coverage],
+        covered: Mapping[tuple[str, str, int], Score],
     ) -> ChangeView:
         keys = [(outcome.case, outcome.system, outcome.attempt) for outcome in outcomes]
         columns = [
@@ -202,13 +208,16 @@ class _Builder:
         url = figures.web_url(self.case.change.url)
         return ChangeView(self.anchor, self.case, url, self.groups, columns, files, others, hidden, claims)
 
-    def _claims(self, covered: Sequence[tuple[ColumnView, Coverage]]) -> list[ClaimView]:
+    def _claims(self, scored: Sequence[tuple[ColumnView, Score]]) -> list[ClaimView]:
         """The claims on the change; adds what they and the sentences of the reviews are closest to."""
-        known = covered[0][1].claims if covered else ()
+        covered = [(column, score, score.coverage) for column, score in scored if score.coverage is not None]
+        known = covered[0][2].claims if covered else ()
         claims = [ClaimView(f"{self.prefix}q{at}", at, claim) for at, claim in enumerate(known, 1)]
-        for column, coverage in covered:
+        for column, score, coverage in covered:
             own = claims if coverage.claims == known else []
             column.sentences = sentence_views(coverage, own)
+            if score.parts is not None:
+                column.numbers = f"{score.metric.partition('(')[0]}: {numbers(coverage, score.parts)}"
             add_nearest(own, coverage, column.name, column.anchor)
         return claims
 
