@@ -83,9 +83,9 @@ def test_the_prompt_is_what_the_stage_asks(tmp_path: Path, tested: Path) -> None
 
 
 def test_what_cannot_be_learnt_from_is_counted(tmp_path: Path, tested: Path) -> None:
-    several = case("several", *TWO).model_copy(
-        update={"claims": (*case("x", TWO[0]).claims, *case("x", TWO[1], source="openai:other").claims)}
-    )
+    several = case("several", *TWO)
+    other = several.claims[1].model_copy(update={"source": "openai:other"})
+    several = several.model_copy(update={"claims": (several.claims[0], other)})
     bench = write(
         tmp_path,
         case("good", *TWO, ("issue", "Line 3 is long.")),
@@ -143,11 +143,18 @@ def test_without_the_study_something_must_be_held_out(
 
 def test_a_benchmark_without_a_models_claims_is_refused(tmp_path: Path, tested: Path) -> None:
     out = tmp_path / "pairs.jsonl"
-    out.write_text("from before\n", encoding="utf-8")
     with pytest.raises(UserError, match="2 no claim by a model") as refused:
         reviewgauge.claim_pairs(write(tmp_path, case("a"), case("b")), out, held_out=[str(tested)])
     assert "add_claims" in (refused.value.remedy or "")
-    assert out.read_text(encoding="utf-8") == "from before\n"
+    assert not out.exists()
+
+
+def test_a_file_that_is_there_is_kept(tmp_path: Path, tested: Path) -> None:
+    bench = write(tmp_path, case("one", *TWO))
+    before = bench.read_bytes()
+    with pytest.raises(UserError, match="there is a file"):
+        reviewgauge.claim_pairs(bench, bench, held_out=[str(tested)])
+    assert bench.read_bytes() == before
 
 
 def test_changes_without_a_readable_answer_are_counted(tmp_path: Path, tested: Path) -> None:

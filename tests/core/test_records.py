@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from reviewgauge.core.errors import BadInput, one_line
 from reviewgauge.core.parsing import lines, parse_json, parse_record, records
-from reviewgauge.core.records import Case, Change, Comment, Review, Span, findings, groups_of
+from reviewgauge.core.records import Case, Change, Claim, Comment, Review, Span, findings, groups_of
 
 
 @pytest.mark.parametrize("bad", ["", "../x", "a/../b", "/etc/passwd", "~/x", "a\\b", "C:/x", "a\x00b", "a\nb"])
@@ -75,6 +75,8 @@ def test_a_case_refuses_two_comments_with_one_id_and_dangling_phrasings() -> Non
     change, comment = Change(repo="r"), Comment(id="a", body="x")
     with pytest.raises(ValidationError, match="occurs twice"):
         Case(id="c", change=change, references=(comment,), rejected=(comment,))
+    with pytest.raises(ValidationError, match="claim id 'a' occurs twice"):
+        Case(id="c", change=change, claims=(Claim(id="a", body="x"), Claim(id="a", body="y")))
     with pytest.raises(ValidationError, match="which is not a reference here"):
         Case(id="c", change=change, references=(Comment(id="a", body="x", same_as="b"),))
     with pytest.raises(ValidationError, match="occurs twice"):

@@ -176,6 +176,8 @@ def test_a_threshold_belongs_to_one_model() -> None:
         "crscore(soft=False, variant='published')",
         "crscore(variant='published', model='all-MiniLM-L6-v2')",
         "crscore(soft=False, variant='closest', threshold=0.3, threshold_of='words')",
+        "crscore(soft=False, threshold=1.5, threshold_of='words')",
+        "crscore(soft=False, threshold=-0.1, threshold_of='words')",
         "crscore(model='')",
         "crscore(claims='all')",
     ],

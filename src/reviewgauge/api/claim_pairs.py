@@ -56,6 +56,9 @@ def claim_pairs(
     tested. Raises UserError where no pair is left, and where that study is not on this machine and nothing else is
     named.
     """
+    path = Path(out)
+    if path.exists():
+        raise UserError(f"there is a file {path} already", remedy="name another one: pairs may have cost money")
     known = Counter[str]()
     marks: set[str] = set()
     notes = []
@@ -72,7 +75,6 @@ def claim_pairs(
                 raise UserError(f"claims are tested on {STUDY}, and {error.problem}", remedy=remedy) from None
             notes.append(f"{STUDY} is not on this machine: its changes were not looked for")
     models, left_out = Counter[str](), _failed(benchmark)
-    path = Path(out)
     with replacing(path) as written:
         for pair in _pairs(_cases(benchmark, source), marks):
             if isinstance(pair, str):

@@ -127,7 +127,8 @@ def _human(reviews: _Reviews, dimension: str, optional: bool) -> tuple[HumanValu
     known = {found.dimension: found for found in human_values(reviews.labels, reviews.scales)[0]}
     wanted = dimension or (REL if REL in known else next(iter(known)) if len(known) == 1 else "")
     if wanted in known:
-        return known[wanted], ()
+        other = wanted != REL and not dimension
+        return known[wanted], (f"people judged {wanted}, which may not be how relevant a review is",) if other else ()
     there = f"there are: {', '.join(known)}" if known else "nobody judged these reviews"
     if dimension:
         raise UserError(f"nobody judged {dimension!r}", remedy=there)

@@ -6,6 +6,7 @@ include both ends, paths are relative with forward slashes, and "new" is the sid
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
@@ -282,6 +283,9 @@ class Case(Record):
                 raise ValueError(
                     f"reference {comment.id!r} is same_as {comment.same_as!r}, which is not a reference here"
                 )
+        if len({claim.id for claim in self.claims}) < len(self.claims):
+            twice = Counter(claim.id for claim in self.claims).most_common(1)[0][0]
+            raise ValueError(f"claim id {twice!r} occurs twice")
         return self
 
 

@@ -43,10 +43,11 @@ _SILENT: Parts = {CON: 0.0, COMP: 0.0, REL: 0.0}
 class Crscore(Metric):
     """How much of a review is about the change (`con`), how much of the change it covers (`comp`), and both (`rel`).
 
-    A change has claims: what it does, and what analysers say of it. `con` is the share of the review's sentences that
-    are close to a claim, `comp` the share of the claims that a sentence is close to, `rel` their harmonic mean; 0 for a
-    review without sentences. Close means a cosine above `threshold`; with `soft`, there is none, and the mean of the
-    closest cosines counts. `model` says what a cosine is taken of: "chars" or "words" (TF-IDF, offline), or an
+    A change has claims: what it does, and what analysers say of it. Each sentence is paired with one claim at most, and
+    each claim with one sentence, for the highest sum of cosines. `con` is that sum over the sentences, `comp` over the
+    claims, `rel` their harmonic mean; 0 for a review without sentences. With `soft=False` they are shares: of the
+    sentences close to a claim, of the claims close to a sentence, above `threshold`. `variant="closest"` is the mean of
+    the closest cosines. `model` says what a cosine is taken of: "chars" or "words" (TF-IDF, offline), or an
     embedding model, whose token vectors are pooled without stop words. A threshold belongs to one model, which
     `threshold_of` names; "chars", "words" and all-MiniLM-L6-v2 have one (`reviewgauge fit-threshold` fits one for any
     other). `claims`: "auto" takes the case's own, or makes them from its diff without a model; "references" takes the
@@ -74,6 +75,8 @@ class Crscore(Metric):
             raise ValueError("variant='closest' is for soft=True: above a threshold, it is the closest that counts")
         if (self.threshold is None) != (not self.threshold_of):
             raise ValueError("a threshold needs the model that it was fitted for: threshold_of='MODEL'")
+        if self.threshold is not None and not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold={self.threshold} is not from 0 to 1, as cosines are")
         if self.variant == "published" and self._lexical:
             raise ValueError("variant='published' pools token vectors: name an embedding model")
 

@@ -73,6 +73,9 @@ def gather(
     claims = {case: own for case, own in found.items() if isinstance(own, tuple)}
     missing = Counter(why if isinstance(why, str) else "failed" for why in found.values() if not isinstance(why, tuple))
     warnings = [f"{n:,} changes are left out: {why}" for why, n in missing.most_common(3)]
+    if not claims:
+        why = missing.most_common(1)[0][0].partition(";")[0] if missing else "there are none"
+        raise UserError(f"no change has claims: {why}", remedy="--claims references takes the reference comments")
     system, chosen = _system(bench, human, system)
     said = tuple(sentences(text) for text in bench.hypothesis)
     rows = [
@@ -83,6 +86,8 @@ def gather(
     if not rows:
         raise UserError(f"no review of {system} has a sentence and a change with claims", remedy="; ".join(warnings))
     rows, overlap = _without_annotated(bench, human, rows)
+    if (changes := len({bench.keys[at][0] for at in rows})) < FEW_CLUSTERS:
+        warnings.insert(0, f"only {changes} changes: on others the threshold may be far from it")
     known = {key: {claim.id for claim in claims.get(key[0], ())} for key in bench.keys if key[1] not in bench.people}
     links = {
         key: {claim: yes for claim, yes in own.items() if claim in known[key]}

@@ -55,7 +55,7 @@ def _load(word: str, cache_file: str | None) -> Embedder:
         return OnnxEmbedder(word, download(rest), cache)
     folder = Path(word).expanduser()
     if not word or not folder.is_dir():
-        known = f"{DEFAULT}, a folder, hub:ORG/NAME, st:ORG/NAME, openai:MODEL"
+        known = f"{DEFAULT}, for crscore also words and chars, a folder, hub:ORG/NAME, st:ORG/NAME, openai:MODEL"
         raise UserError(f"no embedding model is called {word!r}, and there is no such folder", remedy=known)
     return OnnxEmbedder(word, folder, cache)
 
