@@ -45,6 +45,7 @@ BOUNDED = {  # module, or module.NAME: why its texts are short
     "metrics.coverage.sentences._FENCED": "a block that nothing ends is one match, to the end of the text",
     "models.fake.claim_rules": "our own prompts, in demonstrations and tests",
     "models.fake.exploring": "our own prompts, in demonstrations and tests",
+    "models.fake.prompt_rules": "our own prompts, in demonstrations and tests",
     "models.fake.model": "our own prompts, in demonstrations and tests",
     "models.fake.several_rules": "our own prompts, in demonstrations and tests",
     "models.fake.review_rules": "our own prompts, in demonstrations and tests",

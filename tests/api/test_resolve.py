@@ -132,7 +132,7 @@ def test_a_failure_where_nothing_can_be_measured_leaves_the_bounds_and_is_listed
     capsys.readouterr()
     assert run("score", "run", "--json") == 0
     (system,) = json.loads(capsys.readouterr().out)["leaderboards"][0]["systems"]
-    assert (system["scored"], system["failed"]) == (2, 1)
+    assert (system["scored"], system["failed"], system["not_applicable"]) == (2, 0, 1)
     f1 = next(e for e in system["estimates"] if e["reading"] == "f1")
     assert f1["worst"] == f1["value"] == f1["best"] == 1
     assert run("report", "run", "-o", "x.html") == 0

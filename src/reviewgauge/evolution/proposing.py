@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,7 +14,7 @@ from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence, load_prompt
 from reviewgauge.reviewers.reading.presets import slots_in_words
 
-_ANSWER = re.compile(r"^<prompt>[ \t]*\n(.*?)\n</prompt>[ \t]*$", re.DOTALL | re.MULTILINE)
+_BEGIN, _END = "<prompt>", "</prompt>"  # lines of their own around the new text
 _LONGEST = 40_000  # characters of a prompt
 _PACKAGE = "reviewgauge.evolution"
 
@@ -55,10 +54,11 @@ class Proposer:
 
     def _text(self, component: str, candidate: Candidate) -> Callable[[str], str]:
         def read(answer: str) -> str:
-            found = _ANSWER.search(answer)
-            if found is None:
-                raise Unreadable("there is no prompt between a line <prompt> and a line </prompt>")
-            text = found[1].strip("\n") + "\n"
+            lines = [line.rstrip(" \t") for line in answer.split("\n")]
+            if _BEGIN not in lines or _END not in lines[lines.index(_BEGIN) + 1 :]:
+                raise Unreadable(f"there is no prompt between a line {_BEGIN} and a line {_END}")
+            begin = lines.index(_BEGIN) + 1
+            text = "\n".join(answer.split("\n")[begin : lines.index(_END, begin)]).strip("\n") + "\n"
             if len(text) > _LONGEST:
                 raise Unreadable(f"the prompt is longer than {_LONGEST:,} characters")
             if problem := self.species.problem(component, text):
