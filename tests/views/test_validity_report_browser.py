@@ -74,14 +74,14 @@ def test_a_metric_opens_from_the_navigation(browser: Any, validity_pages: Pages)
         assert not target.evaluate("e => e.open")
         link.click()
         page.wait_for_function("id => document.querySelector(id).open", arg=link.get_attribute("href"))
-        assert target.locator("figure").first.is_visible()
+        target.locator("figure").first.wait_for(state="visible")
 
 
 def test_it_can_be_read_without_scripts(browser: Any, validity_pages: Pages) -> None:
     with opened(browser, validity_pages("plain"), java_script_enabled=False) as (page, noise):
         assert not page.locator("#theme").is_visible()
         page.locator("details.metric > summary").nth(1).click()
-        assert page.locator("details.metric").nth(1).locator(".grid-table").first.is_visible()
+        page.locator("details.metric").nth(1).locator(".grid-table").first.wait_for(state="visible")
         assert noise == []
 
 
