@@ -85,7 +85,7 @@ def evolve(
     if models.dry_run:
         raise UserError("evolve has no --dry-run: it asks for what the answers call for", remedy="give a --budget")
     if optimizer not in OPTIMIZERS:
-        raise UserError(f"there is no optimizer {optimizer!r}", remedy=" or ".join(OPTIMIZERS))
+        raise UserError(f"unknown optimizer {optimizer!r}", remedy=" or ".join(OPTIMIZERS))
     if optimizer == "gepa":
         check_gepa()
     species = Species.of([one if isinstance(one, Reviewer) else load(Reviewer, one) for one in reviewers], contexts)
@@ -334,7 +334,7 @@ def _weighted(word: str | tuple[Metric, float]) -> tuple[Metric, float]:
     try:
         return load(Metric, spec.strip()), float(weight)
     except ValueError:
-        raise UserError(f"{weight!r} is no weight", remedy="such as --metric 'assess*0.33'") from None
+        raise UserError(f"the weight {weight!r} is not a number", remedy="such as --metric 'assess*0.33'") from None
 
 
 def _headline(metric: Metric, parts: Parts) -> float | None:

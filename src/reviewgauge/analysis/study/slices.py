@@ -109,7 +109,7 @@ def _count(summary: SystemSummary | None, part: str, contender: Contender) -> Ce
     if contender.trouble or summary is None:
         return Cell(text="–")
     if part not in summary.parts:
-        raise UserError(f"there is no count {part!r}", remedy=f"there is: {', '.join(summary.parts)}")
+        raise UserError(f"unknown count {part!r}", remedy=f"there are: {', '.join(summary.parts)}")
     return Cell(value=summary.parts[part], n=summary.scored, unit="count", fake=summary.fake)
 
 

@@ -154,7 +154,7 @@ class Validator:
         less_is_better = scored.less_is_better
         sample = RowSample(judged.score, judged.human, grade, judged.cluster, self.resampler, less_is_better)
         graded = None if grade is None else (sample.score, grade, sample.cluster, sample.resampler)
-        learns = not scored.baseline  # what a baseline could learn from labels is no baseline
+        learns = not scored.baseline  # a baseline must not learn from labels
         trees, no_trees = classifiers(sample.score, grade, settings.seed) if learns and grade is not None else ((), "")
         fitted = out_of_fold(sample, folds=settings.folds, seed=settings.seed) if learns else OutOfFold()
         over, under = misjudged(judged, sample)
