@@ -100,20 +100,14 @@ def evolve(
     limits = Limits(rounds, evaluations or (rounds + 1) * len(split.parts[SELECTION]), patience, minibatch)
     asked = model or species.reviewers[0].model
     label = staged_label(found, narrowing)
-    wanted = {
+    pinned = {
         "dataset": label,
         "benchmark": benchmark_hash(cases),
-        "reviewers": [signature(one) for one in species.reviewers],
-        "templates": digest_of(species.seed),
-        "contexts": list(species.contexts),
-        "metrics": [list(pair) for pair in reward.names],
         "optimizer": optimizer,
         "model": asked,
         "seed": seed,
-        "parts": {
-            name: {"hash": split.hashes[name], "cases": [case.id for case in own]} for name, own in split.parts.items()
-        },
     }
+    wanted = pinned | _pins_of(species, reward, split)
     with opened(Path(run)) as folder:
         done = settle(folder, wanted, limits)
         if done is None:
@@ -134,6 +128,19 @@ def evolve(
 
         write_whole(Path(out), evolution_page(done).encode("utf-8", "replace"))
     return done
+
+
+def _pins_of(species: Species, reward: Reward, split: Split) -> dict[str, object]:
+    """What a folder holds a search of: another one is refused there."""
+    return {
+        "reviewers": [signature(one) for one in species.reviewers],
+        "templates": digest_of(species.seed),
+        "contexts": list(species.contexts),
+        "metrics": [list(pair) for pair in reward.names],
+        "parts": {
+            name: {"hash": split.hashes[name], "cases": [case.id for case in own]} for name, own in split.parts.items()
+        },
+    }
 
 
 @dataclass(frozen=True)
