@@ -24,7 +24,8 @@ from reviewgauge.analysis.validity.review_table import join
 from reviewgauge.analysis.validity.sample import RowSample, sweeps
 from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.reports.validity import ClaimShares, GradeRow
+from reviewgauge.core.reports.agreement import ClaimShares
+from reviewgauge.core.reports.validity import GradeRow
 from reviewgauge.core.specs import load
 from reviewgauge.datasets.aacr_bench import AacrBench
 from reviewgauge.datasets.crscore_study import CrscoreStudy

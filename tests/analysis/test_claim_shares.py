@@ -11,7 +11,7 @@ import reviewgauge
 from reviewgauge.analysis.claim_shares import claim_shares
 from reviewgauge.cli.main import main
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewgauge.core.reports.validity import ClaimShares
+from reviewgauge.core.reports.agreement import ClaimShares
 
 
 def label(claim: str, value: str, rater: str = "Ann", dimension: str = "claim", consensus: bool = False) -> Label:

@@ -10,7 +10,7 @@ from reviewgauge.analysis.stats.agreement import ALPHA, Table, agree
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, Subject, SubjectKind
-from reviewgauge.core.reports.validity import Coefficient, DimensionAgreement
+from reviewgauge.core.reports.agreement import Coefficient, DimensionAgreement
 from reviewgauge.datasets.crscore_study import CrscoreStudy
 from reviewgauge.datasets.graded_reviews import GradedReviews
 

@@ -14,7 +14,7 @@ from reviewgauge.api.points_study import draw_sheets, points_check
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, Comment, Review
-from reviewgauge.core.reports.validity import AgreementReport
+from reviewgauge.core.reports.agreement import AgreementReport
 from reviewgauge.engine.review import import_reviews
 from reviewgauge.engine.run.folder import RunFolder
 

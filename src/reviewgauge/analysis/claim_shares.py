@@ -16,7 +16,8 @@ from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.bootstrap import Resampler, resampled_sums
 from reviewgauge.analysis.stats.correlation import figure_of
 from reviewgauge.core.labels import JUDGED_CLAIM, MISSING_CLAIM, Label, RaterKind, Subject, SubjectKind
-from reviewgauge.core.reports.validity import ClaimShare, ClaimShares, Figure
+from reviewgauge.core.reports.agreement import ClaimShare, ClaimShares
+from reviewgauge.core.reports.validity import Figure
 from reviewgauge.stages.sampling.audit import wilson
 
 MOST_VALUES = 50  # of a dimension

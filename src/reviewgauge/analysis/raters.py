@@ -22,12 +22,7 @@ from reviewgauge.analysis.stats.bootstrap import FEW_CLUSTERS, Resampler
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, Subject, adds_claim
-from reviewgauge.core.reports.validity import (
-    AgreementReport,
-    BatchAgreement,
-    DimensionAgreement,
-    PairAgreement,
-)
+from reviewgauge.core.reports.agreement import AgreementReport, BatchAgreement, DimensionAgreement, PairAgreement
 from reviewgauge.core.results import NOT_STATED
 
 MANY_VALUES = 50  # with more distinct values they are not categories

@@ -19,7 +19,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import Label, Scale, Subject, SubjectKind
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case
-from reviewgauge.core.reports.validity import AgreementReport
+from reviewgauge.core.reports.agreement import AgreementReport
 from reviewgauge.core.specs import names
 from reviewgauge.datasets.files.labels import find_labels, read_label_file
 from reviewgauge.engine.run.folder import RunFolder

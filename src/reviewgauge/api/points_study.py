@@ -13,7 +13,7 @@ from reviewgauge.core.files import write_whole
 from reviewgauge.core.labels import Label
 from reviewgauge.core.protocols import Measured, Metric, Progress
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.reports.validity import AgreementReport
+from reviewgauge.core.reports.agreement import AgreementReport
 from reviewgauge.core.results import Failure
 from reviewgauge.core.specs import load, load_recorded, signature
 from reviewgauge.datasets.files.labels import find_labels, read_label_file

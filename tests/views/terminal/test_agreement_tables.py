@@ -7,7 +7,7 @@ from rich.console import Console
 
 from reviewgauge.analysis.raters import AgreementSettings, agreement_report
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewgauge.core.reports.validity import AgreementReport
+from reviewgauge.core.reports.agreement import AgreementReport
 from reviewgauge.views.terminal.agreement_tables import agreement
 
 NASTY = "[red]x[/red] \x1b[31mred\x1b]8;;http://evil\x07 \u202eabc"

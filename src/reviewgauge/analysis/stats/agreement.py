@@ -27,7 +27,8 @@ import numpy as np
 from reviewgauge.analysis.stats.arrays import Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import figure_of, row_weights
-from reviewgauge.core.reports.validity import Coefficient, Figure
+from reviewgauge.core.reports.agreement import Coefficient
+from reviewgauge.core.reports.validity import Figure
 
 Weighting = Literal["identity", "linear", "quadratic", "ordinal"]
 Level = Literal["nominal", "ordinal", "interval"]

@@ -12,15 +12,15 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from reviewgauge.core.errors import one_line
-from reviewgauge.core.reports.validity import (
+from reviewgauge.core.reports.agreement import (
     AgreementReport,
     BatchAgreement,
     ClaimShares,
     Coefficient,
     DimensionAgreement,
-    Figure,
     PairAgreement,
 )
+from reviewgauge.core.reports.validity import Figure
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.tables import NARROW, Fitted, bare_table, notes_below, number_column, plain
 
