@@ -351,9 +351,11 @@ def test_what_a_later_change_broke_is_no_defect_of_the_line(told: Told, tmp_path
 def test_a_fix_that_landed_twice_is_one_finding(told: Told, tmp_path: Path) -> None:
     told.commit("begin", {"README.md": "shop\n"})
     change = told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]")})
-    told.branch("old")
-    told.commit("Fix total forgetting the first", {"shop/total.py": TOTAL.format("")}, days=3)
-    told.merge("old", message="Merge branch 'old' into main\n\nFix total that forgets the first")
+    told.branch("stable")
+    told.commit("[PR #7 backport] Fix total forgetting the first", {"shop/total.py": TOTAL.format("")}, days=3)
+    told.git("checkout", "-q", "main")
+    told.commit("Fix total forgetting the first", {"shop/total.py": TOTAL.format("")})
+    told.merge("stable", message="Merge branch 'stable'")
     told.quiet(400)
     cases, _, _ = build(told.folder, tmp_path / "bench")
     assert len(cases[change].references) == 1

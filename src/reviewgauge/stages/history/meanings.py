@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 _CONDITION = re.compile(r"\s*+(?:\}\s*+)?(?:if|elif|while|else if)\b")
 _FUNCTION = re.compile(r"\s*+(?:async\s++)?(?:def|fn|func|function)\b")
 _NAME = re.compile(r"[A-Za-z_]\w+")
+_LONGEST = 500  # characters of a line that are looked at
 _NO_NAMES = frozenset(("None", "True", "False", "self", "return", "yield", "raise", "lambda"))
 
 
@@ -37,7 +38,7 @@ def _origin(lines: Sequence[str], at: int, name: str) -> str:
     """What last gave `name` its value above a line: that line, or that it is a parameter of the function."""
     binds = _binding(name)
     for text, is_head in _above(lines, at):
-        if not is_head and binds.search(text):
+        if not is_head and binds.search(text[:_LONGEST]):
             return "".join(text.split())
         if is_head and re.search(rf"[(,*]\s*{name}\b", text):
             return "a parameter"
