@@ -31,7 +31,7 @@ def test_what_rewrites_or_works_beside_the_lines_until_the_horizon(tmp_path: Pat
     assert not later_commits(told.repository, head, (), 50).commits
 
 
-def test_what_names_the_change_or_what_it_took_away(tmp_path: Path) -> None:
+def test_what_names_the_change_or_what_it_renamed(tmp_path: Path) -> None:
     told = Told(tmp_path / "shop")
     told.commit("begin", {"shop/a.py": "def weigh():\n    return 1\n", "shop/b.py": "X = weigh()\n"})
     told.branch("old")
@@ -47,7 +47,7 @@ def test_what_names_the_change_or_what_it_took_away(tmp_path: Path) -> None:
     told.commit("Repair #30", {"shop/d.py": "Z = 4\n"})
     found = later_commits(told.repository, head, told.repository.changed_files(f"{head}^", head), 50)
     assert [(one.title, one.why) for one in found.commits] == [
-        ("Call what is there", "about a name that it takes away"),
+        ("Call what is there", "about a name that it changes"),
         (f"Follow-up of {head[:9]}", "names it"),
         ("Repair #30", "names it"),
     ]

@@ -42,7 +42,7 @@ def later_commits(repository: Repository, head: str, files: Sequence[ChangedFile
     """The commits of any branch within `days` that have to do with a change ending at `head`.
 
     They touch the product lines that it adds (known again by their text), name its commit or pull request, or touch a
-    line with the old name of what it renames. Raises UserError where git fails or takes long.
+    line with the old name of what it calls otherwise. Raises UserError where git fails or takes long.
     """
     wanted = {file.path: lines for file in files if not not_product(file.path) and (lines := _added(file))}
     stated, _, subject = repository.run("log", "-1", "--format=%ct%x09%s", "--end-of-options", head, "--").partition(
@@ -64,13 +64,14 @@ def later_commits(repository: Repository, head: str, files: Sequence[ChangedFile
     if gone := _renamed(files):
         words = rf"(^|[^A-Za-z0-9_])({'|'.join(gone)})([^A-Za-z0-9_]|$)"
         found += [
-            (when, one._replace(why="about a name that it takes away"))
+            (when, one._replace(why="about a name that it changes"))
             for when, one, _ in _log(repository, *window, "--pickaxe-regex", f"-S{words}", "--", *_like(files))
         ]
-    by_title: dict[str, LaterCommit] = {}
+    own, by_title = _MARKS.sub("", subject.decode("utf-8", "replace").strip()[:_TITLE]), dict[str, LaterCommit]()
     for when, one in sorted(found, key=lambda pair: (pair[0], pair[1].why)):
-        if when >= start:  # a branch that had begun before
-            by_title.setdefault(_MARKS.sub("", one.title[:_TITLE]), one)
+        title = _MARKS.sub("", one.title[:_TITLE])
+        if when >= start and title != own:  # a branch may have begun before, and the change may have landed twice
+            by_title.setdefault(title, one)
     return LaterCommits(end.date().isoformat(), tuple(by_title.values()))
 
 
@@ -97,14 +98,18 @@ def _pull(repository: Repository, head: str, subject: str) -> int | None:
 
 
 def _renamed(files: Sequence[ChangedFile]) -> list[str]:
-    """The names of functions and classes that a change takes away."""
-    names: dict[str, set[str]] = {"+": set(), "-": set(), " ": set()}
-    for file in files:
-        for line in (
-            line for hunk in parse_patch(file.patch or "") for line in hunk.lines if not not_product(file.path)
-        ):
-            names[line.kind].update(_DEFINED.findall(line.text[:_TITLE]))
-    return sorted(names["-"] - names["+"])[:_MOST_NAMES]
+    """The old names of functions and classes in whose place a change defines another."""
+    old, new = set[str](), set[str]()
+    blocks = (b for f in files if not not_product(f.path) for hunk in parse_patch(f.patch or "") for b in hunk.blocks())
+    for block in blocks:
+        gone, put = ([name for one in block if one.kind == kind for name in _defined(one.text)] for kind in "-+")
+        old.update(gone if put else ())
+        new.update(put)
+    return sorted(name for name in old - new if not name.startswith("__"))[:_MOST_NAMES]
+
+
+def _defined(text: str) -> list[str]:
+    return _DEFINED.findall(text[:_TITLE])
 
 
 def _like(files: Sequence[ChangedFile]) -> list[str]:
