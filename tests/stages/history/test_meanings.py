@@ -16,6 +16,7 @@ MOVED = "its condition was put into another block later"
     [
         (READ, 3, "import time\n\n" + READ, 5, ""),
         (READ, 3, READ.replace("at = int(request.time)", "at, by = request.time.split()"), 3, ANOTHER),
+        (READ, 3, READ.replace("int(request.time)", "int(\n        request.time,\n    )"), 5, ""),
         (READ, 3, READ.replace("    return", "    by = at\n    return"), 4, ""),
         ("def f(a, at):\n    g(at)\n", 2, "def f(a):\n    g(at)\n", 2, ANOTHER),
         ("def f(\n    at=1,\n):\n    g(at)\n", 4, "def f(\n    at: int = 1,\n):\n    g(at)\n", 4, ""),

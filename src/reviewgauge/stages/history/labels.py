@@ -167,8 +167,6 @@ class Labeller:
             return "the line that the fix changes most is not among them"
         if lines and all(line.reason == INSIDE for line in lines):
             return "the fix only adds lines beside them"
-        if self.strict and self._mostly_later(found, fix, files, lines):
-            return "of a fix that mostly changes what came later"
         if not self.strict or not lines or any(line.reason == INSIDE for line in lines):
             return ""
         here, elsewhere = words_changed(product, {(line.fix_path, line.fix_line) for line in lines})
@@ -196,13 +194,6 @@ class Labeller:
             if not reason and weight > (best if owner == found.number else 2 * best):
                 return True
         return False
-
-    def _mostly_later(
-        self, found: DiffedChange, fix: FoundFix, files: Sequence[ChangedFile], lines: Sequence[Inducing]
-    ) -> bool:
-        """Whether the fix changes more in lines of later changes than in those of this one."""
-        later = [line for line, owner, reason in self._blamed(fix) if not reason and (owner or 0) > found.number]
-        return sum(sum(_weight(files, line)) for line in later) > sum(sum(_weight(files, line)) for line in lines)
 
     def _broken_later(self, fix: FoundFix, placed: Sequence[tuple[str, int, Inducing]], head: str) -> str:
         """Why all the lines of a label may have been right at first; empty where one surely was not."""

@@ -13,6 +13,7 @@ _CONDITION = re.compile(r"\s*+(?:\}\s*+)?(?:if|elif|while|else if)\b")
 _FUNCTION = re.compile(r"\s*+(?:async\s++)?(?:def|fn|func|function)\b")
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _LONGEST = 500  # characters of a line that are looked at
+_STATEMENT = 20  # lines
 _NO_NAMES = frozenset(("None", "True", "False", "self", "return", "yield", "raise", "lambda"))
 
 
@@ -37,12 +38,22 @@ def broken_later(head: str, line: int, fixed: str, fix_line: int, words: Sequenc
 def _origin(lines: Sequence[str], at: int, name: str) -> str:
     """What last gave `name` its value above a line: that line, or that it is a parameter of the function."""
     binds = _binding(name)
-    for text, is_head in _above(lines, at):
+    for n, text, is_head in _above(lines, at):
         if not is_head and binds.search(text[:_LONGEST]):
-            return "".join(text.split())
+            return _statement(lines[n : at - 1])
         if is_head and re.search(rf"[(,*]\s*{name}\b", text):
             return "a parameter"
     return ""
+
+
+def _statement(lines: Sequence[str]) -> str:
+    """The words of the statement that begins with the first of some lines, however it is broken into lines."""
+    text = ""
+    for line in lines[:_STATEMENT]:
+        text += line[:_LONGEST]
+        if sum(map(text.count, "([{")) <= sum(map(text.count, ")]}")) or line.rstrip().endswith(":"):
+            break
+    return " ".join(re.findall(r"\w+", text))
 
 
 def _binding(name: str) -> re.Pattern[str]:
@@ -54,15 +65,15 @@ def _binding(name: str) -> re.Pattern[str]:
     )
 
 
-def _above(lines: Sequence[str], at: int) -> Iterator[tuple[str, bool]]:
+def _above(lines: Sequence[str], at: int) -> Iterator[tuple[int, str, bool]]:
     """The lines above `at`, the nearest first, and the heads of the functions around it, each as one text."""
     end, depth = at - 1, _indent(lines[at - 1])
     for n in range(at - 2, -1, -1):
         text = lines[n]
         if _FUNCTION.match(text) and _indent(text) < depth:
             first = _end_of_head(lines, n, at)
-            yield from ((lines[k], False) for k in range(end - 1, first - 1, -1))
-            yield " ".join(lines[n:first]), True
+            yield from ((k, lines[k], False) for k in range(end - 1, first - 1, -1))
+            yield n, " ".join(lines[n:first]), True
             end, depth = n, _indent(text)
             if not depth:
                 return
