@@ -156,7 +156,9 @@ def test_the_page_shows_change_lines_and_fix_and_runs_nothing(shop: Told, tmp_pa
     assert "git show -m --first-parent " in shown and "git diff " in shown
     for words in ("return int(amount * 1000)", "return int(amount * 100)", EVIL, "for item in items[1:]:"):
         assert words in shown, words
-    assert shown.count("Commits that touched its lines until 20") == column(out, "decided").count("clean") > 0
+    assert (
+        shown.count("Commits that touched its lines or name it until 20") == column(out, "decided").count("clean") > 0
+    )
     assert text.count(' here"') == 3, "each label marks its line"
 
 

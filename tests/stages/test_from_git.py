@@ -325,6 +325,42 @@ def test_a_revert_that_only_repeats_a_title_says_no_reason(told: Told, tmp_path:
     assert drops[one[:12]] == "reverted without a reason"
 
 
+def test_a_revert_that_names_no_defect_is_none(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    one = told.commit("Add a pool", {"shop/pool.py": "POOL = [1, 2]\n"})
+    told.commit(
+        f'Revert "Add a pool"\n\nThis reverts commit {one}.\n\nWe want to bring it back in the next cycle.',
+        {"shop/pool.py": None},
+    )
+    told.quiet(400)
+    _, drops, _ = build(told.folder, tmp_path / "bench")
+    assert drops[one[:12]] == "reverted without a reason"
+
+
+def test_what_a_later_change_broke_is_no_defect_of_the_line(told: Told, tmp_path: Path) -> None:
+    age = "def age(box):\n    then = {}\n    return 100 - {}\n"
+    told.commit("begin", {"README.md": "shop\n"})
+    right = told.commit("Add age", {"shop/age.py": age.format("int(box.then)", "then")})
+    told.commit("Read two fields", {"shop/age.py": age.format("box.text.split()[0]", "then")}, days=9)
+    told.commit("Fix crash of age", {"shop/age.py": age.format("box.text.split()[0]", "int(then)")}, days=9)
+    told.quiet(400)
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
+    assert right not in cases and drops[right[:12]] == "a fix speaks about it, but not about lines that count"
+
+
+def test_a_fix_that_landed_twice_is_one_finding(told: Told, tmp_path: Path) -> None:
+    told.commit("begin", {"README.md": "shop\n"})
+    change = told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]")})
+    told.branch("stable")
+    told.commit("[PR #7 backport] Fix total forgetting the first", {"shop/total.py": TOTAL.format("")}, days=3)
+    told.git("checkout", "-q", "main")
+    told.commit("Fix total forgetting the first", {"shop/total.py": TOTAL.format("")})
+    told.merge("stable", message="Merge branch 'stable'")
+    told.quiet(400)
+    cases, _, _ = build(told.folder, tmp_path / "bench")
+    assert len(cases[change].references) == 1
+
+
 @pytest.mark.parametrize(
     ("title", "message", "test", "labelled"),
     [

@@ -57,7 +57,9 @@ def finish_label_audit(context: BuildFolder, days: float) -> None:
 def _rows(case: Case, folder: Path, days: float) -> Iterator[LabelToCheck]:
     """Every row that a case may have in the sheet."""
     if case.clean:
-        yield LabelToCheck(decision_id(clean_decision(case)), case, later=_later(case, folder, days))
+        yield LabelToCheck(
+            decision_id(clean_decision(case)), case, later=_later(case, folder, days), head_title=_title(case, folder)
+        )
     for finding in findings(case.references):
         if not from_fix(finding):
             continue
@@ -73,7 +75,21 @@ def _rows(case: Case, folder: Path, days: float) -> Iterator[LabelToCheck]:
             except UserError:
                 pass
         message = message.strip() or finding[0].body
-        yield LabelToCheck(decision_id(label_decision(case, finding)), case, finding, fix, message, files)
+        yield LabelToCheck(
+            decision_id(label_decision(case, finding)), case, finding, fix, message, files, None, _title(case, folder)
+        )
+
+
+def _title(case: Case, folder: Path) -> str:
+    """The title of the commit at the head of a change, as its author wrote it."""
+    change = case.change
+    if change.git is None or not change.head:
+        return ""
+    try:
+        found = Repository(folder / change.git).run("show", "-s", "--format=%s", "--end-of-options", change.head)
+    except UserError:
+        return ""
+    return found.decode("utf-8", "replace").strip()
 
 
 def _later(case: Case, folder: Path, days: float) -> LaterCommits | None:

@@ -20,7 +20,10 @@ _ABOVE = 40  # lines of a long hunk that are shown above the first labelled one
 
 @dataclass(frozen=True)
 class LabelToCheck:
-    """One row of the sheet. A clean change has neither a finding nor a fix, but what touched its lines later."""
+    """One row of the sheet. A clean change has neither a finding nor a fix, but what touched its lines later.
+
+    `head_title` is the title of the commit at the head; that of a branch with several is the title of the first.
+    """
 
     id: str
     case: Case
@@ -29,6 +32,7 @@ class LabelToCheck:
     fix_message: str = ""
     fix_files: Sequence[ChangedFile] = ()
     later: LaterCommits | None = None
+    head_title: str = ""
 
     @property
     def places(self) -> list[str]:
@@ -60,11 +64,37 @@ def label_page(rows: Sequence[LabelToCheck], sheet: str) -> str:
         {
             "row": row,
             "change": _files(row.case.change.files, row.finding, Side.NEW),
+            "replaced": _replaced(row),
+            "before": _before(row),
             "fix": _files(row.fix_files, (), Side.OLD),
         }
         for row in rows
     ]
     return render_page("label_page.html.j2", ["report.css", "label_page.css"], {}, rows=shown, sheet=sheet)
+
+
+def _replaced(row: LabelToCheck) -> str:
+    """The code that the change took out where it wrote the labelled lines."""
+    spans = [one.span for one in row.finding if one.span is not None]
+    blocks = [
+        block
+        for file in row.case.change.files
+        for hunk in parse_patch(file.patch or "")
+        for block in hunk.blocks()
+        if any(
+            line.new is not None and span.path == file.path and (span.start or 0) <= line.new <= (span.end or 0)
+            for span in spans
+            for line in block
+        )
+    ]
+    return "\n".join(_cut(line.text) for block in blocks for line in block if line.kind == "-")
+
+
+def _before(row: LabelToCheck) -> str:
+    """The code around the labelled lines as the fix found it."""
+    diffs = [one.resolution.diff for one in row.finding if one.span and one.resolution and one.resolution.diff]
+    lines = dict.fromkeys(diffs)
+    return "\n".join(_cut(line[1:]) for diff in lines for line in diff.split("\n") if line[:1] in ("-", " "))
 
 
 def _files(files: Sequence[ChangedFile], finding: Sequence[Comment], side: Side) -> list[ShownFile]:

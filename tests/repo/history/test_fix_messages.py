@@ -6,7 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.repo.history.fix_messages import LONGEST_READ, FixKind, issue_numbers, read_message, says_what
+from reviewgauge.repo.history.fix_messages import (
+    LONGEST_READ,
+    FixKind,
+    issue_numbers,
+    read_message,
+    says_what,
+    speaks_of_a_defect,
+)
 
 ID = "c0ffee1234567890c0ffee1234567890c0ffee12"
 
@@ -48,6 +55,7 @@ def test_a_message_that_mends_says_why(message: str, reason: str) -> None:
         ("fix flake8", "style or lint"),
         ("Fix E251", "style or lint"),
         ("Fix pep8", "style or lint"),
+        ("Fix an ugly default", "style or lint"),
         ("ci: fix the matrix", "tests or CI"),
         ("Speed up the tests", "tests or CI"),
         ("Python 3 compatibility", "porting"),
@@ -76,6 +84,8 @@ def test_what_is_no_bug_fix_is_none_with_its_reason(message: str, about: str) ->
         ("fixes", "does not say what it fixes"),
         ("Fix #12", "does not say what it fixes"),
         ("Some minor bug fixes", "does not say what it fixes"),
+        ("Fixed two small bugs of the pager", "several fixes at once"),
+        ("Fix a bug in the pager and increase its poll time", "fixes one thing and changes others"),
         ("Add support for proxies\n\nFixes #12", "feature that closes or mentions a defect"),
         ("Removed a check. Our converter fixes that now", "feature that closes or mentions a defect"),
         ("Add translations, as good as it gets before they fix a bug", "feature that closes or mentions a defect"),
@@ -168,3 +178,11 @@ def test_a_hostile_message_is_read(text: str) -> None:
 def test_a_title_that_calls_itself_a_fix_of_something_else_is_at_least_perhaps() -> None:
     found = read_message("fix: annotations when jinja is not installed")
     assert (found.kind, found.reason) == (FixKind.PERHAPS, "types, with a word of fixing")
+
+
+@pytest.mark.parametrize(
+    ("text", "speaks"),
+    [("It will overflow the stack", True), ("This caused issues", True), ("Merged too early; it comes back", False)],
+)
+def test_words_of_a_defect(text: str, speaks: bool) -> None:
+    assert speaks_of_a_defect(text) is speaks

@@ -15,6 +15,7 @@ from reviewgauge.stages.history.lines import (
     new_text,
     origin_problem,
     respells,
+    says_the_same,
     texts,
     touched_at,
     touched_lines,
@@ -35,6 +36,7 @@ def _patch(old: str, new: str) -> str:
     return f"@@ -1,{2 + bool(old)} +1,{2 + bool(new)} @@\n top\n{''.join(sides)} end\n"
 
 
+ADDED = "the fix adds to what had stood in the line before"
 EDITED = "the fix changed what had stood in the line before"
 REPLACED = "the fix changed what had stood in the replaced code"
 
@@ -52,10 +54,11 @@ REPLACED = "the fix changed what had stood in the replaced code"
             "parser = Parser(recover=True)",
             "parser = Parser(recover=True, comments=False)",
             "parser = Parser(recover=True, comments=False, entities=False)",
-            "the fix adds an argument to what had stood in the line before",
+            ADDED,
         ),
-        ("if a.ready and b.x:", "if a.ready and b.done:", "if a.ready and b.done and c:", ""),
-        ("if a.x is b.y:", "if a.x is b.y and c != 'GET':", "if a.x is not b.y and c != 'GET':", EDITED),
+        ("if a.ready and b.x:", "if a.ready and b.done:", "if a.ready and b.done and c:", ADDED),
+        ("except Error as e:", "except Error:", "except Error as e and f:", ADDED),
+        ("if a.x is b.y:", "if a.x is b.y and c != 'GET':", "if a.x is not b.y and c != 'GET':", ADDED),
         ("f(a, b, c, d)", "f(a, b, c, e)", "", EDITED),
         ("x = str(a.value)", "x = finish(str(value))", "x = finish(text(value))", REPLACED),
         (
@@ -221,3 +224,19 @@ def test_a_condition_that_was_broken_into_lines_is_no_new_code() -> None:
 )
 def test_a_new_option_is_a_wish(old: str, new: str, wish: bool) -> None:
     assert adds_option([ChangedFile(path="a.py", patch=_patch(old, new))]) is wish
+
+
+@pytest.mark.parametrize(
+    ("line", "after", "same"),
+    [
+        ("if a.find(b + c) == -1:", ["whole = b + c", "", "if a.find(whole) == -1:"], True),
+        ("if a.find(b + c) == -1:", ["whole = b + c", "if a.find(whole) != -1:"], False),
+        ("if a.find(b + c) == -1:", ["whole = b + c", "if whole in d:", "if a.find(whole) == -1:"], False),
+        ("if not six.PY3:", ["if not PY3:"], True),
+        ("if not self.PY3:", ["if not PY3:"], False),
+    ],
+)
+def test_a_part_of_a_line_that_only_gets_a_name(line: str, after: list[str], same: bool) -> None:
+    added = "".join(f"+{text}\n" for text in after)
+    patch = f"@@ -1,3 +1,{2 + len(after)} @@\n-import six\n+from six import PY3\n top\n-{line}\n{added}"
+    assert says_the_same(line, [ChangedFile(path="a.py", patch=patch)], "a.py", 3) is same

@@ -99,7 +99,7 @@ _NO_FIX: dict[str, re.Pattern[str]] = {
     ),
     "style or lint": _words(
         r"lint(?:s|er|ing)? (?:fl|p)ake-?8 py?flakes? pylint pep-?8 pep257 pycodestyle code_style coding_style",
-        r"style_(?:fix\w*|issues?|errors?) format(?:ting)?_(?:fix\w*|issues?|errors?) cosmetic white-?spaces?",
+        r"style_(?:fix\w*|issues?|errors?) format(?:ting)?_(?:fix\w*|issues?|errors?) cosmetic ugly white-?spaces?",
         r"(?:fix(?:e[sd]|ing)?|correct(?:ed)?)_(?:the_|some_)?(?:code_)?formatting indent(?:ation)? import_order isort",
         r"prettier eslint clang-format checkstyle ruff clippy rubocop gofmt compiler_warnings? line_?breaks? codename",
         r"fix(?:e[sd])?_[EWFCDN]\d{3} unused_(?:imports?|variables?)",
@@ -158,6 +158,7 @@ _COMPLAINTS = _words(
     r"fail(?:s|ed|ing|ures?)? wrong(?:ly)? incorrect(?:ly)? broken broke break(?:s|ing|age)? leak(?:s|ed|ing)? missing",
     r"forg[eo]t(?:s|ten|ting)? exceptions? invalid(?:ly)? problems? mistakes? unexpected(?:ly)? do(?:es)?_?n[o']t",
     r"never lost no_longer los(?:e|es|ing) hangs? hanging infinite twice duplicated ignor(?:es|ed|ing) can_?not",
+    r"overflows?",
 )
 _OPTIONS = _words(
     r"options? flags? settings? param(?:eter)?s? arg(?:ument)?s? kwargs? enum(?:s|erations?)? (?:sub)?commands?",
@@ -191,14 +192,14 @@ _ONLY_WHERE = re.compile(  # where something was wrong, not what
 )
 _SEVERAL = re.compile(
     r"\bfixes(?:\s+(?:and|to|for|in|of|on|from|with|&)\b|\s*$|\s*[.:;,(])"
-    r"|\bfix(?:e[sd]|ing)?\s+(?:a\s+(?:few|couple|lot)|some|several|various|many|multiple|lots)\b",
+    r"|\bfix(?:e[sd]|ing)?\s+(?:a\s+(?:few|couple|lot)|some|several|various|many|multiple|lots|two|three|four|five)\b",
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"(?m)^[^\S\n]*[*-]\s.*$")  # a squashed pull request lists its commits
 _TANGLED = _words(
     r"also refactor\w* factor(?:ed|ing)?_out clean(?:ed|ing|s)?_?up\w* simplif\w+ renam(?:e[sd]?|ing) mov(?:ed|es|ing)",
     r"reorgani[sz]\w+ restructur\w+ rewr(?:ite|ote|itten|iting)s? improve(?:s|d|ments?)? redesign\w* new_features?",
-    r"and_(?:add|remov|chang|updat|replac|us|mov|renam|improv|support|implement|introduc)(?:e[sd]?|s|ed|ing)?",
+    r"and_(?:add|remov|chang|updat|replac|us|mov|renam|improv|support|implement|introduc|increas|decreas|rais|lower)(?:e[sd]?|s|ed|ing)?",
 )
 _SECOND = re.compile(
     r"[.;,]\s(?:also\s)?(?:add|remov|chang|updat|replac|mov|renam|improv|implement|introduc)(?:e[sd]?|s|ed)\b", re.I
@@ -270,6 +271,11 @@ def _named_fix(plain: str, text: str, *, conventional: bool) -> tuple[FixKind, s
     if _TANGLED.search(text) or _SECOND.search(plain):
         return FixKind.PERHAPS, "fixes one thing and changes others"
     return FixKind.YES, "conventional commit" if conventional else "word in the title"
+
+
+def speaks_of_a_defect(text: str) -> bool:
+    """Whether any word of a text may mean that something was wrong."""
+    return any(words.search(text[:LONGEST_READ]) for words in (_WORDS, _HINTS, _COMPLAINTS))
 
 
 def says_what(message: str) -> bool:

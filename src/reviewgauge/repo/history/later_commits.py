@@ -1,4 +1,4 @@
-"""The later commits that touched the lines of a change: what a person looks at who asks whether it was sound."""
+"""The later commits that touched the lines of a change, or name it: for a person who doubts that it was sound."""
 
 from __future__ import annotations
 
@@ -10,21 +10,25 @@ from typing import NamedTuple
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.landed_changes import pull_number
 from reviewgauge.repo.syntax.product import not_product, trivial
 
 _SECONDS = 30.0
 _TITLE = 300  # characters of a title that are compared
+_MOST_NAMES = 8
+_DIFF = ("-U3", "--src-prefix=a/", "--dst-prefix=b/")
+_DEFINED = re.compile(r"^\s*+(?:async\s++)?(?:def|class|fn|func|function)\s++([A-Za-z_]\w{3,80})")
 _SHORT = 8  # characters of a line, without blanks, from which on it is known again
 _MARKS = re.compile(r"^(?:\[[^\]]{0,60}\]\s*)+|(?:\s*\(#\d+\))+$")  # what a backport puts around a title
 
 
 class LaterCommit(NamedTuple):
-    """A commit; `rewrote`: it changed a line, else it worked within three lines of one."""
+    """A commit. `why` is empty where it changed a line of the change, else what else it has to do with it."""
 
     id: str
     day: str
     title: str
-    rewrote: bool
+    why: str = ""
 
 
 class LaterCommits(NamedTuple):
@@ -35,34 +39,83 @@ class LaterCommits(NamedTuple):
 
 
 def later_commits(repository: Repository, head: str, files: Sequence[ChangedFile], days: float) -> LaterCommits:
-    """The commits of any branch that touched the product lines which a change ending at `head` adds, within `days`.
+    """The commits of any branch within `days` that have to do with a change ending at `head`.
 
-    Lines are known again by their text. Raises UserError where git fails or takes long.
+    They touch the product lines that it adds (known again by their text), name its commit or pull request, or touch a
+    line with the old name of what it calls otherwise. Raises UserError where git fails or takes long.
     """
     wanted = {file.path: lines for file in files if not not_product(file.path) and (lines := _added(file))}
-    words = repository.run("log", "-1", "--format=%ct", "--end-of-options", head, "--").split()
-    end = datetime.fromtimestamp(int(words[0]), UTC) + timedelta(days=days)
-    if not wanted:
-        return LaterCommits(end.date().isoformat(), ())
-    options = (
-        "--reverse",
-        "--no-merges",
-        "-p",
-        "-U3",
-        "--src-prefix=a/",
-        "--dst-prefix=b/",
-        f"--until={end.isoformat()}",
-        "--format=%x00%h%x09%cs%x09%s",
+    stated, _, subject = repository.run("log", "-1", "--format=%ct%x09%s", "--end-of-options", head, "--").partition(
+        b"\t"
     )
-    out = repository.run("log", *options, "--all", "--not", head, "--", *wanted, seconds=_SECONDS)
-    found: dict[str, LaterCommit] = {}
+    start = int(stated)
+    end = datetime.fromtimestamp(start, UTC) + timedelta(days=days)
+    window = ("--all", f"^{head}", f"--until={end.isoformat()}")
+    found: list[tuple[int, LaterCommit]] = []
+    if wanted:
+        for when, commit, diff in _log(repository, *window, "-p", *_DIFF, "--", *wanted):
+            if kinds := set(_touched(diff, wanted)):
+                found.append((when, commit if "-" in kinds else commit._replace(why="beside them")))
+    number = _pull(repository, head, subject.decode("utf-8", "replace"))
+    names = "|".join([head[:7], *([rf"(#|GH-){number}([^0-9]|$)"] if number else [])])
+    found += [
+        (when, one._replace(why="names it")) for when, one, _ in _log(repository, *window, "-E", f"--grep={names}")
+    ]
+    if gone := _renamed(files):
+        words = rf"(^|[^A-Za-z0-9_])({'|'.join(gone)})([^A-Za-z0-9_]|$)"
+        found += [
+            (when, one._replace(why="about a name that it changes"))
+            for when, one, _ in _log(repository, *window, "--pickaxe-regex", f"-S{words}", "--", *_like(files))
+        ]
+    own, by_title = _MARKS.sub("", subject.decode("utf-8", "replace").strip()[:_TITLE]), dict[str, LaterCommit]()
+    for when, one in sorted(found, key=lambda pair: (pair[0], pair[1].why)):
+        title = _MARKS.sub("", one.title[:_TITLE])
+        if when >= start and title != own:  # a branch may have begun before, and the change may have landed twice
+            by_title.setdefault(title, one)
+    return LaterCommits(end.date().isoformat(), tuple(by_title.values()))
+
+
+def _log(repository: Repository, *options: str) -> Iterator[tuple[int, LaterCommit, str]]:
+    """(time, commit, diff) of each commit that git lists, the oldest first; no merges."""
+    shown = "--format=%x00%ct%x09%h%x09%cs%x09%s"
+    out = repository.run("log", "--reverse", "--no-merges", shown, *options, seconds=_SECONDS)
     for text in out.decode("utf-8", "replace").split("\0")[1:]:
         heading, _, diff = text.partition("\n")
-        name, _, rest = heading.partition("\t")
-        day, _, title = rest.partition("\t")
-        if kinds := set(_touched(diff, wanted)):
-            found.setdefault(_MARKS.sub("", title[:_TITLE]), LaterCommit(name, day, title, "-" in kinds))
-    return LaterCommits(end.date().isoformat(), tuple(found.values()))
+        when, name, day, title = (*heading.split("\t", 3), "", "", "")[:4]
+        yield int(when), LaterCommit(name, day, title), diff
+
+
+def _pull(repository: Repository, head: str, subject: str) -> int | None:
+    """The number of the pull request of a change: in its own title, or in that of the merge that brought it."""
+    if number := pull_number(subject):
+        return number
+    out = repository.run("log", "--all", f"^{head}", "--merges", "--format=%P%x09%s", seconds=_SECONDS)
+    for line in out.decode("utf-8", "replace").split("\n"):
+        parents, _, title = line.partition("\t")
+        if head in parents.split(" ")[1:]:
+            return pull_number(title)
+    return None
+
+
+def _renamed(files: Sequence[ChangedFile]) -> list[str]:
+    """The old names of functions and classes in whose place a change defines another."""
+    old, new = set[str](), set[str]()
+    blocks = (b for f in files if not not_product(f.path) for hunk in parse_patch(f.patch or "") for b in hunk.blocks())
+    for block in blocks:
+        gone, put = ([name for one in block if one.kind == kind for name in _defined(one.text)] for kind in "-+")
+        old.update(gone if put else ())
+        new.update(put)
+    return sorted(name for name in old - new if not name.startswith("__"))[:_MOST_NAMES]
+
+
+def _defined(text: str) -> list[str]:
+    return _DEFINED.findall(text[:_TITLE])
+
+
+def _like(files: Sequence[ChangedFile]) -> list[str]:
+    """The kinds of files that hold the product's code in a change, as git takes them."""
+    endings = {file.path.rpartition(".")[2] for file in files if not not_product(file.path) and "." in file.path}
+    return sorted(f"*.{ending}" for ending in endings if ending.isalnum())
 
 
 def _added(file: ChangedFile) -> frozenset[str]:

@@ -22,6 +22,7 @@ from reviewgauge.repo.history.fix_messages import (
     FixSigns,
     issue_numbers,
     read_message,
+    speaks_of_a_defect,
 )
 from reviewgauge.repo.history.landed_changes import LandedChange, MergeKind, pull_number
 from reviewgauge.repo.syntax.languages import is_test
@@ -42,7 +43,7 @@ class FoundFix:
     """A change that fixes, or may fix, something. `commit` brought it in and has no message here.
 
     `number` is its own number, `reverted` those of the changes that it reverts, the oldest first. `explained`: it says
-    why. `issues` are those that its message speaks about; `bare`: a closing word is its only sign.
+    what was wrong. `issues` are those that its message speaks about; `bare`: a closing word is its only sign.
     """
 
     number: int
@@ -122,14 +123,14 @@ class ChangeStore:
             return None
         owners = [self.owner_of_short(commit) for commit in signs.reverts]
         owners += [self._by_pull.get(pull) for pull in signs.reverted_pulls]
-        own_words = re.findall(r"\w+", _QUOTED.sub("", _REVERT_TEMPLATE.sub("", change.description)))
+        own = _QUOTED.sub("", _REVERT_TEMPLATE.sub("", change.description))
         return FoundFix(
             number=number,
             commit=change.commit.model_copy(update={"message": ""}),
             kind=signs.kind,
             is_revert=signs.is_revert,
             reverted=tuple(sorted({owner for owner in owners if owner is not None and owner != number})),
-            explained=len(own_words) >= 4,
+            explained=len(re.findall(r"\w+", own)) >= 4 and speaks_of_a_defect(own),
             issues=_own_issues(change),
             bare=signs.reason == CLOSES_AN_ISSUE,
         )

@@ -25,11 +25,13 @@ from reviewgauge.stages.history.lines import (
     normal,
     origin_problem,
     respells,
+    says_the_same,
     texts,
     touched_at,
     words_changed,
     words_of,
 )
+from reviewgauge.stages.history.meanings import broken_later
 from reviewgauge.stages.history.memory import HistoryMemory
 
 _LONGEST_EVIDENCE = 4000  # characters of a fix's hunks
@@ -78,11 +80,13 @@ class Labeller:
 
     def references(self, found: DiffedChange) -> tuple[Comment, ...]:
         """The findings of the fixes of a change. Raises UserError where code cannot be read."""
-        references: list[Comment] = []
+        references: dict[object, list[Comment]] = {}
         for fix in (self.fixes[index] for index in found.fixes):
             groups = [None] if fix.is_revert else self._groups(found, fix)
-            references += [self._comment(found.change, fix, group, number) for number, group in enumerate(groups, 1)]
-        return tuple(references)
+            made = [self._comment(found.change, fix, group, number) for number, group in enumerate(groups, 1)]
+            if made:  # the same fix may land twice: in a branch and with its merge, or on two lines of development
+                references.setdefault(_what_was_mended(made) or fix.commit.id, made)
+        return tuple(one for made in references.values() for one in made)
 
     def _groups(self, found: DiffedChange, fix: FoundFix) -> list[LabelledLines]:
         """The lines of the change that the fix had to change, neighbours together; none where they say too little."""
@@ -91,6 +95,7 @@ class Labeller:
         for path, at, line in placed:
             by_path.setdefault(path, {})[at] = line
         why = self._aside(found, fix, [line for lines in by_path.values() for line in lines.values()])
+        why = why or self._broken_later(fix, placed, found.change.head)
         groups = [
             LabelledLines(
                 Span(path=path, start=first, end=last),
@@ -143,6 +148,8 @@ class Labeller:
             return ""
         if respells(line.text, fixed):
             return "the fix only spells a text in another way"
+        if says_the_same(line.text, fix, line.fix_path, line.fix_line):
+            return "the fix only gives a part of the line a name"
         words = {fixed.tokens[at] for at in fixed.changed or fixed.beside}
         if line.through and words.isdisjoint(brought.tokens):
             return "what the fix changed came into the line later"
@@ -158,6 +165,8 @@ class Labeller:
             return "of a fix that only closes an issue and adds an option: a wish"
         if lines and self._core_lost(found, fix, files, lines):
             return "the line that the fix changes most is not among them"
+        if lines and all(line.reason == INSIDE for line in lines):
+            return "the fix only adds lines beside them"
         if not self.strict or not lines or any(line.reason == INSIDE for line in lines):
             return ""
         here, elsewhere = words_changed(product, {(line.fix_path, line.fix_line) for line in lines})
@@ -185,6 +194,21 @@ class Labeller:
             if not reason and weight > (best if owner == found.number else 2 * best):
                 return True
         return False
+
+    def _broken_later(self, fix: FoundFix, placed: Sequence[tuple[str, int, Inducing]], head: str) -> str:
+        """Why all the lines of a label may have been right at first; empty where one surely was not."""
+        files = self._diff(f"{fix.commit.id}^", fix.commit.id)
+        why = ""
+        for path, at, line in placed:
+            fixed = touched_at(files, line.fix_path, line.fix_line, Side.OLD)
+            if fixed is None:
+                continue
+            words = [fixed.tokens[at] for at in sorted({*fixed.changed, *fixed.beside})]
+            before, after = self.memory.text(head, path), self.memory.text(f"{fix.commit.id}^", line.fix_path)
+            why = broken_later(before, at, after, line.fix_line, words)
+            if not why:
+                break
+        return why
 
     def _at_head(self, change: LandedChange, line: Inducing) -> tuple[str, int] | None:
         """The place of the line at the head: that in its commit, carried through the later commits of the branch."""
@@ -233,6 +257,15 @@ class Labeller:
         evidence = "\n".join(f"{path}\n{_text(hunk)}" for path, hunk in hunks)
         after = "\n".join(one.text for _, hunk in hunks for one in hunk.lines if one.kind != "-")
         return evidence[:_LONGEST_EVIDENCE], after[:_LONGEST_SNIPPET]
+
+
+def _what_was_mended(comments: Sequence[Comment]) -> tuple[tuple[Span, str], ...]:
+    """The places of a label with the lines that the fix changed there; empty where it has none."""
+    return tuple(
+        (one.span, "\n".join(line for line in one.resolution.diff.split("\n") if line[:1] in ("+", "-")))
+        for one in comments
+        if one.span is not None and one.resolution is not None and one.resolution.diff
+    )
 
 
 def _weight(files: Sequence[ChangedFile], line: Inducing) -> tuple[int, int]:

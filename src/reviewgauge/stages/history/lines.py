@@ -61,6 +61,7 @@ _OPTION = re.compile(
     r"|^\s*+(?P<member>[A-Z][A-Z0-9_]{1,60})\s*+=\s*+(?:auto\(\)|\d++|[\"'][^\"']{0,60}[\"'])\s*+,?$"
     r"|[(,\s](?P<parameter>[a-z_]\w{1,60})\s*+:[^=,()]{1,80}=\s*+(?:None|False|True)\b"
 )
+_NAMED = re.compile(r"\s*+(?:(?:const|let|var)\s++)?(?P<name>[A-Za-z_]\w{0,60})\s*+=(?!=)\s*+(?P<what>\S.{3,200})")
 _PROSE = re.compile(r"(?<=[\"'])[A-Za-z]{1,40}(?: [A-Za-z]{1,40}){1,40}(?=[\"'.!?])")  # a text of several words
 _DEFAULT = re.compile(r"[(,]\s*+([a-z_]\w{1,60})=")
 _TOKEN = re.compile(r"\\\S|\w+|==|!=|<=|>=|&&|\|\||[^\w\s]")
@@ -112,10 +113,14 @@ def origin_problem(change: TouchedLine, fix: TouchedLine) -> str:
     taken = {fix.tokens[at] for at in fix.changed}
     if taken and taken <= change.other:
         return "the fix changed what had stood in the replaced code"
-    if change.share == 1.0 or change.only_other & fix.only_other:  # it wrote the line, or took out what the fix puts in
+    if change.share == 1.0:
         return ""
-    if fix.listed and not fix.changed and change.share < _OWN:
-        return "the fix adds an argument to what had stood in the line before"
+    put = {word for word in fix.only_other if word[-1].isalnum()}
+    back = put & change.only_other  # what it took out and the fix puts in again
+    if not fix.changed and change.share < _OWN and not (change.changed and 2 * len(back) > len(put)):
+        return "the fix adds to what had stood in the line before"
+    if change.only_other & fix.only_other:
+        return ""
     theirs = fix.changed or fix.beside  # a fix that only inserts words is about those beside them
     if change.tokens == fix.tokens:
         own = len(theirs & change.changed)
@@ -135,6 +140,33 @@ def respells(text: str, fix: TouchedLine) -> bool:
     )
 
 
+def says_the_same(text: str, files: Sequence[ChangedFile], path: str, line: int) -> bool:
+    """Whether all that a fix does there is to give a part of a line a name: `if a.b(c):` to `d = a.b(c)` and `if d:`.
+
+    `text` is `line` of `path` before the fix, `files` its diff. An import gives a name too: `six.PY3` becomes `PY3`.
+    """
+    own = normal(text)
+    for block in (block for file in files if (file.old_path or file.path) == path for block in _blocks(file)):
+        if not any(one.kind == "-" and one.old == line for one in block):
+            continue
+        put = [one.text for one in block if one.kind == "+" and one.text.strip()]
+        named = next(filter(None, map(_NAMED.fullmatch, put)), None)
+        if named and len(put) == 2:
+            return {own.replace(normal(named["what"]), named["name"])} == {*map(normal, put)} - {normal(named[0])}
+        imported = {word for file in files for one in _diff_lines(file) for word in _imported(one)}
+        return len(put) == 1 and normal(put[0]) in {own.replace(f"{module}.", "") for module in imported} - {own}
+    return False
+
+
+def _blocks(file: ChangedFile) -> Iterator[Sequence[DiffLine]]:
+    return (block for hunk in parse_patch(file.patch or "") for block in hunk.blocks())
+
+
+def _imported(line: DiffLine) -> list[str]:
+    """The words of an import that a diff touches."""
+    return re.findall(r"\w{2,}", line.text) if line.kind != " " and trivial(line.text) == "an import" else []
+
+
 def words_changed(files: Sequence[ChangedFile], lines: Collection[tuple[str, int]]) -> tuple[list[str], list[str]]:
     """The words that a diff takes out or puts in: in the blocks with one of `lines` of the old side, and elsewhere.
 
@@ -142,7 +174,7 @@ def words_changed(files: Sequence[ChangedFile], lines: Collection[tuple[str, int
     """
     here, elsewhere = list[str](), list[str]()
     for file in files:
-        for block in (block for hunk in parse_patch(file.patch or "") for block in hunk.blocks()):
+        for block in _blocks(file):
             wanted = any((file.old_path or file.path, line.old) in lines for line in block)
             for line in block:
                 side, number = (Side.NEW, line.new) if line.kind == "+" else (Side.OLD, line.old)

@@ -71,6 +71,15 @@ class HistoryMemory:
         self._remember(key, _FILES.dump_json(found, exclude_defaults=True), _LARGEST_DIFF)
         return found
 
+    def text(self, commit: str, path: str) -> str:
+        """A file at a commit; empty where it has none. Raises UserError where git fails."""
+        key = self._key("text", commit, path)
+        if (known := self.context.recall(key)) is not None:
+            return zlib.decompress(known).decode("utf-8", "replace")
+        found = self.repository.blob(self.repository.run("rev-parse", commit).decode().strip(), path) or b""
+        self._remember(key, found, _LARGEST_DIFF)
+        return found.decode("utf-8", "replace")
+
     def changes(self, tip: str) -> Iterator[LandedChange | Drop]:
         """As `read_changes`; the same tip has the same changes."""
         if self.context.recall(self._key("changes", tip, "all")) is not None:
