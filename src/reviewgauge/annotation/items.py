@@ -1,0 +1,126 @@
+"""The items of a project, made from cases and reviews: what is shown, without who wrote it."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator, Sequence
+
+from reviewgauge.annotation.schemas.schema import Parts, Schema
+from reviewgauge.core.base import Id, Prose, Record, Text
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Subject, SubjectKind
+from reviewgauge.core.records import Case, Change, Comment, Review, Span, findings
+from reviewgauge.repo.syntax.languages import case_language
+
+
+class ShownText(Record):
+    """A comment, a claim or a reference as raters see it: its place and words, never its author, system or id."""
+
+    body: Prose
+    span: Span | None = None
+    quote: Text | None = None
+
+
+class Item(Record):
+    """One thing to judge. `parts` are the subjects of the questions about parts, beside `part_texts` in order."""
+
+    subject: Subject
+    parts: tuple[Subject, ...] = ()
+    part_texts: tuple[ShownText, ...] = ()
+    comments: tuple[ShownText, ...] = ()
+    references: tuple[ShownText, ...] = ()
+    language: str = ""
+
+
+class ProjectData(Record):
+    """The changes of a project by their case's id, and its items in the order of their numbers."""
+
+    changes: dict[Id, Change]
+    items: tuple[Item, ...]
+
+
+def make_items(
+    schema: Schema, cases: Sequence[Case], reviews: Iterable[Review] = (), *, limit: int | None = None, seed: int = 0
+) -> ProjectData:
+    """Every item of these cases and reviews in a drawn order, at most `limit`. Raises UserError where there is none."""
+    said: dict[str, list[Review]] = {}
+    for review in reviews:
+        said.setdefault(review.case, []).append(review)
+    found = [item for case in cases for item in _of_case(schema, case, said.get(case.id, []))]
+    if not found:
+        raise UserError(
+            f"there is nothing to judge by the schema {schema.name!r}: it asks about each {_needs(schema)}",
+            remedy="name a run, or a data set with recorded reviews" if _needs_reviews(schema) else "choose another",
+        )
+    random.Random(seed).shuffle(found)  # systems interleave, so that a rater cannot tell them by their order
+    kept = found[:limit]
+    wanted = {item.subject.case for item in kept}
+    changes = {case.id: _shown_change(case.change) for case in cases if case.id in wanted}
+    return ProjectData(changes=changes, items=tuple(kept))
+
+
+def _needs_reviews(schema: Schema) -> bool:
+    return schema.unit in (SubjectKind.REVIEW, SubjectKind.PAIR)
+
+
+def _needs(schema: Schema) -> str:
+    return schema.unit.value + (f" with {schema.parts}" if schema.parts is not Parts.NONE else "")
+
+
+def _shown_change(change: Change) -> Change:
+    """The change without what tells of its answers or of this machine."""
+    return change.model_copy(update={"git": None, "snippets": (), "url": None})
+
+
+def _of_case(schema: Schema, case: Case, reviews: Sequence[Review]) -> Iterator[Item]:
+    shown = tuple(shown_text(one) for one in case.references) if schema.shows_references else ()
+    for subject, comments, finding in _subjects(schema.unit, case, reviews):
+        parts = list(_parts(schema.parts, case, subject))
+        if schema.parts is not Parts.NONE and not parts and any(question.each for question in schema.questions):
+            continue
+        yield Item(
+            subject=subject,
+            parts=tuple(part for part, _ in parts),
+            part_texts=tuple(text for _, text in parts),
+            comments=tuple(shown_text(one) for one in comments),
+            references=tuple(shown_text(one) for one in finding) if finding else shown,
+            language=case_language(case) or "",
+        )
+
+
+def _subjects(
+    unit: SubjectKind, case: Case, reviews: Sequence[Review]
+) -> Iterator[tuple[Subject, Sequence[Comment], Sequence[Comment]]]:
+    """(subject, the comments that it is about, the finding that they may raise)."""
+    if unit is SubjectKind.CHANGE:
+        yield Subject(kind=unit, case=case.id), (), ()
+    elif unit is SubjectKind.COMMENT and not reviews:
+        for reference in case.references:
+            yield Subject(kind=unit, case=case.id, reference=reference.id), [reference], ()
+    for review in reviews if unit is not SubjectKind.CHANGE else ():
+        about = {"case": case.id, "system": review.system, "attempt": review.attempt}
+        if unit is SubjectKind.REVIEW:
+            yield Subject(kind=unit, **about), review.comments, ()
+        for comment in review.comments if unit in (SubjectKind.COMMENT, SubjectKind.PAIR) else ():
+            if unit is SubjectKind.COMMENT:
+                yield Subject(kind=unit, comment=comment.id, **about), [comment], ()
+                continue
+            for finding in findings(case.references):
+                yield Subject(kind=unit, comment=comment.id, reference=finding[0].id, **about), [comment], finding
+
+
+def _parts(parts: Parts, case: Case, subject: Subject) -> Iterator[tuple[Subject, ShownText]]:
+    """The parts of an item: claims (with the review: whether it addresses them), or the points of a change."""
+    if parts is Parts.CLAIMS:
+        kind = SubjectKind.LINK if subject.system else SubjectKind.CLAIM
+        for claim in case.claims:
+            yield subject.model_copy(update={"kind": kind, "claim": claim.id}), ShownText(body=claim.body)
+    elif parts is Parts.REFERENCES:
+        for finding in findings(case.references):
+            found = subject.model_copy(update={"kind": SubjectKind.COMMENT, "reference": finding[0].id})
+            yield found, shown_text(finding[0])
+
+
+def shown_text(comment: Comment) -> ShownText:
+    """What raters see of a comment."""
+    return ShownText(body=comment.body, span=comment.span, quote=comment.quote)

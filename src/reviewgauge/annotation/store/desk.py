@@ -1,0 +1,306 @@
+"""What one rater can do in one project: get work, see it, hand it in, put it aside. All of it is about them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import sqlalchemy as sql
+from sqlalchemy.exc import IntegrityError
+
+from reviewgauge.annotation.items import Item
+from reviewgauge.annotation.schemas.schema import Answer, check_answers, clean_text
+from reviewgauge.annotation.store import judgements as votes
+from reviewgauge.annotation.store.accounts import Account, Role
+from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.judgements import DISCUSSION, EXPERT, INDEPENDENT, Judgement, NotYours
+from reviewgauge.annotation.store.projects import Project, current_guidelines
+from reviewgauge.annotation.store.rounds import free_place, give_to_expert, lock_batch, settle
+from reviewgauge.annotation.store.tables import batches, changes, items, leases, remarks, slots
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Change
+
+LEASE = 1800.0  # seconds; a slot whose lease is over may be given to somebody else
+_CANDIDATES = 20  # free slots that are looked at, so that raters who ask at once do not all try the same one
+_ROUNDS = {
+    Role.RATER: (INDEPENDENT, DISCUSSION),
+    Role.EXPERT: (EXPERT,),
+    Role.OWNER: (INDEPENDENT, DISCUSSION, EXPERT),
+}
+
+
+class Work(Record):
+    """An item as one rater sees it. `earlier` are the votes that a discussion and an expert see, without names."""
+
+    slot: int
+    number: int
+    batch: int
+    round: str
+    item: Item
+    change: Change
+    done: bool
+    guidelines: str
+    mine: Judgement | None = None
+    earlier: tuple[Judgement, ...] = ()
+
+
+class Saved(Record):
+    """A judgement that is in the store. `again`: it was there already."""
+
+    judgement: int
+    slot: int
+    again: bool = False
+
+
+class AlreadyJudged(UserError):
+    """The slot has another judgement of this rater, from another tab."""
+
+
+class Desk:
+    """The work of one account in one project."""
+
+    def __init__(self, database: Database, project: Project, account: Account) -> None:
+        self.database, self.project, self.account = database, project, account
+
+    # --- getting work --------------------------------------------------------------------------------------------
+
+    def next(self) -> int | None:
+        """The slot to judge now: the one that is held, or a free one, which is then held; None when none is left."""
+        for _ in range(_CANDIDATES):
+            try:
+                with self.database.writing() as connection:
+                    held = self._held(connection)
+                    if held is not None:
+                        self._hold(connection, held)
+                        return held
+                    free = self._free(connection)
+                    if not free:
+                        return None
+                    for slot in free:
+                        if self._take(connection, slot):
+                            return slot
+            except IntegrityError:  # this rater took another slot of the item at the same moment
+                continue
+        return None
+
+    def _held(self, connection: sql.Connection) -> int | None:
+        mine = sql.select(slots.c.id).join(items, items.c.id == slots.c.item)
+        mine = mine.where(slots.c.holder == self.account.id, slots.c.done.is_(sql.false()))
+        mine = mine.where(items.c.project == self.project.id, items.c.round == slots.c.round)
+        return connection.execute(mine.order_by(slots.c.id).limit(1)).scalar()
+
+    def _free(self, connection: sql.Connection) -> Sequence[int]:
+        now = self.database.clock()
+        mine, aside = slots.alias(), remarks.alias()
+        touched = sql.exists().where(
+            mine.c.item == items.c.id, mine.c.round == slots.c.round, mine.c.holder == self.account.id
+        )
+        judged = sql.exists().where(
+            mine.c.item == items.c.id,
+            mine.c.round == INDEPENDENT,
+            mine.c.holder == self.account.id,
+            mine.c.done.is_(sql.true()),
+        )
+        skipped = sql.exists().where(
+            aside.c.item == items.c.id, aside.c.rater == self.account.id, aside.c.skipped.is_(sql.true())
+        )
+        right_person = sql.or_(
+            slots.c.round == INDEPENDENT,
+            (slots.c.round == DISCUSSION) & judged,
+            (slots.c.round == EXPERT) & ~judged,
+        )
+        query = (
+            sql.select(slots.c.id)
+            .join(items, items.c.id == slots.c.item)
+            .join(batches, batches.c.id == items.c.batch)
+            .where(
+                items.c.project == self.project.id,
+                items.c.round == slots.c.round,
+                slots.c.round.in_(_ROUNDS[self.account.role]),
+                slots.c.done.is_(sql.false()),
+                slots.c.holder.is_(None) | (slots.c.lease < now),
+                right_person,
+                ~touched,
+                ~skipped,
+            )
+        )
+        if self.account.languages:
+            known = [name.casefold() for name in self.account.languages]
+            query = query.where(sql.func.lower(items.c.language).in_([*known, ""]))
+        # A conflict waits for few people, a free item for anybody: conflicts first.
+        later_first = sql.case((slots.c.round == INDEPENDENT, 1), else_=0)
+        in_order = query.order_by(later_first, batches.c.number, items.c.number, slots.c.place)
+        return connection.execute(in_order.limit(_CANDIDATES)).scalars().all()
+
+    def _take(self, connection: sql.Connection, slot: int) -> bool:
+        """Hold a free slot; False where somebody else was faster. The one statement that decides who holds it."""
+        now = self.database.clock()
+        free = slots.c.holder.is_(None) | (slots.c.lease < now)
+        values = {"holder": self.account.id, "lease": now + LEASE, "opened": now}
+        taken = slots.update().where(slots.c.id == slot, free, slots.c.done.is_(sql.false())).values(values)
+        if connection.execute(taken).rowcount != 1:
+            return False
+        if not self._was_given(connection, slot):
+            connection.execute(leases.insert().values(slot=slot, rater=self.account.id))
+        self.database.log(connection, self.account.id, "take", slot=slot)
+        return True
+
+    def _hold(self, connection: sql.Connection, slot: int) -> None:
+        mine = slots.update().where(slots.c.id == slot, slots.c.holder == self.account.id)
+        connection.execute(mine.values(lease=self.database.clock() + LEASE))
+
+    def _was_given(self, connection: sql.Connection, slot: int) -> bool:
+        mine = sql.select(leases.c.slot).where(leases.c.slot == slot, leases.c.rater == self.account.id)
+        return connection.execute(mine).first() is not None
+
+    # --- seeing it -----------------------------------------------------------------------------------------------
+
+    def work(self, slot: int) -> Work:
+        """What is in a slot that was given to this rater. Raises NotYours."""
+        with self.database.reading() as connection:
+            row = self._row(connection, slot)
+            item = Item.model_validate(row.item)
+            query = sql.select(changes.c.change).where(
+                changes.c.project == self.project.id, changes.c.case == item.subject.case
+            )
+            change = Change.model_validate(connection.execute(query).scalar_one())
+            return Work(
+                slot=slot,
+                number=row.number,
+                batch=row.batch_number,
+                round=row.round,
+                item=item,
+                change=change,
+                done=row.done,
+                guidelines=current_guidelines(connection, self.project.id)[1],
+                mine=votes.own(connection, self.account, slot),
+                earlier=tuple(votes.earlier_votes(connection, self.account, slot)),
+            )
+
+    def _row(self, connection: sql.Connection, slot: int) -> Any:
+        """A slot with its item. Raises NotYours where it was not given to this rater, or does not exist."""
+        query = (
+            sql.select(
+                *(slots.c.id, slots.c.round, slots.c.holder, slots.c.done, slots.c.opened, items.c.item),
+                *(items.c.id.label("item_id"), items.c.number, items.c.batch, items.c.round.label("now")),
+                batches.c.number.label("batch_number"),
+            )
+            .join(items, items.c.id == slots.c.item)
+            .join(batches, batches.c.id == items.c.batch)
+            .join(leases, (leases.c.slot == slots.c.id) & (leases.c.rater == self.account.id))
+            .where(slots.c.id == slot, items.c.project == self.project.id)
+        )
+        row = connection.execute(query).first()
+        if row is None:
+            raise NotYours("this work is not yours")
+        return row
+
+    def mine(self) -> list[Judgement]:
+        """Everything that this rater judged, the latest first."""
+        with self.database.reading() as connection:
+            return votes.all_own(connection, self.account, self.project.id)
+
+    # --- handing it in -------------------------------------------------------------------------------------------
+
+    def submit(
+        self,
+        slot: int,
+        client_key: str,
+        answers: Iterable[Answer],
+        *,
+        reason: str = "",
+        seconds: float | None = None,
+        replaces: int = 0,
+    ) -> Saved:
+        """Store a judgement once: the same `client_key` again gives what is there, whatever comes with it.
+
+        `replaces` is the version that it corrects. Work of somebody whose lease was over is kept too, in another place
+        of the item. Raises NotYours, AlreadyJudged, and UserError for answers that do not fit the questions.
+        """
+        if not 8 <= len(client_key) <= 64:
+            raise UserError("the key of the judgement is not valid")
+        words = clean_text(reason, "the reason")
+        given = list(answers)
+        with self.database.writing() as connection:
+            row = self._row(connection, slot)
+            compared = lock_batch(connection, row.batch)
+            known = votes.own_by_key(connection, self.account, client_key)
+            if known is not None:
+                return Saved(judgement=known.id, slot=known.slot, again=True)
+            row = self._row(connection, slot)  # as it is now that nobody else changes it
+            checked = check_answers(self.project.schema_, given, len(Item.model_validate(row.item).parts))
+            place = self._place(connection, row)
+            before = votes.own(connection, self.account, place)
+            if (before.version if before else 0) != replaces:
+                raise AlreadyJudged("this item has a newer judgement of yours", remedy="open it again to change it")
+            if row.now != row.round or (compared and row.round == INDEPENDENT):
+                raise UserError("this round is over: others may have seen the judgements")
+            found = votes.write(
+                connection,
+                self.account,
+                place,
+                client_key,
+                checked,
+                version=replaces + 1,
+                reason=words,
+                seconds=seconds,
+                guidelines=current_guidelines(connection, self.project.id)[0],
+                at=self.database.clock(),
+            )
+            connection.execute(slots.update().where(slots.c.id == place).values(done=True))
+            self.database.log(connection, self.account.id, "judge", slot=place, judgement=found)
+            if before is None:
+                settle(connection, self.project.schema_, row.batch, row.item_id, row.round)
+        return Saved(judgement=found, slot=place)
+
+    def _place(self, connection: sql.Connection, row: Any) -> int:
+        """The slot that this rater's judgement belongs in: theirs, or another one if theirs was given away."""
+        if row.holder == self.account.id:
+            return int(row.id)
+        of_item = (slots.c.item == row.item_id) & (slots.c.round == row.round)
+        found = connection.execute(sql.select(slots.c.id).where(of_item, slots.c.holder == self.account.id)).scalar()
+        if found is None:
+            found = free_place(connection, row.item_id, row.round)
+        connection.execute(slots.update().where(slots.c.id == found).values(holder=self.account.id, opened=row.opened))
+        if not self._was_given(connection, found):
+            connection.execute(leases.insert().values(slot=found, rater=self.account.id))
+        return int(found)
+
+    def skip(self, slot: int, reason: str) -> None:
+        """Give a slot back, and never get its item in this round again."""
+        self._remark(slot, reason, skipped=True)
+
+    def flag(self, slot: int, reason: str) -> None:
+        """Tell the owner that something is wrong with an item."""
+        self._remark(slot, reason, skipped=False)
+
+    def _remark(self, slot: int, reason: str, *, skipped: bool) -> None:
+        words = clean_text(reason, "the reason")
+        if not words:
+            raise UserError("say why")
+        with self.database.writing() as connection:
+            row = self._row(connection, slot)
+            values = {"item": row.item_id, "rater": self.account.id, "skipped": skipped, "reason": words}
+            connection.execute(remarks.insert().values(**values, at=self.database.clock()))
+            mine = slots.update().where(
+                slots.c.id == slot, slots.c.holder == self.account.id, slots.c.done.is_(sql.false())
+            )
+            if skipped:
+                connection.execute(mine.values(holder=None, lease=0.0))
+            self.database.log(connection, self.account.id, "skip" if skipped else "flag", slot=slot)
+
+    def no_consensus(self, slot: int, reason: str) -> None:
+        """End a discussion without consensus: an expert decides."""
+        words = clean_text(reason, "the reason")
+        with self.database.writing() as connection:
+            row = self._row(connection, slot)
+            lock_batch(connection, row.batch)
+            row = self._row(connection, slot)
+            if row.round != DISCUSSION or row.now != DISCUSSION or row.holder != self.account.id or row.done:
+                raise UserError("there is no open discussion of yours")
+            connection.execute(slots.update().where(slots.c.id == slot).values(done=True))
+            values = {"item": row.item_id, "rater": self.account.id, "skipped": False, "reason": words}
+            connection.execute(remarks.insert().values(**values, at=self.database.clock()))
+            give_to_expert(connection, row.item_id)
+            self.database.log(connection, self.account.id, "no consensus", slot=slot)

@@ -1,0 +1,146 @@
+"""The only module that reads or writes judgements, so that one place decides who sees whose.
+
+A rater sees their own. Of others they see those about an item that was given to them in a later round, which begins
+after all of its batch was judged independently. Whole projects are for an owner, and for whoever holds the database.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import sqlalchemy as sql
+
+from reviewgauge.annotation.schemas.schema import Answer
+from reviewgauge.annotation.store.accounts import Account, Role
+from reviewgauge.annotation.store.tables import items, judgements, leases, slots
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+
+INDEPENDENT, DISCUSSION, EXPERT, DONE = "independent", "discussion", "expert", "done"
+ROUNDS = (INDEPENDENT, DISCUSSION, EXPERT)
+
+
+class Judgement(Record):
+    """What one rater said of one item in one round."""
+
+    id: int
+    slot: int
+    item: int
+    round: str
+    place: int
+    version: int
+    rater: int
+    client_key: str
+    answers: tuple[Answer, ...]
+    reason: str = ""
+    seconds: float | None = None
+    guidelines: int = 1
+    at: float = 0.0
+
+
+class NotYours(UserError):
+    """Somebody asks for what is not theirs to see."""
+
+
+def own(connection: sql.Connection, rater: Account, slot: int) -> Judgement | None:
+    """What this rater said in a slot, in the version that counts."""
+    query = _all().where(judgements.c.slot == slot, judgements.c.rater == rater.id)
+    rows = connection.execute(query.order_by(judgements.c.version.desc()).limit(1)).all()
+    return next(_read(rows), None)
+
+
+def own_by_key(connection: sql.Connection, rater: Account, client_key: str) -> Judgement | None:
+    """What this rater handed in under a key of their client."""
+    query = _all().where(judgements.c.rater == rater.id, judgements.c.client_key == client_key)
+    return next(_read(connection.execute(query).all()), None)
+
+
+def all_own(connection: sql.Connection, rater: Account, project: int, most: int = 500) -> list[Judgement]:
+    """Everything that this rater said in a project, the latest first."""
+    query = _newest(project).where(judgements.c.rater == rater.id)
+    return list(_read(connection.execute(query.order_by(judgements.c.id.desc()).limit(most)).all()))
+
+
+def earlier_votes(connection: sql.Connection, rater: Account, slot: int) -> list[Judgement]:
+    """The votes of the rounds before a slot's own, for the rater that it was given to. Raises NotYours."""
+    given = sql.select(slots.c.item, slots.c.round, items.c.project, items.c.round.label("now"))
+    given = given.join(leases, leases.c.slot == slots.c.id).join(items, items.c.id == slots.c.item)
+    row = connection.execute(given.where(slots.c.id == slot, leases.c.rater == rater.id)).first()
+    if row is None:
+        raise NotYours("this work is not yours")
+    before = ROUNDS[: ROUNDS.index(row.round)]
+    if not before or row.now == INDEPENDENT:
+        return []
+    query = _newest(row.project).where(slots.c.item == row.item, slots.c.round.in_(before))
+    return list(_read(connection.execute(query.order_by(slots.c.id)).all()))
+
+
+def everything(connection: sql.Connection, reader: Account | None, project: int) -> list[Judgement]:
+    """All judgements of a project that count. `reader` is an owner, or None: who runs a command on the database.
+
+    Raises NotYours.
+    """
+    if reader is not None and reader.role is not Role.OWNER:
+        raise NotYours("only an owner may read the judgements of a whole project")
+    return list(_read(connection.execute(_newest(project).order_by(slots.c.item, slots.c.id)).all()))
+
+
+def differing(connection: sql.Connection, batch: int) -> Iterator[tuple[int, list[tuple[Answer, ...]]]]:
+    """(item, the independent answers about it) of a batch: for the end of its round, which shows them to nobody."""
+    query = _newest(None).where(items.c.batch == batch, slots.c.round == INDEPENDENT)
+    found: dict[int, list[tuple[Answer, ...]]] = {}
+    for one in _read(connection.execute(query).all()):
+        found.setdefault(one.item, []).append(one.answers)
+    yield from found.items()
+
+
+def write(
+    connection: sql.Connection,
+    rater: Account,
+    slot: int,
+    client_key: str,
+    answers: Sequence[Answer],
+    *,
+    version: int,
+    reason: str,
+    seconds: float | None,
+    guidelines: int,
+    at: float,
+) -> int:
+    """Add a judgement; returns its id."""
+    row = {
+        "slot": slot,
+        "version": version,
+        "rater": rater.id,
+        "client_key": client_key,
+        "answers": [one.model_dump(mode="json", exclude_defaults=True) for one in answers],
+        "reason": reason,
+        "seconds": seconds,
+        "guidelines": guidelines,
+        "at": at,
+    }
+    found = connection.execute(judgements.insert().values(row)).inserted_primary_key
+    assert found is not None
+    return int(found[0])
+
+
+def _all() -> sql.Select[Any]:
+    return sql.select(judgements, slots.c.item, slots.c.round, slots.c.place).join(
+        slots, slots.c.id == judgements.c.slot
+    )
+
+
+def _newest(project: int | None) -> sql.Select[Any]:
+    """Of each slot the version that counts."""
+    newer = judgements.alias()
+    superseded = sql.exists().where(newer.c.slot == judgements.c.slot, newer.c.version > judgements.c.version)
+    query = _all().join(items, items.c.id == slots.c.item).where(~superseded)
+    return query if project is None else query.where(items.c.project == project)
+
+
+def _read(rows: Sequence[Any]) -> Iterator[Judgement]:
+    for row in rows:
+        values = dict(row._mapping)
+        values["reason"] = values["reason"] or ""
+        yield Judgement.model_validate(values)

@@ -1,0 +1,66 @@
+"""What an owner does beside judging: end a round early, read remarks, close accounts."""
+
+from __future__ import annotations
+
+import sqlalchemy as sql
+
+from reviewgauge.annotation.store.accounts import Account, Role, account_names
+from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.judgements import NotYours
+from reviewgauge.annotation.store.projects import Project
+from reviewgauge.annotation.store.rounds import end_independent, lock_batch
+from reviewgauge.annotation.store.tables import accounts, batches, items, remarks, sessions
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+
+
+class Remark(Record):
+    """Why somebody put an item aside, or what they noted about it."""
+
+    item: int
+    rater: str
+    skipped: bool
+    reason: str
+
+
+def end_batch(database: Database, project: Project, owner: Account, number: int) -> None:
+    """End the independent round of a batch with the judgements that are there. Raises NotYours, UserError."""
+    _check(owner)
+    with database.writing() as connection:
+        query = sql.select(batches.c.id).where(batches.c.project == project.id, batches.c.number == number)
+        batch = connection.execute(query).scalar()
+        if batch is None:
+            raise UserError(f"there is no batch {number}")
+        if lock_batch(connection, batch):
+            raise UserError(f"batch {number} was compared already")
+        end_independent(connection, project.schema_, batch)
+        database.log(connection, owner.id, "end batch", batch=number)
+
+
+def all_remarks(database: Database, project: Project, owner: Account) -> list[Remark]:
+    """Every remark, the latest first. Raises NotYours."""
+    _check(owner)
+    query = sql.select(remarks, items.c.number).join(items, items.c.id == remarks.c.item)
+    query = query.where(items.c.project == project.id).order_by(remarks.c.id.desc()).limit(500)
+    with database.reading() as connection:
+        names = account_names(connection)
+        return [
+            Remark(item=row.number, rater=names[row.rater], skipped=row.skipped, reason=row.reason)
+            for row in connection.execute(query)
+        ]
+
+
+def close_account(database: Database, owner: Account, account: int) -> None:
+    """Let nobody log in to an account any more; what it judged stays. Raises NotYours, UserError."""
+    _check(owner)
+    if account == owner.id:
+        raise UserError("you cannot close your own account")
+    with database.writing() as connection:
+        connection.execute(accounts.update().where(accounts.c.id == account).values(active=False))
+        connection.execute(sessions.delete().where(sessions.c.account == account))
+        database.log(connection, owner.id, "close account", closed=account)
+
+
+def _check(owner: Account) -> None:
+    if owner.role is not Role.OWNER:
+        raise NotYours("only an owner may do this")

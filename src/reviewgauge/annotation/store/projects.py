@@ -1,0 +1,155 @@
+"""Projects: made from items, found by name, and counted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sql
+
+from reviewgauge.annotation.items import ProjectData
+from reviewgauge.annotation.schemas.schema import Schema, clean_text
+from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.judgements import DISCUSSION, DONE, EXPERT, INDEPENDENT
+from reviewgauge.annotation.store.rounds import open_slots
+from reviewgauge.annotation.store.tables import batches, changes, guidelines, items, projects, slots
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
+
+
+class Project(Record):
+    """A project: its schema, and how many raters judge each item."""
+
+    id: int
+    name: str
+    schema_: Schema
+    raters: int
+
+
+class BatchStatus(Record):
+    """How far a batch is."""
+
+    number: int
+    items: int
+    judgements: int  # of the independent round
+    wanted: int
+    discussed: int
+    adjudicated: int
+    waiting: int  # items that wait for a discussion or an expert
+    done: int
+
+
+class ProjectStatus(Record):
+    """How far a project is, without a word about what anybody judged."""
+
+    name: str
+    schema_name: str
+    items: int
+    done: int
+    batches: tuple[BatchStatus, ...]
+
+
+def create_project(
+    database: Database, name: str, schema: Schema, data: ProjectData, *, raters: int | None = None
+) -> Project:
+    """Make a project with its batches and open slots, all or nothing. Raises UserError where the name is taken."""
+    places = raters or schema.raters
+    now = database.clock()
+    with database.writing() as connection:
+        if connection.execute(sql.select(projects.c.id).where(projects.c.name == name)).first():
+            raise UserError(f"there is a project {name!r}", remedy="--project NAME makes another one")
+        values = {"name": name, "schema": schema.model_dump(mode="json"), "raters": places, "created": now}
+        project = _inserted(connection, projects, values)
+        text = {"project": project, "version": 1, "text": schema.guidelines, "at": now}
+        connection.execute(guidelines.insert().values(text))
+        rows = [{"project": project, "case": case, "change": _json(one)} for case, one in data.changes.items()]
+        connection.execute(changes.insert(), rows)
+        for start in range(0, len(data.items), schema.batch):
+            number = start // schema.batch + 1
+            batch = _inserted(connection, batches, {"project": project, "number": number, "compared": False})
+            for at, item in enumerate(data.items[start : start + schema.batch], start + 1):
+                row = {"project": project, "batch": batch, "number": at, "item": _json(item)}
+                found = _inserted(connection, items, {**row, "language": item.language, "round": INDEPENDENT})
+                open_slots(connection, found, INDEPENDENT, range(places))
+        database.log(connection, None, "create project", project=name, items=len(data.items), schema=schema.digest())
+    return Project(id=project, name=name, schema_=schema, raters=places)
+
+
+def find_project(database: Database, name: str | None = None) -> Project:
+    """A project by name, or the only one. Raises UserError."""
+    with database.reading() as connection:
+        rows = connection.execute(sql.select(projects).order_by(projects.c.id)).all()
+    found = [row for row in rows if name in (None, row.name)]
+    if len(found) != 1:
+        known = ", ".join(row.name for row in rows) or "none"
+        problem = f"there is no project {name!r}" if name else f"there are {len(rows)} projects, which one?"
+        raise UserError(problem, remedy=f"--project: {known}")
+    row = found[0]
+    return Project(id=row.id, name=row.name, schema_=Schema.model_validate(row.schema), raters=row.raters)
+
+
+def current_guidelines(connection: sql.Connection, project: int) -> tuple[int, str]:
+    """(version, text) of the guidelines that hold now."""
+    query = sql.select(guidelines).where(guidelines.c.project == project).order_by(guidelines.c.version.desc())
+    row = connection.execute(query.limit(1)).one()
+    return row.version, row.text
+
+
+def edit_guidelines(database: Database, project: int, text: str, by: int) -> int:
+    """Add a version of the guidelines; every judgement keeps the one that it was made under. Returns its number."""
+    cleaned, now = clean_text(text, "the text"), database.clock()
+    with database.writing() as connection:
+        connection.execute(sql.select(projects.c.id).where(projects.c.id == project).with_for_update())
+        version, before = current_guidelines(connection, project)
+        if cleaned != before:
+            version += 1
+            row = {"project": project, "version": version, "text": cleaned, "at": now}
+            connection.execute(guidelines.insert().values(row))
+            database.log(connection, by, "edit guidelines", version=version)
+    return version
+
+
+def status(database: Database, project: Project) -> ProjectStatus:
+    """How far the work is."""
+    of_slot = sql.select(items.c.batch, slots.c.round, slots.c.done, sql.func.count().label("n"))
+    of_slot = of_slot.join(slots, slots.c.item == items.c.id).where(items.c.project == project.id)
+    of_item = sql.select(items.c.batch, items.c.round, sql.func.count().label("n"))
+    with database.reading() as connection:
+        in_order = sql.select(batches).where(batches.c.project == project.id).order_by(batches.c.number)
+        known = connection.execute(in_order).all()
+        counted = connection.execute(of_slot.group_by(items.c.batch, slots.c.round, slots.c.done)).all()
+        rounds = connection.execute(
+            of_item.where(items.c.project == project.id).group_by(items.c.batch, items.c.round)
+        ).all()
+    found = []
+    for batch in known:
+        slot = {(row.round, bool(row.done)): row.n for row in counted if row.batch == batch.id}
+        item = {row.round: row.n for row in rounds if row.batch == batch.id}
+        judged = slot.get((INDEPENDENT, True), 0)
+        one = BatchStatus(
+            number=batch.number,
+            items=sum(item.values()),
+            judgements=judged,
+            wanted=judged + slot.get((INDEPENDENT, False), 0),
+            discussed=slot.get((DISCUSSION, True), 0),
+            adjudicated=slot.get((EXPERT, True), 0),
+            waiting=item.get(DISCUSSION, 0) + item.get(EXPERT, 0),
+            done=item.get(DONE, 0),
+        )
+        found.append(one)
+    return ProjectStatus(
+        name=project.name,
+        schema_name=project.schema_.name,
+        items=sum(one.items for one in found),
+        done=sum(one.done for one in found),
+        batches=tuple(found),
+    )
+
+
+def _inserted(connection: sql.Connection, table: sql.Table, values: dict[str, Any]) -> int:
+    found = connection.execute(table.insert().values(values)).inserted_primary_key
+    assert found is not None
+    return int(found[0])
+
+
+def _json(record: Record) -> Any:
+    return record.model_dump(mode="json", exclude_defaults=True)

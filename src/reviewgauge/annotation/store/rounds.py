@@ -1,0 +1,79 @@
+"""The rounds of a batch: independent judgements, then a discussion of what raters differ in, then an expert."""
+
+from __future__ import annotations
+
+import sqlalchemy as sql
+
+from reviewgauge.annotation.schemas.schema import Schema, disagree
+from reviewgauge.annotation.store.judgements import DISCUSSION, DONE, EXPERT, INDEPENDENT, differing
+from reviewgauge.annotation.store.tables import batches, items, slots
+from reviewgauge.core.errors import UserError
+
+
+def open_slots(connection: sql.Connection, item: int, round_: str, places: range) -> None:
+    """Add free slots to an item."""
+    free = {"item": item, "round": round_, "lease": 0.0, "opened": 0.0, "done": False}
+    connection.execute(slots.insert(), [{**free, "place": place} for place in places])
+
+
+def free_place(connection: sql.Connection, item: int, round_: str) -> int:
+    """A slot of an item that nobody holds; in the independent round another one is made where there is none.
+
+    The batch is locked. Raises UserError.
+    """
+    of_item = (slots.c.item == item) & (slots.c.round == round_)
+    free = sql.select(slots.c.id).where(of_item, slots.c.holder.is_(None), slots.c.done.is_(sql.false()))
+    found = connection.execute(free.order_by(slots.c.place).limit(1)).scalar()
+    if found is None and round_ != INDEPENDENT:
+        raise UserError("somebody else has taken this over", remedy="take the next one")
+    if found is None:
+        last = connection.execute(sql.select(sql.func.max(slots.c.place)).where(of_item)).scalar_one()
+        open_slots(connection, item, round_, range(last + 1, last + 2))
+        found = connection.execute(sql.select(slots.c.id).where(of_item, slots.c.place == last + 1)).scalar_one()
+    return found
+
+
+def lock_batch(connection: sql.Connection, batch: int) -> bool:
+    """Let no other transaction change a batch until this one ends; whether its independent round is over."""
+    query = sql.select(batches.c.compared).where(batches.c.id == batch).with_for_update()
+    return bool(connection.execute(query).scalar_one())
+
+
+def settle(connection: sql.Connection, schema: Schema, batch: int, item: int, round_: str) -> None:
+    """What follows from a slot that was just judged; the batch is locked."""
+    if round_ != INDEPENDENT:
+        _move(connection, item, DONE)
+    elif not connection.execute(_open_slots(batch).limit(1)).first():
+        end_independent(connection, schema, batch)
+
+
+def end_independent(connection: sql.Connection, schema: Schema, batch: int) -> None:
+    """Compare the independent judgements of a locked batch: items that raters differ in go to discussion.
+
+    Items that nobody judged, as an owner may end the round early, go to an expert.
+    """
+    connection.execute(batches.update().where(batches.c.id == batch).values(compared=True))
+    judged = dict(differing(connection, batch))
+    for item in connection.execute(sql.select(items.c.id).where(items.c.batch == batch)).scalars().all():
+        if item not in judged:
+            _move(connection, item, EXPERT)
+        elif disagree(schema, judged[item]):
+            _move(connection, item, DISCUSSION)
+        else:
+            _move(connection, item, DONE)
+
+
+def give_to_expert(connection: sql.Connection, item: int) -> None:
+    """The discussion of an item ended without consensus."""
+    _move(connection, item, EXPERT)
+
+
+def _move(connection: sql.Connection, item: int, round_: str) -> None:
+    connection.execute(items.update().where(items.c.id == item).values(round=round_))
+    if round_ != DONE:
+        open_slots(connection, item, round_, range(1))
+
+
+def _open_slots(batch: int) -> sql.Select[tuple[int]]:
+    open_ = sql.select(slots.c.id).join(items, items.c.id == slots.c.item)
+    return open_.where(items.c.batch == batch, slots.c.round == INDEPENDENT, slots.c.done.is_(sql.false()))

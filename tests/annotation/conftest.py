@@ -1,0 +1,39 @@
+"""Both databases for every test that takes `database`."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sql
+
+from annotation_toys import postgres_server
+from reviewgauge.annotation.store.database import Database
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as folder, postgres_server(Path(folder)) as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A place for a new store: a file, or an emptied database."""
+    if request.param == "sqlite":
+        return str(tmp_path / "store.db")
+    url: str = request.getfixturevalue("postgres")
+    engine = sql.create_engine(url.replace("postgresql://", "postgresql+psycopg://"))
+    with engine.begin() as connection:
+        connection.exec_driver_sql("DROP SCHEMA public CASCADE")
+        connection.exec_driver_sql("CREATE SCHEMA public")
+    engine.dispose()
+    return url
+
+
+@pytest.fixture
+def database(where: str) -> Iterator[Database]:
+    with Database.open(where, create=True) as found:
+        yield found

@@ -1,0 +1,248 @@
+"""Slots, leases, judgements and rounds, on both databases."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+import sqlalchemy as sql
+
+from annotation_toys import add_rater, answers_for, desk_of, judge_all, small_project
+from reviewgauge.annotation.schemas.schema import Answer
+from reviewgauge.annotation.store import judgements as votes
+from reviewgauge.annotation.store.accounts import Role
+from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.desk import LEASE, AlreadyJudged, Desk
+from reviewgauge.annotation.store.judgements import NotYours
+from reviewgauge.annotation.store.owner import end_batch
+from reviewgauge.annotation.store.projects import edit_guidelines, find_project, status
+from reviewgauge.annotation.store.tables import judgements, slots
+from reviewgauge.core.errors import UserError
+
+
+def together(*work: Callable[[], object]) -> None:
+    """Do all of it at once."""
+    gate = threading.Barrier(len(work))
+    raised: list[BaseException] = []
+
+    def one(task: Callable[[], object]) -> None:
+        gate.wait()
+        try:
+            task()
+        except BaseException as error:
+            raised.append(error)
+
+    threads = [threading.Thread(target=one, args=(task,)) for task in work]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if raised:
+        raise raised[0]
+
+
+def clocked(database: Database) -> list[float]:
+    """Let the test set the time."""
+    now = [1_000_000.0]
+    database.clock = lambda: now[0]
+    return now
+
+
+def test_two_raters_who_agree_finish_a_batch(database: Database) -> None:
+    project = small_project(database)
+    for name in ("Ann", "Bob"):
+        assert judge_all(desk_of(database, project, name), 3) == 4
+    found = status(database, project)
+    assert [batch.done for batch in found.batches] == [2, 2]
+    assert find_project(database) == project
+
+
+def test_what_raters_differ_in_is_discussed_and_then_adjudicated(database: Database) -> None:
+    project = small_project(database, count=2)
+    ann, bob = desk_of(database, project, "Ann"), desk_of(database, project, "Bob")
+    judge_all(ann, 0)
+    slot = bob.next()
+    assert slot is not None
+    assert bob.work(slot).earlier == ()  # blind
+    judge_all(bob, 4, most=2)
+    talk = ann.next()
+    assert talk is not None
+    work = ann.work(talk)
+    assert (work.round, len(work.earlier)) == ("discussion", 2)
+    assert {vote.answers[0].value for vote in work.earlier} == {1, 5}
+    ann.no_consensus(talk, "we read the guidelines differently")
+    assert judge_all(ann, 2) == 1  # the other item, together
+    expert = desk_of(database, project, "Eve", Role.EXPERT)
+    case = expert.next()
+    assert case is not None
+    assert len(expert.work(case).earlier) == 2
+    assert judge_all(expert, 3) == 1
+    assert status(database, project).done == 2
+
+
+def test_a_slot_has_one_holder_however_many_ask_at_once(database: Database) -> None:
+    project = small_project(database, count=3, raters=2)
+    desks = [desk_of(database, project, f"R{n}") for n in range(8)]
+    got: list[tuple[int, int | None]] = []
+    together(*[lambda desk=desk: got.append((desk.account.id, desk.next())) for desk in (*desks, *desks)])  # type: ignore[misc]
+    by_slot: dict[int, set[int]] = {}
+    for rater, slot in got:
+        if slot is not None:
+            by_slot.setdefault(slot, set()).add(rater)
+    assert len(by_slot) == 6
+    assert all(len(raters) == 1 for raters in by_slot.values())
+    assert max(Counter(rater for raters in by_slot.values() for rater in raters).values()) == 1  # two tabs, one slot
+
+
+def test_a_double_submit_is_one_judgement(database: Database) -> None:
+    project = small_project(database)
+    desk = desk_of(database, project, "Ann")
+    slot = desk.next()
+    assert slot is not None
+    given = answers_for(project.schema_, 0)
+    saved = []
+    together(*[lambda: saved.append(desk.submit(slot, "the-same-key", given))] * 5)
+    assert len({one.judgement for one in saved}) == 1
+    assert sum(not one.again for one in saved) == 1
+    with database.reading() as connection:
+        assert connection.execute(sql.select(sql.func.count()).select_from(judgements)).scalar() == 1
+
+
+def test_the_last_two_judgements_of_a_batch_at_once_end_its_round(database: Database) -> None:
+    project = small_project(database, count=1)
+    desks = [desk_of(database, project, name) for name in ("Ann", "Bob")]
+    together(*[lambda desk=desk: judge_all(desk, 1, most=1) for desk in desks])  # type: ignore[misc]
+    assert status(database, project).done == 1
+
+
+def test_two_tabs_do_not_overwrite_each_other(database: Database) -> None:
+    project = small_project(database)
+    desk = desk_of(database, project, "Ann")
+    slot = desk.next()
+    assert slot is not None
+    desk.submit(slot, "the-first-tab", answers_for(project.schema_, 0, 1))
+    with pytest.raises(AlreadyJudged):
+        desk.submit(slot, "second-tab", answers_for(project.schema_, 0, 4))
+    desk.submit(slot, "corrected-it", answers_for(project.schema_, 0, 4), replaces=1)
+    mine = desk.work(slot).mine
+    assert mine is not None
+    assert (mine.version, mine.answers[0].value) == (2, 5)
+
+
+def test_work_of_somebody_whose_lease_is_over_is_kept(database: Database) -> None:
+    now = clocked(database)
+    project = small_project(database, count=1, raters=1)
+    ann, bob = desk_of(database, project, "Ann"), desk_of(database, project, "Bob")
+    slot = ann.next()
+    assert slot is not None
+    assert bob.next() is None
+    now[0] += LEASE + 1
+    assert bob.next() == slot
+    late = ann.submit(slot, "late-but-done", answers_for(project.schema_, 0))
+    assert late.slot != slot
+    bob.submit(slot, "in-time-key", answers_for(project.schema_, 0))
+    with database.reading() as connection:
+        assert len(votes.everything(connection, None, project.id)) == 2
+    assert status(database, project).done == 1
+
+
+def test_nobody_sees_the_work_of_others(database: Database) -> None:
+    project = small_project(database)
+    ann, bob = desk_of(database, project, "Ann"), desk_of(database, project, "Bob")
+    slot = ann.next()
+    assert slot is not None
+    ann.submit(slot, "key-of-ann", answers_for(project.schema_, 0), reason="mine alone")
+    for reach in (bob.work, lambda slot: bob.skip(slot, "no"), lambda slot: bob.flag(slot, "no")):
+        with pytest.raises(NotYours):
+            reach(slot)  # type: ignore[operator]
+    with pytest.raises(NotYours):
+        bob.submit(slot, "key-of-bob", answers_for(project.schema_, 0))
+    assert bob.mine() == []
+    with database.reading() as connection:
+        assert votes.own(connection, bob.account, slot) is None
+        assert votes.own_by_key(connection, bob.account, "key-of-ann") is None
+        for role in (Role.RATER, Role.EXPERT):
+            reader = bob.account.model_copy(update={"role": role})
+            with pytest.raises(NotYours):
+                votes.everything(connection, reader, project.id)
+        with pytest.raises(NotYours):
+            votes.earlier_votes(connection, bob.account, slot)
+        assert votes.earlier_votes(connection, ann.account, slot) == []
+    other = bob.next()
+    assert other is not None
+    assert bob.work(other).earlier == ()
+
+
+def test_one_key_of_two_raters_is_two_judgements(database: Database) -> None:
+    project = small_project(database)
+    saved = []
+    for name in ("Ann", "Bob"):
+        desk = desk_of(database, project, name)
+        slot = desk.next()
+        assert slot is not None
+        saved.append(desk.submit(slot, "the-same-key", answers_for(project.schema_, 0)).judgement)
+    assert len(set(saved)) == 2
+
+
+def test_a_round_that_is_over_takes_no_changes(database: Database) -> None:
+    project = small_project(database, count=1)
+    ann, bob = desk_of(database, project, "Ann"), desk_of(database, project, "Bob")
+    slot = ann.next()
+    assert slot is not None
+    judge_all(ann, 0)
+    judge_all(bob, 4, most=1)
+    with pytest.raises(UserError, match="round is over"):
+        ann.submit(slot, "changed-mind", answers_for(project.schema_, 0, 4), replaces=1)
+
+
+def test_items_go_to_those_who_read_their_language(database: Database) -> None:
+    project = small_project(database)
+    gopher = Desk(database, project, add_rater(database, "Gil", languages=("go",)))
+    assert judge_all(gopher) == 2
+
+
+def test_what_was_skipped_does_not_come_again(database: Database) -> None:
+    project = small_project(database, count=2)
+    desk = desk_of(database, project, "Ann")
+    slot = desk.next()
+    assert slot is not None
+    with pytest.raises(UserError, match="say why"):
+        desk.skip(slot, " ")
+    desk.skip(slot, "I wrote this code")
+    assert judge_all(desk) == 1
+
+
+def test_an_owner_ends_a_batch_that_nobody_finishes(database: Database) -> None:
+    project = small_project(database, count=2)
+    judge_all(desk_of(database, project, "Ann"), most=1)
+    owner = add_rater(database, "Olga", Role.OWNER)
+    with pytest.raises(NotYours):
+        end_batch(database, project, add_rater(database, "Bob"), 1)
+    end_batch(database, project, owner, 1)
+    found = status(database, project).batches[0]
+    assert (found.done, found.waiting) == (1, 1)
+
+
+def test_wrong_answers_are_refused_and_change_nothing(database: Database) -> None:
+    project = small_project(database)
+    desk = desk_of(database, project, "Ann")
+    slot = desk.next()
+    assert slot is not None
+    for bad in ([], [Answer(dimension="grade", value=6)], [Answer(dimension="other", value=1)]):
+        with pytest.raises(UserError):
+            desk.submit(slot, "some-good-key", bad)
+    assert desk.next() == slot
+    with database.reading() as connection:
+        assert not connection.execute(sql.select(slots.c.done).where(slots.c.id == slot)).scalar()
+
+
+def test_judgements_keep_the_version_of_the_guidelines(database: Database) -> None:
+    project = small_project(database)
+    desk = desk_of(database, project, "Ann")
+    judge_all(desk, most=1)
+    assert edit_guidelines(database, project.id, "Be kind.", desk.account.id) == 2
+    assert edit_guidelines(database, project.id, "Be kind.", desk.account.id) == 2
+    judge_all(desk, most=1)
+    assert [one.guidelines for one in desk.mine()] == [2, 1]

@@ -1,0 +1,114 @@
+"""Small annotation projects, raters, and a PostgreSQL of the test's own."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from reviewgauge.annotation.items import make_items
+from reviewgauge.annotation.schemas.schema import Answer, QuestionKind, Schema, asked, is_asked, load_schema
+from reviewgauge.annotation.store.accounts import Account, Role, new_account
+from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.desk import Desk
+from reviewgauge.annotation.store.projects import Project, create_project
+from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, Review, Span
+
+PATCH = "@@ -1,3 +1,4 @@ def pay\n def pay(cart):\n-    return cart.total\n+    total = cart.total\n+    return total\t \n # end"
+
+
+def small_cases(count: int = 4) -> list[Case]:
+    return [
+        Case(
+            id=f"shop#{n}",
+            change=Change(
+                repo="acme/shop",
+                title=f"Change {n}",
+                files=(ChangedFile(path="pay.py" if n % 2 else "pay.go", patch=PATCH),),
+            ),
+            references=(Comment(id="r1", body="Total may be None.", span=Span(path="pay.py", start=2)),),
+            claims=(Claim(id="1", body="Adds a variable."), Claim(id="2", body="Removes a loop.")),
+        )
+        for n in range(1, count + 1)
+    ]
+
+
+def small_reviews(cases: list[Case]) -> list[Review]:
+    comment = Comment(id="gpt-9", body="What if the cart is empty?", span=Span(path="pay.py", start=3), author="gpt")
+    return [Review(case=case.id, system="gpt", comments=(comment,)) for case in cases]
+
+
+def small_project(
+    database: Database, schema: str | Schema = "grade", *, count: int = 4, raters: int = 2, batch: int = 2
+) -> Project:
+    found = load_schema(schema) if isinstance(schema, str) else schema
+    cases = small_cases(count)
+    data = make_items(found, cases, small_reviews(cases))
+    return create_project(database, "toy", found.model_copy(update={"batch": batch}), data, raters=raters)
+
+
+def add_rater(database: Database, name: str, role: Role = Role.RATER, languages: tuple[str, ...] = ()) -> Account:
+    with database.writing() as connection:
+        return new_account(connection, database.clock(), name, role, languages=languages)
+
+
+def desk_of(database: Database, project: Project, name: str, role: Role = Role.RATER) -> Desk:
+    return Desk(database, project, add_rater(database, name, role))
+
+
+def answers_for(schema: Schema, parts: int, choice: int = 0) -> list[Answer]:
+    """An answer to everything required: the `choice`-th option or step."""
+    found: list[Answer] = []
+    for part, question in asked(schema, parts):
+        given = {(one.part, one.dimension): str(one.value) for one in found}
+        if not question.required or not is_asked(question, part, given):
+            continue
+        value: str | int = question.low + choice
+        if question.kind is not QuestionKind.SCALE:
+            value = question.options[choice % len(question.options)].value
+        found.append(Answer(part=part, dimension=question.dimension, value=value))
+    return found
+
+
+def judge_all(desk: Desk, choice: int = 0, most: int = 1000) -> int:
+    """Judge what there is; returns how much it was."""
+    for done in range(most):
+        slot = desk.next()
+        if slot is None:
+            return done
+        parts = len(desk.work(slot).item.parts)
+        desk.submit(slot, f"judged-{desk.account.id}-{slot}", answers_for(desk.project.schema_, parts, choice))
+    return most
+
+
+@contextmanager
+def postgres_server(folder: Path) -> Iterator[str]:
+    """The URL of a PostgreSQL that runs in `folder`, on a socket only. Skips where there is none."""
+    found = [shutil.which("initdb"), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")))]
+    programs = [Path(one).resolve().parent for one in found if one]
+    if not programs or not (programs[-1] / "pg_ctl").exists():
+        pytest.skip("PostgreSQL is not installed")
+    pytest.importorskip("psycopg", reason="psycopg is not installed")
+    home = Path(folder)
+    as_user = []
+    if os.geteuid() == 0:  # the server refuses to run as root
+        if shutil.which("runuser") is None:
+            pytest.skip("PostgreSQL refuses to run as root, and there is no runuser")
+        as_user = ["runuser", "-u", "postgres", "--"]
+        shutil.chown(home, "postgres", "postgres")
+        home.chmod(0o755)
+    data, quiet = home / "data", {"check": True, "capture_output": True, "cwd": "/"}
+    init = [programs[-1] / "initdb", "-D", data, "-U", "rater", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
+    subprocess.run([*as_user, *map(str, init)], **quiet)  # type: ignore[call-overload]
+    options = f"-k {home} -c listen_addresses='' -c max_connections=120"
+    start = [programs[-1] / "pg_ctl", "-D", data, "-w", "-l", home / "log", "-o", options]
+    subprocess.run([*as_user, *map(str, start), "start"], **quiet)  # type: ignore[call-overload]
+    try:
+        yield f"postgresql://rater@/postgres?host={home}"
+    finally:
+        subprocess.run([*as_user, *map(str, [programs[-1] / "pg_ctl", "-D", data, "-m", "immediate", "stop"])], **quiet)  # type: ignore[call-overload]
