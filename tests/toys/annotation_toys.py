@@ -19,7 +19,10 @@ from reviewgauge.annotation.store.desk import Desk
 from reviewgauge.annotation.store.projects import Project, create_project
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, Review, Span
 
-PATCH = "@@ -1,3 +1,4 @@ def pay\n def pay(cart):\n-    return cart.total\n+    total = cart.total\n+    return total\t \n # end"
+PATCH = (
+    "@@ -1,3 +1,4 @@ def pay\n def pay(cart):\n-    return cart.total\n"
+    "+    total = cart.total\n+    return total\t \n # end"
+)
 
 
 def small_cases(count: int = 4) -> list[Case]:
@@ -102,13 +105,15 @@ def postgres_server(folder: Path) -> Iterator[str]:
         as_user = ["runuser", "-u", "postgres", "--"]
         shutil.chown(home, "postgres", "postgres")
         home.chmod(0o755)
-    data, quiet = home / "data", {"check": True, "capture_output": True, "cwd": "/"}
-    init = [programs[-1] / "initdb", "-D", data, "-U", "rater", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
-    subprocess.run([*as_user, *map(str, init)], **quiet)  # type: ignore[call-overload]
+    data = home / "data"
+
+    def run(*words: object) -> None:
+        subprocess.run([*as_user, *map(str, words)], check=True, capture_output=True, cwd="/")
+
+    run(programs[-1] / "initdb", "-D", data, "-U", "rater", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
     options = f"-k {home} -c listen_addresses='' -c max_connections=120"
-    start = [programs[-1] / "pg_ctl", "-D", data, "-w", "-l", home / "log", "-o", options]
-    subprocess.run([*as_user, *map(str, start), "start"], **quiet)  # type: ignore[call-overload]
+    run(programs[-1] / "pg_ctl", "-D", data, "-w", "-l", home / "log", "-o", options, "start")
     try:
         yield f"postgresql://rater@/postgres?host={home}"
     finally:
-        subprocess.run([*as_user, *map(str, [programs[-1] / "pg_ctl", "-D", data, "-m", "immediate", "stop"])], **quiet)  # type: ignore[call-overload]
+        run(programs[-1] / "pg_ctl", "-D", data, "-m", "immediate", "stop")

@@ -98,15 +98,16 @@ def _subjects(
         for reference in case.references:
             yield Subject(kind=unit, case=case.id, reference=reference.id), [reference], ()
     for review in reviews if unit is not SubjectKind.CHANGE else ():
-        about = {"case": case.id, "system": review.system, "attempt": review.attempt}
+        of_review = Subject(kind=SubjectKind.REVIEW, case=case.id, system=review.system, attempt=review.attempt)
         if unit is SubjectKind.REVIEW:
-            yield Subject(kind=unit, **about), review.comments, ()
+            yield of_review, review.comments, ()
         for comment in review.comments if unit in (SubjectKind.COMMENT, SubjectKind.PAIR) else ():
+            about = of_review.model_copy(update={"kind": unit, "comment": comment.id})
             if unit is SubjectKind.COMMENT:
-                yield Subject(kind=unit, comment=comment.id, **about), [comment], ()
+                yield about, [comment], ()
                 continue
             for finding in findings(case.references):
-                yield Subject(kind=unit, comment=comment.id, reference=finding[0].id, **about), [comment], finding
+                yield about.model_copy(update={"reference": finding[0].id}), [comment], finding
 
 
 def _parts(parts: Parts, case: Case, subject: Subject) -> Iterator[tuple[Subject, ShownText]]:

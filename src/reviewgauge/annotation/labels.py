@@ -64,28 +64,28 @@ def scales_of(schema: Schema) -> dict[str, Scale]:
 
 def _labels(schema: Schema, item: Item, one: Judgement, name: str, batch: str) -> Iterator[Label]:
     rater = CONSENSUS if one.round == DISCUSSION else name
-    about = {
-        "rater": rater,
-        "round": one.round,
-        "batch": batch,
-        "seconds": one.seconds,
-        "consensus": one.round != INDEPENDENT,
-    }
     for number, answer in enumerate(one.answers):
-        subject = item.subject if answer.part == ITEM else item.parts[answer.part]
+        label = Label(
+            subject=item.subject if answer.part == ITEM else item.parts[answer.part],
+            rater=rater,
+            dimension=answer.dimension,
+            value=answer.value,
+            round=one.round,
+            batch=batch,
+            reason=one.reason or None,
+            seconds=one.seconds,
+            consensus=one.round != INDEPENDENT,
+        )
         question = schema.question(answer.dimension)
         if question is not None and question.kind is QuestionKind.LIST:
-            yield Label(
-                subject=_added(item.subject, content_id(rater, one.round, number)),
-                dimension=_claim_dimension(schema, question),
-                value=MISSING_CLAIM,
-                reason=str(answer.value),
-                **about,
-            )
-        else:
-            yield Label(
-                subject=subject, dimension=answer.dimension, value=answer.value, reason=one.reason or None, **about
-            )
+            added = {
+                "subject": _added(item.subject, content_id(rater, one.round, number)),
+                "dimension": _claim_dimension(schema, question),
+                "value": MISSING_CLAIM,
+                "reason": str(answer.value),
+            }
+            label = label.model_copy(update=added)
+        yield label
 
 
 def _added(subject: Subject, name: str) -> Subject:
