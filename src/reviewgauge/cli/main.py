@@ -32,6 +32,7 @@ VERBS = {
     "study": "Run a grid of benchmarks, reviewers and metrics from one file, and make a paper's tables.",
     "report": "Write one self-contained HTML report of one or more runs.",
     "agree": "Measure how far raters agree, humans and models in one table.",
+    "annotate": "Let people judge in a browser, blind, and get their labels.",
     "plan": "Say how many changes, attempts and raters a study takes.",
     "validate": "Compare metrics with human judgements of recorded reviews.",
     "fit-threshold": "Fit the similarity above which CRScore takes a sentence to be about a claim.",

@@ -100,6 +100,12 @@ def all_accounts(connection: sql.Connection) -> list[Account]:
     return [_account(row) for row in connection.execute(sql.select(accounts).order_by(accounts.c.id))]
 
 
+def can_log_in(connection: sql.Connection, role: Role) -> bool:
+    """Whether anybody of a role has a password."""
+    found = sql.select(accounts.c.id).where(accounts.c.role == role.value, accounts.c.active, accounts.c.password != "")
+    return connection.execute(found).first() is not None
+
+
 def log_in(database: Database, name: str, password: str) -> Account:
     """The account of a name and its password. Raises UserError, the same for a wrong name and a wrong password."""
     now, hashed_name = database.clock(), _digest(_key(name))

@@ -1,0 +1,129 @@
+"""The service: its routes, and how it is started."""
+
+from __future__ import annotations
+
+import getpass
+import ipaddress
+import secrets
+import socket
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from reviewgauge.annotation.pages import judging, owning, people
+from reviewgauge.annotation.pages.guard import Guard
+from reviewgauge.annotation.pages.render import FILES, static
+from reviewgauge.annotation.pages.visits import Handler, Service, page
+from reviewgauge.annotation.store.accounts import Account, Role, can_log_in, find_account, new_account
+from reviewgauge.annotation.store.database import Database
+from reviewgauge.core.errors import UserError
+
+
+def make_app(service: Service, origins: list[str]) -> ASGIApp:
+    """The whole service behind its guard. `origins` are the addresses that it answers to."""
+
+    def route(path: str, get: Handler | None, post: Handler | None = None, *, public: bool = False) -> list[Route]:
+        both = (("GET", get), ("POST", post))
+        return [
+            Route(path, page(service, handler, public=public), methods=[method])
+            for method, handler in both
+            if handler is not None
+        ]
+
+    return Guard(
+        Starlette(
+            routes=[
+                *route("/", judging.home),
+                *route("/next", judging.next_item),
+                *route("/judge/{slot:int}", judging.judge_page, judging.judge),
+                *route("/project", owning.project_page, owning.change_project),
+                *route("/login", people.login_page, people.login, public=True),
+                *route("/enter/{token}", people.enter, public=True),
+                *route("/invitation/{token}", people.invitation_page, people.invitation, public=True),
+                *route("/logout", None, people.logout),
+                Route("/static/{name}", _static),
+            ]
+        ),
+        origins,
+    )
+
+
+async def _static(request: Request) -> Response:
+    name = request.path_params["name"]
+    if name not in FILES:
+        return PlainTextResponse("There is nothing here.", 404)
+    return Response(static(name), media_type=FILES[name])
+
+
+def run(app: ASGIApp, listener: socket.socket) -> None:
+    """Serve until the process is told to end; requests that are being answered are answered."""
+    config = uvicorn.Config(app, log_config=None, server_header=False, ws="none", lifespan="off", proxy_headers=False)
+    uvicorn.Server(config).run([listener])
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that is open before anybody is told of it. Raises UserError."""
+    try:
+        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+    except OSError as error:
+        raise UserError(
+            f"{host} port {port} cannot be used: {error.strerror}", remedy="--port 0 takes a free one"
+        ) from error
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def origins_of(host: str, port: int, url: str) -> list[str]:
+    """The addresses that the service answers to, the one to show first. Raises UserError.
+
+    Without `url` the service is for this machine alone.
+    """
+    if url:
+        scheme, _, rest = url.rstrip("/").partition("://")
+        if scheme not in ("http", "https") or not rest or "/" in rest:
+            raise UserError(f"{url!r} is not an address of this service", remedy="https://annotate.example.org")
+        return [f"{scheme}://{rest}".lower()]
+    if not is_loopback(host):
+        raise UserError(
+            f"{host} can be reached from other machines", remedy="--url says under which address, or --host 127.0.0.1"
+        )
+    return [f"http://{name}:{port}" for name in ("127.0.0.1", "localhost", "[::1]")]
+
+
+def local_owner(database: Database) -> Account:
+    """The account of who runs the service on their own machine; made at the first time."""
+    try:
+        name = getpass.getuser()
+    except (OSError, KeyError):  # a user without a name
+        name = "owner"
+    with database.writing() as connection:
+        found = find_account(connection, name)
+        if found is None:
+            found = new_account(connection, database.clock(), name, Role.OWNER)
+    if found.role is not Role.OWNER:
+        raise UserError(
+            f"the account {name!r} is not an owner's", remedy="run it as the owner, or with --url for a team"
+        )
+    return found
+
+
+def check_team(database: Database) -> None:
+    """Raise UserError where a service for several people has no owner yet."""
+    with database.reading() as connection:
+        if not can_log_in(connection, Role.OWNER):
+            raise UserError("no owner could log in", remedy="serve it here first, and invite an owner on its page")
+
+
+def new_token() -> str:
+    """What the local owner's link holds."""
+    return secrets.token_urlsafe(24)

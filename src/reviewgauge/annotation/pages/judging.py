@@ -1,0 +1,143 @@
+"""The judge's pages: the next item, one item with its diff and questions, and what one has judged."""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Iterator, Mapping
+from urllib.parse import urlencode
+
+from starlette.responses import RedirectResponse, Response
+
+from reviewgauge.annotation.pages.diffs import show_change
+from reviewgauge.annotation.pages.visits import Visit
+from reviewgauge.annotation.schemas.schema import ITEM, Answer, QuestionKind, Schema, asked, warnings
+from reviewgauge.annotation.store.desk import Work
+from reviewgauge.core.errors import UserError
+
+VIEW = "reviewgauge_view"  # the cookie that remembers how diffs are shown
+_MONTH = 30 * 86_400
+
+
+def home(visit: Visit) -> Response:
+    """What is there to do."""
+    desk = visit.desk()
+    rounds = {"independent": "judged", "discussion": "agreed on together", "expert": "adjudicated"}
+    return visit.page(
+        "home.html.j2", mine=desk.mine(), rounds=rounds, saved=visit.request.query_params.get("saved", "")
+    )
+
+
+def next_item(visit: Visit) -> Response:
+    """Go to the item to judge now."""
+    slot = visit.desk().next()
+    saved = visit.request.query_params.get("saved", "")
+    query = f"?{urlencode({'saved': saved})}" if saved.isdigit() else ""
+    return RedirectResponse(f"/{query}" if slot is None else f"/judge/{slot}{query}", 303)
+
+
+def judge_page(visit: Visit) -> Response:
+    """One item."""
+    work = visit.desk().work(visit.request.path_params["slot"])
+    given = _of_answers(work.mine.answers) if work.mine else {}
+    reason = work.mine.reason if work.mine else ""
+    answer = _judge(visit, work, given, reason, key=secrets.token_urlsafe(24))
+    if (view := visit.request.query_params.get("view")) in ("split", "unified"):
+        answer.set_cookie(VIEW, view, max_age=_MONTH, path="/", httponly=True, samesite="lax")
+    return answer
+
+
+def judge(visit: Visit) -> Response:
+    """Hand in, skip, flag, or end a discussion without consensus."""
+    slot, desk, reason = visit.request.path_params["slot"], visit.desk(), visit.field("reason")
+    work = desk.work(slot)
+    action = visit.field("action", "judge")
+    given = {name: values for name, values in visit.form.items() if name.startswith("q:")}
+    key = visit.field("key")
+    try:
+        if action == "skip":
+            desk.skip(slot, reason)
+        elif action == "flag":
+            desk.flag(slot, reason)
+            return RedirectResponse(f"/judge/{slot}", 303)
+        elif action == "no_consensus":
+            desk.no_consensus(slot, reason)
+        else:
+            answers = list(_answers(desk.project.schema_, len(work.item.parts), visit.form))
+            notes = warnings(desk.project.schema_, answers)
+            if notes and not visit.field("confirmed"):
+                return _judge(visit, work, given, reason, key=key, notes=notes)
+            replaces = _whole(visit.field("replaces"))
+            desk.submit(slot, key, answers, reason=reason, seconds=_seconds(visit.field("seconds")), replaces=replaces)
+    except UserError as error:
+        return _judge(visit, work, given, reason, key=key, message=str(error), status=400)
+    return RedirectResponse(f"/next?saved={slot}", 303)
+
+
+def _judge(
+    visit: Visit,
+    work: Work,
+    given: Mapping[str, list[str]],
+    reason: str,
+    *,
+    key: str,
+    notes: list[str] | None = None,
+    message: str = "",
+    status: int = 200,
+) -> Response:
+    schema = visit.service.project.schema_
+    view = visit.request.query_params.get("view") or visit.request.cookies.get(VIEW)
+    item = work.item
+    shown = [*item.comments, *item.references, *(text for text in item.part_texts if text.span is not None)]
+    files = show_change(work.change.files, shown, split=view == "split")
+    return visit.page(
+        "judge.html.j2",
+        status,
+        work=work,
+        schema=schema,
+        files=files,
+        split=view == "split",
+        asked=list(asked(schema, len(item.parts))),
+        given=given,
+        reason=reason,
+        key=key,
+        replaces=work.mine.version if work.mine else 0,
+        notes=notes or [],
+        message=message,
+        saved=visit.request.query_params.get("saved", ""),
+        item_part=ITEM,
+    )
+
+
+def _answers(schema: Schema, parts: int, form: Mapping[str, list[str]]) -> Iterator[Answer]:
+    """The answers in a form; an empty field is none."""
+    for part, question in asked(schema, parts):
+        values = [value for value in form.get(f"q:{part}:{question.dimension}", []) if value.strip()]
+        if question.kind is QuestionKind.MANY and values:
+            values = [",".join(values)]
+        elif question.kind is QuestionKind.LIST:
+            values = [line for value in values for line in value.splitlines() if line.strip()]
+        for value in values:
+            number = question.kind is QuestionKind.SCALE
+            yield Answer(part=part, dimension=question.dimension, value=_whole(value) if number else value)
+
+
+def _of_answers(answers: tuple[Answer, ...]) -> dict[str, list[str]]:
+    """The fields of a form that hold these answers."""
+    found: dict[str, list[str]] = {}
+    for one in answers:
+        found.setdefault(f"q:{one.part}:{one.dimension}", []).append(str(one.value))
+    return found
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
+
+
+def _seconds(text: str) -> float | None:
+    """How long the item took, as the page counted; None where it says nothing of sense."""
+    try:
+        found = round(float(text), 1)
+    except ValueError:
+        return None
+    return found if math.isfinite(found) and 0 <= found <= 86_400 else None

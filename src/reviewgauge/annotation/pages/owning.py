@@ -1,0 +1,73 @@
+"""The owner's pages: progress, agreement, people, guidelines, remarks."""
+
+from __future__ import annotations
+
+from starlette.responses import RedirectResponse, Response
+
+from reviewgauge.analysis.raters import AgreementSettings, agreement_report
+from reviewgauge.annotation.labels import labels_of, scales_of
+from reviewgauge.annotation.pages.visits import Visit
+from reviewgauge.annotation.store.accounts import Role, all_accounts, invite
+from reviewgauge.annotation.store.owner import all_remarks, close_account, end_batch
+from reviewgauge.annotation.store.projects import current_guidelines, edit_guidelines, status
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.reports.validity import AgreementReport
+
+RESAMPLES = 200  # behind an interval: enough to watch, and quick
+
+
+def project_page(visit: Visit, link: str = "") -> Response:
+    """Everything about the project but single judgements, which stay blind while it runs."""
+    service, owner = visit.service, visit.owner
+    report, why = _agreement(visit)
+    with service.database.reading() as connection:
+        people = all_accounts(connection)
+        version, text = current_guidelines(connection, service.project.id)
+    return visit.page(
+        "project.html.j2",
+        status=200,
+        progress=status(service.database, service.project),
+        report=report,
+        why=why,
+        people=people,
+        version=version,
+        guidelines=text,
+        remarks=all_remarks(service.database, service.project, owner),
+        roles=[role.value for role in Role],
+        link=link,
+    )
+
+
+def _agreement(visit: Visit) -> tuple[AgreementReport | None, str]:
+    project = visit.service.project
+    labels = labels_of(visit.service.database, project, visit.owner)
+    try:
+        found = agreement_report(
+            labels,
+            source=project.name,
+            scales=scales_of(project.schema_),
+            settings=AgreementSettings(resamples=RESAMPLES),
+        )
+    except UserError as error:
+        return None, str(error)
+    return found, ""
+
+
+def change_project(visit: Visit) -> Response:
+    """What an owner asks for on that page."""
+    service, owner, action = visit.service, visit.owner, visit.field("action")
+    if action == "invite":
+        languages = [word.strip() for word in visit.field("languages").split(",") if word.strip()]
+        if visit.field("role") not in list(Role):
+            raise UserError("there is no such role")
+        token = invite(service.database, Role(visit.field("role")), languages, by=owner.id)
+        return project_page(visit, f"{service.origin}/invitation/{token}")
+    if action == "guidelines":
+        edit_guidelines(service.database, service.project.id, visit.field("text"), owner.id)
+    elif action == "end_batch" and visit.field("batch").isdigit():
+        end_batch(service.database, service.project, owner, int(visit.field("batch")))
+    elif action == "close" and visit.field("account").isdigit():
+        close_account(service.database, owner, int(visit.field("account")))
+    else:
+        raise UserError("there is nothing like that to do")
+    return RedirectResponse("/project", 303)

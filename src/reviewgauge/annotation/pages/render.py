@@ -1,0 +1,47 @@
+"""Templates into pages. Everything is escaped; scripts and styles are files of their own."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+
+import jinja2
+
+FILES = {"style.css": "text/css", "judge.js": "text/javascript"}
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """The templates; a name that is not there is an error."""
+    found = jinja2.Environment(
+        loader=jinja2.PackageLoader("reviewgauge.annotation.pages", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    found.filters["share"] = lambda value: "–" if value is None else f"{value:.3f}".replace("0.", ".", 1)
+    return found
+
+
+def render(template: str, **data: object) -> str:
+    """One page."""
+    return environment().get_template(template).render(**data)
+
+
+@cache
+def static(name: str) -> bytes:
+    """A script or a style sheet; the latter with the colours of code."""
+    raw = (resources.files("reviewgauge.annotation.pages") / "static" / name).read_bytes()
+    if name != "style.css":
+        return raw
+    from pygments.formatters import HtmlFormatter
+
+    light, dark = (HtmlFormatter(style=style).get_style_defs(".code") for style in ("default", "github-dark"))
+    return raw + _only_colours(light) + b"@media (prefers-color-scheme: dark) {\n" + _only_colours(dark) + b"}\n"
+
+
+def _only_colours(styles: str) -> bytes:
+    """The rules of tokens, without those of the whole block."""
+    kept = [line for line in styles.splitlines() if line.startswith(".code .")]
+    return ("\n".join(kept) + "\n").encode()

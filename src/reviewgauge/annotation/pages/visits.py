@@ -1,0 +1,130 @@
+"""One request: who asks, what the form holds, and how an error of theirs is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from secrets import compare_digest
+from urllib.parse import parse_qs
+
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from reviewgauge.annotation.pages.render import render
+from reviewgauge.annotation.store.accounts import Account, Role, Session, find_session
+from reviewgauge.annotation.store.database import Database, unavailable
+from reviewgauge.annotation.store.desk import Desk
+from reviewgauge.annotation.store.judgements import NotYours
+from reviewgauge.annotation.store.projects import Project
+from reviewgauge.core.errors import UserError
+
+COOKIE = "reviewgauge_session"
+LARGEST_FORM, MOST_FIELDS = 2_000_000, 5_000
+
+
+@dataclass(frozen=True)
+class Service:
+    """What all pages share. `local_token` opens the local owner's session, where the service is for one person."""
+
+    database: Database
+    project: Project
+    origin: str
+    local_owner: Account | None = None
+    local_token: str = ""
+
+
+@dataclass
+class Visit:
+    """One request. `session` is None where nobody is logged in."""
+
+    service: Service
+    request: Request
+    token: str
+    session: Session | None
+    form: dict[str, list[str]] = field(default_factory=dict)
+
+    @property
+    def account(self) -> Account:
+        """Who is logged in. Raises LogIn."""
+        if self.session is None:
+            raise LogIn
+        return self.session.account
+
+    @property
+    def owner(self) -> Account:
+        """The owner who is logged in. Raises LogIn, NotYours."""
+        if self.account.role is not Role.OWNER:
+            raise NotYours("this page is for owners")
+        return self.account
+
+    def desk(self) -> Desk:
+        """The work of who is logged in."""
+        return Desk(self.service.database, self.service.project, self.account)
+
+    def field(self, name: str, default: str = "") -> str:
+        """The value of a field of the form."""
+        return self.form.get(name, [default])[0]
+
+    def page(self, template: str, status: int = 200, **data: object) -> Response:
+        """A page for who asks."""
+        known = {"project": self.service.project, "session": self.session, "message": "", **data}
+        return HTMLResponse(render(template, **known), status)
+
+
+class LogIn(Exception):
+    """Nobody is logged in."""
+
+
+Handler = Callable[[Visit], Response]
+
+
+def page(service: Service, handler: Handler, *, public: bool = False) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint. Forms of those who are logged in carry the token of their session."""
+
+    async def endpoint(request: Request) -> Response:
+        form = await _form(request) if request.method == "POST" else {}
+        if form is None:
+            return HTMLResponse("This form is too large.", 413)
+        return await run_in_threadpool(_answer, service, handler, request, form, public)
+
+    return endpoint
+
+
+def _answer(service: Service, handler: Handler, request: Request, form: dict[str, list[str]], public: bool) -> Response:
+    token = request.cookies.get(COOKIE, "")
+    visit = Visit(service, request, token, None, form)
+    try:
+        visit.session = find_session(service.database, token) if token else None
+        if not public and visit.session is None:
+            raise LogIn
+        if visit.session is not None and request.method == "POST":
+            sent = visit.field("csrf").encode("utf-8", "replace")
+            if not compare_digest(sent, visit.session.csrf.encode()):
+                return visit.page("message.html.j2", 403, message="This form is of an earlier session: open it again.")
+        return handler(visit)
+    except LogIn:
+        if request.method == "POST":  # the page keeps a draft
+            return visit.page("message.html.j2", 401, message="Your session is over. Log in: your answers are kept.")
+        return RedirectResponse("/login", 303)
+    except NotYours as error:
+        return visit.page("message.html.j2", 404, message=str(error))
+    except UserError as error:
+        return visit.page("message.html.j2", 400, message=str(error))
+    except SQLAlchemyError as error:
+        said = f"{unavailable(error)}. Nothing was lost: go back, and send it again."
+        return visit.page("message.html.j2", 503, message=said)
+
+
+async def _form(request: Request) -> dict[str, list[str]] | None:
+    """The fields of a form; None where there is too much of it."""
+    raw = bytearray()
+    async for piece in request.stream():
+        raw += piece
+        if len(raw) > LARGEST_FORM:
+            return None
+    try:
+        return parse_qs(raw.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)
+    except ValueError:
+        return None

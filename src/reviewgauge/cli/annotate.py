@@ -1,0 +1,195 @@
+"""`reviewgauge annotate`: people judge in a browser; make a project, serve it, and get the labels."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from reviewgauge.api.resolve import find_dataset
+from reviewgauge.cli.options import from_option, json_option, seed_option
+from reviewgauge.cli.output import emit, note
+from reviewgauge.core.base import Record
+from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.core.files import write_named
+from reviewgauge.core.records import Case, Review
+from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.manifest import MANIFEST
+
+if TYPE_CHECKING:
+    from reviewgauge.annotation.store.database import Database
+    from reviewgauge.annotation.store.projects import ProjectStatus
+
+NEEDS = ("sqlalchemy", "argon2", "starlette", "uvicorn", "pygments")
+project_option = click.option("--project", help="Which project, where the store holds several.")
+
+
+class AnnotateResult(Record):
+    """What a verb of `annotate` did, in one line, and how much."""
+
+    did: str
+    count: int
+
+
+@contextmanager
+def store(where: str, *, create: bool = False) -> Iterator[Database]:
+    """The store of a verb. Raises MissingExtra, UserError."""
+    if any(find_spec(name) is None for name in NEEDS):
+        raise MissingExtra("the annotation service", "annotate")
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from reviewgauge.annotation.store.database import Database, unavailable
+
+    with Database.open(where, create=create) as found:
+        try:
+            yield found
+        except SQLAlchemyError as error:
+            raise unavailable(error) from None
+
+
+@click.group("annotate", no_args_is_help=True)
+def command() -> None:
+    """Let people judge in a browser: reviews, comments, claims, change-points or matches, blind, by several raters.
+
+    DATABASE is a file, or the URL of a PostgreSQL: postgresql://USER@HOST/NAME.
+    """
+
+
+@command.command("init")
+@click.argument("database")
+@click.argument("data")
+@from_option
+@click.option("--schema", required=True, help="grade, claims, quality, points, comments, hits, or a TOML file.")
+@click.option("--project", default="main", show_default=True, help="The name of the new project.")
+@click.option("--raters", type=click.IntRange(1, 50), help="How many judge each item. [default: as the schema says]")
+@click.option("--batch", type=click.IntRange(min=1), help="Items of a batch. [default: as the schema says]")
+@click.option("--limit", type=click.IntRange(min=1), help="Draw so many items.")
+@seed_option
+@json_option
+def init_command(
+    database: str,
+    data: str,
+    source: str | None,
+    schema: str,
+    project: str,
+    raters: int | None,
+    batch: int | None,
+    limit: int | None,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """Make a project in DATABASE from DATA: a data set, a JSON lines file of cases, or a run folder."""
+    with store(database, create=True) as opened:
+        from reviewgauge.annotation.items import make_items
+        from reviewgauge.annotation.schemas.schema import load_schema
+        from reviewgauge.annotation.store.projects import create_project
+
+        wanted = load_schema(schema)
+        if batch is not None:
+            wanted = wanted.model_copy(update={"batch": batch})
+        items = make_items(wanted, *material(data, source), limit=limit, seed=seed)
+        made = create_project(opened, project, wanted, items, raters=raters)
+    count = len(items.items)
+    did = f"{count:,} items of {len(items.changes):,} changes, for {made.raters} raters each"
+    emit_result(f"{did}\nnext: reviewgauge annotate serve {database}", count, as_json)
+
+
+@command.command("serve")
+@click.argument("database")
+@project_option
+@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@click.option("--port", default=0, type=click.IntRange(0, 65535), help="The port to listen on (default: a free one).")
+@click.option("--url", default="", help="The address that a team opens, such as https://annotate.example.org.")
+def serve_command(database: str, project: str | None, host: str, port: int, url: str) -> None:
+    """Serve the pages until Ctrl-C: for you alone, or with --url for a team with accounts."""
+    with store(database) as opened:
+        from reviewgauge.annotation.service import open_service
+        from reviewgauge.annotation.store.projects import find_project
+
+        service = open_service(opened, find_project(opened, project), host=host, port=port, url=url)
+        click.echo(f"open {service.link}")
+        note("Ctrl-C ends it; what was saved stays")
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        service.run()
+
+
+@command.command("status")
+@click.argument("database")
+@project_option
+@json_option
+def status_command(database: str, project: str | None, as_json: bool) -> None:
+    """Show how far a project is, without a word of what anybody judged."""
+    with store(database) as opened:
+        from reviewgauge.annotation.store.projects import find_project, status
+
+        found = status(opened, find_project(opened, project))
+    emit(found, as_json, lambda: _status_lines(found))
+
+
+def _status_lines(found: ProjectStatus) -> str:
+    lines = [f"{found.name} ({found.schema_name}): {found.done:,} of {found.items:,} items are done"]
+    for one in found.batches:
+        words = f"{one.judgements:,} of {one.wanted:,} judgements"
+        if one.waiting:
+            words += f", {one.waiting:,} items wait for a discussion or an expert"
+        lines.append(f"batch {one.number}: {words}, {one.done:,} of {one.items:,} items done")
+    return "\n".join(lines)
+
+
+@command.command("export")
+@click.argument("database")
+@project_option
+@click.option("-o", "--out", required=True, type=click.Path(dir_okay=False), help="A .csv or .jsonl file.")
+@json_option
+def export_command(database: str, project: str | None, out: str, as_json: bool) -> None:
+    """Write the labels of a project, for agree, validate, judge-check and annotate import."""
+    if Path(out).suffix not in (".csv", ".jsonl"):
+        raise UserError(f"{out} is neither a .csv nor a .jsonl file")
+    with store(database) as opened:
+        from reviewgauge.annotation.labels import labels_csv, labels_jsonl, labels_of
+        from reviewgauge.annotation.store.projects import find_project
+
+        labels = labels_of(opened, find_project(opened, project), None)
+        text = labels_csv(labels) if out.endswith(".csv") else labels_jsonl(labels)
+    write_named(Path(out), text.encode())
+    emit_result(f"{len(labels):,} labels in {out}", len(labels), as_json)
+
+
+@command.command("import")
+@click.argument("database")
+@click.argument("labels", type=click.Path(exists=True, dir_okay=False))
+@project_option
+@json_option
+def import_command(database: str, labels: str, project: str | None, as_json: bool) -> None:
+    """Add the judgements of a file of LABELS to a project, all of them or none."""
+    with store(database) as opened:
+        from reviewgauge.annotation.labels import import_labels
+        from reviewgauge.annotation.store.projects import find_project
+
+        done = import_labels(opened, find_project(opened, project), Path(labels))
+    known = f", {done.known:,} were there already" if done.known else ""
+    emit_result(f"{done.judgements:,} judgements of {done.labels:,} labels{known}", done.judgements, as_json)
+
+
+def emit_result(did: str, count: int, as_json: bool) -> None:
+    """Print what a verb did."""
+    emit(AnnotateResult(did=did, count=count), as_json, lambda: did)
+
+
+def material(source: str, files: str | None) -> tuple[Sequence[Case], Sequence[Review]]:
+    """The cases of a run or a data set, and the reviews that it holds."""
+    if (Path(source) / MANIFEST).is_file():
+        with RunFolder.open(source) as run:
+            reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
+            return list(run.cases()), reviews
+    dataset = find_dataset(source, files)
+    try:
+        recorded, _ = dataset.recorded()
+    except UserError:  # a data set without reviews
+        recorded = []
+    return list(dataset.cases()), list(recorded)

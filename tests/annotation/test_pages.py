@@ -1,0 +1,166 @@
+"""The pages over real HTTP: a walk through them, and what they refuse."""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+
+from annotation_client import PASSWORD, Answered, Client, served
+from annotation_toys import small_project
+from reviewgauge.annotation.service import open_service
+from reviewgauge.annotation.store.accounts import Role, invite
+from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.projects import find_project, status
+from reviewgauge.core.errors import UserError
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Database]:
+    with Database.open(tmp_path / "store.db", create=True) as found:
+        yield found
+
+
+@pytest.fixture
+def service(store: Database) -> Iterator[tuple[str, str]]:
+    with served(store, small_project(store)) as found:
+        yield found
+
+
+def joined(store: Database, origin: str, name: str, role: Role = Role.RATER) -> Client:
+    """Somebody who took an invitation."""
+    client = Client(origin)
+    token = invite(store, role)
+    assert client.send(f"/invitation/{token}", {"name": name, "password": PASSWORD}).status == 200
+    return client
+
+
+def saved(client: Client, page: Answered, grade: int, **more: str) -> Answered:
+    hidden = {name: page.field(name) for name in ("csrf", "key", "replaces")}
+    form = {**hidden, "q:-1:grade": grade, "seconds": "2.5", "reason": "", "action": "judge", **more}
+    return client.send(page.path, form)
+
+
+def judged_all(client: Client, grade: int) -> int:
+    count = 0
+    while (page := client.send("/next")).path.startswith("/judge/"):
+        saved(client, page, grade)
+        count += 1
+    return count
+
+
+def test_a_project_from_the_first_page_to_the_last_label(store: Database, service: tuple[str, str]) -> None:
+    origin, link = service
+    owner, ann, bob = Client(origin), joined(store, origin, "Ann"), joined(store, origin, "Bob")
+    assert owner.send(urlsplit(link).path).status == 200
+    assert judged_all(ann, 1) == 4
+    assert judged_all(bob, 5) == 4 + 2  # the discussions of the first batch come before the second batch
+    assert judged_all(ann, 3) + judged_all(bob, 3) == 2
+    assert status(store, find_project(store)).done == 4
+    page = owner.send("/project")
+    assert "4 of 4 items are done" in page.text
+    assert "Krippendorff" in page.text
+
+
+def test_the_diff_is_shown_in_both_ways_with_the_comment_at_its_line(store: Database, service: tuple[str, str]) -> None:
+    ann = joined(store, service[0], "Ann")
+    page = ann.send("/next")
+    for view in ("unified", "split"):
+        page = ann.send(f"/judge/{page.slot}?view={view}")
+        assert '<span class="k' in page.text
+        assert 'class="trail"' in page.text
+        assert page.text.index('class="notes"') < page.text.index("What if the cart is empty?")
+    assert "gpt" not in page.text
+
+
+def test_what_is_not_complete_comes_back_as_it_was(store: Database, service: tuple[str, str]) -> None:
+    ann = joined(store, service[0], "Ann")
+    page = ann.send("/next")
+    again = saved(ann, page, 0, reason="half of it")
+    assert (again.status, "half of it" in again.text, again.field("key")) == (400, True, page.field("key"))
+    done = saved(ann, again._replace(path=page.path), 4)
+    assert done.path != page.path
+    assert saved(ann, page, 4).status == 200  # sent twice
+    assert status(store, find_project(store)).batches[0].judgements == 1
+    assert 'value="4" data-key="4" checked' in ann.send(page.path).text
+
+
+def test_nobody_reaches_what_is_not_theirs(store: Database, service: tuple[str, str]) -> None:
+    ann, bob, nobody = joined(store, service[0], "Ann"), joined(store, service[0], "Bob"), Client(service[0])
+    page = ann.send("/next")
+    assert bob.send(page.path).status == 404
+    mine = bob.send("/next")
+    stolen = saved(bob, mine._replace(path=page.path), 5)
+    assert stolen.status == 404
+    for path in ("/", "/next", "/project", page.path):
+        assert nobody.send(path).path == "/login"
+    for path in ("/project",):
+        assert bob.send(path).status == 404
+        assert bob.send(path, {"csrf": mine.field("csrf"), "action": "invite", "role": "owner"}).status == 404
+
+
+def test_forged_forms_and_strange_hosts_are_refused(store: Database, service: tuple[str, str]) -> None:
+    ann = joined(store, service[0], "Ann")
+    page = ann.send("/next")
+    form = {"csrf": page.field("csrf"), "key": page.field("key"), "replaces": "0", "q:-1:grade": "3"}
+    assert ann.send(page.path, form, Origin="https://evil.example").status == 403
+    assert ann.send(page.path, form, Origin="null").status == 403
+    assert ann.send(page.path, form, Origin="").status == 403
+    assert ann.send(page.path, form, Sec_Fetch_Site="cross-site").status == 403
+    assert ann.send(page.path, {**form, "csrf": "no"}).status == 403
+    assert ann.send("/", Host="evil.example").status == 421
+    assert status(store, find_project(store)).batches[0].judgements == 0
+    host = urlsplit(service[0]).netloc
+    with socket.create_connection(tuple(host.split(":"))) as raw:  # type: ignore[arg-type]
+        raw.sendall(f"GET /login HTTP/1.1\r\nHost: {host}\r\nHost: evil.example\r\nConnection: close\r\n\r\n".encode())
+        assert raw.recv(100).split()[1] in (b"400", b"421")
+
+
+def test_every_answer_carries_the_protection(service: tuple[str, str]) -> None:
+    for path in ("/login", "/static/style.css", "/nothing", "/enter/wrong"):
+        headers = {name.lower(): value for name, value in Client(service[0]).send(path).headers.items()}
+        assert "script-src 'self'" in headers["content-security-policy"]
+        assert "unsafe" not in headers["content-security-policy"]
+        assert headers["x-frame-options"] == "DENY"
+
+
+def test_no_page_has_a_script_or_style_within(store: Database, service: tuple[str, str]) -> None:
+    owner = Client(service[0])
+    owner.send(urlsplit(service[1]).path)
+    for path in ("/", "/next", "/project", "/login"):
+        text = owner.send(path).text
+        assert not re.search(r"<script(?! src)|<style|\son\w+=|\sstyle=|javascript:", text)
+
+
+def test_a_session_is_known_by_its_cookie_alone(store: Database, service: tuple[str, str]) -> None:
+    ann = joined(store, service[0], "Ann")
+    token = ann.cookies["reviewgauge_session"]
+    csrf = ann.send("/").field("csrf")
+    ann.send("/logout", {"csrf": csrf})
+    ann.cookies["reviewgauge_session"] = token
+    assert ann.send("/").path == "/login"
+    assert ann.send("/login", {"name": "ann", "password": PASSWORD}).path == "/"
+    wrong = Client(service[0])
+    said = [wrong.send("/login", {"name": "Ann", "password": "wrong"}) for _ in range(9)]
+    assert {one.status for one in said} == {403}
+    assert "too many tries" in said[-1].text
+    assert wrong.send("/login", {"name": "Ann", "password": PASSWORD}).status == 403
+
+
+def test_an_invitation_works_once(store: Database, service: tuple[str, str]) -> None:
+    token = invite(store, Role.RATER)
+    for name, status_code in (("Ann", 200), ("Bob", 400)):
+        client = Client(service[0])
+        assert client.send(f"/invitation/{token}", {"name": name, "password": PASSWORD}).status == status_code
+
+
+def test_other_machines_need_an_address_and_an_owner(store: Database) -> None:
+    project = small_project(store)
+    with pytest.raises(UserError, match="other machines"):
+        open_service(store, project, host="0.0.0.0")
+    with pytest.raises(UserError, match="no owner could log in"):
+        open_service(store, project, host="0.0.0.0", url="https://annotate.example.org")

@@ -1,0 +1,84 @@
+"""A browser without pictures: cookies, forms and redirects against a running annotation service."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from html import unescape
+from typing import NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+import uvicorn
+
+from reviewgauge.annotation.service import open_service
+from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.projects import Project
+
+PASSWORD = "a long password"
+
+
+class Answered(NamedTuple):
+    status: int
+    text: str
+    headers: Mapping[str, str]
+    path: str
+
+    def field(self, name: str) -> str:
+        """The value of a hidden field."""
+        found = re.search(rf'name="{name}" value="([^"]*)"', self.text)
+        assert found is not None, self.text[:500]
+        return unescape(found[1])
+
+    @property
+    def slot(self) -> int:
+        return int(self.path.partition("/judge/")[2].partition("?")[0])
+
+
+class Client:
+    """One person."""
+
+    def __init__(self, origin: str) -> None:
+        self.origin, self.cookies = origin, dict[str, str]()
+
+    def send(
+        self, path: str, form: Mapping[str, object] | None = None, *, follow: bool = True, **headers: str
+    ) -> Answered:
+        """GET, or POST with a form; redirects are followed."""
+        given = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
+        body = None
+        if form is not None:
+            body = urlencode(form, doseq=True).encode()
+            given |= {"Content-Type": "application/x-www-form-urlencoded", "Origin": self.origin}
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = http.client.HTTPConnection(urlsplit(self.origin).netloc, timeout=30)
+        try:
+            connection.request("GET" if body is None else "POST", path, body, {k: v for k, v in given.items() if v})
+            answer = connection.getresponse()
+            text = answer.read().decode()
+        finally:
+            connection.close()
+        for cookie in answer.headers.get_all("Set-Cookie") or []:
+            name, _, value = cookie.partition(";")[0].partition("=")
+            self.cookies[name] = value
+        if follow and answer.status == 303:
+            return self.send(answer.headers["Location"])
+        return Answered(answer.status, text, dict(answer.headers), path)
+
+
+@contextmanager
+def served(database: Database, project: Project) -> Iterator[tuple[str, str]]:
+    """(origin, the local owner's link) of a service in this process."""
+    service = open_service(database, project)
+    config = uvicorn.Config(service.app, log_config=None, ws="none", lifespan="off")
+    server = uvicorn.Server(config)
+    server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.run, args=([service.listener],), daemon=True)
+    thread.start()
+    try:
+        yield service.link.partition("/enter/")[0], service.link
+    finally:
+        server.should_exit = True
+        thread.join(10)
