@@ -80,7 +80,7 @@ def test_no_judgement_is_lost_or_doubled(where: str) -> None:
                     threads[-1].start()
                 if kills < KILLS:
                     before = sum(map(len, acknowledged.values()))
-                    _until(lambda before=before: sum(map(len, acknowledged.values())) > before + 20)  # type: ignore[misc]
+                    _until(lambda before=before: sum(map(len, acknowledged.values())) > before + 20)
                     os.kill(process.pid, signal.SIGKILL)
                 else:
                     _until(lambda: not any(thread.is_alive() for thread in threads))

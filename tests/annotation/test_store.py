@@ -86,7 +86,7 @@ def test_a_slot_has_one_holder_however_many_ask_at_once(database: Database) -> N
     project = small_project(database, count=3, raters=2)
     desks = [desk_of(database, project, f"R{n}") for n in range(8)]
     got: list[tuple[int, int | None]] = []
-    together(*[lambda desk=desk: got.append((desk.account.id, desk.next())) for desk in (*desks, *desks)])  # type: ignore[misc]
+    together(*[lambda desk=desk: got.append((desk.account.id, desk.next())) for desk in (*desks, *desks)])
     by_slot: dict[int, set[int]] = {}
     for rater, slot in got:
         if slot is not None:
@@ -113,7 +113,7 @@ def test_a_double_submit_is_one_judgement(database: Database) -> None:
 def test_the_last_two_judgements_of_a_batch_at_once_end_its_round(database: Database) -> None:
     project = small_project(database, count=1)
     desks = [desk_of(database, project, name) for name in ("Ann", "Bob")]
-    together(*[lambda desk=desk: judge_all(desk, 1, most=1) for desk in desks])  # type: ignore[misc]
+    together(*[lambda desk=desk: judge_all(desk, 1, most=1) for desk in desks])
     assert status(database, project).done == 1
 
 
@@ -156,7 +156,7 @@ def test_nobody_sees_the_work_of_others(database: Database) -> None:
     ann.submit(slot, "key-of-ann", answers_for(project.schema_, 0), reason="mine alone")
     for reach in (bob.work, lambda slot: bob.skip(slot, "no"), lambda slot: bob.flag(slot, "no")):
         with pytest.raises(NotYours):
-            reach(slot)  # type: ignore[operator]
+            reach(slot)
     with pytest.raises(NotYours):
         bob.submit(slot, "key-of-bob", answers_for(project.schema_, 0))
     assert bob.mine() == []

@@ -14,26 +14,18 @@ import click
 from reviewgauge.api.resolve import find_dataset
 from reviewgauge.cli.options import from_option, json_option, seed_option
 from reviewgauge.cli.output import emit, note
-from reviewgauge.core.base import Record
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.files import write_named
 from reviewgauge.core.records import Case, Review
+from reviewgauge.core.reports.annotation import AnnotateResult, ProjectStatus
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 
 if TYPE_CHECKING:
     from reviewgauge.annotation.store.database import Database
-    from reviewgauge.annotation.store.projects import ProjectStatus
 
 NEEDS = ("sqlalchemy", "argon2", "starlette", "uvicorn", "pygments")
 project_option = click.option("--project", help="Which project, where the store holds several.")
-
-
-class AnnotateResult(Record):
-    """What a verb of `annotate` did, in one line, and how much."""
-
-    did: str
-    count: int
 
 
 @contextmanager

@@ -83,7 +83,8 @@ def _hunk_rows(path: str, hunk: Hunk, *, split: bool) -> Iterator[Row]:
     old = iter(_coloured(path, tuple(line.text for line in hunk.lines if line.kind != "+")))
     new = iter(_coloured(path, tuple(line.text for line in hunk.lines if line.kind != "-")))
     marked = [
-        (line, next(old) if line.kind != "+" else None, next(new) if line.kind != "-" else None) for line in hunk.lines
+        (line, next(old) if line.kind != "+" else NOTHING, next(new) if line.kind != "-" else NOTHING)
+        for line in hunk.lines
     ]
     if not split:
         for line, before, after in marked:
@@ -154,7 +155,7 @@ def _class_of(kind: Any) -> str:
     """The style class of a kind of token, or of the nearest kind above it that has one."""
     while kind not in STANDARD_TYPES and kind.parent is not None:
         kind = kind.parent
-    return STANDARD_TYPES.get(kind, "")
+    return str(STANDARD_TYPES.get(kind, ""))
 
 
 def _markup(tokens: Sequence[tuple[str, str]]) -> Markup:

@@ -14,6 +14,7 @@ from reviewgauge.annotation.store.rounds import open_slots
 from reviewgauge.annotation.store.tables import batches, changes, guidelines, items, projects, slots
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.reports.annotation import BatchStatus, ProjectStatus
 
 
 class Project(Record):
@@ -23,29 +24,6 @@ class Project(Record):
     name: str
     schema_: Schema
     raters: int
-
-
-class BatchStatus(Record):
-    """How far a batch is."""
-
-    number: int
-    items: int
-    judgements: int  # of the independent round
-    wanted: int
-    discussed: int
-    adjudicated: int
-    waiting: int  # items that wait for a discussion or an expert
-    done: int
-
-
-class ProjectStatus(Record):
-    """How far a project is, without a word about what anybody judged."""
-
-    name: str
-    schema_name: str
-    items: int
-    done: int
-    batches: tuple[BatchStatus, ...]
 
 
 def create_project(

@@ -30,7 +30,7 @@ def free_place(connection: sql.Connection, item: int, round_: str) -> int:
         last = connection.execute(sql.select(sql.func.max(slots.c.place)).where(of_item)).scalar_one()
         open_slots(connection, item, round_, range(last + 1, last + 2))
         found = connection.execute(sql.select(slots.c.id).where(of_item, slots.c.place == last + 1)).scalar_one()
-    return found
+    return int(found)
 
 
 def lock_batch(connection: sql.Connection, batch: int) -> bool:
