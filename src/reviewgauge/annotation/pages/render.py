@@ -7,7 +7,7 @@ from importlib import resources
 
 import jinja2
 
-FILES = {"style.css": "text/css", "judge.js": "text/javascript"}
+FILES = {"style.css": "text/css", "judge.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 
 @cache

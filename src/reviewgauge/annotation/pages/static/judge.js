@@ -85,7 +85,7 @@ function begin(form) {
     } else if (event.key === "j") move(1);
     else if (event.key === "k") move(-1);
     else if (event.key === "Enter") form.requestSubmit(form.querySelector("button.main"));
-    else if (event.key === "n" || event.key === "p") nextFile(event.key === "n" ? 1 : -1);
+    else if (event.key === "]" || event.key === "[") nextFile(event.key === "]" ? 1 : -1);
     else if (event.key === "w") document.getElementById("toggle-blanks").click();
     else if (event.key === "v") { keep(); document.getElementById("toggle-view").click(); }
     else if (event.key === "r") form.elements.reason.focus();
