@@ -175,6 +175,17 @@ def test_nobody_sees_the_work_of_others(database: Database) -> None:
     assert bob.work(other).earlier == ()
 
 
+def test_an_owner_who_may_judge_too_reads_only_batches_that_are_over(database: Database) -> None:
+    project = small_project(database)
+    owner = add_rater(database, "Olga", Role.OWNER)
+    seen = []
+    for name, most in (("Ann", 4), ("Bob", 1), ("Cy", 1)):
+        judge_all(desk_of(database, project, name), most=most)
+        with database.reading() as connection:
+            seen.append(len(votes.everything(connection, owner, project.id)))
+    assert seen == [0, 0, 4]
+
+
 def test_one_key_of_two_raters_is_two_judgements(database: Database) -> None:
     project = small_project(database)
     saved = []

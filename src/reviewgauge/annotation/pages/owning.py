@@ -17,7 +17,7 @@ RESAMPLES = 200  # behind an interval: enough to watch, and quick
 
 
 def project_page(visit: Visit, link: str = "") -> Response:
-    """Everything about the project but single judgements, which stay blind while it runs."""
+    """Everything about the project but single judgements."""
     service, owner = visit.service, visit.owner
     report, why = _agreement(visit)
     with service.database.reading() as connection:
@@ -41,6 +41,8 @@ def project_page(visit: Visit, link: str = "") -> Response:
 def _agreement(visit: Visit) -> tuple[AgreementReport | None, str]:
     project = visit.service.project
     labels = labels_of(visit.service.database, project, visit.owner)
+    if not labels:
+        return None, "It is shown when the first batch is judged: until then owners who judge stay blind."
     try:
         found = agreement_report(
             labels,

@@ -16,7 +16,7 @@ from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.judgements import DISCUSSION, EXPERT, INDEPENDENT, Judgement, NotYours
 from reviewgauge.annotation.store.projects import Project, current_guidelines
 from reviewgauge.annotation.store.rounds import free_place, give_to_expert, lock_batch, settle
-from reviewgauge.annotation.store.tables import batches, changes, items, leases, remarks, slots
+from reviewgauge.annotation.store.tables import accounts, batches, changes, items, leases, remarks, slots
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Change
@@ -70,6 +70,8 @@ class Desk:
         for _ in range(_CANDIDATES):
             try:
                 with self.database.writing() as connection:
+                    me = sql.select(accounts.c.id).where(accounts.c.id == self.account.id)
+                    connection.execute(me.with_for_update())  # two tabs that ask at once get the same slot
                     held = self._held(connection)
                     if held is not None:
                         self._hold(connection, held)

@@ -1,7 +1,8 @@
 """The only module that reads or writes judgements, so that one place decides who sees whose.
 
 A rater sees their own. Of others they see those about an item that was given to them in a later round, which begins
-after all of its batch was judged independently. Whole projects are for an owner, and for whoever holds the database.
+after all of its batch was judged independently. Batches that were are for an owner, and whole projects for whoever
+holds the database.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import sqlalchemy as sql
 
 from reviewgauge.annotation.schemas.schema import Answer
 from reviewgauge.annotation.store.accounts import Account, Role
-from reviewgauge.annotation.store.tables import items, judgements, leases, slots
+from reviewgauge.annotation.store.tables import batches, items, judgements, leases, slots
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 
@@ -79,11 +80,14 @@ def earlier_votes(connection: sql.Connection, rater: Account, slot: int) -> list
 def everything(connection: sql.Connection, reader: Account | None, project: int) -> list[Judgement]:
     """All judgements of a project that count. `reader` is an owner, or None: who runs a command on the database.
 
-    Raises NotYours.
+    Owners may be raters too, so they get batches whose independent round is over. Raises NotYours.
     """
-    if reader is not None and reader.role is not Role.OWNER:
-        raise NotYours("only an owner may read the judgements of a whole project")
-    return list(_read(connection.execute(_newest(project).order_by(slots.c.item, slots.c.id)).all()))
+    query = _newest(project).order_by(slots.c.item, slots.c.id)
+    if reader is not None:
+        if reader.role is not Role.OWNER:
+            raise NotYours("only an owner may read the judgements of a whole project")
+        query = query.join(batches, batches.c.id == items.c.batch).where(batches.c.compared.is_(sql.true()))
+    return list(_read(connection.execute(query).all()))
 
 
 def differing(connection: sql.Connection, batch: int) -> Iterator[tuple[int, list[tuple[Answer, ...]]]]:
