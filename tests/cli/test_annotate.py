@@ -1,0 +1,57 @@
+"""The verbs of `annotate`, and what they say of mistakes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from annotation_toys import desk_of, judge_all
+from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.projects import find_project
+from reviewgauge.cli.main import main
+
+
+def init(where: Path, *more: str) -> int:
+    return main(["annotate", "init", str(where), "sample", "--schema", "grade", "--limit", "4", "--raters", "2", *more])
+
+
+def test_labels_travel_from_one_store_to_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, two, file = tmp_path / "one.db", tmp_path / "two.db", tmp_path / "labels.csv"
+    assert init(one) == init(two) == 0
+    with Database.open(one) as database:
+        for name in ("Ann", "Bob"):
+            judge_all(desk_of(database, find_project(database), name))
+    assert main(["annotate", "export", str(one), "-o", str(file)]) == 0
+    assert main(["annotate", "import", str(two), str(file)]) == 0
+    assert main(["annotate", "export", str(two), "-o", str(tmp_path / "again.csv")]) == 0
+    assert (tmp_path / "again.csv").read_bytes() == file.read_bytes()
+    assert main(["agree", str(file), "--resamples", "0"]) == 0
+    capsys.readouterr()
+    assert main(["annotate", "status", str(two), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["done"] == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["status", "none.db"], "there is no file"),
+        (["status", "mysql://x/y"], "mysql is not supported"),
+        (["export", "one.db", "-o", "x.xlsx"], "neither a .csv nor a .jsonl"),
+        (["serve", "one.db", "--host", "0.0.0.0"], "other machines"),
+        (["serve", "one.db", "--url", "https://a.example/b"], "not an address"),
+        (["init", "one.db", "sample", "--schema", "grade"], "there is a project 'main'"),
+        (["init", "one.db", "sample", "--schema", "nothing"], "there is no schema"),
+        (["status", "one.db", "--project", "x"], "--project: main"),
+        (["status", "other.db"], "not a store"),
+    ],
+)
+def test_mistakes_are_named(
+    words: list[str], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert init(Path("one.db")) == 0
+    Path("other.db").touch()
+    assert main(["annotate", *words]) == 2
+    assert says in capsys.readouterr().err
