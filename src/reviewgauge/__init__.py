@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from reviewgauge.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from reviewgauge.annotation.annotate import annotate
     from reviewgauge.api.agree import agree
     from reviewgauge.api.build import build
     from reviewgauge.api.bundle import bundle
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ModelOptions",
     "agree",
+    "annotate",
     "build",
     "bundle",
     "cache",
@@ -74,6 +76,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name == "ModelOptions":
         return import_module("reviewgauge.engine.run.model_options").ModelOptions
+    if name == "annotate":
+        return import_module("reviewgauge.annotation.annotate").annotate
     if name in __all__:
         return getattr(import_module(f"reviewgauge.api.{name}"), "list_plugins" if name == "list" else name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,16 +28,21 @@ NEEDS = ("sqlalchemy", "argon2", "starlette", "uvicorn", "pygments")
 project_option = click.option("--project", help="Which project, where the store holds several.")
 
 
-@contextmanager
-def store(where: str, *, create: bool = False) -> Iterator[Database]:
-    """The store of a verb. Raises MissingExtra, UserError."""
+def check_extra() -> None:
+    """Raise MissingExtra where the libraries are not installed."""
     if any(find_spec(name) is None for name in NEEDS):
         raise MissingExtra("the annotation service", "annotate")
+
+
+@contextmanager
+def store(where: str) -> Iterator[Database]:
+    """The store of a verb. Raises MissingExtra, UserError."""
+    check_extra()
     from sqlalchemy.exc import SQLAlchemyError
 
     from reviewgauge.annotation.store.database import Database, unavailable
 
-    with Database.open(where, create=create) as found:
+    with Database.open(where) as found:
         try:
             yield found
         except SQLAlchemyError as error:
@@ -76,19 +81,12 @@ def init_command(
     as_json: bool,
 ) -> None:
     """Make a project in DATABASE from DATA: a data set, a JSON lines file of cases, or a run folder."""
-    with store(database, create=True) as opened:
-        from reviewgauge.annotation.items import make_items
-        from reviewgauge.annotation.schemas.schema import load_schema
-        from reviewgauge.annotation.store.projects import create_project
+    check_extra()
+    from reviewgauge.annotation.annotate import annotate
 
-        wanted = load_schema(schema)
-        if batch is not None:
-            wanted = wanted.model_copy(update={"batch": batch})
-        items = make_items(wanted, *material(data, source), limit=limit, seed=seed)
-        made = create_project(opened, project, wanted, items, raters=raters)
-    count = len(items.items)
-    did = f"{count:,} items of {len(items.changes):,} changes, for {made.raters} raters each"
-    emit_result(f"{did}\nnext: reviewgauge annotate serve {database}", count, as_json)
+    options: dict[str, Any] = {"raters": raters, "batch": batch, "limit": limit, "seed": seed}
+    made = annotate(database, *material(data, source), schema=schema, project=project, **options)
+    emit(made, as_json, lambda: [made.did, f"next: reviewgauge annotate serve {database}"])
 
 
 @command.command("serve")
