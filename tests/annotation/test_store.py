@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sql
 
+import reviewgauge.annotation
 from annotation_toys import add_rater, answers_for, desk_of, judge_all, small_project
 from reviewgauge.annotation.schemas.schema import Answer
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.accounts import Role
-from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.database import Database, is_url
 from reviewgauge.annotation.store.desk import LEASE, AlreadyJudged, Desk
 from reviewgauge.annotation.store.judgements import NotYours
 from reviewgauge.annotation.store.owner import end_batch
@@ -184,6 +187,29 @@ def test_an_owner_who_may_judge_too_reads_only_batches_that_are_over(database: D
         with database.reading() as connection:
             seen.append(len(votes.everything(connection, owner, project.id)))
     assert seen == [0, 0, 4]
+
+
+def test_one_module_reads_and_writes_judgements() -> None:
+    """So that no page or verb passes by the questions that it asks."""
+    folder = Path(reviewgauge.annotation.__file__).parent
+    using = [
+        file.name for file in folder.rglob("*.py") if re.search(r"tables import .*\bjudgements\b", file.read_text())
+    ]
+    assert using == ["judgements.py"]
+
+
+def test_a_database_that_went_away_and_came_back_is_used_again(where: str) -> None:
+    if not is_url(where):
+        pytest.skip("a file does not go away")
+    with Database.open(where, create=True) as database, Database.open(where) as other:
+        project = small_project(database)
+        desk = desk_of(database, project, "Ann")
+        slot = desk.next()
+        assert slot is not None
+        with other.reading() as connection:
+            others = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename = 'rater'"
+            connection.exec_driver_sql(f"SELECT pg_terminate_backend(pid) {others}")
+        assert not desk.submit(slot, "after-the-break", answers_for(project.schema_, 0)).again
 
 
 def test_one_key_of_two_raters_is_two_judgements(database: Database) -> None:

@@ -309,3 +309,11 @@ def test_no_bytes_are_a_crash(tmp_path: Path, raw: bytes) -> None:
             assert isinstance(read_label_file(file), LabelFile)
         except UserError as error:
             assert name in str(error)
+
+
+def test_columns_say_whether_a_label_is_on_a_comment_a_reference_or_both(tmp_path: Path) -> None:
+    head = "case,system,comment,reference,rater,dimension,value,reason\n"
+    rows = "a,gpt,c1,,Ann,x,yes,'=not a formula\na,gpt,c1,r1,Ann,x,no,\na,,,r1,Ann,x,no,\n"
+    found = read_label_file(write(tmp_path, head + rows)).labels
+    assert [label.subject.kind for label in found] == ["comment", "pair", "comment"]
+    assert found[0].reason == "=not a formula"
