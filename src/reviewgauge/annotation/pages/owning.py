@@ -11,7 +11,7 @@ from reviewgauge.annotation.store.accounts import Role, all_accounts, invite
 from reviewgauge.annotation.store.owner import all_remarks, close_account, end_batch
 from reviewgauge.annotation.store.projects import current_guidelines, edit_guidelines, status
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.reports.validity import AgreementReport
+from reviewgauge.core.reports.agreement import AgreementReport
 
 RESAMPLES = 200  # behind an interval: enough to watch, and quick
 
