@@ -34,7 +34,7 @@ options = [{ value = "yes" }, { value = "no" }]
 
 
 def test_the_shipped_schemas_are_read() -> None:
-    assert shipped_schemas() == ["claims", "comments", "grade", "hits", "points", "quality"]
+    assert shipped_schemas() == ["claims", "comments", "findings", "grade", "hits", "points", "quality"]
     for name in shipped_schemas():
         schema = load_schema(name)
         assert schema.name == name

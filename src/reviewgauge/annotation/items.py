@@ -55,7 +55,7 @@ def make_items(
     random.Random(seed).shuffle(found)  # systems interleave, so that a rater cannot tell them by their order
     kept = found[:limit]
     wanted = {item.subject.case for item in kept}
-    changes = {case.id: _shown_change(case.change) for case in cases if case.id in wanted}
+    changes = {case.id: shown_change(case.change) for case in cases if case.id in wanted}
     return ProjectData(changes=changes, items=tuple(kept))
 
 
@@ -67,7 +67,7 @@ def _needs(schema: Schema) -> str:
     return schema.unit.value + (f" with {schema.parts}" if schema.parts is not Parts.NONE else "")
 
 
-def _shown_change(change: Change) -> Change:
+def shown_change(change: Change) -> Change:
     """The change without what tells of its answers or of this machine."""
     return change.model_copy(update={"git": None, "snippets": (), "url": None})
 
@@ -76,7 +76,11 @@ def _of_case(schema: Schema, case: Case, reviews: Sequence[Review]) -> Iterator[
     shown = tuple(shown_text(one) for one in case.references) if schema.shows_references else ()
     for subject, comments, finding in _subjects(schema.unit, case, reviews):
         parts = list(_parts(schema.parts, case, subject))
-        if schema.parts is not Parts.NONE and not parts and any(question.each for question in schema.questions):
+        if (
+            schema.parts in (Parts.CLAIMS, Parts.REFERENCES)
+            and not parts
+            and any(question.each for question in schema.questions)
+        ):
             continue
         yield Item(
             subject=subject,

@@ -41,6 +41,7 @@ class Parts(StrEnum):
     NONE = "none"
     CLAIMS = "claims"
     REFERENCES = "references"
+    PHRASINGS = "phrasings"  # of a pooled finding: comments and references that may say the same
 
 
 class Option(Record):

@@ -39,17 +39,34 @@ def create_project(
         project = _inserted(connection, projects, values)
         text = {"project": project, "version": 1, "text": schema.guidelines, "at": now}
         connection.execute(guidelines.insert().values(text))
-        rows = [{"project": project, "case": case, "change": _json(one)} for case, one in data.changes.items()]
-        connection.execute(changes.insert(), rows)
-        for start in range(0, len(data.items), schema.batch):
-            number = start // schema.batch + 1
-            batch = _inserted(connection, batches, {"project": project, "number": number, "compared": False})
-            for at, item in enumerate(data.items[start : start + schema.batch], start + 1):
-                row = {"project": project, "batch": batch, "number": at, "item": _json(item)}
-                found = _inserted(connection, items, {**row, "language": item.language, "round": INDEPENDENT})
-                open_slots(connection, found, INDEPENDENT, range(places))
+        made = Project(id=project, name=name, schema_=schema, raters=places)
+        add_items(connection, made, data)
         database.log(connection, None, "create project", project=name, items=len(data.items), schema=schema.digest())
-    return Project(id=project, name=name, schema_=schema, raters=places)
+    return made
+
+
+def add_items(connection: sql.Connection, project: Project, data: ProjectData) -> list[int]:
+    """Add batches of items behind those that the project has; returns the ids of the items, in order."""
+    here = sql.select(changes.c.case).where(changes.c.project == project.id)
+    known = set(connection.execute(here).scalars())
+    new = [(case, change) for case, change in data.changes.items() if case not in known]
+    if new:
+        rows = [{"project": project.id, "case": case, "change": _json(change)} for case, change in new]
+        connection.execute(changes.insert(), rows)
+    batch_number, number = (
+        connection.execute(sql.select(sql.func.max(table.c.number)).where(table.c.project == project.id)).scalar() or 0
+        for table in (batches, items)
+    )
+    found: list[int] = []
+    for start in range(0, len(data.items), project.schema_.batch):
+        batch_number += 1
+        values = {"project": project.id, "number": batch_number, "compared": False}
+        batch = _inserted(connection, batches, values)
+        for at, item in enumerate(data.items[start : start + project.schema_.batch], number + start + 1):
+            row = {"project": project.id, "batch": batch, "number": at, "item": _json(item)}
+            found.append(_inserted(connection, items, {**row, "language": item.language, "round": INDEPENDENT}))
+            open_slots(connection, found[-1], INDEPENDENT, range(project.raters))
+    return found
 
 
 def find_project(database: Database, name: str | None = None) -> Project:

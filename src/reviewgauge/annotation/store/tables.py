@@ -190,6 +190,20 @@ remarks = Table(
     Index("remarks_of_rater", "rater", "item"),
 )
 
+# What was pooled from runs: each distinct comment once, with all who said it, and the item that it is judged in.
+# What raters see is never read from here.
+pooled = Table(
+    "pooled",
+    metadata,
+    Column("project", ForeignKey("projects.id"), primary_key=True),
+    Column("name", String(60), primary_key=True),
+    Column("case", String(500), nullable=False),
+    Column("item", ForeignKey("items.id"), nullable=False),
+    Column("part", Integer, nullable=False),  # of the item; -1 is the finding that the item is about
+    Column("comment", Json, nullable=False),
+    Column("sources", Json, nullable=False),
+)
+
 audit = Table(
     "audit",
     metadata,
