@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
 
 from markupsafe import Markup, escape
-from pygments.lexers import get_lexer_for_filename
-from pygments.lexers.special import TextLexer
-from pygments.token import STANDARD_TYPES
-from pygments.util import ClassNotFound
 
 from reviewgauge.annotation.items import ShownText
+from reviewgauge.annotation.pages.colours import LONGEST, coloured
 from reviewgauge.core.records import ChangedFile, Side
 from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
 
-LONGEST = 1000  # characters of a line before it is cut
-MOST_LINES = 5000  # lines of a change that a page shows
-_MOST_COLOURED = 200_000  # characters of one side of a hunk
+MOST_LINES = 2000  # of a page; a line counts once more for every 100 characters
+_LARGE = 1_000_000  # characters of a patch
 NOTHING = Markup("")
-_BLANKS = " \t\f\v\r"
 
 
 @dataclass
@@ -48,21 +41,83 @@ class FileRows:
     note: str = ""
 
 
-def show_change(files: Sequence[ChangedFile], notes: Iterable[ShownText], *, split: bool) -> list[FileRows]:
-    """Every file with its rows, as far as they fit."""
-    waiting, left, found = list(notes), MOST_LINES, []
-    for file in files:
+@dataclass
+class Shown:
+    """A change as one page shows it: all of it, or one of its parts where it is large. Parts count from 1."""
+
+    files: list[FileRows]
+    part: int
+    parts: int
+
+
+def show_change(files: Sequence[ChangedFile], notes: Iterable[ShownText], *, split: bool, part: int = 1) -> Shown:
+    """The files of one part with their rows; of a part that does not exist, the nearest."""
+    parts, waiting, found = _parts(files), list(notes), []
+    part = min(max(part, 1), len(parts))
+    for file, hunks in parts[part - 1]:
         mine = [one for one in waiting if one.span is not None and one.span.path in (file.path, file.old_path)]
-        rows = [row for hunk in parse_patch(file.patch or "") for row in _hunk_rows(file.path, hunk, split=split)]
-        hidden = max(0, len(rows) - max(left, 0))
-        rows = rows[: len(rows) - hidden]
-        left -= len(rows)
+        rows = [row for hunk in hunks for row in _hunk_rows(file.path, hunk, split=split)]
         unplaced = [one for one in mine if not _place(rows, one)]
         why = "binary" if file.binary else "the diff of this file is not at hand" if file.patch is None else ""
-        if hidden:
-            why = f"{hidden:,} more lines are not shown"
         found.append(FileRows(file.path, file.old_path, rows, unplaced, why))
-    return found
+    return Shown(found, part, len(parts))
+
+
+def _parts(files: Sequence[ChangedFile]) -> list[list[tuple[ChangedFile, list[Hunk]]]]:
+    """The files with their hunks, page by page."""
+    parts: list[list[tuple[ChangedFile, list[Hunk]]]] = [[]]
+    room = MOST_LINES
+    for file in files:
+        pieces: Sequence[tuple[Hunk | None, int]] = _pieces(file.patch or "")
+        for hunk, weight in pieces or [(None, 1)]:  # a file without a diff is named
+            if weight > room and parts[-1]:
+                parts.append([])
+                room = MOST_LINES
+            room -= weight
+            if not parts[-1] or parts[-1][-1][0] is not file:
+                parts[-1].append((file, []))
+            if hunk is not None:
+                parts[-1][-1][1].append(hunk)
+    return parts
+
+
+@lru_cache(maxsize=8)  # large patches take memory, and small ones no time
+def _pieces(patch: str) -> Sequence[tuple[Hunk, int]]:
+    """The hunks of a patch, none larger than a page, with their weights."""
+    hunks = parse_patch(patch) if len(patch) <= _LARGE else parse_patch.__wrapped__(patch)
+    pieces = [piece for hunk in hunks for piece in _cut(hunk)]
+    return [(piece, sum(map(_weight, piece.lines))) for piece in pieces]
+
+
+def _cut(hunk: Hunk) -> Iterator[Hunk]:
+    """A hunk, or its pieces where it is larger than a page."""
+    start, room = 0, MOST_LINES
+    for at, line in enumerate(hunk.lines):
+        if _weight(line) > room:
+            yield _piece(hunk, start, at)
+            start, room = at, MOST_LINES
+        room -= _weight(line)
+    yield hunk if start == 0 else _piece(hunk, start, len(hunk.lines))
+
+
+def _piece(hunk: Hunk, start: int, end: int) -> Hunk:
+    before, lines = hunk.lines[:start], hunk.lines[start:end]
+    return Hunk(
+        old_start=hunk.old_start + _count(before, "+"),
+        old_count=_count(lines, "+"),
+        new_start=hunk.new_start + _count(before, "-"),
+        new_count=_count(lines, "-"),
+        heading=hunk.heading,
+        lines=lines,
+    )
+
+
+def _count(lines: Iterable[DiffLine], without: str) -> int:
+    return sum(line.kind != without for line in lines)
+
+
+def _weight(line: DiffLine) -> int:
+    return 1 + min(len(line.text), LONGEST) // 100
 
 
 def _place(rows: Sequence[Row], note: ShownText) -> bool:
@@ -80,10 +135,11 @@ def _place(rows: Sequence[Row], note: ShownText) -> bool:
 def _hunk_rows(path: str, hunk: Hunk, *, split: bool) -> Iterator[Row]:
     head = f"{hunk.header} {hunk.heading}".strip()
     yield Row("head", left=escape(head))
-    old = iter(_coloured(path, tuple(line.text for line in hunk.lines if line.kind != "+")))
-    new = iter(_coloured(path, tuple(line.text for line in hunk.lines if line.kind != "-")))
+    gone_too = split or any(line.kind == "-" for line in hunk.lines)  # else the old side is shown nowhere
+    old = iter(coloured(path, [line.text for line in hunk.lines if line.kind != "+"]) if gone_too else [])
+    new = iter(coloured(path, [line.text for line in hunk.lines if line.kind != "-"]))
     marked = [
-        (line, next(old) if line.kind != "+" else NOTHING, next(new) if line.kind != "-" else NOTHING)
+        (line, next(old, NOTHING) if line.kind != "+" else NOTHING, next(new) if line.kind != "-" else NOTHING)
         for line in hunk.lines
     ]
     if not split:
@@ -116,67 +172,3 @@ def _paired(gone: Sequence[tuple[DiffLine, Markup]], come: Sequence[tuple[DiffLi
         if at < len(come):
             row.new, row.right = come[at][0].new, come[at][1]
         yield row
-
-
-# --- colours -------------------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=512)
-def _coloured(path: str, lines: tuple[str, ...]) -> tuple[Markup, ...]:
-    """The lines with their tokens in spans. A line is never lost or changed, whatever the lexer makes of it."""
-    cut = [line if len(line) <= LONGEST else line[:LONGEST] + "…" for line in lines]
-    text = "\n".join(cut)
-    plain = [[("", line)] for line in cut]
-    if len(text) <= _MOST_COLOURED:
-        tokens = _tokens(path, text)
-        if ["".join(part for _, part in line) for line in tokens] == cut:
-            return tuple(_markup(line) for line in tokens)
-    return tuple(_markup(line) for line in plain)
-
-
-def _tokens(path: str, text: str) -> list[list[tuple[str, str]]]:
-    """(class, text) of each token, line by line."""
-    try:
-        lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=False)
-    except ClassNotFound:
-        lexer = TextLexer(stripnl=False, ensurenl=False)
-    found: list[list[tuple[str, str]]] = [[]]
-    for _, kind, value in lexer.get_tokens_unprocessed(text):
-        name = _class_of(kind)
-        for at, piece in enumerate(value.split("\n")):
-            if at:
-                found.append([])
-            if piece:
-                found[-1].append((name, piece))
-    return found
-
-
-def _class_of(kind: Any) -> str:
-    """The style class of a kind of token, or of the nearest kind above it that has one."""
-    while kind not in STANDARD_TYPES and kind.parent is not None:
-        kind = kind.parent
-    return str(STANDARD_TYPES.get(kind, ""))
-
-
-def _markup(tokens: Sequence[tuple[str, str]]) -> Markup:
-    """One line. Tabs, blanks at the end, carriage returns and characters that hide or reorder text are marked."""
-    whole = "".join(text for _, text in tokens)
-    body, at = len(whole.rstrip(_BLANKS)), 0
-    parts: list[str] = []
-    for name, text in tokens:
-        inner = "".join(_character(one, at + offset >= body) for offset, one in enumerate(text))
-        parts.append(f'<span class="{name}">{inner}</span>' if name else inner)
-        at += len(text)
-    return Markup("".join(parts))  # every character went through `_character`
-
-
-def _character(one: str, trailing: bool) -> str:
-    if one == "\t":
-        return '<span class="tab">\t</span>'
-    if one == "\r":
-        return '<span class="odd">CR</span>'
-    if trailing and one in _BLANKS:
-        return f'<span class="trail">{one}</span>'
-    if one != " " and unicodedata.category(one) in ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"):
-        return f'<span class="odd">U+{ord(one):04X}</span>'
-    return str(escape(one))

@@ -89,13 +89,16 @@ def _judge(
     view = visit.request.query_params.get("view") or visit.request.cookies.get(VIEW)
     item = work.item
     shown = [*item.comments, *item.references, *(text for text in item.part_texts if text.span is not None)]
-    files = show_change(work.change.files, shown, split=view == "split")
+    part = _whole(visit.request.query_params.get("part", "1"))
+    change = show_change(work.change.files, shown, split=view == "split", part=part)
     return visit.page(
         "judge.html.j2",
         status,
         work=work,
         schema=schema,
-        files=files,
+        files=change.files,
+        part=change.part,
+        parts=change.parts,
         split=view == "split",
         asked=list(asked(schema, len(item.parts))),
         given=given,

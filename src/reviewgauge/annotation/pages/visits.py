@@ -70,7 +70,7 @@ class Visit:
     def page(self, template: str, status: int = 200, **data: object) -> Response:
         """A page for who asks."""
         known = {"project": self.service.project, "session": self.session, "message": "", **data}
-        return HTMLResponse(render(template, **known), status)
+        return HTMLResponse(render(template, **known).encode("utf-8", "replace"), status)  # lone surrogates
 
 
 class LogIn(Exception):
