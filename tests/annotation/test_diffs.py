@@ -28,21 +28,22 @@ def test_a_huge_diff_is_shown_in_parts_that_hold_every_line_once() -> None:
     first = show_change(files, [], split=False)
     assert first.parts == pytest.approx(LINES / MOST_LINES, abs=2)
     pages = {n: show_change(files, [], split=False, part=n).files for n in (1, 2, 3, first.parts - 1, first.parts)}
-    assert all(sum(len(file.rows) for file in page) <= MOST_LINES + 10 for page in pages.values())
+    assert all(sum(len(file.rows) for file in page) <= MOST_LINES + 20 for page in pages.values())
     lines = {n: [row.new for file in page for row in file.rows if row.kind == "+"] for n, page in pages.items()}
     assert lines[1] + lines[2] + lines[3] == [1, *range(1, sum(map(len, list(lines.values())[:3])))]
     rest = lines[first.parts - 1] + lines[first.parts]
     assert rest == list(range(LINES - len(rest) + 1, LINES + 1))
-    assert [file.path for n in (1, first.parts) for file in pages[n]] == ["small.py", "huge.py", "huge.py", "logo.png"]
+    names = [[file.path for file in pages[n]] for n in (1, 2, first.parts)]
+    assert names == [["small.py", "huge.py"], ["huge.py"], ["huge.py", "logo.png"]]
     assert show_change(files, [], split=False, part=10**9).part == first.parts
     assert show_change(files, [], split=True, part=0).part == 1
 
 
 def test_a_comment_stands_at_its_line_in_the_part_that_has_it() -> None:
     note = ShownText(body="Why?", span=Span(path="huge.py", start=MOST_LINES + 5))
-    shown = show_change([huge_file()], [note], split=False, part=2)
-    assert [row.new for row in shown.files[0].rows if row.notes] == [MOST_LINES + 5]
-    assert shown.files[0].rows[0].left.startswith(f"@@ -0,0 +{MOST_LINES + 1},")
+    rows = show_change([huge_file()], [note], split=False, part=2).files[0].rows
+    assert [row.new for row in rows if row.notes] == [MOST_LINES + 5]
+    assert rows[0].left == f"@@ -0,0 +{MOST_LINES + 1},{MOST_LINES // 4} @@"
 
 
 def test_a_page_stays_small_whatever_the_lines() -> None:

@@ -90,14 +90,17 @@ def _pieces(patch: str) -> Sequence[tuple[Hunk, int]]:
 
 
 def _cut(hunk: Hunk) -> Iterator[Hunk]:
-    """A hunk, or its pieces where it is larger than a page."""
-    start, room = 0, MOST_LINES
+    """A hunk, or quarters of pages where it is larger than a page."""
+    if sum(map(_weight, hunk.lines)) <= MOST_LINES:
+        yield hunk
+        return
+    start, room = 0, MOST_LINES // 4
     for at, line in enumerate(hunk.lines):
         if _weight(line) > room:
             yield _piece(hunk, start, at)
-            start, room = at, MOST_LINES
+            start, room = at, MOST_LINES // 4
         room -= _weight(line)
-    yield hunk if start == 0 else _piece(hunk, start, len(hunk.lines))
+    yield _piece(hunk, start, len(hunk.lines))
 
 
 def _piece(hunk: Hunk, start: int, end: int) -> Hunk:
