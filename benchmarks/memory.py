@@ -11,6 +11,7 @@ beside one hunk of 70 KB, whatever n is. Seconds are processor time. A peak is t
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -56,6 +57,8 @@ WORDS = [
     "queue",
     "worker",
 ]
+SYLLABLES = "ba co di fe gu la mi no pe ra so tu va we xi yo zu bri cle dro fla gre sti tra".split()
+VOCABULARY = ["".join(parts) for parts in itertools.product(SYLLABLES, repeat=3)]
 LANGUAGES = {"py": "python", "java": "java", "go": "go", "ts": "typescript", "c": "c", "rs": "rust"}
 VERBS: dict[str, str] = {
     "review-silent": "reviewgauge.review('{data}', 'silent', run='{run}')",
@@ -78,7 +81,9 @@ def make_lines(draw: random.Random, count: int) -> list[str]:
 
 
 def make_sentence(draw: random.Random) -> str:
-    return " ".join(draw.choice(WORDS) for _ in range(draw.randrange(12, 40))).capitalize() + "."
+    """A few words are common and most are rare, as in real text."""
+    words = (VOCABULARY[int(len(VOCABULARY) ** draw.random())] for _ in range(draw.randrange(12, 40)))
+    return " ".join(words).capitalize() + "."
 
 
 def make_cases(count: int) -> Iterator[bytes]:

@@ -38,7 +38,7 @@ PAYLOADS = (
 @pytest.fixture(scope="module")
 def small_page(small: ReportData, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path: Path = tmp_path_factory.mktemp("report") / "small.html"
-    path.write_text(render(small), encoding="utf-8")
+    path.write_text("".join(render(small)), encoding="utf-8")
     return path
 
 
@@ -46,7 +46,7 @@ def small_page(small: ReportData, tmp_path_factory: pytest.TempPathFactory) -> P
 def big_page(make_report: Callable[..., ReportData], tmp_path_factory: pytest.TempPathFactory) -> Path:
     names = [f"reviewer number {n} {'x' * (n * 6)}" for n in range(12)]
     path: Path = tmp_path_factory.mktemp("report") / "big.html"
-    path.write_text(render(make_report(names, n=30, said=6)), encoding="utf-8")
+    path.write_text("".join(render(make_report(names, n=30, said=6))), encoding="utf-8")
     return path
 
 
@@ -123,7 +123,7 @@ def test_payloads_in_every_field_run_nothing(browser: Any, small: ReportData, tm
     data = hostile(small)
     assert any("<script>" in s.system for s in data.leaderboards[0].systems), "the names carry payloads"
     path = tmp_path / "hostile.html"
-    path.write_text(render(data), encoding="utf-8")
+    path.write_text("".join(render(data)), encoding="utf-8")
     with opened(browser, path, viewport={"width": 390, "height": 800}) as (page, noise):
         page.evaluate("() => document.querySelectorAll('details').forEach(d => d.open = true)")
         page.evaluate(

@@ -8,12 +8,16 @@ from pathlib import Path
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.compare.slices import tier_slice
+from reviewgauge.analysis.compare.worst import worst_cases
 from reviewgauge.analysis.stats.score_table import stated_facets
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_named
+from reviewgauge.core.stored import chained
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
+
+MOST_REVIEWS = 2_000  # on the page: about 30 MB
 
 
 class ReportResult(Record):
@@ -32,15 +36,22 @@ def report(
     metric: str | None = None,
     slices: Sequence[str] = (),
     title: str = "",
+    changes: int | None = None,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> ReportResult:
     """Write the report of one or more runs of one benchmark to `out`.
 
-    `slices` are facts and facets to break down by; by default those with two to twelve values.
+    `slices` are facts and facets to break down by; by default those with two to twelve values. It shows at most
+    `changes` changes, those that cost the systems the most; by default as many as have 2,000 reviews.
     """
     from reviewgauge.views.report.report import ReportData, render
 
+    if changes is not None and changes < 0:
+        raise UserError(f"changes must be 0 or more, got {changes}")
+    path = Path(out)
+    if path.is_dir():
+        raise UserError(f"{path} is a folder", remedy="give a file name such as report.html")
     entries = read_scored_runs(runs, metric)
     boards, tables = [], []
     for scored in entries:
@@ -62,7 +73,7 @@ def report(
         **{f"library {name}": version for name, version in manifest.libraries.items()},
     }
     first = entries[0]
-    page = render(
+    pieces = render(
         ReportData(
             title=title or f"Code review on {manifest.dataset}",
             created=manifest.created.strftime("%Y-%m-%d %H:%M UTC"),
@@ -70,15 +81,21 @@ def report(
             comparisons=tables,
             cases=first.cases,
             outcomes=first.outcomes,
-            scores=[score for scored in entries for score in scored.scores],
+            scores=chained([scored.scores for scored in entries]),
             facts=facts,
+            shown=_shown(first, changes),
         )
-    ).encode("utf-8", "replace")
-    path = Path(out)
-    if path.is_dir():
-        raise UserError(f"{path} is a folder", remedy="give a file name such as report.html")
-    write_named(path, page)
-    return ReportResult(path=str(path), bytes=len(page), systems=len(boards[0].systems), cases=len(first.cases))
+    )
+    size = write_named(path, (piece.encode() for piece in pieces))
+    return ReportResult(path=str(path), bytes=size, systems=len(boards[0].systems), cases=len(first.cases))
+
+
+def _shown(run: ScoredRun, changes: int | None) -> list[int] | None:
+    """The positions of the cases to show; None for all."""
+    cases = len(run.cases)
+    if changes is None:
+        changes = MOST_REVIEWS * cases // max(1, len(run.outcomes))
+    return None if changes >= cases else worst_cases(run, changes)
 
 
 def telling_slices(run: ScoredRun) -> list[str]:

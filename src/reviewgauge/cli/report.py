@@ -18,6 +18,11 @@ from reviewgauge.views.terminal.closing import count
 @click.option("-o", "--out", required=True, type=click.Path(dir_okay=False), help="The HTML file to write.")
 @click.option("--metric", help="Only this metric (default: all that the runs were scored with).")
 @click.option("--slice", "slices", multiple=True, help="Break down by a fact or facet; may be given again.")
+@click.option(
+    "--changes",
+    type=click.IntRange(min=0),
+    help="Show at most this many, the costliest first [default: 2,000 reviews].",
+)
 @click.option("--title", default="", help="The heading of the report.")
 @click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
 @seed_option

@@ -9,8 +9,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -178,16 +178,20 @@ def write_whole(path: Path, data: bytes) -> None:
         out.write(data)
 
 
-def write_named(path: Path, data: bytes) -> None:
+def write_named(path: Path, data: bytes | Iterable[bytes]) -> int:
     """Write a file that the user named: whole or not at all; a pipe or a device is written to directly.
+
+    `data` may come in pieces. Returns the number of bytes.
 
     A link to one in a folder that may be somebody else's is replaced, as a link to a file is.
     """
     ours = not path.is_symlink() or path.is_relative_to("/dev")  # /dev/stdout is a link
     if ours and path.exists() and not path.is_file():
-        path.write_bytes(data)
+        opened: AbstractContextManager[BinaryIO] = path.open("wb")
     else:
-        write_whole(path, data)
+        opened = replacing(path)
+    with opened as out:
+        return sum(map(out.write, [data] if isinstance(data, bytes) else data))
 
 
 @contextmanager

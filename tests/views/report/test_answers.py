@@ -40,7 +40,7 @@ def page(small: ReportData, case: Case, review: Review, coverage: Coverage | Non
     data = replace(
         small, leaderboards=[board], comparisons=[], cases=[case], outcomes=outcomes, scores=[score], facts={}
     )
-    html = render(data)
+    html = "".join(render(data))
     assert Page(html).open == []
     return " ".join("".join(Page(html).text).split())
 

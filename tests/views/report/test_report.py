@@ -13,7 +13,7 @@ from reviewgauge.views.report.report import ReportData, render
 
 @pytest.fixture(scope="module")
 def html(small: ReportData) -> str:
-    return render(small)
+    return "".join(render(small))
 
 
 @pytest.fixture(scope="module")
@@ -88,7 +88,7 @@ def test_figures_carry_n_level_metric_and_benchmark(small: ReportData, html: str
 
 @pytest.mark.slow
 def test_twelve_systems_on_thirty_changes_stay_under_ten_megabytes(big: ReportData) -> None:
-    text = render(big)
+    text = "".join(render(big))
     said = sum(len(o.review.comments) for o in big.outcomes if o.review)
     assert said > 11_000
     assert len(text.encode()) < 10_000_000
@@ -97,28 +97,28 @@ def test_twelve_systems_on_thirty_changes_stay_under_ten_megabytes(big: ReportDa
 def test_the_page_needs_no_library_for_its_drawings(small: ReportData, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
     monkeypatch.setitem(sys.modules, "vl_convert", None)
-    assert render(small).count("<svg") > 4
+    assert "".join(render(small)).count("<svg") > 4
 
 
 @pytest.mark.slow
 def test_a_report_of_nothing_is_a_page(small: ReportData) -> None:
-    text = render(ReportData(title="nothing", created="now", leaderboards=[]))
+    text = "".join(render(ReportData(title="nothing", created="now", leaderboards=[])))
     assert Page(text).open == []
     assert "No metric was scored." in text
     empty = small.leaderboards[0].model_copy(update={"systems": (), "slices": ()})
-    assert Page(render(replace(small, leaderboards=[empty], comparisons=[]))).open == []
+    assert Page("".join(render(replace(small, leaderboards=[empty], comparisons=[])))).open == []
 
 
 @pytest.mark.slow
 def test_two_leaderboards_do_not_clash(small: ReportData) -> None:
     other = small.leaderboards[0].model_copy(update={"metric": "hits(policy='any')"})
-    found = Page(render(replace(small, leaderboards=[small.leaderboards[0], other])))
+    found = Page("".join(render(replace(small, leaderboards=[small.leaderboards[0], other]))))
     assert [i for i, n in Counter(found.ids).items() if n > 1] == []
 
 
 @pytest.mark.slow
 def test_the_same_data_gives_the_same_page(small: ReportData, html: str) -> None:
-    assert render(small) == html
+    assert "".join(render(small)) == html
 
 
 @pytest.mark.slow
@@ -129,7 +129,7 @@ def test_the_coverage_gives_bounds_only_where_something_failed(small: ReportData
         row.model_copy(update={"system": "some-missing", "failed": 0, "missing": 5, "failures": {}}),
         row.model_copy(update={"system": "some-failed", "failed": 2, "missing": 0, "failures": {"timeout": 2}}),
     )
-    shown = render(replace(small, leaderboards=[board.model_copy(update={"systems": rows})], comparisons=[]))
+    shown = "".join(render(replace(small, leaderboards=[board.model_copy(update={"systems": rows})], comparisons=[])))
     ends = dict(re.findall(r"<bdi>(some-\w+)</bdi>.*?<td data-label=\"worst to best\">([^<]*)</td>", shown))
     assert ends["some-missing"] == "–"
     assert re.fullmatch(r"\S+ to \S+", ends["some-failed"])
@@ -141,6 +141,16 @@ def test_the_trace_of_a_review_is_shown_as_text_and_a_long_one_is_cut(small: Rep
     traced = first.review.model_copy(update={"trace": "> read <script>x</script>\n" + "y" * 30_000})
     outcomes = list(small.outcomes)
     outcomes[at] = first.model_copy(update={"review": traced})
-    html = render(replace(small, outcomes=outcomes))
+    html = "".join(render(replace(small, outcomes=outcomes)))
     assert "&gt; read &lt;script&gt;x&lt;/script&gt;\nyyyy" in html
     assert "(10,026 more characters are in the run)" in html
+
+
+def test_a_part_of_the_changes_is_shown_and_said(small: ReportData) -> None:
+    text = "".join(render(replace(small, shown=[1, 4])))
+    wanted = [f"case-{small.cases[at].id.replace('/', '-')}" for at in (1, 4)]
+    assert re.findall(r'<details class="change" id="([^"]+)"', text) == wanted
+    assert "2 of 6 changes are shown" in text
+    assert "these 6 changes" in text
+    page = Page(text)
+    assert {link[1:] for link in page.links if link.startswith("#")} <= set(page.ids)

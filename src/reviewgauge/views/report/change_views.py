@@ -18,6 +18,7 @@ from reviewgauge.core.results import (
     Pair,
     Score,
 )
+from reviewgauge.core.stored import ByKey
 from reviewgauge.views.report.answers import (
     MOST_RANKED,
     AnswerView,
@@ -32,8 +33,8 @@ from reviewgauge.views.report.answers import (
 from reviewgauge.views.report.diff_views import FileView, Mark, show_files
 from reviewgauge.views.terminal import figures
 
+Key = tuple[str, str, int]  # case, system, attempt
 LONGEST_TRACE = 20_000  # characters
-
 
 ORDER = {state: at for at, state in enumerate((*CommentState, "rejected", "scored", "unscored"))}
 EXCERPT = 110  # shown characters of a reference beside its diff line
@@ -155,17 +156,34 @@ def view_changes(
     cases: Sequence[Case], outcomes: Sequence[Outcome], scores: Sequence[Score], systems: Sequence[str], metric: str
 ) -> Iterator[ChangeView]:
     """One view for each case, in their order; of the scores those of `metric`, and the first that look at claims."""
-    by_case: dict[str, list[Outcome]] = {}
-    for outcome in outcomes:
-        by_case.setdefault(outcome.case, []).append(outcome)
-    scored = {(s.case, s.system, s.attempt): s for s in scores if s.metric == metric}
-    looks_at_claims = next((s.metric for s in scores if s.coverage is not None), "")
-    covered = {(s.case, s.system, s.attempt): s for s in scores if s.coverage and s.metric == looks_at_claims}
+    anchors = anchors_of(cases)
+    by_case: dict[str, list[int]] = {}
+    for at, outcome in enumerate(outcomes):
+        if outcome.case in anchors:
+            by_case.setdefault(outcome.case, []).append(at)
+    scored: dict[Key, int] = {}
+    covered: dict[Key, int] = {}
+    looks_at_claims = ""
+    for at, score in enumerate(scores):
+        key = (score.case, score.system, score.attempt)
+        if score.case not in anchors:
+            continue
+        if score.metric == metric:
+            scored[key] = at
+        if score.coverage is not None and score.metric == (looks_at_claims := looks_at_claims or score.metric):
+            covered[key] = at
     index = {system: at for at, system in enumerate(systems)}
-    used: set[str] = set()
     for number, case in enumerate(cases, 1):
-        rows = sorted(by_case.get(case.id, []), key=lambda o: (index.get(o.system, len(index)), o.attempt))
-        yield _Builder(number, _slug(case.id, used), case, index).build(rows, scored, covered)
+        own = map(outcomes.__getitem__, by_case.get(case.id, ()))
+        rows = sorted(own, key=lambda o: (index.get(o.system, len(index)), o.attempt))
+        builder = _Builder(number, anchors[case.id], case, index)
+        yield builder.build(rows, ByKey(scored, scores), ByKey(covered, scores))
+
+
+def anchors_of(cases: Iterable[Case]) -> dict[str, str]:
+    """The anchor of each change on the page, by the id of its case."""
+    used: set[str] = set()
+    return {case.id: _slug(case.id, used) for case in cases}
 
 
 def _slug(case_id: str, used: set[str]) -> str:
@@ -192,8 +210,8 @@ class _Builder:
     def build(
         self,
         outcomes: Sequence[Outcome],
-        scored: Mapping[tuple[str, str, int], Score],
-        covered: Mapping[tuple[str, str, int], Score],
+        scored: Mapping[Key, Score],
+        covered: Mapping[Key, Score],
     ) -> ChangeView:
         keys = [(outcome.case, outcome.system, outcome.attempt) for outcome in outcomes]
         columns = [

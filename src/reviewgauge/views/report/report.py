@@ -16,9 +16,10 @@ from markupsafe import Markup
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.judge_check import JudgeReport
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, SliceSummary
-from reviewgauge.core.results import FailureKind, Outcome, Score
+from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
+from reviewgauge.core.stored import Lazy
 from reviewgauge.views.report import plots
-from reviewgauge.views.report.change_views import ChangeView, anchoring_words, place_of, view_changes
+from reviewgauge.views.report.change_views import anchoring_words, anchors_of, place_of, view_changes
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.judge_tables import footnotes, gate_line, headline, sections
 from reviewgauge.views.terminal.leaderboards import answer, found
@@ -31,6 +32,11 @@ def render_page(template: str, styles: Sequence[str], words: Mapping[str, object
 
     `styles` are joined into the page's style element.
     """
+    return "".join(_pieces(template, styles, words, **data))
+
+
+def _pieces(template: str, styles: Sequence[str], words: Mapping[str, object], **data: object) -> Iterator[str]:
+    """The same page in pieces: what the template goes through one by one is not held in memory."""
     environment = _environment()
     style = "\n".join(_asset(environment, name) for name in styles)
     script = _asset(environment, SCRIPT)
@@ -38,10 +44,9 @@ def render_page(template: str, styles: Sequence[str], words: Mapping[str, object
         f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    page = environment.get_template(template, globals=dict(words)).render(
-        style=Markup(style), script=Markup(script), policy=policy, **data
-    )
-    return page.encode("utf-8", "replace").decode("utf-8")
+    page = environment.get_template(template, globals=dict(words))
+    for piece in page.generate(style=Markup(style), script=Markup(script), policy=policy, **data):
+        yield piece.encode("utf-8", "replace").decode("utf-8")
 
 
 def judge_page(report: JudgeReport) -> str:
@@ -102,13 +107,15 @@ def _digest(text: str) -> str:
 
 WIDE, NARROW, SMALL = 520, 326, 326  # widths of figures in pixels
 MOST_PANELS = 12  # slices of one fact drawn as panels; the table has all
+MOST_TROUBLES = 1_000  # failures that are listed; the run has all
 
 
 @dataclass(frozen=True)
 class ReportData:
     """The contents of the report. `facts` of the manifest are shown unchanged and must not hold secrets.
 
-    The first leaderboard is the main one; changes show the matchings of the first metric that has any.
+    The first leaderboard is the main one; changes show the matchings of the first metric that has any. `shown` are the
+    positions of the cases that are shown as changes, None for all.
     """
 
     title: str
@@ -119,6 +126,7 @@ class ReportData:
     outcomes: Sequence[Outcome] = ()
     scores: Sequence[Score] = ()
     facts: Mapping[str, str] = field(default_factory=dict)
+    shown: Sequence[int] | None = None
 
 
 class Trouble(NamedTuple):
@@ -162,13 +170,15 @@ class BoardView:
     answer: str
 
 
-def render(data: ReportData) -> str:
-    """The report as one HTML document that needs no network and no other file."""
+def render(data: ReportData) -> Iterator[str]:
+    """The report as one HTML document that needs no network and no other file, in pieces."""
     boards = [_board_view(data, board, f"b{number}") for number, board in enumerate(data.leaderboards, 1)]
-    metric = _matched_metric(data)
+    matched = list(dict.fromkeys(score.metric for score in data.scores if score.matching is not None))
+    metric = _matched_metric(data, matched)
     systems = _systems(data)
-    changes = list(view_changes(data.cases, data.outcomes, data.scores, systems, metric))
-    return render_page(
+    cases = data.cases if data.shown is None else Lazy.of(data.shown, data.cases.__getitem__)
+    troubles = list(_troubles(data, anchors_of(cases)))
+    return _pieces(
         "report.html.j2",
         styles=("report.css",),
         words=_words(),
@@ -176,10 +186,13 @@ def render(data: ReportData) -> str:
         boards=boards,
         metric=metric,
         systems=systems,
-        changes=changes,
-        repos=sorted({case.change.repo for case in data.cases}),
-        troubles=list(_troubles(data, changes)),
-        matched=any(score.matching is not None for score in data.scores),
+        changes=view_changes(cases, data.outcomes, data.scores, systems, metric),
+        shown=len(cases),
+        changes_title="Every change" if len(cases) == len(data.cases) else "The costliest changes",
+        repos=sorted({case.change.repo for case in cases}),
+        troubles=troubles[:MOST_TROUBLES],
+        more_troubles=len(troubles[MOST_TROUBLES:]),
+        matched=bool(matched),
     )
 
 
@@ -255,9 +268,8 @@ def _panels(board: Leaderboard, reading: str, pieces: Sequence[SliceSummary], na
 # --- changes -------------------------------------------------------------------------------------------------------
 
 
-def _matched_metric(data: ReportData) -> str:
+def _matched_metric(data: ReportData, having: Sequence[str]) -> str:
     """The metric whose matchings the changes show: the first leaderboard's that has any, else any."""
-    having = dict.fromkeys(s.metric for s in data.scores if s.matching is not None)
     for board in data.leaderboards:
         if board.metric in having:
             return board.metric
@@ -269,11 +281,11 @@ def _systems(data: ReportData) -> list[str]:
     return list(dict.fromkeys([*ranked, *(o.system for o in data.outcomes)]))
 
 
-def _troubles(data: ReportData, changes: Sequence[ChangeView]) -> Iterator[Trouble]:
-    anchors = {view.case.id: view.anchor for view in changes}
-    reviews = {(o.case, o.system, o.attempt): o.failure for o in data.outcomes}
+def _troubles(data: ReportData, anchors: Mapping[str, str]) -> Iterator[Trouble]:
+    reviews: dict[tuple[str, str, int], Failure] = {}
     for outcome in data.outcomes:
         if f := outcome.failure:
+            reviews[outcome.case, outcome.system, outcome.attempt] = f
             yield Trouble(anchors.get(outcome.case), outcome.case, outcome.system, "review", f.kind, f.message)
     for score in data.scores:
         if (f := score.failure) and f != reviews.get((score.case, score.system, score.attempt)):
