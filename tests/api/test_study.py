@@ -21,23 +21,18 @@ from reviewgauge.core.reports.study import Estimate
 from reviewgauge.engine.run.journal import Lock
 from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.models.fake.server import FakeServer
+from small_studies import SMALL, enter_study, made_files, write_bench
 
-TEXT = """
+TEXT = f"""
 title = "which model?"
 attempts = 2
 metrics = ["hits", "points(model='fake:rules')"]
 [axes]
-model = { steady = "fake:rules", fickle = "fake:fickle-30" }
-[[benchmark]]
-name = "small"
-data = "bench.jsonl"
+model = {{ steady = "fake:rules", fickle = "fake:fickle-30" }}
 [[reviewer]]
-name = "{model}"
-spec = 'prompt(model="{model}", scope="change")'
-[[reviewer]]
-spec = "parrot"
-[[table]]
-kind = "leaderboard"
+name = "{{model}}"
+spec = 'prompt(model="{{model}}", scope="change")'
+{SMALL}
 [[table]]
 kind = "overlap"
 of = "attempts"
@@ -50,20 +45,12 @@ metric = "points"
 
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    write_bench(tmp_path)
-    (tmp_path / "study.toml").write_text(TEXT)
+    enter_study(tmp_path, monkeypatch, TEXT, small_cases(8))
     return tmp_path
 
 
-def write_bench(folder: Path, cases: int = 8) -> None:
-    (folder / "bench.jsonl").write_bytes(b"".join(fickle_case(number, 4).to_line() for number in range(cases)))
-
-
-def written(out: Path) -> dict[str, bytes]:
-    files = [*sorted((out / "tables").iterdir()), out / "report.html", out / "study.json"]
-    return {path.name: path.read_bytes() for path in files}
+def small_cases(count: int) -> list[Case]:
+    return [fickle_case(number, 4) for number in range(count)]
 
 
 def made(result: StudyResult) -> dict[str, dict[str, str]]:
@@ -93,10 +80,10 @@ def test_killed_at_random_points_the_tables_are_the_same(here: Path) -> None:
     assert killed >= 3
     found = study("study.toml", out="killed", resamples=50)
     assert found.ok
-    assert written(here / "killed") == written(here / "whole")
+    assert made_files(here / "killed") == made_files(here / "whole")
     assert study("study.toml", out="killed", resamples=50).calls == 0
     study("study.toml", out="alone", resamples=50, workers=1)
-    assert written(here / "alone") == written(here / "whole")
+    assert made_files(here / "alone") == made_files(here / "whole")
 
 
 def recorded(out: Path) -> int:
@@ -154,11 +141,11 @@ def test_a_budget_that_ends_in_the_middle_keeps_what_was_paid_for(here: Path) ->
 
 def test_changed_data_another_study_and_foreign_folders_are_named(here: Path) -> None:
     study("study.toml", out="out", resamples=50)
-    before = written(here / "out")
-    write_bench(here, cases=9)
+    before = made_files(here / "out")
+    write_bench(here, small_cases(9))
     with pytest.raises(UserError, match=r"the benchmark 'small' is another than that of out.*: the data changed since"):
         study("study.toml", out="out")
-    write_bench(here)
+    write_bench(here, small_cases(8))
     (here / "study.toml").write_text(TEXT.replace("fickle-30", "fickle-31"))
     with pytest.raises(UserError, match=r"the reviewer 'fickle' was .*fickle-30.*, and is .*fickle-31.* now"):
         study("study.toml", out="out")
@@ -173,7 +160,7 @@ def test_changed_data_another_study_and_foreign_folders_are_named(here: Path) ->
     (here / "other" / "letter.txt").write_text("mine")
     with pytest.raises(UserError, match=r"other is not the folder of a study: it holds letter\.txt"):
         study("study.toml", out="other")
-    assert written(here / "out") == before
+    assert made_files(here / "out") == before
 
 
 def test_cells_that_are_one_reviewer_share_its_reviews(here: Path) -> None:

@@ -9,24 +9,19 @@ from pathlib import Path
 import pytest
 
 from fickle_changes import fickle_case
+from reviewgauge.api.studies.plan import plan_study
 from reviewgauge.api.study import find_study
-from reviewgauge.api.study_plan import plan_study
 from reviewgauge.cli.main import main
 from reviewgauge.core.study import read_study
 from reviewgauge.core.trust import FromFile
+from small_studies import SMALL, write_bench
 
-TEXT = """
+TEXT = f"""
 title = "small"
 metrics = ["hits"]
-[[benchmark]]
-name = "small"
-data = "bench.jsonl"
-[[reviewer]]
-spec = "parrot"
+{SMALL}
 [[reviewer]]
 spec = "silent"
-[[table]]
-kind = "leaderboard"
 """
 SHIPPED = sorted(e.name.removesuffix(".toml") for e in (resources.files("reviewgauge") / "studies").iterdir())
 
@@ -34,7 +29,7 @@ SHIPPED = sorted(e.name.removesuffix(".toml") for e in (resources.files("reviewg
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "bench.jsonl").write_bytes(b"".join(fickle_case(number, 4).to_line() for number in range(3)))
+    write_bench(tmp_path, (fickle_case(number, 4) for number in range(3)))
     (tmp_path / "s.toml").write_text(TEXT)
     return tmp_path
 

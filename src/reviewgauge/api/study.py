@@ -15,10 +15,10 @@ from pydantic import Field
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.study.material import Contender, Material
 from reviewgauge.analysis.study.tables import study_tables
-from reviewgauge.api.study_cells import StudyWork, Within
-from reviewgauge.api.study_estimate import estimate as estimate_study
-from reviewgauge.api.study_estimate import name_of
-from reviewgauge.api.study_plan import RUNS, TRUST, BenchmarkPlan, plan_study
+from reviewgauge.api.studies.cells import StudyWork, Within
+from reviewgauge.api.studies.estimate import estimate as estimate_study
+from reviewgauge.api.studies.estimate import name_of
+from reviewgauge.api.studies.plan import RUNS, TRUST, BenchmarkPlan, plan_study
 from reviewgauge.api.validate import validate
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError, one_line

@@ -29,6 +29,7 @@ from reviewgauge.metrics.bleu import Bleu
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.reviewers.parrot import Parrot
 from reviewgauge.reviewers.prompt import Prompt
+from small_studies import SMALL, enter_study, made_files
 
 TOYS = Path(__file__).parents[2] / "toys"
 CASES = 240
@@ -92,18 +93,12 @@ def test_a_cluster_of_which_a_node_dies_gives_what_one_thread_and_two_give(clust
     assert len(many.outcomes()) == 2 * CASES
 
 
-STUDY = """
+STUDY = f"""
 title = "the same everywhere"
 metrics = ["hits", "chrf"]
-[[benchmark]]
-name = "small"
-data = "bench.jsonl"
 [[reviewer]]
 spec = 'prompt(model="fake:rules", scope="change")'
-[[reviewer]]
-spec = "parrot"
-[[table]]
-kind = "leaderboard"
+{SMALL}
 [[table]]
 kind = "overlap"
 """
@@ -114,10 +109,7 @@ kind = "overlap"
 def test_the_tables_of_a_study_are_the_same_to_the_byte(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "bench.jsonl").write_bytes(b"".join(case.to_line() for case in make_cases(600)))
-    (tmp_path / "study.toml").write_text(STUDY)
+    enter_study(tmp_path, monkeypatch, STUDY, make_cases(600))
     killed: list[str] = []
 
     def kill(done: int, total: int, what: str) -> None:
@@ -131,12 +123,7 @@ def test_the_tables_of_a_study_are_the_same_to_the_byte(
     assert killed, "the node died in the middle"
     cluster.spare = cluster.add_node(num_cpus=1)
     cluster.wait_for_nodes()
-    assert tables(tmp_path / "one") == tables(tmp_path / "two") == tables(tmp_path / "many")
-
-
-def tables(out: Path) -> dict[str, bytes]:
-    files = [*sorted((out / "tables").iterdir()), out / "report.html", out / "study.json"]
-    return {path.name: path.read_bytes() for path in files}
+    assert made_files(tmp_path / "one") == made_files(tmp_path / "two") == made_files(tmp_path / "many")
 
 
 @pytest.mark.processes

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from reviewgauge.api.review import naming_code_of, teach_all
-from reviewgauge.api.study_plan import BenchmarkPlan, Entrant
+from reviewgauge.api.studies.plan import BenchmarkPlan, Entrant
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.reports.study import CellCost, Estimate, Trouble

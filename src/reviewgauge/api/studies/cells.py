@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from reviewgauge.api.review import ReviewResult, review
-from reviewgauge.api.study_plan import BenchmarkPlan, Entrant
+from reviewgauge.api.studies.plan import BenchmarkPlan, Entrant
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.study import Trouble
