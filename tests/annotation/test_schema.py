@@ -34,12 +34,14 @@ options = [{ value = "yes" }, { value = "no" }]
 
 
 def test_the_shipped_schemas_are_read() -> None:
-    assert shipped_schemas() == ["claims", "comments", "findings", "grade", "hits", "points", "quality"]
+    names = ["audit", "claims", "comments", "findings", "grade", "hits", "points", "quality", "reports"]
+    assert shipped_schemas() == names
     for name in shipped_schemas():
         schema = load_schema(name)
         assert schema.name == name
         assert schema.guidelines.strip()
-        assert check_answers(schema, answers_for(schema, 2), 2)
+        kinds = ["known", "listed"]
+        assert check_answers(schema, answers_for(schema, kinds), kinds)
 
 
 def test_a_schema_of_ones_own(tmp_path: Path) -> None:
@@ -74,7 +76,7 @@ def test_an_unknown_schema_names_the_known() -> None:
 
 def test_a_question_is_asked_only_where_its_condition_holds() -> None:
     schema = load_schema("claims")
-    wrong = Answer(part=0, dimension="claim", value="incorrect")
+    wrong = Answer(part=0, dimension="accuracy", value="incorrect")
     why = Answer(part=0, dimension="error", value="comprehension")
     with pytest.raises(UserError, match="error is not answered for part 1"):
         check_answers(schema, [wrong], 1)
@@ -93,7 +95,7 @@ def test_relevance_outside_of_the_other_two_is_warned_of() -> None:
 def test_raters_disagree_beyond_the_tolerance() -> None:
     quality, claims = load_schema("quality"), load_schema("claims")
     one, two = (answers_for(quality, 1, choice) for choice in (0, 2))
-    assert disagree(quality, [one, two]) == ["con", "comp", "rel"]
+    assert disagree(quality, [one, two]) == ["addressed", "con", "comp", "rel"]
     near = [answer.model_copy(update={"value": 2}) if answer.dimension == "con" else answer for answer in one]
     assert disagree(quality, [one, near]) == []
     missing = [*answers_for(claims, 2), Answer(dimension="missing", value="The timeout is halved.")]

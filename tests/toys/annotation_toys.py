@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -64,7 +64,7 @@ def desk_of(database: Database, project: Project, name: str, role: Role = Role.R
     return Desk(database, project, add_rater(database, name, role))
 
 
-def answers_for(schema: Schema, parts: int, choice: int = 0) -> list[Answer]:
+def answers_for(schema: Schema, parts: int | Sequence[str], choice: int = 0) -> list[Answer]:
     """An answer to everything required: the `choice`-th option or step."""
     found: list[Answer] = []
     for part, question in asked(schema, parts):
@@ -84,7 +84,7 @@ def judge_all(desk: Desk, choice: int = 0, most: int = 1000) -> int:
         slot = desk.next()
         if slot is None:
             return done
-        parts = len(desk.work(slot).item.parts)
+        parts = desk.work(slot).item.kinds
         desk.submit(slot, f"judged-{desk.account.id}-{slot}", answers_for(desk.project.schema_, parts, choice))
     return most
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Iterator, Sequence
 
+from pydantic import Field
+
 from reviewgauge.annotation.schemas.schema import Parts, Schema
 from reviewgauge.core.base import Id, Prose, Record, Text
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Subject, SubjectKind
-from reviewgauge.core.records import Case, Change, Comment, Review, Span, findings
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span, findings
 from reviewgauge.repo.syntax.languages import case_language
 
 
@@ -21,22 +23,46 @@ class ShownText(Record):
     quote: Text | None = None
 
 
+class Exhibit(Record):
+    """Something to look at beside the change: what a model was shown, or the fix that a label was made from."""
+
+    title: Prose
+    text: Text = ""
+    files: tuple[ChangedFile, ...] = ()
+
+
 class Item(Record):
-    """One thing to judge. `parts` are the subjects of the questions about parts, beside `part_texts` in order."""
+    """One thing to judge. `parts` are the subjects of the questions about parts, beside `part_texts` in order.
+
+    `part_kinds` say of each which questions are about it, where they are of several kinds.
+    """
 
     subject: Subject
     parts: tuple[Subject, ...] = ()
     part_texts: tuple[ShownText, ...] = ()
+    part_kinds: tuple[str, ...] = ()
     comments: tuple[ShownText, ...] = ()
     references: tuple[ShownText, ...] = ()
+    exhibits: tuple[Exhibit, ...] = ()
     language: str = ""
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """The kind of each part, empty where there is only one."""
+        return self.part_kinds or ("",) * len(self.parts)
 
 
 class ProjectData(Record):
-    """The changes of a project by their case's id, and its items in the order of their numbers."""
+    """The changes of a project by their case's id, and its items in the order of their numbers.
+
+    `batches` are (name, size) where they are given; `places` says how many judge an item, by its place in `items`,
+    where that is not what the project says.
+    """
 
     changes: dict[Id, Change]
     items: tuple[Item, ...]
+    batches: tuple[tuple[str, int], ...] = ()
+    places: dict[int, int] = Field(default_factory=dict)
 
 
 def make_items(
@@ -101,7 +127,10 @@ def _subjects(
     elif unit is SubjectKind.COMMENT and not reviews:
         for reference in case.references:
             yield Subject(kind=unit, case=case.id, reference=reference.id), [reference], ()
-    for review in reviews if unit is not SubjectKind.CHANGE else ():
+    elif unit is SubjectKind.CLAIM:
+        for claim in case.claims:
+            yield Subject(kind=unit, case=case.id, claim=claim.id), [Comment(id=claim.id, body=claim.body)], ()
+    for review in reviews if unit not in (SubjectKind.CHANGE, SubjectKind.CLAIM) else ():
         of_review = Subject(kind=SubjectKind.REVIEW, case=case.id, system=review.system, attempt=review.attempt)
         if unit is SubjectKind.REVIEW:
             yield of_review, review.comments, ()

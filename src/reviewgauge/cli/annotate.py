@@ -158,7 +158,7 @@ def export_command(database: str, project: str | None, out: str, as_json: bool) 
 def import_command(database: str, labels: str, project: str | None, as_json: bool) -> None:
     """Add the judgements of a file of LABELS to a project, all of them or none."""
     with store(database) as opened:
-        from reviewgauge.annotation.labels import import_labels
+        from reviewgauge.annotation.label_import import import_labels
         from reviewgauge.annotation.store.projects import find_project
 
         done = import_labels(opened, find_project(opened, project), Path(labels))

@@ -46,7 +46,11 @@ class Subject(Record):
 
 
 class Label(Record):
-    """One judgement by one rater about one subject in one dimension. Recorded verdicts of judges are Labels too."""
+    """One judgement by one rater about one subject in one dimension. Recorded verdicts of judges are Labels too.
+
+    `at` is in seconds since 1970, `guidelines` the version that was judged by, and `written_by` who wrote down what
+    several agreed on.
+    """
 
     subject: Subject
     rater: str
@@ -59,6 +63,9 @@ class Label(Record):
     reason: Text | None = None
     seconds: float | None = None
     consensus: bool = False
+    at: float | None = None
+    guidelines: int | None = None
+    written_by: str | None = None
 
 
 def adds_claim(label: Label) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse, Response
@@ -63,7 +63,7 @@ def judge(visit: Visit) -> Response:
         elif action == "no_consensus":
             desk.no_consensus(slot, reason)
         else:
-            answers = list(_answers(desk.project.schema_, len(work.item.parts), visit.form))
+            answers = list(_answers(desk.project.schema_, work.item.kinds, visit.form))
             notes = warnings(desk.project.schema_, answers)
             if notes and not visit.field("confirmed"):
                 return _judge(visit, work, given, reason, key=key, notes=notes)
@@ -100,7 +100,8 @@ def _judge(
         part=change.part,
         parts=change.parts,
         split=view == "split",
-        asked=list(asked(schema, len(item.parts))),
+        asked=list(asked(schema, item.kinds)),
+        exhibits=[(one, show_change(one.files, (), split=view == "split").files) for one in item.exhibits],
         given=given,
         reason=reason,
         key=key,
@@ -112,9 +113,9 @@ def _judge(
     )
 
 
-def _answers(schema: Schema, parts: int, form: Mapping[str, list[str]]) -> Iterator[Answer]:
+def _answers(schema: Schema, kinds: Sequence[str], form: Mapping[str, list[str]]) -> Iterator[Answer]:
     """The answers in a form; an empty field is none."""
-    for part, question in asked(schema, parts):
+    for part, question in asked(schema, kinds):
         values = [value for value in form.get(f"q:{part}:{question.dimension}", []) if value.strip()]
         if question.kind is QuestionKind.MANY and values:
             values = [",".join(values)]

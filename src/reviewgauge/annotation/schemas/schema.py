@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -42,6 +43,7 @@ class Parts(StrEnum):
     CLAIMS = "claims"
     REFERENCES = "references"
     PHRASINGS = "phrasings"  # of a pooled finding: comments and references that may say the same
+    POINTS = "points"  # the known points of a change, and those listed in a report: `about` tells them apart
 
 
 class Option(Record):
@@ -60,12 +62,15 @@ class Condition(Record):
 
 
 class Question(Record):
-    """One question. `each` asks it of every part; `decides` means that raters who differ in it disagree."""
+    """One question. `each` asks it of every part, or of the parts of one kind; raters who differ in one that `decides`
+    disagree.
+    """
 
     dimension: Name
     text: str
     kind: QuestionKind = QuestionKind.CHOICE
     each: bool = False
+    about: Literal["", "known", "listed"] = ""
     options: tuple[Option, ...] = ()
     low: int = 1
     high: int = 5
@@ -83,16 +88,44 @@ class Question(Record):
                 raise ValueError("needs two options or more, with different values")
             if any("," in value for value in values):
                 raise ValueError("an option's value must not hold a comma")
+            if len({value.casefold() for value in values}) < len(values):
+                raise ValueError("two options differ only in capitals")
+            if len({_is_number(value) for value in values}) > 1:
+                raise ValueError("some options are numbers and some are words")
         elif self.options:
             raise ValueError(f"a question of kind {self.kind} has no options")
         if self.kind is QuestionKind.SCALE and not 1 <= self.high - self.low < LONGEST_SCALE:
             raise ValueError(f"a scale has 2 to {LONGEST_SCALE} steps")
         return self
 
+    def label_value(self, value: Fact) -> Fact:
+        """An answer as the value of a label: a number where the options are numbers."""
+        if self.kind is not QuestionKind.CHOICE or not _is_number(self.options[0].value):
+            return value
+        found = float(value)
+        return int(found) if found.is_integer() else found
+
+    def answer_value(self, value: Fact) -> Fact:
+        """The answer that a label's value stands for."""
+        if self.kind is QuestionKind.MANY:
+            return ",".join(part.strip() for part in str(value).split(","))
+        if self.kind is QuestionKind.SCALE:
+            return int(value) if isinstance(value, float) and value.is_integer() else value
+        if isinstance(value, str):
+            return value
+        return next(
+            (one.value for one in self.options if _is_number(one.value) and float(one.value) == value), str(value)
+        )
+
     @property
     def counts(self) -> bool:
         """Whether raters who answer it differently disagree."""
         return self.decides and self.kind in (QuestionKind.SCALE, QuestionKind.CHOICE)
+
+
+def _is_number(value: str) -> bool:
+    """Whether a table's reader takes the value for a number."""
+    return re.fullmatch(r"[+-]?[0-9.]+", value) is not None
 
 
 class Between(Record):
@@ -123,6 +156,8 @@ class Schema(Record):
         if len(set(names)) < len(names):
             raise ValueError("two questions have one dimension")
         for question in self.questions:
+            if question.about and not question.each:
+                raise ValueError(f"{question.dimension} is about one kind of part, and is not asked of each")
             if question.each and self.parts is Parts.NONE:
                 raise ValueError(f"{question.dimension} is asked of each part, and the items have no parts")
             if question.when is not None and question.when.dimension not in names:
@@ -188,21 +223,27 @@ def parse_schema(raw: bytes, source: str) -> Schema:
 # --- answers -------------------------------------------------------------------------------------------------------
 
 
-def check_answers(schema: Schema, answers: Iterable[Answer], parts: int) -> tuple[Answer, ...]:
-    """The answers in the schema's order. Raises UserError for a wrong, doubled or missing one."""
+def check_answers(
+    schema: Schema, answers: Iterable[Answer], parts: int | Sequence[str], *, whole: bool = True
+) -> tuple[Answer, ...]:
+    """The answers in the schema's order, all of them where they are `whole`. `parts`: how many, or the kind of each.
+
+    Raises UserError for a wrong, doubled or missing one.
+    """
+    kinds = _kinds(parts)
     found: dict[tuple[int, str], list[Answer]] = {}
     for answer in answers:
         question = schema.question(answer.dimension)
-        if question is None or (answer.part == ITEM) == question.each or not ITEM <= answer.part < parts:
+        if question is None or not _fits(question, answer.part, kinds):
             raise UserError(f"there is no question {answer.dimension!r} about part {answer.part}")
         found.setdefault((answer.part, answer.dimension), []).append(answer)
     values = {place: str(given[0].value) for place, given in found.items()}
     ordered: list[Answer] = []
-    for part, question in asked(schema, parts):
+    for part, question in asked(schema, kinds):
         given = found.get((part, question.dimension), [])
         if not is_asked(question, part, values):
             given = []
-        elif question.required and not given and question.kind is not QuestionKind.LIST:
+        elif whole and question.required and not given and question.kind is not QuestionKind.LIST:
             raise UserError(f"{question.dimension} is not answered" + (f" for part {part + 1}" if part >= 0 else ""))
         if len(given) > (MOST_ADDED if question.kind is QuestionKind.LIST else 1):
             raise UserError(f"{question.dimension} has {len(given)} answers")
@@ -210,11 +251,22 @@ def check_answers(schema: Schema, answers: Iterable[Answer], parts: int) -> tupl
     return tuple(ordered)
 
 
-def asked(schema: Schema, parts: int) -> Iterator[tuple[int, Question]]:
+def asked(schema: Schema, parts: int | Sequence[str]) -> Iterator[tuple[int, Question]]:
     """Every question with the place that it is asked of: those about parts first, part by part."""
-    for part in range(parts):
-        yield from ((part, question) for question in schema.questions if question.each)
+    for part, kind in enumerate(_kinds(parts)):
+        yield from ((part, one) for one in schema.questions if one.each and one.about in ("", kind))
     yield from ((ITEM, question) for question in schema.questions if not question.each)
+
+
+def _fits(question: Question, part: int, kinds: Sequence[str]) -> bool:
+    """Whether a question may be answered of a part, or of the item."""
+    if not question.each:
+        return part == ITEM
+    return 0 <= part < len(kinds) and question.about in ("", kinds[part])
+
+
+def _kinds(parts: int | Sequence[str]) -> Sequence[str]:
+    return [""] * parts if isinstance(parts, int) else parts
 
 
 def is_asked(question: Question, part: int, values: Mapping[tuple[int, str], str]) -> bool:

@@ -231,7 +231,7 @@ class Desk:
             if known is not None:
                 return Saved(judgement=known.id, slot=known.slot, again=True)
             row = self._row(connection, slot)  # as it is now that nobody else changes it
-            checked = check_answers(self.project.schema_, given, len(Item.model_validate(row.item).parts))
+            checked = check_answers(self.project.schema_, given, Item.model_validate(row.item).kinds)
             place = self._place(connection, row)
             before = votes.own(connection, self.account, place)
             if (before.version if before else 0) != replaces:

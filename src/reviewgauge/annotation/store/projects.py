@@ -58,15 +58,22 @@ def add_items(connection: sql.Connection, project: Project, data: ProjectData) -
         for table in (batches, items)
     )
     found: list[int] = []
-    for start in range(0, len(data.items), project.schema_.batch):
+    start = 0
+    for called, size in data.batches or _batches(len(data.items), project.schema_.batch):
         batch_number += 1
-        values = {"project": project.id, "number": batch_number, "compared": False}
+        values = {"project": project.id, "number": batch_number, "name": called, "compared": False}
         batch = _inserted(connection, batches, values)
-        for at, item in enumerate(data.items[start : start + project.schema_.batch], number + start + 1):
-            row = {"project": project.id, "batch": batch, "number": at, "item": _json(item)}
+        for at, item in enumerate(data.items[start : start + size], start):
+            row = {"project": project.id, "batch": batch, "number": number + at + 1, "item": _json(item)}
             found.append(_inserted(connection, items, {**row, "language": item.language, "round": INDEPENDENT}))
-            open_slots(connection, found[-1], INDEPENDENT, range(project.raters))
+            open_slots(connection, found[-1], INDEPENDENT, range(data.places.get(at, project.raters)))
+        start += size
     return found
+
+
+def _batches(items: int, size: int) -> list[tuple[str, int]]:
+    """Batches without names, all of one size but the last."""
+    return [("", min(size, items - start)) for start in range(0, items, size)]
 
 
 def find_project(database: Database, name: str | None = None) -> Project:

@@ -13,7 +13,8 @@ from reviewgauge.core.errors import UserError
 def open_slots(connection: sql.Connection, item: int, round_: str, places: range) -> None:
     """Add free slots to an item."""
     free = {"item": item, "round": round_, "lease": 0.0, "opened": 0.0, "done": False}
-    connection.execute(slots.insert(), [{**free, "place": place} for place in places])
+    if places:
+        connection.execute(slots.insert(), [{**free, "place": place} for place in places])
 
 
 def free_place(connection: sql.Connection, item: int, round_: str) -> int:
@@ -27,7 +28,9 @@ def free_place(connection: sql.Connection, item: int, round_: str) -> int:
     if found is None and round_ != INDEPENDENT:
         raise UserError("somebody else has taken this over", remedy="take the next one")
     if found is None:
-        last = connection.execute(sql.select(sql.func.max(slots.c.place)).where(of_item)).scalar_one()
+        last = connection.execute(
+            sql.select(sql.func.coalesce(sql.func.max(slots.c.place), -1)).where(of_item)
+        ).scalar_one()
         open_slots(connection, item, round_, range(last + 1, last + 2))
         found = connection.execute(sql.select(slots.c.id).where(of_item, slots.c.place == last + 1)).scalar_one()
     return int(found)

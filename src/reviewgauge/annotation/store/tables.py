@@ -116,6 +116,7 @@ batches = Table(
     Column("id", Integer, primary_key=True),
     Column("project", ForeignKey("projects.id"), nullable=False),
     Column("number", Integer, nullable=False),
+    Column("name", String(200), nullable=False, server_default=""),  # what recorded labels call it
     Column("compared", Boolean, nullable=False),  # whether its independent round has ended
     UniqueConstraint("project", "number"),
 )

@@ -32,7 +32,7 @@ from reviewgauge.core.results import Drop
 REQUIRED = ("rater", "dimension", "value")
 COLUMNS = (
     *("id", "case", "system", "attempt", "comment", "reference", "claim", *REQUIRED),
-    *("kind", "batch", "round", "confidence", "reason", "seconds", "consensus"),
+    *("kind", "batch", "round", "confidence", "reason", "seconds", "consensus", "at", "guidelines", "written_by"),
 )
 _MOST_COLUMNS = 1000
 _DELIMITERS = (",", ";", "\t", "|")
@@ -219,13 +219,19 @@ def _rater_kind(cell: object) -> RaterKind:
 _SUBJECT = ("case", "system", "attempt", "comment", "reference", "claim")
 _READERS: Mapping[str, Callable[[object], object]] = {
     **dict.fromkeys(
-        ("case", "system", "comment", "reference", "claim", "rater", "dimension", "batch", "round", "reason"), _word
+        (
+            *("case", "system", "comment", "reference", "claim", "rater", "dimension", "batch", "round", "reason"),
+            "written_by",
+        ),
+        _word,
     ),
     "attempt": _whole,
     "kind": _rater_kind,
     "confidence": _number,
     "seconds": _number,
     "consensus": _flag,
+    "at": _number,
+    "guidelines": _whole,
 }
 
 
