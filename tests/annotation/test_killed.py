@@ -1,110 +1,39 @@
-"""The server is killed while raters hand in: what was answered is stored, once, and nobody's is another's."""
+"""The server is killed while raters hand in: benchmarks/raters.py on a smaller scale, and with a promise broken."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
+import importlib.util
 import sys
-import threading
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from pathlib import Path
+from types import ModuleType
 
 import pytest
-import sqlalchemy as sql
 
-from annotation_client import Client
-from annotation_toys import add_rater, small_project
-from reviewgauge.annotation.store import judgements as votes
-from reviewgauge.annotation.store.accounts import Account, begin_session
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.tables import judgements
 
-pytestmark = [pytest.mark.processes, pytest.mark.slow]
-RATERS, ITEMS, KILLS = 5, 24, 3
+DRILL = Path(__file__).parents[2] / "benchmarks" / "raters.py"
 
 
-@contextmanager
-def server(where: str, port: int) -> Iterator[tuple[subprocess.Popen[str], str]]:
-    """A process that serves, and its origin."""
-    words = [sys.executable, "-m", "reviewgauge", "annotate", "serve", where, "--port", str(port)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        try:
-            assert process.stdout is not None
-            line = process.stdout.readline()
-            assert line.startswith("open http"), line
-            yield process, line.split()[1].partition("/enter/")[0]
-        finally:
-            process.kill()
+@pytest.fixture(scope="module")
+def raters() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("raters_drill", DRILL)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+    return module
 
 
-def work(client: Client, acknowledged: dict[str, int], stop: threading.Event) -> None:
-    """Judge until nothing is left; send again, with the same key, what got no answer."""
-    while not stop.is_set():
-        try:
-            page = client.send("/next")
-            if page.status != 200 or not page.path.startswith("/judge/"):
-                if page.status == 200:
-                    return
-                continue
-            key, grade = page.field("key"), page.slot % 5 + 1
-            form = {"csrf": page.field("csrf"), "key": key, "replaces": "0", "q:-1:grade": grade, "reason": key}
-        except OSError:
-            time.sleep(0.05)
-            continue
-        while not stop.is_set():
-            try:
-                if client.send(page.path, form, follow=False).status == 303:
-                    acknowledged[key] = grade
-                    break
-            except OSError:
-                time.sleep(0.05)
-
-
-def test_no_judgement_is_lost_or_doubled(where: str) -> None:
-    with Database.open(where, create=True) as database:
-        project = small_project(database, count=ITEMS, raters=RATERS, batch=ITEMS)
-        raters = [add_rater(database, f"R{n}") for n in range(RATERS)]
-        acknowledged, stop = {rater.id: dict[str, int]() for rater in raters}, threading.Event()
-        clients = {rater.id: _client(database, rater) for rater in raters}
-        threads = []
-        port = 0
-        for kills in range(KILLS + 1):
-            with server(where, port) as (process, origin):
-                port = int(origin.rpartition(":")[2])
-                for rater in raters if kills == 0 else ():
-                    clients[rater.id].origin = origin
-                    words = (clients[rater.id], acknowledged[rater.id], stop)
-                    threads.append(threading.Thread(target=work, args=words, daemon=True))
-                    threads[-1].start()
-                if kills < KILLS:
-                    before = sum(map(len, acknowledged.values()))
-                    _until(lambda before=before: sum(map(len, acknowledged.values())) > before + 20)
-                    os.kill(process.pid, signal.SIGKILL)
-                else:
-                    _until(lambda: not any(thread.is_alive() for thread in threads))
-        stop.set()
-        with database.reading() as connection:
-            stored = votes.everything(connection, None, project.id)
-            assert connection.execute(sql.select(sql.func.count()).select_from(judgements)).scalar() == len(stored)
-        places = {(one.item, one.rater, one.round) for one in stored}
-        assert len(places) == len(stored)
-        assert sum(one.round == votes.INDEPENDENT for one in stored) == RATERS * ITEMS  # the rest are talks
-        for rater in raters:
-            mine = {one.client_key: one.answers[0].value for one in stored if one.rater == rater.id}
-            assert mine == acknowledged[rater.id]
-            assert all(one.reason == one.client_key for one in stored)
-
-
-def _client(database: Database, rater: Account) -> Client:
-    client = Client("")
-    client.cookies["reviewgauge_session"] = begin_session(database, rater)
-    return client
-
-
-def _until(done: object, seconds: float = 120) -> None:
-    end = time.monotonic() + seconds
-    while not done():  # type: ignore[operator]
-        assert time.monotonic() < end, "took too long"
-        time.sleep(0.02)
+@pytest.mark.processes
+@pytest.mark.slow
+def test_no_judgement_is_lost_doubled_or_seen(raters: ModuleType, where: str) -> None:
+    found, stored = raters.drill(where, raters=6, changes=20, lines=50, seconds=300, kills=2, think=0.02)
+    assert found.broken == []
+    assert found.counts["kills"] == 2
+    assert len(stored) == len(found.answered) >= 3 * 20
+    with Database.open(where) as database, database.writing() as connection:
+        connection.execute(judgements.delete().where(judgements.c.id == stored[0].id))
+    raters.check(where, found)
+    assert "is not stored" in found.broken[0]
