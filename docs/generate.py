@@ -70,6 +70,8 @@ RESULTS = {
     "agree": "AgreementReport",
     "annotate status": "ProjectStatus",
     "annotate init": "AnnotateResult",
+    "annotate pool": "PoolResult",
+    "annotate grow": "GrowResult",
     "annotate export": "AnnotateResult",
     "annotate import": "AnnotateResult",
     "plan": "Plan",

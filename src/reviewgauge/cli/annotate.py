@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reviewgauge.api.resolve import find_dataset
+from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.cli.options import from_option, json_option, seed_option
 from reviewgauge.cli.output import emit, note
 from reviewgauge.core.errors import MissingExtra, UserError
@@ -20,6 +20,7 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.annotation import AnnotateResult, ProjectStatus
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
+from reviewgauge.views.terminal.growth import grown_lines, pool_lines
 
 if TYPE_CHECKING:
     from reviewgauge.annotation.store.database import Database
@@ -166,9 +167,61 @@ def import_command(database: str, labels: str, project: str | None, as_json: boo
     emit_result(f"{done.judgements:,} judgements of {done.labels:,} labels{known}", done.judgements, as_json)
 
 
+@command.command("pool")
+@click.argument("database")
+@click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
+@click.option("--metric", help="The metric that says what is unmatched, where a run has several.")
+@click.option("--project", default="main", show_default=True, help="The project, which is made where there is none.")
+@click.option("--schema", help="The questions of a new project. [default: findings]")
+@click.option("--raters", type=click.IntRange(1, 50), help="How many judge each item. [default: as the schema says]")
+@click.option("--batch", type=click.IntRange(min=1), help="Items of a batch. [default: as the schema says]")
+@seed_option
+@json_option
+def pool_command(database: str, runs: Sequence[str], as_json: bool, **options: Any) -> None:
+    """Let people judge what scored RUNS say that matches no reference: each distinct comment once.
+
+    A project that is there already gets what is new.
+    """
+    check_extra()
+    from reviewgauge.annotation.growing.pool import pool
+
+    made = pool(database, runs, **options)
+    emit(made, as_json, lambda: [*pool_lines(made), f"next: reviewgauge annotate serve {database}"])
+
+
+@command.command("grow")
+@click.argument("database")
+@click.argument("data")
+@from_option
+@project_option
+@click.option("-o", "--out", required=True, type=click.Path(file_okay=False), help="The folder of the next version.")
+@json_option
+def grow_command(database: str, data: str, source: str | None, project: str | None, out: str, as_json: bool) -> None:
+    """Write the next version of DATA: the same cases with what people accepted and rejected of a pool.
+
+    DATA is what was reviewed: a data set, a JSON lines file of cases, a run folder, or the version before.
+    """
+    with store(database) as opened:
+        from reviewgauge.annotation.growing.grow import grow
+        from reviewgauge.annotation.store.projects import find_project
+
+        cases, name = cases_of(data, source)
+        grown = grow(opened, find_project(opened, project), cases, out=out, name=name, before=data)
+    emit(grown, as_json, lambda: grown_lines(grown))
+
+
 def emit_result(did: str, count: int, as_json: bool) -> None:
     """Print what a verb did."""
     emit(AnnotateResult(did=did, count=count), as_json, lambda: did)
+
+
+def cases_of(source: str, files: str | None) -> tuple[Sequence[Case], str]:
+    """The cases of a run or a data set, and its name."""
+    if (Path(source) / MANIFEST).is_file():
+        with RunFolder.open(source) as run:
+            return list(run.cases()), run.manifest.dataset
+    dataset = find_dataset(source, files)
+    return list(dataset.cases()), dataset_label(dataset)
 
 
 def material(source: str, files: str | None) -> tuple[Sequence[Case], Sequence[Review]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from reviewgauge.core.base import Record
 
 
@@ -33,3 +35,34 @@ class ProjectStatus(Record):
     items: int
     done: int
     batches: tuple[BatchStatus, ...]
+
+
+class PoolResult(Record):
+    """What pooling did. `counts` are all comments of the runs by what they counted as; they add up to all of them.
+
+    Of the unmatched ones `distinct` differ, `known` of those were in the project already; the others are in `items`.
+    """
+
+    counts: Mapping[str, int]
+    distinct: int
+    known: int
+    items: int
+    raters: int
+
+
+class GrowResult(Record):
+    """The next version of a benchmark. `findings` and `comments` are what was pooled by its fate.
+
+    `comments` count everybody who said it, and `findings` the items that people judged.
+    """
+
+    version: int
+    folder: str
+    benchmark: str
+    before: str
+    cases: int
+    findings: Mapping[str, int]
+    comments: Mapping[str, int]
+    references: int  # new findings
+    phrasings: int  # further words of new findings and of old ones
+    rejected: int

@@ -17,7 +17,7 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import read_within
 from reviewgauge.core.parsing import parse_json, parse_record
-from reviewgauge.core.records import Case
+from reviewgauge.core.records import Case, Change
 from reviewgauge.core.version import __version__
 
 FORMAT = 2  # 1 knew no calls of chat models, and none of the failures that they end in
@@ -109,6 +109,12 @@ def _digest(case: Case) -> str:
     raw = case.model_dump_json(exclude_defaults=True, exclude={"change": {"git"}, "labels": True})
     canonical = json.dumps(json.loads(raw), sort_keys=True, ensure_ascii=True, separators=(",", ":"))
     return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def same_change(one: Change, other: Change) -> bool:
+    """Whether a reviewer of the one saw what a reviewer of the other sees, wherever its code and its page lie."""
+    place = {"id": None, "git": None, "url": None, "snippets": ()}
+    return one.model_copy(update=place) == other.model_copy(update=place)
 
 
 def labels_hash(cases: Iterable[Case]) -> str:

@@ -1,0 +1,225 @@
+"""`reviewgauge annotate grow`: what people accepted and rejected goes into the next version of a benchmark."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from reviewgauge.annotation.growing.fates import Fate, Judged, judge_pool
+from reviewgauge.annotation.growing.pool import check_changes
+from reviewgauge.annotation.schemas.schema import ITEM
+from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.projects import Project
+from reviewgauge.core.base import content_id
+from reviewgauge.core.building import Candidate, CardSection
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import read_within, write_whole
+from reviewgauge.core.parsing import parse_record
+from reviewgauge.core.records import Case, Comment, Origin, RequiredContext, Tier
+from reviewgauge.core.reports.annotation import GrowResult
+from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
+from reviewgauge.core.version import __version__
+from reviewgauge.engine.build.folder import CASES, Written, find_licences, write_benchmark
+from reviewgauge.engine.run.manifest import benchmark_hash
+from reviewgauge.repo.mirrors.mirrors import REFS, mirror_local
+from reviewgauge.views.markdown import markdown
+
+VERSIONS = "Versions"  # the title of the card's section with the history
+CARD_JSON, CARD_MD, CODE = "card.json", "card.md", "repos"
+_VERSION_COLUMNS = ("version", "made from", "benchmark", "changes", "references", "known to be wrong")
+_ALL_REFS = (*REFS, "refs/reviewgauge")
+_SUMMARY = (
+    "Comments of reviewers that matched no reference were pooled and judged by people: those that they accepted are "
+    "references now, those that they rejected are known to be wrong."
+)
+BIAS = "A reviewer whose comments were pooled gains more by it than one whose were not."
+
+
+class Growth:
+    """What the judgements of a project add to the cases of a benchmark, counted."""
+
+    def __init__(self, judged: Sequence[Judged], version: int) -> None:
+        self.judged, self.version = judged, version
+        self._of_case: dict[str, list[Judged]] = {}
+        for one in judged:
+            self._of_case.setdefault(one.pooled.case, []).append(one)
+        self.added: Counter[str] = Counter(references=0, phrasings=0, rejected=0)
+
+    def case(self, case: Case) -> Case:
+        """The case with its new references and rejected comments. What it has already is left as it is."""
+        there = {one.id for one in (*case.references, *case.neutral, *case.rejected)}
+        new = [one for one in self._of_case.get(case.id, ()) if one.pooled.name not in there]
+        right = [one for one in new if one.fate in (Fate.ACCEPTED, Fate.KNOWN)]
+        known = {one.id for one in case.references} | {one.pooled.name for one in right}
+        references = [self._reference(one, one.same_as if one.same_as in known else None) for one in right]
+        rejected = [self._comment(one) for one in new if one.fate is Fate.REJECTED]
+        self.added["references"] += sum(one.same_as is None for one in references)
+        self.added["phrasings"] += sum(one.same_as is not None for one in references)
+        self.added["rejected"] += len(rejected)
+        if not new:
+            return case
+        return case.model_copy(
+            update={
+                "references": (*case.references, *references),
+                "rejected": (*case.rejected, *rejected),
+                # A change that was known to be clean has a finding now; whether it can be merged nobody was asked.
+                "verdict": None if case.verdict is True and references else case.verdict,
+            }
+        )
+
+    def _reference(self, one: Judged, same_as: str | None) -> Comment:
+        needs = one.needs if one.needs in list(RequiredContext) else None
+        update = {
+            "same_as": same_as,
+            "category": one.category,
+            "needs": needs and RequiredContext(needs),
+            "tier": Tier.CONFIRMED,
+        }
+        return self._comment(one).model_copy(update=update)
+
+    def _comment(self, one: Judged) -> Comment:
+        extra = {
+            "source": "pooled",
+            "version": self.version,
+            "said_by": sorted({source.system for source in one.pooled.sources}),
+            "raters": one.raters,
+            "settled": one.settled,
+        }
+        return one.pooled.comment.model_copy(update={"origin": Origin.REVIEW, "extra": extra})
+
+
+def grow(
+    database: Database, project: Project, cases: Sequence[Case], *, out: str | Path, name: str, before: str | Path = ""
+) -> GrowResult:
+    """Write the next version of a benchmark into the folder `out`: its cases with what people judged since.
+
+    `name` is what the benchmark is called; `before` its folder, whose card has its history. Raises UserError where a
+    pooled comment is about no case or another change, and where nothing new was judged.
+    """
+    folder = Path(out).absolute()
+    if (folder / CASES).exists():
+        raise UserError(f"{out} holds a benchmark", remedy="a version does not change: name a new folder")
+    judged, by_id = judge_pool(database, project), {case.id: case for case in cases}
+    with database.reading() as connection:
+        check_changes(connection, project.id, by_id)
+    if missing := sorted({one.pooled.case for one in judged} - by_id.keys()):
+        raise UserError(
+            f"{len(missing)} changes of the project are not in {name}, such as {missing[0]}",
+            remedy="name what was pooled",
+        )
+    history = _history(Path(before), name, cases)
+    growth = Growth(judged, len(history) + 1)
+    grown = [growth.case(case) for case in cases]
+    if not growth.added.total():
+        raise UserError(
+            f"nothing was judged that {name} does not have", remedy="judge first: reviewgauge annotate serve"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    code = _Code(folder)
+    written = write_benchmark(folder, (Candidate(case=code.brought(case)) for case in grown))
+    result = GrowResult(
+        version=growth.version,
+        folder=str(out),
+        benchmark=written.benchmark,
+        before=str(history[-1][2]),
+        cases=written.cases,
+        findings=_by_fate(one.fate for one in judged if one.pooled.part == ITEM),
+        comments=_by_fate(one.fate for one in judged for _ in one.pooled.sources),
+        **growth.added,
+    )
+    _write_card(folder, name, written, result, [*history, _row(growth.version, project.name, written)])
+    return result
+
+
+def _by_fate(fates: Iterable[Fate]) -> dict[str, int]:
+    counted = Counter(fates)
+    return {str(fate): counted[fate] for fate in Fate}
+
+
+class _Code:
+    """Brings the repositories of a benchmark into the folder of its next version, each once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._known = folder / CODE, dict[str, str]()
+
+    def brought(self, case: Case) -> Case:
+        """The case with its repository in the new folder; without one where it is not on this machine."""
+        git = case.change.git
+        if git is None:
+            return case
+        if git not in self._known:
+            target = self._folder / f"{Path(git).stem}-{content_id(git, length=6)}.git"
+            exists = Path(git).exists()
+            self._known[git] = str(target) if exists else ""
+            if exists:
+                target.parent.mkdir(exist_ok=True)
+                mirror_local(Path(git), target, _ALL_REFS)
+        change = case.change.model_copy(update={"git": self._known[git] or None})
+        return case.model_copy(update={"change": change})
+
+
+# --- the card ----------------------------------------------------------------------------------------------------
+
+Row = tuple[str | int | float | None, ...]
+
+
+def _history(folder: Path, name: str, cases: Sequence[Case]) -> list[Row]:
+    """One row a version so far, by the card of the benchmark; the first where it has none. Raises UserError."""
+    benchmark = benchmark_hash(cases)
+    if (folder / CARD_JSON).is_file():
+        card = parse_record(BuildCard, read_within(folder / CARD_JSON), CARD_JSON)
+        rows = [row for section in card.sections if section.title == VERSIONS for row in section.rows]
+        if rows and rows[-1][2] != benchmark:
+            raise UserError(f"{folder / CASES} changed since its card was written", remedy="take it as it was made")
+        if rows:
+            return rows
+    references = sum(len(case.references) for case in cases)
+    return [(1, name, benchmark, len(cases), references, sum(len(case.rejected) for case in cases))]
+
+
+def _row(version: int, project: str, written: Written) -> Row:
+    counts = written.census.counts
+    grown_by = f"judged in the project {project}"
+    return version, grown_by, written.benchmark, written.cases, counts["references"], counts["rejected"]
+
+
+def _write_card(folder: Path, name: str, written: Written, result: GrowResult, history: Sequence[Row]) -> None:
+    """The card: what became of the pooled comments, and every version so far."""
+    used = (Fate.ACCEPTED, Fate.KNOWN, Fate.REJECTED)
+    left = {fate: n for fate, n in result.comments.items() if fate not in used and n}
+    total = sum(result.comments.values())
+    row = FunnelRow(
+        stage="annotate grow",
+        entered=total,
+        kept=total - sum(left.values()),
+        dropped=sum(left.values()),
+        reasons=left,
+    )
+    columns = ("what", *map(str, Fate))
+    counted = [
+        (what, *(counts[fate] for fate in Fate))
+        for what, counts in (("findings", result.findings), ("comments", result.comments))
+    ]
+    card = BuildCard(
+        title=f"{name}, version {result.version}",
+        summary=f"{_SUMMARY} {BIAS}",
+        recipe="annotate grow",
+        source=name,
+        built=datetime.now(UTC).replace(microsecond=0),
+        reviewgauge=__version__,
+        benchmark=written.benchmark,
+        cases=written.cases,
+        counts=dict(written.census.counts),
+        funnel=(row,),
+        distributions=written.census.distributions(),
+        spreads=written.census.spreads(),
+        sections=(
+            CardSection(by="grow", title="What was pooled", columns=columns, rows=tuple(counted)),
+            CardSection(by="grow", title=VERSIONS, columns=_VERSION_COLUMNS, rows=tuple(history)),
+        ),
+        licences=find_licences(folder / CODE, written.mirrors),
+    )
+    write_whole(folder / CARD_JSON, card.model_dump_json(indent=2).encode() + b"\n")
+    write_whole(folder / CARD_MD, markdown(card).encode())

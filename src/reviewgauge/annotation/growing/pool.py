@@ -1,0 +1,187 @@
+"""`reviewgauge annotate pool`: the unmatched comments of runs become the items of a project, once each."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import sqlalchemy as sql
+
+from reviewgauge.annotation.growing.fates import CORRECT, NO, YES, Fate, judge_pool
+from reviewgauge.annotation.growing.unmatched import Unmatched, read_unmatched, with_sources
+from reviewgauge.annotation.items import Item, ProjectData, shown_change, shown_text
+from reviewgauge.annotation.schemas.schema import ITEM, Parts, Schema, load_schema
+from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.pools import Pooled, read_pool, write_pool
+from reviewgauge.annotation.store.projects import Project, add_items, create_project, find_project
+from reviewgauge.annotation.store.tables import changes, projects
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Subject, SubjectKind
+from reviewgauge.core.records import Case, Change, Comment, findings
+from reviewgauge.core.reports.annotation import PoolResult
+from reviewgauge.engine.build.pipeline import apply_stages
+from reviewgauge.engine.run.manifest import same_change
+from reviewgauge.repo.syntax.languages import case_language
+from reviewgauge.stages.merge_same import MergeSame
+
+SCHEMA, MOST_PHRASINGS = "findings", 8
+
+
+class Finding(NamedTuple):
+    """What becomes an item: comments that say the same, the first of which is judged, and what may say it already.
+
+    `known` are references of the case and findings that were pooled before.
+    """
+
+    comments: Sequence[Pooled]
+    known: Sequence[Comment]
+
+
+def pool(
+    database: str | Path,
+    runs: Sequence[str | Path],
+    *,
+    metric: str | None = None,
+    project: str = "main",
+    schema: str | Path | None = None,
+    raters: int | None = None,
+    batch: int | None = None,
+    seed: int = 0,
+) -> PoolResult:
+    """Make a project of what these runs say that matches no reference; an existing one gets what is new.
+
+    The runs were scored with one metric that matches comments. Comments on one hunk that say the same, by the offline
+    judge, become one item. Raises UserError.
+    """
+    unmatched = read_unmatched(runs, metric)
+    with Database.open(database, create=True) as opened:
+        found = _project(opened, project, schema, raters=raters, batch=batch)
+        with opened.reading() as connection:
+            before = read_pool(connection, found.id)
+            check_changes(connection, found.id, unmatched.cases)
+        said_again = {
+            n: with_sources(one, unmatched.comments[n].sources) for n, one in before.items() if n in unmatched.comments
+        }
+        apart = [one.pooled.name for one in judge_pool(opened, found) if one.fate is Fate.APART]
+        new = [*_findings(unmatched, before), *(Finding([{**before, **said_again}[name]], []) for name in apart)]
+        random.Random(seed).shuffle(new)  # what one system says does not come in a row
+        items = [_item(unmatched.cases.get(one.comments[0].case), one, found.schema_) for one in new]
+        shown = {
+            name: shown_change(case.change)
+            for name in {i.subject.case for i in items}
+            if (case := unmatched.cases.get(name))
+        }
+        with opened.writing() as connection:
+            connection.execute(sql.select(projects.c.id).where(projects.c.id == found.id).with_for_update())
+            if read_pool(connection, found.id) != before:
+                raise UserError("somebody else is pooling into this project", remedy="run the command again")
+            for one in said_again.values():
+                write_pool(connection, found.id, one)
+            ids = add_items(connection, found, ProjectData(changes=shown, items=tuple(items)))
+            for item, finding in zip(ids, new, strict=True):
+                for part, comment in enumerate(finding.comments, ITEM):
+                    write_pool(connection, found.id, comment.model_copy(update={"item": item, "part": part}))
+            opened.log(connection, None, "pool", runs=[Path(run).name for run in runs], items=len(items))
+    return PoolResult(
+        counts=dict(sorted(unmatched.counts.items())),
+        distinct=len(unmatched.comments),
+        known=len(said_again),
+        items=len(items),
+        raters=found.raters,
+    )
+
+
+def _project(
+    database: Database, name: str, schema: str | Path | None, *, raters: int | None, batch: int | None
+) -> Project:
+    """The project of this name, made where there is none. Raises UserError where it is about something else."""
+    with database.reading() as connection:
+        known = connection.execute(sql.select(projects.c.id).where(projects.c.name == name)).first()
+    if known is None:
+        wanted = load_schema(schema or SCHEMA)
+        _check_schema(wanted)
+        wanted = wanted if batch is None else wanted.model_copy(update={"batch": batch})
+        return create_project(database, name, wanted, ProjectData(changes={}, items=()), raters=raters)
+    found = find_project(database, name)
+    _check_schema(found.schema_)
+    other = {"--schema": schema and load_schema(schema).digest() != found.schema_.digest()}
+    other |= {"--raters": raters not in (None, found.raters), "--batch": batch not in (None, found.schema_.batch)}
+    if different := [option for option, differs in other.items() if differs]:
+        raise UserError(
+            f"the project {name!r} was made with another {different[0]}",
+            remedy="leave it out, or name another --project",
+        )
+    return found
+
+
+def _check_schema(schema: Schema) -> None:
+    question = schema.question(CORRECT)
+    options = {option.value for option in question.options} if question is not None else set()
+    if schema.unit is not SubjectKind.COMMENT or not {YES, NO} <= options:
+        raise UserError(
+            f"the schema {schema.name!r} does not ask whether a comment is correct, yes or no",
+            remedy=f"{SCHEMA}, or one with a question {CORRECT!r} about each comment; --project makes another project",
+        )
+
+
+def check_changes(connection: sql.Connection, project: int, cases: Mapping[str, Case]) -> None:
+    """Raise UserError where a case is another change than in the project."""
+    for row in connection.execute(sql.select(changes).where(changes.c.project == project)):
+        case = cases.get(row.case)
+        if case is not None and not same_change(Change.model_validate(row.change), shown_change(case.change)):
+            raise UserError(f"{row.case} is another change in the project", remedy="--project makes another one")
+
+
+def _findings(unmatched: Unmatched, before: Mapping[str, Pooled]) -> Iterator[Finding]:
+    """The comments that are new to the project, those together that say the same."""
+    here: dict[str, list[Pooled]] = {}
+    for one in before.values():
+        if one.part == ITEM:
+            here.setdefault(one.case, []).append(one)
+    for one in unmatched.comments.values():
+        if one.name not in before:
+            here.setdefault(one.case, []).append(one)
+    pools = (
+        unmatched.cases[case].model_copy(
+            update={"references": tuple(one.comment for one in pool), "neutral": (), "rejected": ()}
+        )
+        for case, pool in here.items()
+        if any(one.name not in before for one in pool)
+    )
+    merged, _ = apply_stages(pools, [MergeSame(of="references")])
+    for case in merged:
+        for group in findings(case.references):
+            earlier = [one for one in group if one.id in before]
+            new = [unmatched.comments[one.id] for one in group if one.id not in before]
+            near = [
+                one for one in unmatched.cases[case.id].references if any(one.id in unmatched.near[n.name] for n in new)
+            ]
+            yield from _divided(new, list({one.id: one for one in (*earlier, *near)}.values()))
+
+
+def _divided(comments: Sequence[Pooled], known: Sequence[Comment]) -> Iterator[Finding]:
+    """One finding; of very many phrasings several, which may each say the same as the first."""
+    for start in range(0, len(comments), MOST_PHRASINGS):
+        others = [comments[0].comment] if start else []
+        yield Finding(comments[start : start + MOST_PHRASINGS], [*others, *known[:MOST_PHRASINGS]])
+
+
+def _item(case: Case | None, finding: Finding, schema: Schema) -> Item:
+    """The item of a finding; without `case` anybody may get it."""
+    first, *others = (one.comment for one in finding.comments)
+    name, of_case = first.id, finding.comments[0].case
+    pair = partial(Subject, kind=SubjectKind.PAIR, case=of_case)
+    parts = [(pair(comment=one.id, reference=name), one) for one in others]
+    parts += [(pair(comment=name, reference=one.id), one) for one in finding.known]
+    if schema.parts is not Parts.PHRASINGS:
+        parts = []
+    return Item(
+        subject=Subject(kind=SubjectKind.COMMENT, case=of_case, reference=name),
+        parts=tuple(subject for subject, _ in parts),
+        part_texts=tuple(shown_text(one) for _, one in parts),
+        comments=(shown_text(first),),
+        language=(case_language(case) or "") if case else "",
+    )
