@@ -37,6 +37,7 @@ def worked(database: Database, schema: str) -> None:
                 given += [Answer(dimension="missing", value=f"=Claim {n}, of {desk.account.name}") for n in (1, 2)]
             desk.submit(slot, f"judged-{desk.account.id}-{slot}", given, reason="-why,\n so")
     judge_all(bob)
+    judge_all(ann)  # confirms
 
 
 @pytest.mark.parametrize("schema", [name for name in shipped_schemas() if name != "reports"])

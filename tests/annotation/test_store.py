@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable
@@ -10,6 +11,8 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sql
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import reviewgauge.annotation
 from annotation_toys import add_rater, answers_for, desk_of, judge_all, small_project
@@ -18,9 +21,9 @@ from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database, is_url
 from reviewgauge.annotation.store.desk import LEASE, AlreadyJudged, Desk
-from reviewgauge.annotation.store.judgements import NotYours
-from reviewgauge.annotation.store.owner import end_batch
-from reviewgauge.annotation.store.projects import edit_guidelines, find_project, status
+from reviewgauge.annotation.store.judgements import Judgement, NotYours
+from reviewgauge.annotation.store.owner import close_account, end_batch
+from reviewgauge.annotation.store.projects import Project, edit_guidelines, find_project, status
 from reviewgauge.annotation.store.tables import judgements, slots
 from reviewgauge.core.errors import UserError
 
@@ -75,14 +78,132 @@ def test_what_raters_differ_in_is_discussed_and_then_adjudicated(database: Datab
     work = ann.work(talk)
     assert (work.round, len(work.earlier)) == ("discussion", 2)
     assert {vote.answers[0].value for vote in work.earlier} == {1, 5}
-    ann.no_consensus(talk, "we read the guidelines differently")
-    assert judge_all(ann, 2) == 1  # the other item, together
+    ann.conclude(talk, "no-consensus", agreed=False, reason="we read the guidelines differently")
+    assert judge_all(ann, 2) == 1  # she proposes for the other item
+    assert status(database, project).batches[0].done == 0
+    assert ann.next() is None  # and cannot confirm it herself
+    assert judge_all(bob) == 1
+    assert status(database, project).batches[0].done == 1
     expert = desk_of(database, project, "Eve", Role.EXPERT)
     case = expert.next()
     assert case is not None
-    assert len(expert.work(case).earlier) == 2
+    assert [len(vote.answers) for vote in expert.work(case).earlier] == [1, 1, 0]  # both votes, and why they differ
     assert judge_all(expert, 3) == 1
     assert status(database, project).done == 2
+
+
+def in_discussion(database: Database, judges: str) -> tuple[Project, list[Desk]]:
+    """One item that these raters differ in."""
+    project = small_project(database, count=1, raters=len(judges))
+    desks = [desk_of(database, project, name) for name in judges]
+    for grade, desk in enumerate(desks):
+        judge_all(desk, grade, most=1)
+    return project, desks
+
+
+def consensus_of(database: Database, project: Project) -> list[Judgement]:
+    with database.reading() as connection:
+        return [one for one in votes.everything(connection, None, project.id) if one.round != votes.INDEPENDENT]
+
+
+def test_a_proposal_counts_when_another_rater_of_the_item_confirms_it(database: Database) -> None:
+    project, (ann, bob) = in_discussion(database, "AB")
+    other = desk_of(database, project, "C")
+    slot = ann.next()
+    assert slot is not None
+    saved = ann.submit(slot, "the-proposal", answers_for(project.schema_, 0, 2))
+    with pytest.raises(UserError, match="another rater"):
+        ann.submit(slot, "changed-mind", answers_for(project.schema_, 0, 4), replaces=1)
+    assert consensus_of(database, project) == []
+    assert (ann.next(), other.next()) == (None, None)
+    confirms = bob.next()
+    assert confirms is not None
+    work = bob.work(confirms)
+    assert (work.confirms, work.earlier[-1].id, len(work.earlier)) == (True, saved.judgement, 3)
+    with pytest.raises(UserError, match="another rater"):
+        bob.submit(confirms, "own-answers", answers_for(project.schema_, 0, 4))
+    done = []
+    together(*[lambda: done.append(bob.conclude(confirms, "confirm-key", agreed=True, reason=""))] * 3)
+    assert sum(not one.again for one in done) == 1
+    assert [one.id for one in consensus_of(database, project)] == [saved.judgement]
+    assert status(database, project).done == 1
+
+
+def test_an_objection_goes_to_an_expert_with_its_reason(database: Database) -> None:
+    project, (ann, bob) = in_discussion(database, "AB")
+    judge_all(ann, 2)
+    slot = bob.next()
+    assert slot is not None
+    with pytest.raises(UserError, match="say why"):
+        bob.conclude(slot, "objection", agreed=False, reason=" ")
+    bob.conclude(slot, "objection", agreed=False, reason="the cart may be empty")
+    expert = desk_of(database, project, "Eve", Role.EXPERT)
+    case = expert.next()
+    assert case is not None
+    assert expert.work(case).earlier[-1].reason == "the cart may be empty"
+    judge_all(expert, 3)
+    assert [(one.round, one.rater) for one in consensus_of(database, project)] == [("expert", expert.account.id)]
+
+
+@pytest.mark.parametrize("leaves", ["skips", "is closed", "was closed before"])
+def test_a_discussion_with_nobody_left_goes_to_an_expert(database: Database, leaves: str) -> None:
+    project, (ann, bob) = in_discussion(database, "AB")
+    owner = add_rater(database, "Olga", Role.OWNER)
+    if leaves == "was closed before":
+        close_account(database, owner, bob.account.id)
+    judge_all(ann, 2)
+    if leaves == "skips":
+        slot = bob.next()
+        assert slot is not None
+        bob.skip(slot, "no time")
+    elif leaves == "is closed":
+        close_account(database, owner, bob.account.id)
+    assert status(database, project).batches[0].waiting == 1
+    assert judge_all(desk_of(database, project, "Eve", Role.EXPERT), 1) == 1
+    assert [one.round for one in consensus_of(database, project)] == ["expert"]
+
+
+MOVES = st.lists(
+    st.tuples(st.sampled_from(["A", "B", "C", "Eve"]), st.sampled_from(["judge", "agree", "object", "skip", "late"])),
+    max_size=25,
+)
+
+
+@settings(max_examples=15, deadline=None)
+@given(moves=MOVES)
+def test_whatever_raters_do_nobody_settles_an_item_alone(moves: list[tuple[str, str]]) -> None:
+    with tempfile.TemporaryDirectory() as folder, Database.open(Path(folder) / "s.db", create=True) as database:
+        now = clocked(database)
+        project, desks = in_discussion(database, "ABC")
+        known = dict(zip("ABC", desks, strict=True)) | {"Eve": desk_of(database, project, "Eve", Role.EXPERT)}
+        for at, (name, move) in enumerate(moves):
+            desk, key = known[name], f"the-key-{at}"
+            slot = desk.next()
+            if slot is None:
+                continue
+            try:
+                if move == "judge":
+                    desk.submit(slot, key, answers_for(project.schema_, 0, at % 5))
+                elif move == "late":
+                    now[0] += LEASE + 1
+                elif move == "skip":
+                    desk.skip(slot, "no")
+                else:
+                    desk.conclude(slot, key, agreed=move == "agree", reason="so")
+            except UserError:
+                continue
+        found = consensus_of(database, project)
+        done = status(database, project).done
+        assert len(found) == done
+        with database.reading() as connection:
+            rows = connection.execute(sql.select(slots).where(slots.c.round == votes.DISCUSSION)).all()
+        took_part = {row.holder for row in rows if row.done}
+        for one in found:
+            assert one.round == votes.EXPERT or len(took_part) == 2
+            assert (one.rater == known["Eve"].account.id) == (one.round == votes.EXPERT)
+        now[0] += LEASE + 1  # nobody holds anything: somebody can go on, unless the expert skipped it
+        if not done and ("Eve", "skip") not in moves:
+            assert any(desk.next() is not None for desk in known.values())
 
 
 def test_a_slot_has_one_holder_however_many_ask_at_once(database: Database) -> None:

@@ -84,7 +84,11 @@ def judge_all(desk: Desk, choice: int = 0, most: int = 1000) -> int:
         slot = desk.next()
         if slot is None:
             return done
-        parts = desk.work(slot).item.kinds
+        work = desk.work(slot)
+        parts = work.item.kinds
+        if work.confirms:
+            desk.conclude(slot, f"confirmed-{desk.account.id}-{slot}", agreed=True, reason="")
+            continue
         desk.submit(slot, f"judged-{desk.account.id}-{slot}", answers_for(desk.project.schema_, parts, choice))
     return most
 

@@ -22,7 +22,7 @@ _MONTH = 30 * 86_400
 def home(visit: Visit) -> Response:
     """What is there to do."""
     desk = visit.desk()
-    rounds = {"independent": "judged", "discussion": "agreed on together", "expert": "adjudicated"}
+    rounds = {"independent": "judged", "discussion": "discussed", "expert": "adjudicated"}
     return visit.page(
         "home.html.j2", mine=desk.mine(), rounds=rounds, saved=visit.request.query_params.get("saved", "")
     )
@@ -60,8 +60,9 @@ def judge(visit: Visit) -> Response:
         elif action == "flag":
             desk.flag(slot, reason)
             return RedirectResponse(f"/judge/{slot}", 303)
-        elif action == "no_consensus":
-            desk.no_consensus(slot, reason)
+        elif action in ("confirm", "no_consensus"):
+            seconds = _seconds(visit.field("seconds"))
+            desk.conclude(slot, key, agreed=action == "confirm", reason=reason, seconds=seconds)
         else:
             answers = list(_answers(desk.project.schema_, work.item.kinds, visit.form))
             notes = warnings(desk.project.schema_, answers)
@@ -100,7 +101,7 @@ def _judge(
         part=change.part,
         parts=change.parts,
         split=view == "split",
-        asked=list(asked(schema, item.kinds)),
+        asked=[] if work.confirms else list(asked(schema, item.kinds)),
         exhibits=[(one, show_change(one.files, (), split=view == "split").files) for one in item.exhibits],
         given=given,
         reason=reason,

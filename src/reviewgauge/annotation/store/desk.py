@@ -13,9 +13,16 @@ from reviewgauge.annotation.schemas.schema import Answer, check_answers, clean_t
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.accounts import Account, Role
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.judgements import DISCUSSION, EXPERT, INDEPENDENT, Judgement, NotYours
+from reviewgauge.annotation.store.judgements import DISCUSSION, EXPERT, INDEPENDENT, PROPOSAL, Judgement, NotYours
 from reviewgauge.annotation.store.projects import Project, current_guidelines
-from reviewgauge.annotation.store.rounds import free_place, give_to_expert, lock_batch, settle
+from reviewgauge.annotation.store.rounds import (
+    check_discussion,
+    free_place,
+    give_to_expert,
+    lock_batch,
+    propose,
+    settle,
+)
 from reviewgauge.annotation.store.tables import accounts, batches, changes, items, leases, remarks, slots
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
@@ -31,7 +38,10 @@ _ROUNDS = {
 
 
 class Work(Record):
-    """An item as one rater sees it. `earlier` are the votes that a discussion and an expert see, without names."""
+    """An item as one rater sees it. `earlier` are the votes that a discussion and an expert see, without names.
+
+    `confirms`: somebody proposed a consensus, the last of `earlier`, and this rater confirms it or objects.
+    """
 
     slot: int
     number: int
@@ -43,6 +53,7 @@ class Work(Record):
     guidelines: str
     mine: Judgement | None = None
     earlier: tuple[Judgement, ...] = ()
+    confirms: bool = False
 
 
 class Saved(Record):
@@ -178,13 +189,15 @@ class Desk:
                 guidelines=current_guidelines(connection, self.project.id)[1],
                 mine=votes.own(connection, self.account, slot),
                 earlier=tuple(votes.earlier_votes(connection, self.account, slot)),
+                confirms=row.round == DISCUSSION and row.place != PROPOSAL,
             )
 
     def _row(self, connection: sql.Connection, slot: int) -> Any:
         """A slot with its item. Raises NotYours where it was not given to this rater, or does not exist."""
         query = (
             sql.select(
-                *(slots.c.id, slots.c.round, slots.c.holder, slots.c.done, slots.c.opened, items.c.item),
+                *(slots.c.id, slots.c.round, slots.c.place, slots.c.holder, slots.c.done, slots.c.opened),
+                *(items.c.item,),
                 *(items.c.id.label("item_id"), items.c.number, items.c.batch, items.c.round.label("now")),
                 batches.c.number.label("batch_number"),
             )
@@ -238,6 +251,8 @@ class Desk:
                 raise AlreadyJudged("this item has a newer judgement of yours", remedy="open it again to change it")
             if row.now != row.round or (compared and row.round == INDEPENDENT):
                 raise UserError("this round is over: others may have seen the judgements")
+            if row.round == DISCUSSION and (before or row.place != PROPOSAL):
+                raise UserError("this consensus was proposed: another rater confirms it or objects")
             found = votes.write(
                 connection,
                 self.account,
@@ -252,7 +267,9 @@ class Desk:
             )
             connection.execute(slots.update().where(slots.c.id == place).values(done=True))
             self.database.log(connection, self.account.id, "judge", slot=place, judgement=found)
-            if before is None:
+            if row.round == DISCUSSION:
+                propose(connection, row.item_id)
+            elif before is None:
                 settle(connection, self.project.schema_, row.batch, row.item_id, row.round)
         return Saved(judgement=found, slot=place)
 
@@ -260,6 +277,8 @@ class Desk:
         """The slot that this rater's judgement belongs in: theirs, or another one if theirs was given away."""
         if row.holder == self.account.id:
             return int(row.id)
+        if row.round == DISCUSSION and row.holder is not None:
+            raise UserError("somebody else has taken this over", remedy="take the next one")
         of_item = (slots.c.item == row.item_id) & (slots.c.round == row.round)
         found = connection.execute(sql.select(slots.c.id).where(of_item, slots.c.holder == self.account.id)).scalar()
         if found is None:
@@ -283,6 +302,8 @@ class Desk:
             raise UserError("say why")
         with self.database.writing() as connection:
             row = self._row(connection, slot)
+            lock_batch(connection, row.batch)
+            row = self._row(connection, slot)
             values = {"item": row.item_id, "rater": self.account.id, "skipped": skipped, "reason": words}
             connection.execute(remarks.insert().values(**values, at=self.database.clock()))
             mine = slots.update().where(
@@ -290,19 +311,46 @@ class Desk:
             )
             if skipped:
                 connection.execute(mine.values(holder=None, lease=0.0))
+            if skipped and row.now == DISCUSSION:
+                check_discussion(connection, row.item_id)
             self.database.log(connection, self.account.id, "skip" if skipped else "flag", slot=slot)
 
-    def no_consensus(self, slot: int, reason: str) -> None:
-        """End a discussion without consensus: an expert decides."""
+    def conclude(self, slot: int, client_key: str, *, agreed: bool, reason: str, seconds: float | None = None) -> Saved:
+        """Confirm the consensus that another rater proposed; or end the discussion without one: an expert decides.
+
+        The same `client_key` again gives what is there. Raises NotYours, UserError.
+        """
+        if not 8 <= len(client_key) <= 64:
+            raise UserError("the key of the judgement is not valid")
         words = clean_text(reason, "the reason")
         with self.database.writing() as connection:
             row = self._row(connection, slot)
             lock_batch(connection, row.batch)
+            known = votes.own_by_key(connection, self.account, client_key)
+            if known is not None:
+                return Saved(judgement=known.id, slot=known.slot, again=True)
             row = self._row(connection, slot)
-            if row.round != DISCUSSION or row.now != DISCUSSION or row.holder != self.account.id or row.done:
+            open_ = row.round == row.now == DISCUSSION and row.holder == self.account.id and not row.done
+            if not open_ or (agreed and row.place == PROPOSAL):
                 raise UserError("there is no open discussion of yours")
+            if not agreed and not words:
+                raise UserError("say why", remedy="the expert reads it")
+            found = votes.write(
+                connection,
+                self.account,
+                slot,
+                client_key,
+                (),
+                version=1,
+                reason=words,
+                seconds=seconds,
+                guidelines=current_guidelines(connection, self.project.id)[0],
+                at=self.database.clock(),
+            )
             connection.execute(slots.update().where(slots.c.id == slot).values(done=True))
-            values = {"item": row.item_id, "rater": self.account.id, "skipped": False, "reason": words}
-            connection.execute(remarks.insert().values(**values, at=self.database.clock()))
-            give_to_expert(connection, row.item_id)
-            self.database.log(connection, self.account.id, "no consensus", slot=slot)
+            if agreed:
+                settle(connection, self.project.schema_, row.batch, row.item_id, DISCUSSION)
+            else:
+                give_to_expert(connection, row.item_id)
+            self.database.log(connection, self.account.id, "confirm" if agreed else "no consensus", slot=slot)
+        return Saved(judgement=found, slot=slot)

@@ -1,8 +1,9 @@
 """The only module that reads or writes judgements, so that one place decides who sees whose.
 
 A rater sees their own. Of others they see those about an item that was given to them in a later round, which begins
-after all of its batch was judged independently. Batches that were are for an owner, and whole projects for whoever
-holds the database.
+after all of its batch was judged independently. In a discussion one of the item's raters proposes a label, and another
+one confirms it or objects: a judgement without answers. Batches that are over are for an owner, and whole projects for
+whoever holds the database.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from reviewgauge.core.errors import UserError
 
 INDEPENDENT, DISCUSSION, EXPERT, DONE = "independent", "discussion", "expert", "done"
 ROUNDS = (INDEPENDENT, DISCUSSION, EXPERT)
+PROPOSAL = 0  # the place in a discussion whose judgement is the consensus once another rater has confirmed it
 
 
 class Judgement(Record):
@@ -64,8 +66,11 @@ def all_own(connection: sql.Connection, rater: Account, project: int, most: int 
 
 
 def earlier_votes(connection: sql.Connection, rater: Account, slot: int) -> list[Judgement]:
-    """The votes of the rounds before a slot's own, for the rater that it was given to. Raises NotYours."""
-    given = sql.select(slots.c.item, slots.c.round, items.c.project, items.c.round.label("now"))
+    """What was said before a slot: in earlier rounds, and the proposal for who confirms. Raises NotYours.
+
+    For the rater that the slot was given to.
+    """
+    given = sql.select(slots.c.item, slots.c.round, slots.c.place, items.c.project, items.c.round.label("now"))
     given = given.join(leases, leases.c.slot == slots.c.id).join(items, items.c.id == slots.c.item)
     row = connection.execute(given.where(slots.c.id == slot, leases.c.rater == rater.id)).first()
     if row is None:
@@ -73,16 +78,19 @@ def earlier_votes(connection: sql.Connection, rater: Account, slot: int) -> list
     before = ROUNDS[: ROUNDS.index(row.round)]
     if not before or row.now == INDEPENDENT:
         return []
-    query = _newest(row.project).where(slots.c.item == row.item, slots.c.round.in_(before))
+    proposed = (slots.c.round == row.round) & (slots.c.round == DISCUSSION) & (slots.c.place < row.place)
+    query = _newest(row.project).where(slots.c.item == row.item, slots.c.round.in_(before) | proposed)
     return list(_read(connection.execute(query.order_by(slots.c.id)).all()))
 
 
 def everything(connection: sql.Connection, reader: Account | None, project: int) -> list[Judgement]:
     """All judgements of a project that count. `reader` is an owner, or None: who runs a command on the database.
 
-    Owners may be raters too, so they get batches whose independent round is over. Raises NotYours.
+    Owners may be raters too, so they get batches whose independent round is over. Of a discussion the label counts that
+    was confirmed. Raises NotYours.
     """
-    query = _newest(project).order_by(slots.c.item, slots.c.id)
+    settled = (slots.c.place == PROPOSAL) & (items.c.round == DONE) & ~_went_to_an_expert()
+    query = _newest(project).where((slots.c.round != DISCUSSION) | settled).order_by(slots.c.item, slots.c.id)
     if reader is not None:
         if reader.role is not Role.OWNER:
             raise NotYours("only an owner may read the judgements of a whole project")
@@ -127,6 +135,11 @@ def write(
     found = connection.execute(judgements.insert().values(row)).inserted_primary_key
     assert found is not None
     return int(found[0])
+
+
+def _went_to_an_expert() -> sql.Exists:
+    later = slots.alias()
+    return sql.exists().where(later.c.item == items.c.id, later.c.round == EXPERT)
 
 
 def _all() -> sql.Select[Any]:

@@ -6,10 +6,10 @@ import sqlalchemy as sql
 
 from reviewgauge.annotation.store.accounts import Account, Role, account_names
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.judgements import NotYours
+from reviewgauge.annotation.store.judgements import DISCUSSION, INDEPENDENT, NotYours
 from reviewgauge.annotation.store.projects import Project
-from reviewgauge.annotation.store.rounds import end_independent, lock_batch
-from reviewgauge.annotation.store.tables import accounts, batches, items, remarks, sessions
+from reviewgauge.annotation.store.rounds import check_discussion, end_independent, lock_batch
+from reviewgauge.annotation.store.tables import accounts, batches, items, remarks, sessions, slots
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 
@@ -58,6 +58,11 @@ def close_account(database: Database, owner: Account, account: int) -> None:
     with database.writing() as connection:
         connection.execute(accounts.update().where(accounts.c.id == account).values(active=False))
         connection.execute(sessions.delete().where(sessions.c.account == account))
+        theirs = sql.select(items.c.id, items.c.batch).join(slots, slots.c.item == items.c.id)
+        theirs = theirs.where(items.c.round == DISCUSSION, slots.c.round == INDEPENDENT, slots.c.holder == account)
+        for row in connection.execute(theirs.order_by(items.c.batch)).all():
+            lock_batch(connection, row.batch)
+            check_discussion(connection, row.id)
         database.log(connection, owner.id, "close account", closed=account)
 
 

@@ -9,7 +9,7 @@ import sqlalchemy as sql
 from reviewgauge.annotation.items import ProjectData
 from reviewgauge.annotation.schemas.schema import Schema, clean_text
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.judgements import DISCUSSION, DONE, EXPERT, INDEPENDENT
+from reviewgauge.annotation.store.judgements import DISCUSSION, DONE, EXPERT, INDEPENDENT, PROPOSAL
 from reviewgauge.annotation.store.rounds import open_slots
 from reviewgauge.annotation.store.tables import batches, changes, guidelines, items, projects, slots
 from reviewgauge.core.base import Record
@@ -114,6 +114,7 @@ def status(database: Database, project: Project) -> ProjectStatus:
     """How far the work is."""
     of_slot = sql.select(items.c.batch, slots.c.round, slots.c.done, sql.func.count().label("n"))
     of_slot = of_slot.join(slots, slots.c.item == items.c.id).where(items.c.project == project.id)
+    of_slot = of_slot.where((slots.c.round != DISCUSSION) | (slots.c.place == PROPOSAL))
     of_item = sql.select(items.c.batch, items.c.round, sql.func.count().label("n"))
     with database.reading() as connection:
         in_order = sql.select(batches).where(batches.c.project == project.id).order_by(batches.c.number)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sql
 
 from reviewgauge.annotation.schemas.schema import Schema, disagree
-from reviewgauge.annotation.store.judgements import DISCUSSION, DONE, EXPERT, INDEPENDENT, differing
-from reviewgauge.annotation.store.tables import batches, items, slots
+from reviewgauge.annotation.store.judgements import DISCUSSION, DONE, EXPERT, INDEPENDENT, PROPOSAL, differing
+from reviewgauge.annotation.store.tables import accounts, batches, items, remarks, slots
 from reviewgauge.core.errors import UserError
 
 
@@ -20,10 +20,12 @@ def open_slots(connection: sql.Connection, item: int, round_: str, places: range
 def free_place(connection: sql.Connection, item: int, round_: str) -> int:
     """A slot of an item that nobody holds; in the independent round another one is made where there is none.
 
-    The batch is locked. Raises UserError.
+    In other rounds it is the first one. The batch is locked. Raises UserError.
     """
     of_item = (slots.c.item == item) & (slots.c.round == round_)
     free = sql.select(slots.c.id).where(of_item, slots.c.holder.is_(None), slots.c.done.is_(sql.false()))
+    if round_ != INDEPENDENT:
+        free = free.where(slots.c.place == PROPOSAL)
     found = connection.execute(free.order_by(slots.c.place).limit(1)).scalar()
     if found is None and round_ != INDEPENDENT:
         raise UserError("somebody else has taken this over", remedy="take the next one")
@@ -43,7 +45,7 @@ def lock_batch(connection: sql.Connection, batch: int) -> bool:
 
 
 def settle(connection: sql.Connection, schema: Schema, batch: int, item: int, round_: str) -> None:
-    """What follows from a slot that was just judged; the batch is locked."""
+    """What follows from a slot that was just judged, or from a proposal that was confirmed; the batch is locked."""
     if round_ != INDEPENDENT:
         _move(connection, item, DONE)
     elif not connection.execute(_open_slots(batch).limit(1)).first():
@@ -64,6 +66,30 @@ def end_independent(connection: sql.Connection, schema: Schema, batch: int) -> N
             _move(connection, item, DISCUSSION)
         else:
             _move(connection, item, DONE)
+
+
+def propose(connection: sql.Connection, item: int) -> None:
+    """A consensus was proposed: another one of the item's raters confirms it."""
+    open_slots(connection, item, DISCUSSION, range(PROPOSAL + 1, PROPOSAL + 2))
+    check_discussion(connection, item)
+
+
+def check_discussion(connection: sql.Connection, item: int) -> None:
+    """Give an item to an expert where none of its raters is left who could take part in its discussion.
+
+    Its batch is locked.
+    """
+    mine, aside = slots.alias(), remarks.alias()
+    took_part = sql.exists().where(
+        mine.c.item == item, mine.c.round == DISCUSSION, mine.c.holder == slots.c.holder, mine.c.done.is_(sql.true())
+    )
+    skipped = sql.exists().where(aside.c.item == item, aside.c.rater == slots.c.holder, aside.c.skipped.is_(sql.true()))
+    left = sql.select(slots.c.id).join(accounts, accounts.c.id == slots.c.holder)
+    left = left.where(slots.c.item == item, slots.c.round == INDEPENDENT, slots.c.done.is_(sql.true()))
+    left = left.where(accounts.c.active.is_(sql.true()), ~took_part, ~skipped)
+    open_ = sql.select(items.c.id).where(items.c.id == item, items.c.round == DISCUSSION)
+    if connection.execute(open_).first() and not connection.execute(left.limit(1)).first():
+        give_to_expert(connection, item)
 
 
 def give_to_expert(connection: sql.Connection, item: int) -> None:

@@ -25,13 +25,14 @@ function begin(form) {
       question.disabled = !shown;
     }
   };
+  const asking = () => questions[now] && !questions[now].hidden;
   const mark = () => questions.forEach((question, at) => question.classList.toggle("now", at === now));
   const move = (step) => {
     let at = now + step;
     while (at >= 0 && at < questions.length && questions[at].hidden) at += step;
     if (at >= 0 && at < questions.length) now = at;
     mark();
-    questions[now].scrollIntoView({ block: "nearest" });
+    if (asking()) questions[now].scrollIntoView({ block: "nearest" });
   };
 
   // --- the draft
@@ -76,8 +77,8 @@ function begin(form) {
     if (event.key === "Escape") { document.activeElement.blur(); return; }
     if (["TEXTAREA", "SELECT", "SUMMARY"].includes(event.target.tagName)) return;
     if (["BUTTON", "A"].includes(event.target.tagName) && event.key === "Enter") return;
-    const keyed = [...questions[now].querySelectorAll("input")].find((input) => input.dataset.key === event.key);
-    if (keyed && !questions[now].hidden) {
+    const keyed = asking() && [...questions[now].querySelectorAll("input")].find((input) => input.dataset.key === event.key);
+    if (keyed) {
       keyed.checked = keyed.type === "radio" ? true : !keyed.checked;
       refresh();
       keep();
