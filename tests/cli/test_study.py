@@ -67,6 +67,12 @@ def test_a_failed_cell_is_exit_code_1_and_a_mistake_2(here: Path, capsys: pytest
         ),
         ('["hits"]', '["hitz"]', "s.toml, metrics: no metric is called 'hitz'"),
         ('"bench.jsonl"', '"bench.jsonl"\nstages = ["frist"]', "s.toml, benchmark small: no stage is called 'frist'"),
+        (
+            '"bench.jsonl"',
+            '"/etc/passwd"',
+            "data = '/etc/passwd' is outside of its folder, which a file",
+        ),
+        ('"bench.jsonl"', '"bench.jsonl"\nfrom = "/etc"', "from = '/etc' is outside of its folder"),
         ('"parrot"', "\"command(run=('ls',))\"", "a file may not decide (if you trust the file, add --trust)"),
         ('"parrot"', '"./run.sh"', "is a file or a program of this machine, which a file may not decide"),
     ],

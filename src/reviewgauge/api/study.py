@@ -105,7 +105,8 @@ def study(
     described = read_study(source.raw, source.name, on)
     _check_folder(folder, source, on, described)
     described = _with_sources(described, sources or {})
-    origin = FromFile("", None if source.shipped else Path(file).resolve().parent, remedy=TRUST)
+    said = frozenset((sources or {}).values())
+    origin = FromFile("", None if source.shipped else Path(file).resolve().parent, said, remedy=TRUST)
     plans = plan_study(described, folder, source.name, None if trust else origin)
     for plan in plans:
         _check_data(plan, source, on, described)
@@ -283,7 +284,7 @@ def _report(
     settings: tuple[int, int],
 ) -> StudyReport:
     materials = {plan.name: _material(plan, work, settings) for plan in plans if plan.there}
-    tables, failed = study_tables(study.table, materials, reports, elsewhere=bool(on))
+    tables, failed = study_tables(study.table, materials, reports, elsewhere="benchmark" in study.on.get(on, {}))
     facts = [
         BenchmarkFacts(
             name=plan.name,

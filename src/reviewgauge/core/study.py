@@ -81,6 +81,7 @@ class TableEntry(Record):
     dimension: str = ""
     dimensions: tuple[str, ...] = ()
     plot: bool = True
+    spread: bool = False
     published: Published | None = None
 
     @property
@@ -95,7 +96,7 @@ class StudyFile(Record):
     title: str
     source: str = ""
     notes: tuple[str, ...] = ()
-    attempts: int = Field(default=1, ge=1)
+    attempts: int = Field(default=1, ge=1, le=1000)
     metrics: tuple[str, ...] = ()
     axes: Mapping[str, tuple[str, ...] | Mapping[str, str]] = Field(default_factory=dict)
     benchmark: tuple[BenchmarkEntry, ...] = Field(min_length=1)

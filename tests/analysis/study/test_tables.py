@@ -220,3 +220,29 @@ def test_context_crbench_contradicts_itself() -> None:
     (said,) = wrong_gains(Published(source="Table 5", percent=True, values=values), "Base")
     assert "Base+A: 54.61 over 36.08 is a gain of 51.36%, and 43.47% is printed" in said
     assert np.isclose(54.61 / 36.08, 1.5136, atol=1e-4)
+
+
+def test_a_gain_of_several_readings_is_over_the_baseline_of_its_own() -> None:
+    values = {"pass@1, Base": {"all: mean": 10.0}, "pass@3, Base": {"all: mean": 20.0}}
+    values["pass@3, Base+I"] = {"all: mean": 22.0, "all: gain": 10.0}
+    assert not list(wrong_gains(Published(source="Table 6", percent=True, values=values), "Base"))
+
+
+def test_columns_stand_as_in_the_paper_and_the_best_by_the_headline_first() -> None:
+    paper = Published(source="Table 4", percent=True, values={"variance": {"recall": 189.96}})
+    entry = TableEntry(kind="leaderboard", readings=("recall", "f1"), spread=True, published=paper)
+    (table,), _ = tables(entry)
+    assert table.columns == ("reviewer", "recall", "F1", "scored") and table.plot and table.plot.columns == (2,)
+    found = [row[2].value or 0 for row in table.rows[:3]]
+    assert found == sorted(found, reverse=True)
+    recalls = [row[1].value for row in table.rows[:3]]
+    assert rows(table)["mean"][1].value == pytest.approx(np.mean(recalls))  # type: ignore[arg-type]
+    assert rows(table)["variance"][1].value == pytest.approx(np.var(recalls))  # type: ignore[arg-type]
+    assert rows(table)["variance"][1].published == pytest.approx(0.018996)
+
+
+def test_published_counts_of_finders_stand_beside_ours() -> None:
+    paper = Published(source="Table 8", values={"0": {"findings": 360}, "2": {"findings": 107}})
+    (by_set, by_number), _ = tables(TableEntry(kind="overlap", published=paper))
+    assert not any(cell.published for row in by_set.rows for cell in row)
+    assert [rows(by_number)[size][1].published for size in ("0", "1", "2")] == [360, None, 107]

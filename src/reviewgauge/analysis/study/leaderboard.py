@@ -1,8 +1,11 @@
-"""Who is best: every contender with some readings of one or several metrics, best first by the first of them."""
+"""Who is best: every contender with some readings of one or several metrics, best first by the headline."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
 
 from reviewgauge.analysis.study.material import Material, by_system, readings_of, summary_cell
 from reviewgauge.core.protocols import Metric
@@ -31,18 +34,33 @@ def leaderboard_table(entry: TableEntry, material: Material, name: str, title: s
         summary = board.get(contender.system)
         scored = f"{summary.scored}/{summary.cases}" if summary is not None else "–"
         rows.append((Cell(text=contender.name), *cells[contender.name], Cell(text=scored)))
+    label = reading_label(metrics[0].headline)
+    leading = 1 + (columns.index(label) if label in columns else 0)  # the column by which they are ranked
     lower = metrics[0].headline in metrics[0].lower_is_better
-    rows.sort(key=lambda row: _place(row[1], lower))
+    rows.sort(key=lambda row: _place(row[leading], lower))
+    if entry.spread:
+        rows += [_over_all("mean", np.mean, rows), _over_all("variance", np.var, rows)]
     return Table(
         name=name,
         kind=entry.kind,
         title=title,
         columns=("reviewer", *columns, "scored"),
         rows=tuple(rows),
-        plot=Plot(kind="forest", columns=(1,)) if entry.plot else None,
+        plot=Plot(kind="forest", columns=(leading,)) if entry.plot else None,
         provenance="\n".join(map(material.provenance, metrics)),
         notes=tuple(line for line in material.board(metrics[0]).warnings if ": fake, " not in line),
     )
+
+
+def _over_all(name: str, of: Callable[[list[float]], Any], rows: Sequence[tuple[Cell, ...]]) -> tuple[Cell, ...]:
+    """The mean, or the variance, of each column over the contenders that have a figure (ContextCRBench, Table 4)."""
+    found = [Cell(text=name)]
+    for column in list(zip(*rows, strict=True))[1:-1]:
+        values = [cell.value for cell in column if cell.value is not None]
+        unit = next((cell.unit for cell in column if cell.value is not None), "") + ("²" if of is np.var else "")
+        fake = any(cell.fake for cell in column)
+        found.append(Cell(value=float(of(values)), n=len(values), unit=unit, fake=fake) if values else Cell(text="–"))
+    return (*found, Cell(text=""))
 
 
 def _metric_label(metric: Metric, metrics: Sequence[Metric]) -> str:

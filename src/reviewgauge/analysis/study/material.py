@@ -197,7 +197,8 @@ def summary_cell(summary: SystemSummary | None, reading: str, contender: Contend
     if summary is None or found is None:
         return Cell(text="–")
     if found.value is None:
-        return Cell(text=f"failed ({summary.failed})" if summary.failed and not summary.scored else "–", n=found.n)
+        text = f"failed ({summary.failed})" if summary.failed and not summary.scored else "–"
+        return Cell(text=text, n=found.n, unit=found.unit)
     return Cell(value=found.value, low=found.low, high=found.high, n=found.n, unit=found.unit, fake=summary.fake)
 
 

@@ -20,6 +20,7 @@ from reviewgauge.core.study import TableEntry
 
 JOIN = " & "
 NOBODY = "nobody"
+TIMES = "-times"  # ends the name of the table that counts finders
 Finding = tuple[str, str]  # case, first reference of the group
 
 
@@ -40,7 +41,8 @@ def overlap_tables(entry: TableEntry, material: Material, name: str, title: str)
         return
     repeated = [c for c in chosen if len(_attempts(measured, c)) > 1]
     if not repeated:
-        raise UserError(f"no reviewer of {material.name} has several attempts", remedy="attempts = 5")
+        why = "left out: no review was repeated (attempts = 5 repeats each)"
+        yield Table(name=name, kind=entry.kind, title=title, columns=("found by",), rows=(), notes=(why,))
     for at, contender in enumerate(repeated):
         sets = [f"attempt {number}" for number in _attempts(measured, contender)]
         own = [score for score in measured if score.system == contender.system]
@@ -98,7 +100,7 @@ class _Overlap:
             ),
         )
         yield Table(
-            name=f"{name}-times",
+            name=f"{name}{TIMES}",
             kind=self.entry.kind,
             title=f"{title}: how many {what} found a finding",
             columns=(what, "findings", "share"),

@@ -55,7 +55,9 @@ def _places(table: Table) -> range:
 
 
 def _scaled(value: float, unit: str, published: Published) -> float:
-    return value / 100 if published.percent and unit in ("share", "gain") else value
+    if not published.percent:
+        return value
+    return value / {"share": 100, "gain": 100, "share²": 100**2}.get(unit, 1)
 
 
 def wrong_totals(published: Published) -> Iterator[str]:
@@ -76,8 +78,9 @@ def wrong_totals(published: Published) -> Iterator[str]:
 
 def wrong_gains(published: Published, baseline: str) -> Iterator[str]:
     """The gains of a paper's table that its own means do not give."""
-    base = published.values.get(baseline, {})
     for name, values in published.values.items():
+        reading = name.rpartition(", ")[0]  # of several in one table: `pass@3, Base`
+        base = published.values.get(f"{reading}, {baseline}" if reading else baseline, {})
         for column in values:
             group, colon, what = column.partition(": ")
             mean = f"{group}: mean"

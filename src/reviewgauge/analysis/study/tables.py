@@ -10,7 +10,7 @@ from reviewgauge.analysis.study.cost import cost_table
 from reviewgauge.analysis.study.distribution import distribution_table
 from reviewgauge.analysis.study.leaderboard import leaderboard_table
 from reviewgauge.analysis.study.material import Material, titled
-from reviewgauge.analysis.study.overlap import overlap_tables
+from reviewgauge.analysis.study.overlap import TIMES, overlap_tables
 from reviewgauge.analysis.study.published import with_published
 from reviewgauge.analysis.study.slices import slices_table
 from reviewgauge.analysis.study.validity import validity_table
@@ -51,12 +51,20 @@ def study_tables(
             called = titled(entry, materials[name], len(there) > 1)
             try:
                 for table in _made(entry, materials[name], reports.get(name), *called):
-                    beside = entry.published if table.name == called[0] else None
+                    beside = entry.published if _stands_in(entry, table, called[0]) else None
                     other = materials[name].dataset if elsewhere else ""
                     tables.append(with_published(table, beside, elsewhere=other, baseline=entry.baseline))
             except UserError as error:
                 troubles.append(Trouble(benchmark=name, what=f"table {called[0]}", why=str(error)))
     return tables, troubles
+
+
+def _stands_in(entry: TableEntry, table: Table, name: str) -> bool:
+    """Whether the published values of an entry are this table's: of an overlap, rows that are numbers count finders."""
+    if entry.kind != "overlap" or entry.published is None:
+        return table.name == name
+    rows = entry.published.values
+    return table.name.endswith(TIMES) == bool(rows and all(row.isdecimal() for row in rows))
 
 
 def _fits(entry: TableEntry, material: Material) -> bool:

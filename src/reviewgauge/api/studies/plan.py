@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 from reviewgauge.api.resolve import find_dataset, find_stages, staged_label
 from reviewgauge.api.review import find_reviewer
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.protocols import Dataset, Metric, Reviewer, Stage
 from reviewgauge.core.records import Case
 from reviewgauge.core.specs import load, load_from, names, parse_spec, signature
 from reviewgauge.core.study import BenchmarkEntry, StudyFile
-from reviewgauge.core.trust import FromFile
+from reviewgauge.core.trust import FromFile, check_file
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
@@ -110,9 +110,12 @@ def plan_study(study: StudyFile, out: Path, source: str, origin: FromFile | None
         with _naming(f"{source}, benchmark {entry.label}"):
             for word in stages:
                 _gate(Stage, word, origin)
-            for word in (entry.data, entry.train):
-                if "(" in word:
+            _gate_path("from", entry.source, origin)
+            for key, word in (("data", entry.data), ("train", entry.train)):
+                if "(" in word or word in names(Dataset.kind):
                     _gate(Dataset, word, origin)
+                else:
+                    _gate_path(key, word, origin)
             dataset, narrowing = find_dataset(entry.data, entry.source or None), tuple(find_stages(stages))
         own = cells[entry.label]
         entrants = tuple(_entrants(own, source, origin))
@@ -154,6 +157,17 @@ def _naming(where: str) -> Iterator[None]:
         yield
     except UserError as error:
         raise UserError(f"{where}: {error.problem}", remedy=error.remedy) from None
+
+
+def _gate_path(key: str, path: str, origin: FromFile | None) -> None:
+    """Raise UserError for data outside of the file's folder and of the current one, unless the user named it."""
+    if origin is None or not path or path in origin.said:
+        return
+    shown = f"{key} = {one_line(repr(path), 80)}"
+    try:
+        check_file(path, shown, replace(origin, folder=Path.cwd()))
+    except UserError:
+        check_file(path, shown, origin)
 
 
 def _gate(

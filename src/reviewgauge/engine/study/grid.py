@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from math import prod
 
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.study import BenchmarkEntry, ReviewerEntry, StudyFile
 
 BENCHMARK = "benchmark"  # the word in braces for the name of the benchmark
+MOST = 10_000  # cells of a benchmark: a slip, such as an axis too many, is named before it fills the memory
 _WORD = re.compile(r"\{\{|\}\}|\{(\w+)\}")
 
 
@@ -32,8 +35,7 @@ def grid(study: StudyFile, source: str) -> dict[str, list[GridCell]]:
         for at, reviewer in enumerate(study.reviewer, 1):
             if not reviewer.benchmarks or benchmark.label in reviewer.benchmarks:
                 cells += _cells(study, benchmark, reviewer, f"{source}, [[reviewer]] {at}")
-        names = [cell.name for cell in cells]
-        if twice := next((name for at, name in enumerate(names) if name in names[:at]), None):
+        if twice := next((name for name, count in Counter(cell.name for cell in cells).items() if count > 1), None):
             remedy = 'name them by their axes: name = "prompt {model}"'
             raise BadInput(source, f"two reviewers are called {twice!r}", remedy=remedy)
         if not cells:
@@ -50,6 +52,8 @@ def _cells(study: StudyFile, benchmark: BenchmarkEntry, reviewer: ReviewerEntry,
             raise BadInput(where, f"there is no axis {name!r}", remedy=f"there is: {known}; {{{{{name}}}}} is no axis")
         if name not in axes and name != BENCHMARK:
             raise BadInput(where, f"the name has {{{name}}}, and the spec has not")
+    if (count := prod(len(study.values_of(axis)) for axis in axes)) > MOST:
+        raise BadInput(where, f"{count:,} combinations of the axes", remedy=f"at most {MOST:,}: split the study")
     for values in product(*(study.values_of(axis).items() for axis in axes)):
         names = {axis: label for axis, (label, _) in zip(axes, values, strict=True)} | {BENCHMARK: benchmark.label}
         words = {axis: value for axis, (_, value) in zip(axes, values, strict=True)} | {BENCHMARK: benchmark.label}

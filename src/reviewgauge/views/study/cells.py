@@ -35,6 +35,8 @@ def number(value: float, unit: str) -> str:
         return "0.0%" if text in ("+0.0%", "-0.0%") else text
     if unit == "count":
         return figures.count(round(value, 1))
+    if unit.endswith("²"):
+        return f"{value:.4f}"
     if unit == "dollars":
         return f"${value:.4f}" if abs(value) < 0.1 else f"${value:.2f}"
     return figures.number(value, unit)

@@ -62,7 +62,7 @@ def table_tex(table: Table) -> str:
     """The table for a paper; needs `\\usepackage{booktabs}` only."""
     layout = "l" * table.texts + "r" * (len(table.columns) - table.texts)
     body = [[escape(first_text(row)), *(_tex(cell) for cell in row[1:])] for row in table.rows]
-    return latex_table(layout, table.columns, body, " ".join([f"{table.title}.", *legend(table)[:2]]), table.name)
+    return latex_table(layout, table.columns, body, "; ".join([table.title, *legend(table)[:2]]), table.name)
 
 
 def _tex(cell: Cell) -> str:
