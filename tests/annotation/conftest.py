@@ -9,14 +9,22 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sql
 
-from annotation_toys import postgres_server
+from annotation_toys import Postgres
 from reviewgauge.annotation.store.database import Database
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as folder, postgres_server(Path(folder)) as url:
-        yield url
+def postgres_server() -> Iterator[Postgres]:
+    with tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as folder:
+        server = Postgres(Path(folder))
+        server.start()
+        yield server
+        server.stop()
+
+
+@pytest.fixture
+def postgres(postgres_server: Postgres) -> str:
+    return postgres_server.url
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -93,31 +92,32 @@ def judge_all(desk: Desk, choice: int = 0, most: int = 1000) -> int:
     return most
 
 
-@contextmanager
-def postgres_server(folder: Path) -> Iterator[str]:
-    """The URL of a PostgreSQL that runs in `folder`, on a socket only. Skips where there is none."""
-    found = [shutil.which("initdb"), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")))]
-    programs = [Path(one).resolve().parent for one in found if one]
-    if not programs or not (programs[-1] / "pg_ctl").exists():
-        pytest.skip("PostgreSQL is not installed")
-    pytest.importorskip("psycopg", reason="psycopg is not installed")
-    home = Path(folder)
-    as_user = []
-    if os.geteuid() == 0:  # the server refuses to run as root
-        if shutil.which("runuser") is None:
-            pytest.skip("PostgreSQL refuses to run as root, and there is no runuser")
-        as_user = ["runuser", "-u", "postgres", "--"]
-        shutil.chown(home, "postgres", "postgres")
-        home.chmod(0o755)
-    data = home / "data"
+class Postgres:
+    """A PostgreSQL that lives in a folder, on a socket only. Skips where there is none."""
 
-    def run(*words: object) -> None:
-        subprocess.run([*as_user, *map(str, words)], check=True, capture_output=True, cwd="/")
+    def __init__(self, folder: Path) -> None:
+        found = [shutil.which("initdb"), *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin/initdb")))]
+        programs = [Path(one).resolve().parent for one in found if one]
+        if not programs or not (programs[-1] / "pg_ctl").exists():
+            pytest.skip("PostgreSQL is not installed")
+        pytest.importorskip("psycopg", reason="psycopg is not installed")
+        self._programs, self._folder, self._as_user = programs[-1], folder, list[str]()
+        self.url = f"postgresql://rater@/postgres?host={folder}"
+        if os.geteuid() == 0:  # the server refuses to run as root
+            if shutil.which("runuser") is None:
+                pytest.skip("PostgreSQL refuses to run as root, and there is no runuser")
+            self._as_user = ["runuser", "-u", "postgres", "--"]
+            shutil.chown(folder, "postgres", "postgres")
+            folder.chmod(0o755)
+        self._run("initdb", "-U", "rater", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
 
-    run(programs[-1] / "initdb", "-D", data, "-U", "rater", "-A", "trust", "-E", "UTF8", "--locale=C", "-N")
-    options = f"-k {home} -c listen_addresses='' -c max_connections=120"
-    run(programs[-1] / "pg_ctl", "-D", data, "-w", "-l", home / "log", "-o", options, "start")
-    try:
-        yield f"postgresql://rater@/postgres?host={home}"
-    finally:
-        run(programs[-1] / "pg_ctl", "-D", data, "-m", "immediate", "stop")
+    def start(self) -> None:
+        options = f"-k {self._folder} -c listen_addresses='' -c max_connections=120"
+        self._run("pg_ctl", "-w", "-l", self._folder / "log", "-o", options, "start")
+
+    def stop(self) -> None:
+        self._run("pg_ctl", "-m", "immediate", "stop")
+
+    def _run(self, program: str, *words: object) -> None:
+        command = [*self._as_user, self._programs / program, "-D", self._folder / "data", *words]
+        subprocess.run(list(map(str, command)), check=True, capture_output=True, cwd="/")

@@ -20,10 +20,11 @@ class OpenService:
     link: str
     app: ASGIApp
     listener: socket.socket
+    team: bool = False
 
     def run(self) -> None:
         """Answer until the process is told to end."""
-        pages.run(self.app, self.listener)
+        pages.run(self.app, self.listener, proxied=self.team)
 
 
 def open_service(
@@ -40,4 +41,4 @@ def open_service(
     origins = pages.origins_of(host, listener.getsockname()[1], url)
     service = Service(database, project, origins[0], owner, token)
     link = f"{origins[0]}/enter/{token}" if owner is not None else origins[0]
-    return OpenService(link, pages.make_app(service, origins), listener)
+    return OpenService(link, pages.make_app(service, origins), listener, team=bool(url))

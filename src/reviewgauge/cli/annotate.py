@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from reviewgauge.cli.output import emit, note
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.files import write_named
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.reports.annotation import AnnotateResult, ProjectStatus
+from reviewgauge.core.reports.annotation import AnnotateResult, AuditLine, AuditLog, ProjectStatus
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.views.terminal.growth import grown_lines, pool_lines
@@ -208,6 +209,35 @@ def grow_command(database: str, data: str, source: str | None, project: str | No
         cases, name = cases_of(data, source)
         grown = grow(opened, find_project(opened, project), cases, out=out, name=name, before=data)
     emit(grown, as_json, lambda: grown_lines(grown))
+
+
+@command.command("audit")
+@click.argument("database")
+@json_option
+def audit_command(database: str, as_json: bool) -> None:
+    """Show who did what and when: logins, invitations, what was taken and judged, never an answer."""
+    with store(database) as opened:
+        from reviewgauge.annotation.store.owner import audit_log
+
+        found = AuditLog(lines=tuple(audit_log(opened)))
+    emit(found, as_json, lambda: [_audit_line(one) for one in found.lines])
+
+
+def _audit_line(one: AuditLine) -> str:
+    when = datetime.fromtimestamp(one.at, UTC).isoformat(" ", "seconds").removesuffix("+00:00")
+    detail = ", ".join(f"{name} {value}" for name, value in one.detail.items() if value != "")
+    return f"{when}  {one.account or '-'}  {one.action}" + (f": {detail}" if detail else "")
+
+
+@command.command("backup")
+@click.argument("database")
+@click.argument("file", type=click.Path(dir_okay=False))
+@json_option
+def backup_command(database: str, file: str, as_json: bool) -> None:
+    """Copy DATABASE, a file, into a new FILE while it is served. For a PostgreSQL use pg_dump."""
+    with store(database) as opened:
+        size = opened.backup(Path(file))
+    emit_result(f"{size:,} bytes in {file}", size, as_json)
 
 
 def emit_result(did: str, count: int, as_json: bool) -> None:

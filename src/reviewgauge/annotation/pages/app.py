@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import getpass
 import ipaddress
 import secrets
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reviewgauge.annotation.pages import judging, owning, people
 from reviewgauge.annotation.pages.guard import Guard
@@ -21,6 +23,8 @@ from reviewgauge.annotation.pages.visits import Handler, Service, page
 from reviewgauge.annotation.store.accounts import Account, Role, can_log_in, find_account, new_account
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.core.errors import UserError
+
+PATIENCE = 30.0  # seconds
 
 
 def make_app(service: Service, origins: list[str]) -> ASGIApp:
@@ -44,6 +48,7 @@ def make_app(service: Service, origins: list[str]) -> ASGIApp:
                 *route("/login", people.login_page, people.login, public=True),
                 *route("/enter/{token}", people.enter, public=True),
                 *route("/invitation/{token}", people.invitation_page, people.invitation, public=True),
+                *route("/account", people.account_page, people.change_account),
                 *route("/logout", None, people.logout),
                 Route("/static/{name}", _static),
             ]
@@ -59,9 +64,41 @@ async def _static(request: Request) -> Response:
     return Response(static(name), media_type=FILES[name])
 
 
-def run(app: ASGIApp, listener: socket.socket) -> None:
-    """Serve until the process is told to end; requests that are being answered are answered."""
-    config = uvicorn.Config(app, log_config=None, server_header=False, ws="none", lifespan="off", proxy_headers=False)
+class _Impatient(H11Protocol):
+    """Closes a connection on which no whole request came for a while: each open one costs the service a file."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait."""
+        super().connection_made(transport)
+        self._hurry()
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next one."""
+        super().on_response_complete()
+        self._hurry()
+
+    def _hurry(self) -> None:
+        self.loop.call_later(PATIENCE, self._close_if_idle, self.cycle)
+
+    def _close_if_idle(self, last: object) -> None:
+        if self.cycle is last and not self.transport.is_closing():
+            self.transport.close()
+
+
+def run(app: ASGIApp, listener: socket.socket, *, proxied: bool = False) -> None:
+    """Serve until the process is told to end; requests that are being answered are answered.
+
+    Where it is `proxied`, a proxy on this machine says who asks (`FORWARDED_ALLOW_IPS` names others).
+    """
+    config = uvicorn.Config(
+        app,
+        http=_Impatient,
+        log_config=None,
+        server_header=False,
+        ws="none",
+        lifespan="off",
+        proxy_headers=proxied,
+    )
     uvicorn.Server(config).run([listener])
 
 

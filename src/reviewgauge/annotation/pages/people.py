@@ -7,7 +7,8 @@ from secrets import compare_digest
 from starlette.responses import RedirectResponse, Response
 
 from reviewgauge.annotation.pages.visits import COOKIE, Visit
-from reviewgauge.annotation.store.accounts import SESSION, Account, accept, begin_session, end_session, log_in
+from reviewgauge.annotation.store.accounts import SESSION, Account, accept, begin_session, end_session
+from reviewgauge.annotation.store.logins import change_password, log_in
 from reviewgauge.core.errors import UserError
 
 
@@ -19,7 +20,7 @@ def login_page(visit: Visit) -> Response:
 def login(visit: Visit) -> Response:
     """Log in by name and password."""
     try:
-        account = log_in(visit.service.database, visit.field("name"), visit.field("password"))
+        account = log_in(visit.service.database, visit.field("name"), visit.field("password"), visit.address)
     except UserError as error:
         local = visit.service.local_owner is not None
         return visit.page("login.html.j2", 403, local=local, name=visit.field("name"), message=str(error))
@@ -41,6 +42,21 @@ def logout(visit: Visit) -> Response:
     answer = RedirectResponse("/login", 303)
     answer.delete_cookie(COOKIE, path="/")
     return answer
+
+
+def account_page(visit: Visit, message: str = "", status: int = 200) -> Response:
+    """Who is logged in, and the form for another password."""
+    return visit.page("account.html.j2", status, account=visit.account, message=message)
+
+
+def change_account(visit: Visit) -> Response:
+    """Another password; every session ends but this one, which is a new one."""
+    account, address = visit.account, visit.address
+    try:
+        change_password(visit.service.database, account, visit.field("old"), visit.field("new"), address)
+    except UserError as error:
+        return account_page(visit, str(error), 403)
+    return _entered(visit, account)
 
 
 def invitation_page(visit: Visit) -> Response:

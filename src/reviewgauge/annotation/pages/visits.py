@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from asyncio import timeout
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 from secrets import compare_digest
 from urllib.parse import parse_qs
 
+from anyio import CapacityLimiter
+from anyio.to_thread import run_sync
 from sqlalchemy.exc import SQLAlchemyError
-from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -21,7 +24,9 @@ from reviewgauge.annotation.store.projects import Project
 from reviewgauge.core.errors import UserError
 
 COOKIE = "reviewgauge_session"
-LARGEST_FORM, MOST_FIELDS = 2_000_000, 5_000
+LARGEST_FORM, LARGEST_OF_STRANGERS, MOST_FIELDS = 2_000_000, 10_000, 5_000
+SLOWEST_FORM = 60.0  # seconds
+_STRANGERS = CapacityLimiter(4)  # those who may guess passwords never take the threads of those who work
 
 
 @dataclass(frozen=True)
@@ -51,6 +56,11 @@ class Visit:
         if self.session is None:
             raise LogIn
         return self.session.account
+
+    @property
+    def address(self) -> str:
+        """From where they ask."""
+        return self.request.client.host if self.request.client else ""
 
     @property
     def owner(self) -> Account:
@@ -84,10 +94,16 @@ def page(service: Service, handler: Handler, *, public: bool = False) -> Callabl
     """An endpoint. Forms of those who are logged in carry the token of their session."""
 
     async def endpoint(request: Request) -> Response:
-        form = await _form(request) if request.method == "POST" else {}
+        largest = LARGEST_OF_STRANGERS if public else LARGEST_FORM
+        try:
+            async with timeout(SLOWEST_FORM):
+                form = await _form(request, largest) if request.method == "POST" else {}
+        except TimeoutError:
+            return HTMLResponse("This form took too long.", 408, {"Connection": "close"})
         if form is None:
-            return HTMLResponse("This form is too large.", 413)
-        return await run_in_threadpool(_answer, service, handler, request, form, public)
+            return HTMLResponse("This form is too large.", 413, {"Connection": "close"})
+        work = partial(_answer, service, handler, request, form, public)
+        return await run_sync(work, limiter=_STRANGERS if public else None)
 
     return endpoint
 
@@ -117,12 +133,12 @@ def _answer(service: Service, handler: Handler, request: Request, form: dict[str
         return visit.page("message.html.j2", 503, message=said)
 
 
-async def _form(request: Request) -> dict[str, list[str]] | None:
+async def _form(request: Request, largest: int) -> dict[str, list[str]] | None:
     """The fields of a form; None where there is too much of it."""
     raw = bytearray()
     async for piece in request.stream():
         raw += piece
-        if len(raw) > LARGEST_FORM:
+        if len(raw) > largest:
             return None
     try:
         return parse_qs(raw.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=MOST_FIELDS)

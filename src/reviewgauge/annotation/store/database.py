@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
 import sqlalchemy as sql
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError, TimeoutError
 
 from reviewgauge.annotation.store.tables import FORMAT, audit, meta, metadata
 from reviewgauge.core.databases import check_journal
@@ -24,6 +27,7 @@ class Database:
 
     def __init__(self, engine: sql.Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self.clock = engine, clock
+        self._turn = threading.Lock() if engine.dialect.name == "sqlite" else None
 
     @classmethod
     def open(cls, where: str | Path, *, create: bool = False, clock: Callable[[], float] = time.time) -> Self:
@@ -52,15 +56,49 @@ class Database:
 
     @contextmanager
     def writing(self) -> Iterator[sql.Connection]:
-        """A transaction that writes: all of it happens, or nothing. On SQLite writers take turns."""
-        with self._engine.begin() as connection:
-            yield connection
+        """A transaction that writes: all of it happens, or nothing. On SQLite writers take turns.
+
+        SQLite itself lets whoever asks at the right moment go first, and some wait very long.
+        """
+        if self._turn is not None and not self._turn.acquire(timeout=BUSY):
+            raise TimeoutError("others write all the time")
+        try:
+            with self._engine.begin() as connection:
+                yield connection
+        finally:
+            if self._turn is not None:
+                self._turn.release()
 
     @contextmanager
     def reading(self) -> Iterator[sql.Connection]:
         """A transaction that reads one state of the database."""
         with self._engine.connect().execution_options(**_READ) as connection, connection.begin():
             yield connection
+
+    def backup(self, target: Path) -> int:
+        """Copy the whole store, as it is at one moment, into a new file while others work. Returns its bytes.
+
+        Raises UserError.
+        """
+        if self._engine.dialect.name != "sqlite":
+            raise UserError("this store is a PostgreSQL", remedy="pg_dump copies it while it is used")
+        if target.exists():
+            raise UserError(f"{target} is there already", remedy="name a new file")
+        part = target.with_name(target.name + ".part")
+        try:
+            with suppress(FileNotFoundError):
+                part.unlink()
+            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+            with closing(self._engine.raw_connection()) as source, closing(sqlite3.connect(part)) as copy:
+                source.driver_connection.backup(copy)  # type: ignore[union-attr]
+                copy.execute("PRAGMA journal_mode=DELETE")
+                if copy.execute("PRAGMA quick_check").fetchone() != ("ok",):
+                    raise UserError("the copy is damaged", remedy="the store is too: export its labels")
+            size = part.stat().st_size
+            part.replace(target)
+        except (OSError, sqlite3.Error) as error:
+            raise UserError(f"{target} cannot be written: {error}", remedy="is there room on the disk?") from None
+        return size
 
     def log(self, connection: sql.Connection, account: int | None, action: str, **detail: Any) -> None:
         """Add a line to the audit log, in the same transaction as what it tells of."""
@@ -81,7 +119,10 @@ class Database:
         with self.reading() as connection:
             found = connection.execute(sql.select(meta.c.value).where(meta.c.name == "format")).scalar()
         if found != FORMAT:
-            raise UserError(f"{name} has the format {found!r}, and this version reads {FORMAT!r}")
+            raise UserError(
+                f"{name} has the format {found!r}, and this version of reviewgauge reads {FORMAT!r}",
+                remedy="use the version that made it; its annotate export and this one's annotate import move the work",
+            )
 
 
 def is_url(where: str) -> bool:
@@ -116,8 +157,10 @@ def _sqlite(path: Path, *, create: bool) -> sql.Engine:
         raise UserError(f"there is no file {path}", remedy="reviewgauge annotate init makes one")
     if create:
         path.parent.mkdir(parents=True, exist_ok=True)
+        with suppress(FileExistsError):  # nobody else on this machine reads votes and hashes; its WAL is as private
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     check_journal(path)
-    engine = sql.create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY})
+    engine = sql.create_engine(f"sqlite:///{path}", connect_args={"timeout": BUSY}, pool_size=20, max_overflow=30)
     sql.event.listen(engine, "connect", _settle)
     sql.event.listen(engine, "begin", _begin)
     return engine

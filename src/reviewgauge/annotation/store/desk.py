@@ -132,7 +132,7 @@ class Desk:
                 items.c.round == slots.c.round,
                 slots.c.round.in_(_ROUNDS[self.account.role]),
                 slots.c.done.is_(sql.false()),
-                slots.c.holder.is_(None) | (slots.c.lease < now),
+                _free(now),
                 right_person,
                 ~touched,
                 ~skipped,
@@ -149,9 +149,8 @@ class Desk:
     def _take(self, connection: sql.Connection, slot: int) -> bool:
         """Hold a free slot; False where somebody else was faster. The one statement that decides who holds it."""
         now = self.database.clock()
-        free = slots.c.holder.is_(None) | (slots.c.lease < now)
         values = {"holder": self.account.id, "lease": now + LEASE, "opened": now}
-        taken = slots.update().where(slots.c.id == slot, free, slots.c.done.is_(sql.false())).values(values)
+        taken = slots.update().where(slots.c.id == slot, _free(now), slots.c.done.is_(sql.false())).values(values)
         if connection.execute(taken).rowcount != 1:
             return False
         if not self._was_given(connection, slot):
@@ -354,3 +353,8 @@ class Desk:
                 give_to_expert(connection, row.item_id)
             self.database.log(connection, self.account.id, "confirm" if agreed else "no consensus", slot=slot)
         return Saved(judgement=found, slot=slot)
+
+
+def _free(now: float) -> sql.ColumnElement[bool]:
+    """A slot that nobody holds. A lease that ends later than any could was given before the clock was set back."""
+    return slots.c.holder.is_(None) | (slots.c.lease < now) | (slots.c.lease > now + LEASE)

@@ -9,9 +9,10 @@ from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.judgements import DISCUSSION, INDEPENDENT, NotYours
 from reviewgauge.annotation.store.projects import Project
 from reviewgauge.annotation.store.rounds import check_discussion, end_independent, lock_batch
-from reviewgauge.annotation.store.tables import accounts, batches, items, remarks, sessions, slots
+from reviewgauge.annotation.store.tables import accounts, audit, batches, items, remarks, sessions, slots
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.reports.annotation import AuditLine
 
 
 class Remark(Record):
@@ -47,6 +48,16 @@ def all_remarks(database: Database, project: Project, owner: Account) -> list[Re
         return [
             Remark(item=row.number, rater=names[row.rater], skipped=row.skipped, reason=row.reason)
             for row in connection.execute(query)
+        ]
+
+
+def audit_log(database: Database) -> list[AuditLine]:
+    """Who did what, the earliest first: for whoever holds the database."""
+    with database.reading() as connection:
+        names = account_names(connection)
+        return [
+            AuditLine(at=row.at, account=names.get(row.account, ""), action=row.action, detail=row.detail)
+            for row in connection.execute(sql.select(audit).order_by(audit.c.id))
         ]
 
 

@@ -98,7 +98,8 @@ failed_logins = Table(
     "failed_logins",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("name", String(64), nullable=False, index=True),  # a hash: people type passwords into this field
+    Column("name", String(64), nullable=False),  # a hash: people type passwords into this field
+    Column("address", String(64), nullable=False, index=True),  # a hash
     Column("at", Float, nullable=False),
 )
 

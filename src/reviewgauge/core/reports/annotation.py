@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
 
 from reviewgauge.core.base import Record
 
@@ -66,3 +69,18 @@ class GrowResult(Record):
     references: int  # new findings
     phrasings: int  # further words of new findings and of old ones
     rejected: int
+
+
+class AuditLine(Record):
+    """Something that was done: when (seconds since 1970), by which account, and to what."""
+
+    at: float
+    account: str  # empty: a command on the database, or nobody who is known
+    action: str
+    detail: dict[str, Any] = Field(default_factory=dict)
+
+
+class AuditLog(Record):
+    """Everything that was done, the earliest first."""
+
+    lines: tuple[AuditLine, ...]
