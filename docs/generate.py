@@ -59,6 +59,7 @@ RESULTS = {
     "build": "BuildResult",
     "review": "ReviewResult",
     "score": "ScoreResult",
+    "rescore": "RescoreResult",
     "scores": "ScoresResult",
     "classify": "ClassifyResult",
     "compare": "ComparisonTable[]",

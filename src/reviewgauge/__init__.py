@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from reviewgauge.api.list import list_plugins as list
     from reviewgauge.api.plan import plan
     from reviewgauge.api.report import report
+    from reviewgauge.api.rescore import rescore
     from reviewgauge.api.review import review
     from reviewgauge.api.score import score
     from reviewgauge.api.scores import scores
@@ -65,6 +66,7 @@ __all__ = [
     "list",
     "plan",
     "report",
+    "rescore",
     "review",
     "score",
     "scores",

@@ -24,6 +24,7 @@ VERBS = {
     "build": "Build a benchmark out of a git history, or out of pull requests on GitHub.",
     "review": "Run reviewers on a benchmark, or import recorded reviews, into a run folder.",
     "score": "Measure the reviews of a run and print the leaderboard.",
+    "rescore": "Measure the reviews of runs on another version of their benchmark, old and new side by side.",
     "scores": "List the metrics that a run was scored with, or remove the scores of some.",
     "classify": "Let a model sort comments or changes into classes, for slices.",
     "compare": "Compare systems pairwise on the cases they share.",

@@ -78,7 +78,7 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
     digests = [_digests(run) for run in runs]
     if not any(digests):
         raise UserError(f"{paths[0]} holds no reviews", remedy=f"reviewgauge review DATASET REVIEWER -o {paths[0]}")
-    renames = _renames([{system for _, system, _ in own} for own in digests], paths)
+    renames = rename_systems([{system for _, system, _ in own} for own in digests], paths)
     measured = [_check_scores(run, own) for run, own in zip(runs, digests, strict=True)]
     chosen = _choose_metrics(measured, metric, paths[0], several=len(runs) > 1)
     names = dict.fromkeys(name for own in measured for name in own)
@@ -89,7 +89,7 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
         dataset=runs[0].manifest.dataset,
         benchmark=runs[0].manifest.benchmark,
         outcomes=chained([_renamed(run.outcomes(), new) for run, new in zip(runs, renames, strict=True)]),
-        labels=[label for run, names in zip(runs, renames, strict=True) for label in _renamed_labels(run, names)],
+        labels=[label for run, names in zip(runs, renames, strict=True) for label in renamed_labels(run, names)],
         reviewers={
             names.get(system, system): (entry.signature, *entry.pins.values())
             for run, names in zip(runs, renames, strict=True)
@@ -224,7 +224,7 @@ def recorded_label(metric: str) -> str:
         return metric
 
 
-def _renames(systems: Sequence[Set[str]], paths: Sequence[str | Path]) -> list[dict[str, str]]:
+def rename_systems(systems: Sequence[Set[str]], paths: Sequence[str | Path]) -> list[dict[str, str]]:
     """For each run, the new names of its systems whose name another run has too."""
     names = [Path(path).resolve().name for path in paths]
     result = []
@@ -242,7 +242,8 @@ def _renamed(records: Sequence[T], names: Mapping[str, str]) -> Sequence[T]:
     return Lazy.of(records, renamed) if names else records
 
 
-def _renamed_labels(run: RunFolder, names: Mapping[str, str]) -> Iterable[Label]:
+def renamed_labels(run: RunFolder, names: Mapping[str, str]) -> Iterable[Label]:
+    """The labels that were added to a run, with the new names of its systems."""
     for label in run.labels():
         system = label.subject.system or ""
         if system in names:
