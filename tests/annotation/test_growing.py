@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -41,7 +41,7 @@ def comment(number: int, body: str, line: int = 2) -> Comment:
     return Comment(id=f"c{number}", body=body, span=Span(path="pay.py", start=line), author="gpt")
 
 
-def run_of(folder: Path, system: str, said: dict[str, Sequence[Comment]], data: Sequence[Case] = ()) -> Path:
+def run_of(folder: Path, system: str, said: Mapping[str, Sequence[Comment]], data: Sequence[Case] = ()) -> Path:
     """A scored run in which one system said this on these cases, and nothing on others."""
     found = data or cases()
     reviews = [Review(case=one.id, system=system, comments=tuple(said.get(one.id, ()))) for one in found]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reviewgauge.api.resolve import dataset_label, find_dataset
-from reviewgauge.cli.options import from_option, json_option, seed_option
+from reviewgauge.cli.options import WholeHelp, from_option, json_option, seed_option
 from reviewgauge.cli.output import emit, note
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.files import write_named
@@ -51,7 +51,7 @@ def store(where: str) -> Iterator[Database]:
             raise unavailable(error) from None
 
 
-@click.group("annotate", no_args_is_help=True)
+@click.group("annotate", cls=WholeHelp, no_args_is_help=True)
 def command() -> None:
     """Let people judge in a browser: reviews, comments, claims, change-points or matches, blind, by several raters.
 

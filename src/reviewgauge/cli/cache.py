@@ -7,23 +7,12 @@ import sys
 import click
 
 from reviewgauge.api.cache import CacheInfo, cache, clear, export
-from reviewgauge.cli.options import json_option
+from reviewgauge.cli.options import WholeHelp, json_option
 from reviewgauge.cli.output import emit
 from reviewgauge.core.errors import UserError
 
 
-class Cache(click.Group):
-    """Its help shows every sub-command in full."""
-
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """All of it on one page."""
-        super().format_help(ctx, formatter)
-        for name, sub in self.commands.items():
-            formatter.write_paragraph()
-            sub.format_help(click.Context(sub, info_name=name, parent=ctx), formatter)
-
-
-@click.group("cache", cls=Cache, no_args_is_help=True)
+@click.group("cache", cls=WholeHelp, no_args_is_help=True)
 def command() -> None:
     """Show, clear or export the stored answers of models, which keep a call from being paid for twice."""
 

@@ -13,6 +13,18 @@ from reviewgauge.engine.run.model_options import ModelOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+
+class WholeHelp(click.Group):
+    """A verb whose help shows every sub-command in full."""
+
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """All of it on one page."""
+        super().format_help(ctx, formatter)
+        for name, sub in self.commands.items():
+            formatter.write_paragraph()
+            sub.format_help(click.Context(sub, info_name=name, parent=ctx), formatter)
+
+
 json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 from_option = click.option(
     "--from", "source", type=click.Path(exists=True), help="The folder or file that holds the data set's files."
