@@ -100,6 +100,28 @@ def test_killed_and_resumed_the_lineage_is_the_same_and_nothing_is_paid_twice(pl
     assert len(paid) == len(set(paid))
 
 
+def test_a_folder_that_was_moved_goes_on_and_pays_nothing_twice(planted: Path, tmp_path: Path) -> None:
+    whole = _evolve(planted, tmp_path / "whole", models=ModelOptions(cache=False))
+    _evolve(planted, tmp_path / "here", models=ModelOptions(budget=0.06, cache=False))
+    done = len((tmp_path / "here" / "calls.jsonl").read_text().splitlines())
+    (tmp_path / "here").rename(tmp_path / "there")
+    moved = _evolve(planted, tmp_path / "there", models=ModelOptions(cache=False))
+    assert moved.parts == whole.parts and _lines(tmp_path / "there") == _lines(tmp_path / "whole")
+    calls = [len((tmp_path / name / "calls.jsonl").read_text().splitlines()) for name in ("whole", "there")]
+    assert 0 < done < calls[0] and calls[1] <= calls[0] + 3  # proposals alone are asked again
+
+
+def test_a_fork_stays_with_its_origin(planted: Path, tmp_path: Path) -> None:
+    rows = [json.loads(line) for line in planted.read_text().splitlines()]
+    for row in rows:
+        if row["id"] in ("acme/r1/print/0", "acme/r5/print/0"):
+            words = " ".join(f"name_{number}" for number in range(30)) + row["id"][6:7]
+            row["change"]["files"][0]["patch"] = f"@@ -1,1 +1,2 @@\n def run(value, text):\n+    use({words})\n"
+    planted.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    report = _evolve(planted, tmp_path / "run", optimizer="random", rounds=1, resamples=50)
+    assert report.warnings[0].startswith("2 repositories have changes that are nearly those of others")
+
+
 def test_the_held_out_part_is_computed_once(planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = _evolve(planted, tmp_path / "run")
     monkeypatch.setattr(verb, "_Work", None)  # nothing is computed any more

@@ -46,6 +46,19 @@ def test_reserved_repositories_are_held_out() -> None:
         split_cases(cases, SHARES, 0, reserve=39)
 
 
+def test_changes_that_are_nearly_the_same_lie_in_one_part() -> None:
+    cases = _cases({f"r{n}": 2 for n in range(20)})
+    copies = [*range(len(cases))]
+    copies[2] = copies[1]  # r1 and r0; then a fork of r1
+    copies[5] = copies[3]
+    found = split_cases(cases, SHARES, 0, copies=copies)
+    part = {case.change.repo: name for name, own in found.parts.items() for case in own}
+    assert part["r0"] == part["r1"] == part["r2"] and found.by == "repository" and found.alike == 3
+    assert len(split_cases(cases, SHARES, 0, reserve=5, copies=copies).parts[HELD_OUT]) >= 10
+    few = split_cases(_cases({"a": 6, "b": 4}), SHARES, 0, copies=[0, 0, 0, 0, 1, 2, 3, 4, 5, 6])
+    assert few.by == "case" and len({name for name, own in few.parts.items() for c in own if c.id < "a/4"}) == 1
+
+
 @pytest.mark.parametrize(("count", "shares", "words"), [(5, SHARES, "too few"), (9, (0.5, 0.5, 0.0), "three positive")])
 def test_what_cannot_be_split(count: int, shares: tuple[float, ...], words: str) -> None:
     with pytest.raises(UserError, match=words):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.evolution.starting import sandbox_problem, started
+from reviewgauge.evolution.starting import check_gepa, sandbox_problem, started
 
 PROBE = """
 import builtins, json, os, socket, subprocess, sys
@@ -26,6 +26,14 @@ tries = {
     "network": lambda: socket.create_connection(("127.0.0.1", job["port"]), timeout=2),
     "environment": lambda: os.environ["A_KEY"],
 }
+if job["confined"]:  # alone they would write into Python's own folder
+    tries |= {
+        "link": lambda: os.link(job["secret"], os.path.join(job["standard"][0], "reviewgauge-probe")),
+        "cache": lambda: __import__("sqlite3").connect("file:" + job["secret"] + "?mode=ro", uri=True).close(),
+        "native": lambda: __import__("readline").read_history_file(job["secret"]),
+        "parent": lambda: open(f"/proc/{os.getppid()}/environ").read(),
+        "write": lambda: open(os.path.join(job["standard"][0], "reviewgauge-probe"), "w").close(),
+    }
 found = {}
 for name, attempt in tries.items():
     try:
@@ -70,6 +78,15 @@ def test_the_sandbox_alone_has_no_such_file_and_no_network(tmp_path: Path) -> No
 def test_without_either_the_probe_reads_it(tmp_path: Path) -> None:
     """The probe can do what the other tests see refused."""
     assert _probe(tmp_path, confined=False, sandbox=False)["read"] == "done"
+
+
+def test_a_gepa_that_is_a_link_is_found_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "real" / "gepa").mkdir(parents=True)
+    (tmp_path / "real" / "gepa" / "__init__.py").touch()
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "gepa").symlink_to(tmp_path / "real" / "gepa")
+    monkeypatch.syspath_prepend(str(tmp_path / "site"))
+    assert check_gepa() == tmp_path.resolve() / "real" / "gepa"
 
 
 @pytest.mark.processes

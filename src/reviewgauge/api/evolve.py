@@ -17,6 +17,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     percentile_interval,
     resampled_sums,
 )
+from reviewgauge.analysis.stats.folds import duplicate_groups
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
@@ -42,8 +43,10 @@ from reviewgauge.evolution.search import Limits, Search
 from reviewgauge.evolution.split import HELD_OUT, PARTS, SELECTION, TRAIN, Split, split_cases
 from reviewgauge.evolution.starting import check_gepa, sandbox_problem
 from reviewgauge.models.chat.client import chat_model
+from reviewgauge.repo.diff.diffs import parse_patch
 
 OPTIMIZERS = ("gepa", "random")
+FEW_WORDS = 20  # of changed lines
 COUNTED = (
     "A case whose review or measurement failed, or for which a metric has no value, counts as the worst that it could "
     "have: the optimiser takes numbers only, and silence must not win. Silence on a clean change counts as 1."
@@ -96,7 +99,7 @@ def evolve(
     reward = Reward.of(words, _headline, {case.change.task for case in cases})
     usable = [case for case in cases if species.reviewer_of(case) is not None and reward.applying(case)]
     _check(species, usable, len(cases), found)
-    split = split_cases(usable, shares, seed, reserve)
+    split = split_cases(usable, shares, seed, reserve, _copies(usable))
     limits = Limits(rounds, evaluations or (rounds + 1) * len(split.parts[SELECTION]), patience, minibatch)
     asked = model or species.reviewers[0].model
     label = staged_label(found, narrowing)
@@ -128,6 +131,22 @@ def evolve(
 
         write_whole(Path(out), evolution_page(done).encode("utf-8", "replace"))
     return done
+
+
+def _copies(cases: Sequence[Case]) -> list[int]:
+    """By a number for each case, which changes are nearly the same; those of a few words are too common to tell."""
+    changed = [
+        "\n".join(
+            line.text
+            for file in case.change.files
+            for hunk in parse_patch(file.patch or "")
+            for line in hunk.lines
+            if line.kind != " "
+        )
+        for case in cases
+    ]
+    groups = duplicate_groups([text if len(text.split()) >= FEW_WORDS else "" for text in changed])
+    return [int(group) for group in groups]
 
 
 def _pins_of(species: Species, reward: Reward, split: Split) -> dict[str, object]:
@@ -269,6 +288,8 @@ class _Work:
                 "fewer than 3 repositories: the parts are split by case, so that the held-out cases are of the same "
                 "projects and the figure says little about others"
             )
+        if self.split.alike:
+            yield f"{self.split.alike} repositories have changes that are nearly those of others, and stay with them"
         held = self.split.parts[HELD_OUT]
         yield from (f"{HELD_OUT}: {text}" for text in cluster_cases(held, _all(held)).warnings(expanded=True))
         if broken := sum(step.failed for step in report.steps):

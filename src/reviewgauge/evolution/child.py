@@ -14,18 +14,9 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-_REFUSED = (
-    "socket.",
-    "subprocess.",
-    "os.system",
-    "os.exec",
-    "os.posix_spawn",
-    "os.spawn",
-    "os.fork",
-    "pty.",
-    "ctypes.",
-)
 _READS = ("open", "os.listdir", "os.scandir")
+_REFUSED = ("os.", "shutil.", "socket.", "subprocess.", "pty.", "ctypes.", "sqlite3.", "fcntl.", "mmap.")
+_NATIVE = {"ctypes", "_ctypes", "sqlite3", "_sqlite3", "readline", "_curses", "_dbm", "_gdbm"}  # open files unseen
 Candidate = dict[str, str]
 
 
@@ -54,14 +45,17 @@ class Parent:
 
 
 def confine(standard: Sequence[str], libraries: Sequence[str]) -> None:
-    """From now on refuse programs, the network, and every file but Python's own and those of `libraries`, for good."""
+    """From now on refuse programs, the network, and all files but Python's own and those of `libraries`, to read."""
     own, others = (tuple(os.path.realpath(one) + os.sep for one in folders) for folders in (standard, libraries))
     installed = tuple(f"{os.sep}{name}{os.sep}" for name in ("site-packages", "dist-packages"))
     realpath, fspath = os.path.realpath, os.fsdecode
+    writing = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 
     def refuse(event: str, arguments: tuple[Any, ...]) -> None:
-        if event.startswith(_REFUSED):
-            raise PermissionError(f"the process that proposes may not do this: {event}")
+        native = event == "import" and str(arguments[0]).rpartition(".")[2] in _NATIVE
+        writes = event == "open" and (set(arguments[1] or "") & set("wax+") or (arguments[2] or 0) & writing)
+        if native or writes or (event.startswith(_REFUSED) and event not in _READS):
+            raise PermissionError(f"the process that proposes may not do this: {event} {arguments[:1]}")
         if event in _READS and arguments and isinstance(arguments[0], str | bytes | os.PathLike):
             path = realpath(fspath(arguments[0])) + os.sep
             if not (path.startswith(others) or (path.startswith(own) and not any(name in path for name in installed))):

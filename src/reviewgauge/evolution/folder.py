@@ -47,7 +47,7 @@ def settle(folder: Path, wanted: Mapping[str, object], limits: Limits) -> Evolut
 
     Limits may change until the held-out part was looked at. Raises UserError.
     """
-    path, now = folder / SETTINGS, {**wanted, "limits": asdict(limits)}
+    path, now = folder / SETTINGS, {**wanted, "limits": asdict(limits), "folder": str(folder.resolve())}
     if path.exists():
         before = json.loads(read_within(path))
         differing = [name for name in wanted if before.get(name) != wanted[name]]
@@ -63,10 +63,20 @@ def settle(folder: Path, wanted: Mapping[str, object], limits: Limits) -> Evolut
                 f"{folder}: the held-out part was looked at; a longer search would be chosen by it",
                 remedy="use another folder, and another --seed for another held-out part",
             )
+        _follow(folder, str(before.get("folder", now["folder"])), str(now["folder"]))
     if (folder / RESULT).exists():
         return parse_record(EvolutionReport, read_within(folder / RESULT), str(folder / RESULT))
     write_whole(path, json.dumps(now, indent=2).encode() + b"\n")
     return None
+
+
+def _follow(folder: Path, old: str, new: str) -> None:
+    """After a move, name the templates of the candidates by their new place, so that what is done is not done again."""
+    if old == new:
+        return
+    for file in sorted(folder.glob("*/*/*.json*")):
+        text = read_within(file).replace(f"template='{old}/".encode(), f"template='{new}/".encode())
+        write_whole(file, text)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def check_gepa() -> Path:
     found = importlib.util.find_spec("gepa")
     if found is None or not found.submodule_search_locations:
         raise MissingExtra("--optimizer gepa", "evolve")
-    return Path(found.submodule_search_locations[0])
+    return Path(found.submodule_search_locations[0]).resolve()  # the sandbox has no links to follow
 
 
 class Child:
@@ -92,7 +92,7 @@ def started(job: Mapping[str, Any], log: Path, *, sandbox: bool, source: str = "
         "packages": [str(one) for one in gepa],
     }
     python = Path(getattr(sys, "_base_executable", sys.executable) or sys.executable)
-    argv = [str(python), "-I", "-S", "-c", program]
+    argv = [str(python), "-I", "-S", "-B", "-c", program]
     if sandbox:
         argv = sandboxed(argv, needed([python, *places]), [], Path("/"), network=False)
     with log.open("w", encoding="utf-8") as errors, _running(argv, errors) as process:
