@@ -16,7 +16,7 @@ import pytest
 from fickle_changes import fickle_case
 from reviewgauge.api.study import StudyResult, study
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.records import Case, Change
+from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.reports.study import Estimate
 from reviewgauge.engine.run.journal import Lock
 from reviewgauge.engine.run.model_options import ModelOptions
@@ -188,3 +188,14 @@ def test_a_benchmark_on_which_nothing_can_be_run_is_refused_at_once(here: Path) 
     (here / "study.toml").write_text(TEXT + "[on.other]\nattempts = 1\n")
     with pytest.raises(UserError, match=r"no reviewer can be run on small: .* needs the code .*\(or --on other\)"):
         study("study.toml", out="out")
+
+
+def test_metrics_against_people_take_the_resamples_of_the_study(here: Path) -> None:
+    said = [Review(case=f"c{n}", system="bot", comments=(Comment(id="c", body="eval runs " * n),)) for n in range(8)]
+    (here / "reviews.jsonl").write_bytes(b"".join(review.to_line() for review in said))
+    rows = "".join(f"c{n},ann,good,{n % 5}\n" for n in range(8))
+    (here / "labels.csv").write_text("case,rater,dimension,value\n" + rows)
+    text = 'title = "people"\nmetrics = ["chrf"]\n' + SMALL.replace("leaderboard", "validity")
+    (here / "study.toml").write_text(text)
+    found = study("study.toml", out="out", resamples=50).report
+    assert found is not None and "50 bootstrap resamples" in found.tables[0].provenance

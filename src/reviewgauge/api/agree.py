@@ -136,7 +136,7 @@ def _of_run(folder: Path) -> FoundLabels:
         scales = {}
     cases = run.cases()
     labels, notes = keep_latest(label for case in cases for label in case.labels)
-    labels += labels_of_points(run)
+    labels = [*labels, *labels_of_points(run)]
     return FoundLabels(labels, folder.resolve().name, scales, notes, _languages(cases))
 
 

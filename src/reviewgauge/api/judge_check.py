@@ -27,6 +27,7 @@ from reviewgauge.api.judged_runs import is_run, keep_latest, scales_and_people
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import write_whole
+from reviewgauge.core.labels import Label
 from reviewgauge.core.parsing import first_problem, lines
 from reviewgauge.core.protocols import Dataset, Judge, Metric, Progress
 from reviewgauge.core.reports.judge_check import CalibrationItem, Corrected, JudgeCost, JudgeReport
@@ -178,7 +179,7 @@ def reference_labels(
             return ReferenceSet(replace(bench, authors=families([], authors)))
         reviews, recorded = dataset.recorded()
         cases, label, scales = list(dataset.cases()), dataset_label(dataset), dict(dataset.scales())
-        found = list(recorded) or [one for case in cases for one in case.labels]
+        found: Sequence[Label] = list(recorded) or [one for case in cases for one in case.labels]
         people: Sequence[str] = tuple(dataset.human_systems)
     else:
         if source is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import check_unnamed, reading, writing
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
-from reviewgauge.core.records import Review
+from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load_from, names
 from reviewgauge.core.stored import Lazy, spooled
@@ -115,9 +116,7 @@ def make_run(data: JudgedData, folder: str | Path, progress: Progress | None = N
     known = {case.id for case in cases}
     if data.labels is None:
         left_out = _describe(note for note in dataset.notes() if note.by == "labels")
-        found = [label for case in cases for label in case.labels]
-        there = {label.to_line() for label in found}
-        found += [one for one in recorded if one.subject.case in known and one.to_line() not in there]
+        found: Sequence[Label] = spooled(Label, _labels_of(cases, recorded))
         _require_human(found, dataset_label(dataset))
     else:
         found, left_out = _from_file(Path(data.labels), reviews)
@@ -140,6 +139,17 @@ def make_run(data: JudgedData, folder: str | Path, progress: Progress | None = N
     scales = dataset.scales() if data.labels is None else {}
     people, notes = frozenset(dataset.human_systems), (*dropped, *left_out)
     return JudgedRun(run, name, found, scales, people, notes, own_labels=data.labels is None)
+
+
+def _labels_of(cases: Sequence[Case], recorded: Sequence[Label]) -> Iterator[Label]:
+    """The labels on these cases: those that the cases hold, then the others of `recorded`."""
+    known: set[str] = set()
+    there: set[bytes] = set()
+    for case in cases:
+        known.add(case.id)
+        there.update(label.to_line() for label in case.labels)
+        yield from case.labels
+    yield from (one for one in recorded if one.subject.case in known and one.to_line() not in there)
 
 
 @contextmanager
@@ -193,7 +203,7 @@ def measured_run(
         yield folder, judged, measure(judged.run, progress=progress)
 
 
-def _from_file(file: Path, reviews: Sequence[Review]) -> tuple[list[Label], tuple[str, ...]]:
+def _from_file(file: Path, reviews: Sequence[Review]) -> tuple[Sequence[Label], tuple[str, ...]]:
     """The labels of a file on these reviews, and notes on what was left out."""
     read = read_label_file(file)
     return on_reviews(read, reviews, file.name), _describe(read.notes)
@@ -203,17 +213,20 @@ def _describe(notes: Iterable[Drop]) -> tuple[str, ...]:
     return tuple(f"{note.item}: {note.reason}" for note in notes)
 
 
-def keep_latest(labels: Iterable[Label]) -> tuple[list[Label], tuple[str, ...]]:
+def keep_latest(labels: Iterable[Label]) -> tuple[Sequence[Label], tuple[str, ...]]:
     """The labels; of two by one rater on one thing in one round, the later one."""
-    found: dict[tuple[object, ...], Label] = {}
+    every = spooled(Label, labels)
+    found: dict[tuple[object, ...], int] = {}
     changed = 0
-    for label in labels:
-        key = (label.subject, label.rater, label.dimension, label.round, label.batch)
-        changed += key in found and found[key].value != label.value
-        found[key] = label
+    for at, label in enumerate(every):
+        subject = tuple(label.subject.model_dump().values())
+        key = (subject, label.rater, label.dimension, label.round, label.batch)
+        changed += key in found and every[found[key]].value != label.value
+        found[key] = at
+    kept = Lazy.of(array("L", found.values()), every.__getitem__)
     if not changed:
-        return list(found.values()), ()
-    return list(found.values()), (f"{changed} labels of the run were given again later: the later ones count",)
+        return kept, ()
+    return kept, (f"{changed} labels of the run were given again later: the later ones count",)
 
 
 def _require_human(labels: Iterable[Label], what: str) -> None:

@@ -17,7 +17,7 @@ from reviewgauge.core.stored import chained
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
-MOST_REVIEWS = 2_000  # on the page: about 30 MB
+MOST_REVIEWS = 2_000  # on the page: 9 MB of reviews of one hunk, more with diffs of many files
 
 
 class ReportResult(Record):

@@ -41,6 +41,7 @@ from reviewgauge.views.study.files import TABLES, written
 
 COPY, VALIDITY, LOCK = "study.toml", "validity", "lock"
 STUDIES = "studies"
+OF_TABLES, OF_VALIDITY = 10_000, 1_000  # resamples where none are asked for
 SHORT = 40  # letters of a reason in a cell; the list of what has no result has it whole
 _ON = re.compile(rb"# --on (\S+)\n")
 
@@ -81,7 +82,7 @@ def study(
     out: str | Path,
     on: str = "",
     sources: Mapping[str, str] | None = None,
-    resamples: int = 10_000,
+    resamples: int | None = None,
     seed: int = 0,
     workers: Workers = None,
     retry_failed: bool = False,
@@ -96,10 +97,11 @@ def study(
     What `out` holds already is not done again. `on` is a variant of the file, such as `sample`;
     `sources` are the folders of the benchmarks' files, by benchmark (`""`: of all). `announce` is called
     with the estimate before anything is done; with `models.dry_run` that is all. The budget is for the whole study.
+    `resamples` are 10,000 where not given, and 1,000 for metrics against people.
     A cell that fails is named in the tables and in `report.troubles`, and the rest goes on. Unless `trust`, the file
     may not name programs, addresses, or files outside of its folder.
     """
-    check_settings(resamples)
+    check_settings(OF_TABLES if resamples is None else resamples)
     models, stop = models or ModelOptions(), stop or Interruption()
     source, folder = find_study(file), Path(out)
     described = read_study(source.raw, source.name, on)
@@ -133,17 +135,17 @@ def _run(
     work: StudyWork,
     ended: Callable[..., StudyResult],
     on: str,
-    settings: tuple[int, int],
+    settings: tuple[int | None, int],
 ) -> StudyResult:
     """Make the reviews, the scores and the tables; after Ctrl-C no tables."""
     for plan in plans:
         work.review(plan)
         work.score(plan)
-    reports = {} if work.stop.is_set() else _validities(study, plans, work)
+    reports = {} if work.stop.is_set() else _validities(study, plans, work, settings)
     ended = partial(ended, calls=sum(s.calls for s in work.spent), dollars=_dollars(work.spent))
     if work.stop.is_set():
         return ended(stopped=work.stop.why)
-    report = _report(study, plans, work, reports, on, settings)
+    report = _report(study, plans, work, reports, on, (settings[0] or OF_TABLES, settings[1]))
     files = written(report)
     for name, text in files.items():
         write_whole(work.out / name, text.encode("utf-8", "replace"))
@@ -238,8 +240,11 @@ def _dollars(spent: Sequence[Spending]) -> float | None:
 # --- validity --------------------------------------------------------------------------------------------------------
 
 
-def _validities(study: StudyFile, plans: Sequence[BenchmarkPlan], work: StudyWork) -> dict[str, ValidityReport]:
+def _validities(
+    study: StudyFile, plans: Sequence[BenchmarkPlan], work: StudyWork, settings: tuple[int | None, int]
+) -> dict[str, ValidityReport]:
     """What `validate` says of each benchmark that a table of that kind is about."""
+    resamples, seed = settings
     found: dict[str, ValidityReport] = {}
     for plan in plans:
         entries = [t for t in study.table if t.kind == "validity" and plan.name in (t.benchmarks or (plan.name,))]
@@ -255,6 +260,8 @@ def _validities(study: StudyFile, plans: Sequence[BenchmarkPlan], work: StudyWor
                 out=where,
                 source=plan.entry.source or None,
                 stages=plan.stages,
+                resamples=resamples or OF_VALIDITY,
+                seed=seed,
                 models=work.affordable(where),
                 retry_failed=work.retry_failed,
                 stop=stop,

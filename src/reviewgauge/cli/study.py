@@ -28,7 +28,7 @@ from reviewgauge.views.terminal.closing import count
     metavar="[BENCHMARK=]FOLDER",
     help="The folder that holds the files of a benchmark, or of all; may be given again.",
 )
-@click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
+@click.option("--resamples", type=int, help="Bootstrap resamples (default: 10,000; 1,000 of metrics against people).")
 @click.option("--trust", is_flag=True, help="Let the file name programs, addresses and files outside of its folder.")
 @click.option("--retry-failed", is_flag=True, help="Do what is missing, and try again what failed before.")
 @seed_option

@@ -108,7 +108,7 @@ def test_claims_and_links(tmp_path: Path) -> None:
 
 def test_empty_values_are_missing_and_counted(tmp_path: Path) -> None:
     read = read_label_file(write(tmp_path, PLAIN + "c,Ann,clear,\nd,Ann,clear, \nc,Bob,clear\n"))
-    assert len(read.labels) == 3 and read.lines == (2, 3, 4)
+    assert len(read.labels) == 3 and list(read.lines) == [2, 3, 4]
     assert [note.item for note in read.notes] == ["2 rows of Ann in clear", "1 row of Bob in clear"]
 
 

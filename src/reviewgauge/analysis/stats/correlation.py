@@ -26,7 +26,7 @@ from reviewgauge.core.reports.validity import Figure
 
 PEARSON, SPEARMAN, KENDALL = "pearson", "spearman", "kendall"
 FEWEST_ROWS = 3
-_CELLS = 1_000_000  # 8 MB of row weights at a time
+_CELLS = 250_000  # 2 MB of row weights at a time, and several times as much while they are used, in each thread
 _ROUNDING = 1e-12  # a variance this small beside the mean square is rounding
 
 

@@ -5,14 +5,17 @@ The value is the mean of the independent raters' labels, or the consensus label 
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
+from typing import NamedTuple
 
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Numbers
+from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
 from reviewgauge.core.reports.validity import LabelSummary, ReferencePoint
@@ -75,17 +78,17 @@ def human_values(
     restricts the reviews, but all labels define the scale and the order of the rounds. Raises UserError for two
     different labels of one rater on one review in one round, and for a label outside its scale.
     """
-    by_dimension: defaultdict[str, list[Label]] = defaultdict(list)
+    by_dimension: defaultdict[str, list[_Judgement]] = defaultdict(list)
     other_subjects: Counter[str] = Counter()
     for label in labels:
         if label.subject.kind is SubjectKind.REVIEW and label.subject.system is not None:
-            by_dimension[label.dimension].append(label)
+            by_dimension[label.dimension].append(_Judgement.of(label, label.subject.system))
         else:
             other_subjects[label.subject.kind.value] += 1
     found = []
     notes = [f"left out: {n:,} labels about a {kind}, not a review" for kind, n in sorted(other_subjects.items())]
     for dimension, all_labels in by_dimension.items():
-        own = [label for label in all_labels if label.rater_kind is RaterKind.HUMAN]
+        own = [label for label in all_labels if label.human]
         words = next((label.value for label in own if isinstance(label.value, str)), None)
         left_out = Counter({"labels by models": _count(all_labels, among) - _count(own, among)})
         if of_round is not None:
@@ -100,26 +103,44 @@ def human_values(
     return found, notes
 
 
-def _count(labels: Sequence[Label], among: Container[Key] | None) -> int:
-    return len(labels) if among is None else sum(_key(label) in among for label in labels)
+class _Judgement(NamedTuple):
+    """What counts of a label: there may be very many."""
+
+    key: Key
+    rater: str
+    human: bool
+    value: Fact
+    round: str | None
+    consensus: bool
+
+    @classmethod
+    def of(cls, label: Label, system: str) -> _Judgement:
+        key = (sys.intern(label.subject.case), sys.intern(system), label.subject.attempt)
+        round_ = None if label.round is None else sys.intern(label.round)
+        human = label.rater_kind is RaterKind.HUMAN
+        return cls(key, sys.intern(label.rater), human, label.value, round_, label.consensus)
+
+
+def _count(labels: Sequence[_Judgement], among: Container[Key] | None) -> int:
+    return len(labels) if among is None else sum(label.key in among for label in labels)
 
 
 def _values(
     dimension: str,
-    labels: Sequence[Label],
+    labels: Sequence[_Judgement],
     scale: Scale | None,
     left_out: Counter[str],
     among: Container[Key] | None,
 ) -> HumanValues:
     first = _first_round(labels)
     scale = scale or _observed(first)
-    chosen = first if among is None else [label for label in first if _key(label) in among]
+    chosen = first if among is None else [label for label in first if label.key in among]
     if others := _count(labels, among) - len(chosen):
         left_out[OTHER_ROUNDS] += others
     independent: defaultdict[Key, dict[str, float]] = defaultdict(dict)
     agreed: defaultdict[Key, dict[str, float]] = defaultdict(dict)
     for label in chosen:
-        key, value = _key(label), float(label.value)
+        key, value = label.key, float(label.value)
         by_rater = (agreed if label.consensus else independent)[key]
         earlier = by_rater.setdefault("" if label.consensus else label.rater, value)
         if earlier != value:
@@ -148,32 +169,26 @@ def _values(
     return HumanValues(summary, values, dict(left_out))
 
 
-def _first_round(labels: Sequence[Label]) -> list[Label]:
+def _first_round(labels: Sequence[_Judgement]) -> list[_Judgement]:
     """The labels of each review without a round, else those of its first round in the data."""
     rank = {name: at for at, name in enumerate(dict.fromkeys([None, *(label.round for label in labels)]))}
     best: dict[Key, int] = {}
     for label in labels:
-        key = _key(label)
-        best[key] = min(best.get(key, len(rank)), rank[label.round])
-    return [label for label in labels if rank[label.round] == best[_key(label)]]
+        best[label.key] = min(best.get(label.key, len(rank)), rank[label.round])
+    return [label for label in labels if rank[label.round] == best[label.key]]
 
 
-def _key(label: Label) -> Key:
-    assert label.subject.system is not None
-    return label.subject.case, label.subject.system, label.subject.attempt
-
-
-def _observed(labels: Sequence[Label]) -> Scale:
+def _observed(labels: Sequence[_Judgement]) -> Scale:
     values = [float(label.value) for label in labels]
     whole = all(value.is_integer() for value in values)
     return Scale(low=min(values), high=max(values), step=1.0 if whole else 0.0, meaning="the range of the labels")
 
 
-def _refuse_outside(dimension: str, labels: Sequence[Label], scale: Scale) -> None:
+def _refuse_outside(dimension: str, labels: Sequence[_Judgement], scale: Scale) -> None:
     for label in labels:
         if not scale.low <= float(label.value) <= scale.high:
             raise UserError(
-                f"{label.rater} gave {label.subject.case} by {label.subject.system} {float(label.value):g} in "
+                f"{label.rater} gave {label.key[0]} by {label.key[1]} {float(label.value):g} in "
                 f"{dimension}, outside its scale of {scale.low:g} to {scale.high:g}"
             )
 

@@ -8,6 +8,7 @@ arXiv:2409.19801, section 5.4 and Tables 16 and 17.
 from __future__ import annotations
 
 import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -107,7 +108,10 @@ class ReviewTable:
         `people` are the systems that are not tools.
         """
         said = [
-            ((o.case, o.system, o.attempt), "\n".join(c.body for c in o.review.comments) if o.review else "")
+            (
+                (sys.intern(o.case), sys.intern(o.system), o.attempt),
+                "\n".join(c.body for c in o.review.comments) if o.review else "",
+            )
             for o in outcomes
         ]
         said.sort(key=lambda one: one[0])
@@ -255,7 +259,7 @@ def row_readings(metric: Metric, scores: Iterable[Score]) -> dict[str, dict[Key,
     keys: list[Key] = []
     parts: list[Parts] = []
     for score in scores:
-        key = (score.case, score.system, score.attempt)
+        key = (sys.intern(score.case), sys.intern(score.system), score.attempt)
         if score.parts is not None:
             keys.append(key)
             parts.append(score.parts)

@@ -12,7 +12,9 @@ import difflib
 import io
 import math
 import re
+import sys
 import unicodedata
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -28,6 +30,7 @@ from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
 from reviewgauge.core.parsing import first_problem, lines, parse_json, parse_record
 from reviewgauge.core.records import Review
 from reviewgauge.core.results import Drop
+from reviewgauge.core.stored import Spool
 
 REQUIRED = ("rater", "dimension", "value")
 COLUMNS = (
@@ -277,8 +280,8 @@ LARGEST = 512 * 1024 * 1024  # bytes
 class LabelFile:
     """The labels of a file; `notes` count rows without a value and columns that were not read."""
 
-    labels: tuple[Label, ...]
-    lines: tuple[int, ...]  # the line of each label
+    labels: Sequence[Label]
+    lines: Sequence[int]  # the line of each label
     notes: tuple[Drop, ...] = ()
 
 
@@ -300,11 +303,11 @@ def read_label_file(path: Path) -> LabelFile:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
     notes: list[Drop] = []
     found = from_json(raw, file.name) if file.suffix in (".jsonl", ".ndjson") else from_csv(raw, file.name, notes)
-    labels, numbers = [], []
+    labels, numbers = Spool(Label), array("L")
     missing: Counter[tuple[str, str]] = Counter()
     for number, label in found:
         if isinstance(label, Label):
-            labels.append(label)
+            labels.add(label)
             numbers.append(number)
         else:
             missing[label] += 1
@@ -315,7 +318,7 @@ def read_label_file(path: Path) -> LabelFile:
     for (rater, dimension), count in sorted(missing.items()):
         item = f"{count} row{'s' * (count != 1)} of {rater} in {dimension}"
         notes.append(Drop(item=item, by="labels", reason="the value is empty: missing"))
-    return LabelFile(tuple(labels), tuple(numbers), tuple(notes))
+    return LabelFile(labels, numbers, tuple(notes))
 
 
 def find_labels(folder: Path) -> Path | None:
@@ -326,15 +329,15 @@ def find_labels(folder: Path) -> Path | None:
     return plain_file(found[0]) if found else None
 
 
-def on_reviews(read: LabelFile, reviews: Sequence[Review], source: str) -> list[Label]:
+def on_reviews(read: LabelFile, reviews: Sequence[Review], source: str) -> Sequence[Label]:
     """The labels as judgements of `reviews`: one on a case with a single review is on that review.
 
     Raises BadInput for a label without a matching review, or with several.
     """
     of_case: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for review in reviews:
-        of_case[review.case].append((review.system, review.attempt))
-    found: list[Label] = []
+        of_case[review.case].append((sys.intern(review.system), review.attempt))
+    found = Spool(Label)
     for given, number in zip(read.labels, read.lines, strict=True):
         label, subject = given, given.subject
         there = of_case[subject.case]
@@ -349,7 +352,7 @@ def on_reviews(read: LabelFile, reviews: Sequence[Review], source: str) -> list[
         elif subject.system is not None and (subject.system, subject.attempt) not in there:
             problem = f"there is no review of {subject.case!r} by {subject.system!r}, attempt {subject.attempt}"
             raise BadInput(source, problem, record=number, field="system")
-        found.append(label)
+        found.add(label)
     _refuse_twice(found, read.lines, source)  # one row may name the review's system, and another leave it out
     return found
 
@@ -373,9 +376,10 @@ def observed_scales(labels: Sequence[Label]) -> dict[str, Scale]:
 
 def _refuse_twice(labels: Sequence[Label], numbers: Sequence[int], source: str) -> None:
     """Raise BadInput for two judgements of one thing by one rater in one round."""
-    seen: dict[tuple[object, ...], int] = {}
+    seen: dict[tuple[object, ...], int] = {}  # the fields of a subject take a tenth of it
     for label, number in zip(labels, numbers, strict=True):
-        first = seen.setdefault((label.rater, label.subject, label.dimension, label.round), number)
+        subject = tuple(label.subject.model_dump().values())
+        first = seen.setdefault((label.rater, subject, label.dimension, label.round), number)
         if first != number:
             problem = f"{label.rater!r} judged {label.subject.case!r} in {label.dimension!r} twice: line {first} too"
             remedy = "keep one of the two, or tell them apart in a column round"
