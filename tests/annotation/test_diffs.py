@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from reviewgauge.annotation.items import ShownText
 from reviewgauge.annotation.pages.colours import coloured
-from reviewgauge.annotation.pages.diffs import MOST_LINES, show_change
+from reviewgauge.annotation.pages.diffs import Note, show_change
+from reviewgauge.annotation.pages.parts import MOST_LINES
 from reviewgauge.core.records import ChangedFile, Span
 
 LINES = 100_000
@@ -40,7 +41,7 @@ def test_a_huge_diff_is_shown_in_parts_that_hold_every_line_once() -> None:
 
 
 def test_a_comment_stands_at_its_line_in_the_part_that_has_it() -> None:
-    note = ShownText(body="Why?", span=Span(path="huge.py", start=MOST_LINES + 5))
+    note = Note(1, "Comment", "said", ShownText(body="Why?", span=Span(path="huge.py", start=MOST_LINES + 5)))
     rows = show_change([huge_file()], [note], split=False, part=2).files[0].rows
     assert [row.new for row in rows if row.notes] == [MOST_LINES + 5]
     assert rows[0].left == f"@@ -0,0 +{MOST_LINES + 1},{MOST_LINES // 4} @@"
@@ -55,8 +56,11 @@ def test_a_page_stays_small_whatever_the_lines() -> None:
 
 def test_files_without_text_are_named() -> None:
     files = [ChangedFile(path="a.png", binary=True), ChangedFile(path="b.py")]
-    found = [(file.path, file.note) for file in show_change(files, [], split=True).files]
-    assert found == [("a.png", "binary"), ("b.py", "the diff of this file is not at hand")]
+    found = [(file.path, file.remarks) for file in show_change(files, [], split=True).files]
+    assert found == [
+        ("a.png", ["A binary file: its contents are not shown."]),
+        ("b.py", ["The diff of this file is not at hand."]),
+    ]
 
 
 CODE = st.lists(st.text(st.characters(exclude_characters="\n"), max_size=30), max_size=8)
@@ -67,5 +71,5 @@ def test_colours_lose_no_character(lines: list[str], path: str) -> None:
     for _ in range(2):  # the second time from memory
         for line, marked in zip(lines, coloured(path, lines), strict=True):
             codes = re.sub(r'<span class="odd">U\+([0-9A-F]+)</span>', lambda code: chr(int(code[1], 16)), marked)
-            text = unescape(re.sub(r"<[^>]*>", "", codes.replace('<span class="odd">CR</span>', "\r")))
+            text = unescape(re.sub(r"<[^>]*>", "", codes.replace('<span class="odd cr">CR</span>', "\r")))
             assert text == line

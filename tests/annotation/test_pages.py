@@ -87,7 +87,7 @@ def test_what_is_not_complete_comes_back_as_it_was(store: Database, service: tup
     assert done.path != page.path
     assert saved(ann, page, 4).status == 200  # sent twice
     assert status(store, find_project(store)).batches[0].judgements == 1
-    assert 'value="4" data-key="4" checked' in ann.send(page.path).text
+    assert 'value="4" data-key="4" required checked' in ann.send(page.path).text
 
 
 def test_nobody_reaches_what_is_not_theirs(store: Database, service: tuple[str, str]) -> None:

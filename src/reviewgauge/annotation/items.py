@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from pydantic import Field
 
+from reviewgauge.annotation.code import texts_of
 from reviewgauge.annotation.schemas.schema import Parts, Schema
 from reviewgauge.core.base import Id, Prose, Record, Text
 from reviewgauge.core.errors import UserError
@@ -57,12 +58,14 @@ class ProjectData(Record):
 
     `batches` are (name, size) where they are given; `places` says how many judge an item, by its place in `items`,
     where that is not what the project says.
+    `texts` are the changed files of a case after its change, where its repository is at hand.
     """
 
     changes: dict[Id, Change]
     items: tuple[Item, ...]
     batches: tuple[tuple[str, int], ...] = ()
     places: dict[int, int] = Field(default_factory=dict)
+    texts: dict[Id, dict[str, str]] = Field(default_factory=dict)
 
 
 def make_items(
@@ -81,8 +84,9 @@ def make_items(
     random.Random(seed).shuffle(found)  # systems interleave, so that a rater cannot tell them by their order
     kept = found[:limit]
     wanted = {item.subject.case for item in kept}
-    changes = {case.id: shown_change(case.change) for case in cases if case.id in wanted}
-    return ProjectData(changes=changes, items=tuple(kept))
+    cases = [case for case in cases if case.id in wanted]
+    changes = {case.id: shown_change(case.change) for case in cases}
+    return ProjectData(changes=changes, items=tuple(kept), texts=texts_of(cases))
 
 
 def _needs_reviews(schema: Schema) -> bool:

@@ -44,6 +44,8 @@ def make_app(service: Service, origins: list[str]) -> ASGIApp:
                 *route("/", judging.home),
                 *route("/next", judging.next_item),
                 *route("/judge/{slot:int}", judging.judge_page, judging.judge),
+                *route("/judge/{slot:int}/lines", judging.lines),
+                *route("/conflicts", judging.conflicts, judging.take),
                 *route("/project", owning.project_page, owning.change_project),
                 *route("/login", people.login_page, people.login, public=True),
                 *route("/enter/{token}", people.enter, public=True),

@@ -7,7 +7,7 @@ import threading
 import unicodedata
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -19,6 +19,11 @@ from pygments.util import ClassNotFound
 LONGEST = 1000  # characters of a line before it is cut
 _MOST_COLOURED = 200_000  # characters that are read as one piece of code
 _BLANKS = " \t\f\v\r"
+_ODD = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp", "Zs")
+NOTHING = Markup("")
+END = Markup('<span class="eof">no newline at the end</span>')
+
+Part = tuple[int, int]  # of a line: its first character, and the one after its last
 
 
 class _Packed:
@@ -50,21 +55,25 @@ class _Packed:
 _packed = _Packed()
 
 
-def coloured(path: str, lines: Sequence[str]) -> list[Markup]:
-    """The lines with their tokens in spans. A line is never lost or changed, whatever the lexer makes of it."""
+def coloured(path: str, lines: Sequence[str], parts: Sequence[Part | None] = ()) -> list[Markup]:
+    """The lines with their tokens in spans; `parts` are what differs in each from the line that it replaces.
+
+    A line is never lost or changed, whatever the lexer makes of it.
+    """
     cut = [line if len(line) <= LONGEST else line[:LONGEST] + "…" for line in lines]
+    parts = parts or [None] * len(cut)
     text = "\n".join(cut)
     if not cut or len(text) > _MOST_COLOURED:
-        return [_markup([("", line)]) for line in cut]
-    name = hashlib.sha256(f"{path}\0{text}".encode("utf-8", "surrogatepass")).digest()
-    return [Markup(line) for line in _packed.get(name, lambda: "\n".join(_marked(path, cut, text))).split("\n")]
+        return [_markup([("", line)], part) for line, part in zip(cut, parts, strict=True)]
+    name = hashlib.sha256(f"{path}\0{text}\0{parts}".encode("utf-8", "surrogatepass")).digest()
+    return [Markup(line) for line in _packed.get(name, lambda: "\n".join(_marked(path, cut, parts))).split("\n")]
 
 
-def _marked(path: str, cut: Sequence[str], text: str) -> list[Markup]:
-    tokens = _tokens(path, text)
+def _marked(path: str, cut: Sequence[str], parts: Sequence[Part | None]) -> list[Markup]:
+    tokens = _tokens(path, "\n".join(cut))
     if ["".join(part for _, part in line) for line in tokens] != cut:
         tokens = [[("", line)] for line in cut]
-    return [_markup(line) for line in tokens]
+    return [_markup(line, part) for line, part in zip(tokens, parts, strict=True)]
 
 
 def _tokens(path: str, text: str) -> list[list[tuple[str, str]]]:
@@ -91,28 +100,58 @@ def _class_of(kind: Any) -> str:
     return str(STANDARD_TYPES.get(kind, ""))
 
 
-def _markup(tokens: Sequence[tuple[str, str]]) -> Markup:
-    """One line. Tabs, blanks at the end, carriage returns and characters that hide or reorder text are marked."""
-    whole = "".join(text for _, text in tokens)
-    body, at = len(whole.rstrip(_BLANKS)), 0
-    parts: list[str] = []
+def differing_part(before: str, after: str) -> tuple[Part | None, Part | None]:
+    """The parts in which a line and the one that replaced it differ; None where they have little in common."""
+    start = _shared(before, after)
+    end = _shared(before[start:][::-1], after[start:][::-1])
+    shared = len((before[:start] + before[len(before) - end :]).strip())
+    if start + end == 0 or 2 * shared < min(len(before.strip()), len(after.strip())):
+        return None, None
+    return (start, len(before) - end), (start, len(after) - end)
+
+
+def _shared(one: str, other: str) -> int:
+    """How many characters two texts begin with alike."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def _markup(tokens: Sequence[tuple[str, str]], part: Part | None) -> Markup:
+    """One line. Whitespace at both ends, tabs and characters that hide or reorder text are marked, and so is `part`."""
+    line = "".join(text for _, text in tokens)
+    body = len(line.rstrip(_BLANKS))
+    lead = min(len(line) - len(line.lstrip(" \t")), body)
+    first, last = part or (0, 0)
+    cuts = sorted({lead, body, first, last})
+    pieces: list[str] = []
+    for name, text, at in _cut(tokens, cuts):
+        names = [name] if name else []
+        if at >= body:
+            names.append("trail")
+        elif at < lead and "\t" not in text:
+            names.append("sp")
+        if first <= at < last:
+            names.append("hit")
+        inner = str(escape(text)) if text.isprintable() else "".join(map(_character, text))
+        pieces.append(f'<span class="{" ".join(names)}">{inner}</span>' if names else inner)
+    return Markup("".join(pieces))  # every character is escaped
+
+
+def _cut(tokens: Sequence[tuple[str, str]], cuts: Sequence[int]) -> Iterator[tuple[str, str, int]]:
+    """The tokens cut at these places, each with its own place."""
+    at = 0
     for name, text in tokens:
-        if text.isprintable() and at + len(text) <= body:
-            inner = str(escape(text))
-        else:
-            inner = "".join(_character(one, at + offset >= body) for offset, one in enumerate(text))
-        parts.append(f'<span class="{name}">{inner}</span>' if name else inner)
+        ends = [cut - at for cut in cuts if at < cut < at + len(text)]
+        for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
+            yield name, text[start:end], at + start
         at += len(text)
-    return Markup("".join(parts))  # every character was escaped
 
 
-def _character(one: str, trailing: bool) -> str:
+def _character(one: str) -> str:
     if one == "\t":
         return '<span class="tab">\t</span>'
     if one == "\r":
-        return '<span class="odd">CR</span>'
-    if trailing and one in _BLANKS:
-        return f'<span class="trail">{one}</span>'
-    if one != " " and unicodedata.category(one) in ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp"):
+        return '<span class="odd cr">CR</span>'
+    if one != " " and unicodedata.category(one) in _ODD:
         return f'<span class="odd">U+{ord(one):04X}</span>'
     return str(escape(one))

@@ -1,44 +1,79 @@
-"""A changed file as rows of marked-up lines: syntax colours, visible whitespace, comments at their lines."""
+"""A changed file as rows of marked-up lines: hunks, what lies between them, and comments at their lines."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from itertools import zip_longest
 
 from markupsafe import Markup, escape
 
+from reviewgauge.annotation.code import lines_of, starts
 from reviewgauge.annotation.items import ShownText
-from reviewgauge.annotation.pages.colours import LONGEST, coloured
-from reviewgauge.core.records import ChangedFile, Side
+from reviewgauge.annotation.pages.colours import END, NOTHING, coloured, differing_part
+from reviewgauge.annotation.pages.parts import Piece, parts_of
+from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
 
-MOST_LINES = 2000  # of a page; a line counts once more for every 100 characters
-_LARGE = 1_000_000  # characters of a patch
-NOTHING = Markup("")
+_AROUND = 3  # lines that are shown on both sides of a comment that lies between hunks
+_MOST_AROUND = 60  # lines of such a comment
+
+
+@dataclass
+class Note:
+    """A comment, a claim or a reference, and what it is called on the page."""
+
+    number: int
+    label: str
+    kind: str  # said, or known: a reference
+    text: ShownText
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Lines that the diff leaves out: the first one on both sides, and how many there are."""
+
+    old: int
+    new: int
+    count: int
 
 
 @dataclass
 class Row:
     """One row of a file: a line on one side or on both, or the head of a hunk. `notes` are shown below it."""
 
-    kind: str  # head, gap, " ", "+", "-", or "±" (split: a line and what replaced it)
+    kind: str  # head, " ", "+", "-", or "±" (split: a line and what replaced it)
     old: int | None = None
     new: int | None = None
     left: Markup = NOTHING
     right: Markup = NOTHING
-    notes: list[ShownText] = field(default_factory=list)
+    gap: Gap | None = None
+    about: bool = False  # a note is about it
+    notes: list[Note] = field(default_factory=list)
 
 
 @dataclass
 class FileRows:
     """A changed file as it is shown."""
 
+    number: int
     path: str
     old_path: str | None
     rows: list[Row]
-    notes: list[ShownText]  # about the file, or about lines that the diff does not show
-    note: str = ""
+    notes: list[Note]  # about the file, or about lines that are not there
+    added: int
+    deleted: int
+    remarks: list[str]
+    same_ends: bool  # every line ends with CR and LF, which is then said once
+
+
+@dataclass(frozen=True)
+class FileLink:
+    """Where a file begins. Files count from 1 in the order of the change."""
+
+    number: int
+    path: str
+    part: int
 
 
 @dataclass
@@ -48,130 +83,188 @@ class Shown:
     files: list[FileRows]
     part: int
     parts: int
+    contents: list[FileLink]
 
 
-def show_change(files: Sequence[ChangedFile], notes: Iterable[ShownText], *, split: bool, part: int = 1) -> Shown:
-    """The files of one part with their rows; of a part that does not exist, the nearest."""
-    parts, waiting, found = _parts(files), list(notes), []
+def show_change(
+    files: Sequence[ChangedFile],
+    notes: Sequence[Note],
+    *,
+    split: bool,
+    texts: Mapping[str, str] | None = None,
+    part: int = 1,
+) -> Shown:
+    """The files of one part with their rows; of a part that does not exist, the nearest.
+
+    `texts` holds files after the change, where they are at hand.
+    """
+    parts, found = parts_of(files), []
     part = min(max(part, 1), len(parts))
-    for file, hunks in parts[part - 1]:
-        mine = [one for one in waiting if one.span is not None and one.span.path in (file.path, file.old_path)]
-        rows = [row for hunk in hunks for row in _hunk_rows(file.path, hunk, split=split)]
+    contents: dict[int, FileLink] = {}
+    for at, pieces in enumerate(parts, 1):
+        for one in pieces:
+            contents.setdefault(one.number, FileLink(one.number, one.file.path, at))
+    for piece in parts[part - 1]:
+        file = piece.file
+        mine = [note for note in notes if note.text.span and note.text.span.path in (file.path, file.old_path)]
+        rows = list(_file_rows(piece, (texts or {}).get(file.path), mine, split=split))
         unplaced = [one for one in mine if not _place(rows, one)]
-        why = "binary" if file.binary else "the diff of this file is not at hand" if file.patch is None else ""
-        found.append(FileRows(file.path, file.old_path, rows, unplaced, why))
-    return Shown(found, part, len(parts))
+        lines = [line for hunk in piece.hunks for line in hunk.lines]
+        counts = [sum(line.kind == kind for line in lines) for kind in "+-"]
+        remarks = [*_remarks(file), *_line_ends(lines)]
+        same = bool(lines) and all(line.text.endswith("\r") for line in lines)
+        found.append(
+            FileRows(piece.number, file.path, file.old_path, rows, unplaced, counts[0], counts[1], remarks, same)
+        )
+    return Shown(found, part, len(parts), list(contents.values()))
 
 
-def _parts(files: Sequence[ChangedFile]) -> list[list[tuple[ChangedFile, list[Hunk]]]]:
-    """The files with their hunks, page by page."""
-    parts: list[list[tuple[ChangedFile, list[Hunk]]]] = [[]]
-    room = MOST_LINES
-    for file in files:
-        pieces: Sequence[tuple[Hunk | None, int]] = _pieces(file.patch or "")
-        for hunk, weight in pieces or [(None, 1)]:  # a file without a diff is named
-            if weight > room and parts[-1]:
-                parts.append([])
-                room = MOST_LINES
-            room -= weight
-            if not parts[-1] or parts[-1][-1][0] is not file:
-                parts[-1].append((file, []))
-            if hunk is not None:
-                parts[-1][-1][1].append(hunk)
-    return parts
+def _remarks(file: ChangedFile) -> Iterator[str]:
+    """What is to be known of a file beside its lines."""
+    if file.status in (FileStatus.ADDED, FileStatus.DELETED, FileStatus.COPIED, FileStatus.RENAMED):
+        yield f"{file.status.value.capitalize()}."
+    elif file.status is FileStatus.TYPE_CHANGED:
+        yield "Its type changed, such as from a file to a link."
+    if file.binary:
+        yield "A binary file: its contents are not shown."
+    elif file.patch is None:
+        yield "The diff of this file is not at hand."
+    elif not parse_patch(file.patch):
+        yield "No line changed."
 
 
-@lru_cache(maxsize=8)  # large patches take memory, and small ones no time
-def _pieces(patch: str) -> Sequence[tuple[Hunk, int]]:
-    """The hunks of a patch, none larger than a page, with their weights."""
-    hunks = parse_patch(patch) if len(patch) <= _LARGE else parse_patch.__wrapped__(patch)
-    pieces = [piece for hunk in hunks for piece in _cut(hunk)]
-    return [(piece, sum(map(_weight, piece.lines))) for piece in pieces]
-
-
-def _cut(hunk: Hunk) -> Iterator[Hunk]:
-    """A hunk, or quarters of pages where it is larger than a page."""
-    if sum(map(_weight, hunk.lines)) <= MOST_LINES:
-        yield hunk
-        return
-    start, room = 0, MOST_LINES // 4
-    for at, line in enumerate(hunk.lines):
-        if _weight(line) > room:
-            yield _piece(hunk, start, at)
-            start, room = at, MOST_LINES // 4
-        room -= _weight(line)
-    yield _piece(hunk, start, len(hunk.lines))
-
-
-def _piece(hunk: Hunk, start: int, end: int) -> Hunk:
-    before, lines = hunk.lines[:start], hunk.lines[start:end]
-    return Hunk(
-        old_start=hunk.old_start + _count(before, "+"),
-        old_count=_count(lines, "+"),
-        new_start=hunk.new_start + _count(before, "-"),
-        new_count=_count(lines, "-"),
-        heading=hunk.heading,
-        lines=lines,
+def _line_ends(lines: Sequence[DiffLine]) -> Iterator[str]:
+    sides = [{line.text.endswith("\r") for line in lines if line.number(side) is not None} for side in Side]
+    old, new = (
+        "no line" if not ends else "both" if len(ends) > 1 else "CRLF" if True in ends else "LF" for ends in sides
     )
+    if "both" in (old, new):
+        yield "Some lines end with CRLF, some with LF."
+    elif old != new and "no line" not in (old, new):
+        yield f"Lines ended with {old} and now end with {new}."
+    elif "CRLF" in (old, new):
+        yield "Lines end with CRLF."
 
 
-def _count(lines: Iterable[DiffLine], without: str) -> int:
-    return sum(line.kind != without for line in lines)
-
-
-def _weight(line: DiffLine) -> int:
-    return 1 + min(len(line.text), LONGEST) // 100
-
-
-def _place(rows: Sequence[Row], note: ShownText) -> bool:
+def _place(rows: Sequence[Row], note: Note) -> bool:
     """Put a note below the last row that it is about; False where there is none."""
-    span = note.span
+    span = note.text.span
     if span is None or span.start is None or span.end is None:
         return False
     numbers = [row.old if span.side is Side.OLD else row.new for row in rows]
     covered = [at for at, number in enumerate(numbers) if number is not None and span.start <= number <= span.end]
+    for at in covered:
+        rows[at].about = True
     if covered:
         rows[covered[-1]].notes.append(note)
     return bool(covered)
 
 
+# --- hunks, and what lies between them -----------------------------------------------------------------------------
+
+
+def _file_rows(piece: Piece, text: str | None, notes: Sequence[Note], *, split: bool) -> Iterator[Row]:
+    path, (old, new) = piece.file.path, piece.begin
+    for hunk in piece.hunks:
+        before, after = starts(hunk)
+        gap = None
+        if text is not None:
+            gap = yield from _between(path, text, Gap(old, new, after - new), notes)
+        yield Row("head", left=escape(f"{hunk.header} {hunk.heading}".strip()), gap=gap)
+        yield from _hunk_rows(path, hunk, split=split)
+        old, new = before + hunk.old_count, after + hunk.new_count
+    if text is not None and piece.last and piece.hunks:
+        gap = yield from _between(path, text, Gap(old, new, len(lines_of(text)) + 1 - new), notes)
+        if gap is not None:
+            yield Row("head", gap=gap)
+
+
+def _between(path: str, text: str, gap: Gap, notes: Sequence[Note]) -> Generator[Row, None, Gap | None]:
+    """The lines of a gap that notes are about; returns what is left of it."""
+    shift, end = gap.old - gap.new, gap.new + gap.count
+    for first, last in _wanted(gap, notes):
+        if first > gap.new:
+            yield Row("head", gap=Gap(gap.old, gap.new, first - gap.new))
+        yield from context_rows(path, text, Gap(first + shift, first, last - first + 1))
+        gap = Gap(last + 1 + shift, last + 1, end - last - 1)
+    return gap if gap.count > 0 else None
+
+
+def _wanted(gap: Gap, notes: Sequence[Note]) -> Iterator[tuple[int, int]]:
+    """The first and last line, after the change, of what is shown of a gap, in order."""
+    ends = []
+    for note in notes:
+        span = note.text.span
+        if span is not None and span.start is not None and span.end is not None:
+            shift = gap.old - gap.new if span.side is Side.OLD else 0
+            ends.append((span.end - shift, max(span.start - shift, span.end - shift - _MOST_AROUND)))
+    at = gap.new
+    for end, start in sorted(ends):
+        last = min(end + _AROUND, gap.new + gap.count - 1)
+        if gap.new <= end < gap.new + gap.count and last >= at:
+            yield max(start - _AROUND, at), last
+            at = last + 1
+
+
+def context_rows(path: str, text: str, gap: Gap) -> Iterator[Row]:
+    """Lines that did not change, from the whole file."""
+    lines = lines_of(text)
+    whole = coloured(path, lines)
+    for at in range(min(gap.count, len(lines) + 1 - gap.new)):
+        number = gap.new + at
+        markup = whole[number - 1] + (END if number == len(lines) and not text.endswith("\n") else NOTHING)
+        yield Row(" ", gap.old + at, number, markup, markup)
+
+
 def _hunk_rows(path: str, hunk: Hunk, *, split: bool) -> Iterator[Row]:
-    head = f"{hunk.header} {hunk.heading}".strip()
-    yield Row("head", left=escape(head))
-    gone_too = split or any(line.kind == "-" for line in hunk.lines)  # else the old side is shown nowhere
-    old = iter(coloured(path, [line.text for line in hunk.lines if line.kind != "+"]) if gone_too else [])
-    new = iter(coloured(path, [line.text for line in hunk.lines if line.kind != "-"]))
-    marked = [
-        (line, next(old, NOTHING) if line.kind != "+" else NOTHING, next(new) if line.kind != "-" else NOTHING)
-        for line in hunk.lines
-    ]
-    if not split:
-        for line, before, after in marked:
-            yield Row(line.kind, line.old, line.new, left=before if line.kind == "-" else after)
-        return
-    gone: list[tuple[DiffLine, Markup]] = []
-    come: list[tuple[DiffLine, Markup]] = []
-    for line, before, after in marked:
-        if line.kind == "-":
-            if come:
-                yield from _paired(gone, come)
-                gone, come = [], []
-            gone.append((line, before))
-        elif line.kind == "+":
-            come.append((line, after))
+    pairs = list(_pairs(hunk.lines))
+    differing = {}
+    for left, right in pairs:
+        if left is not None and right is not None and left is not right:
+            differing[id(left)], differing[id(right)] = differing_part(left.text, right.text)
+    marked: list[dict[int, Markup]] = []
+    for side in (Side.OLD, Side.NEW):
+        shown = [line for line in hunk.lines if line.number(side) is not None]
+        if side is Side.OLD and not split and not any(line.kind == "-" for line in shown):
+            shown = []  # the old side is shown nowhere
+        markup = coloured(path, [line.text for line in shown], [differing.get(id(line)) for line in shown])
+        marked.append(
+            {id(line): one + (NOTHING if line.newline else END) for line, one in zip(shown, markup, strict=True)}
+        )
+    waiting: list[Row] = []
+    for left, right in pairs:
+        row = Row(" " if left is right else "±" if left and right else "-" if left else "+")
+        if left is not None:
+            row.old, row.left = left.old, marked[0].get(id(left), NOTHING)
+        if right is not None:
+            row.new, row.right = right.new, marked[1][id(right)]
+        if split:
+            yield row
+        elif left is right:
+            yield from waiting
+            waiting = []
+            row.left = row.right
+            yield row
         else:
-            yield from _paired(gone, come)
+            if row.old is not None:
+                yield Row("-", row.old, None, row.left)
+            if row.new is not None:
+                waiting.append(Row("+", None, row.new, row.right))
+    yield from waiting
+
+
+def _pairs(lines: Sequence[DiffLine]) -> Iterator[tuple[DiffLine | None, DiffLine | None]]:
+    """The lines of a hunk on both sides: deleted ones beside those that were added in their place."""
+    gone: list[DiffLine] = []
+    come: list[DiffLine] = []
+    for line in [*lines, None]:
+        if line is not None and line.kind == "+":
+            come.append(line)
+            continue
+        if come or line is None or line.kind == " ":
+            yield from zip_longest(gone, come)
             gone, come = [], []
-            yield Row(" ", line.old, line.new, before, after)
-    yield from _paired(gone, come)
-
-
-def _paired(gone: Sequence[tuple[DiffLine, Markup]], come: Sequence[tuple[DiffLine, Markup]]) -> Iterator[Row]:
-    """Deleted lines beside those that were added in their place."""
-    for at in range(max(len(gone), len(come))):
-        row = Row("±" if at < min(len(gone), len(come)) else "-" if at < len(gone) else "+")
-        if at < len(gone):
-            row.old, row.left = gone[at][0].old, gone[at][1]
-        if at < len(come):
-            row.new, row.right = come[at][0].new, come[at][1]
-        yield row
+        if line is not None and line.kind == "-":
+            gone.append(line)
+        elif line is not None:
+            yield line, line

@@ -1,4 +1,4 @@
-"""The judge's pages: the next item, one item with its diff and questions, and what one has judged."""
+"""The judge's pages: the next item, one item with its diff and questions, the conflicts, and what one has judged."""
 
 from __future__ import annotations
 
@@ -9,23 +9,47 @@ from urllib.parse import urlencode
 
 from starlette.responses import RedirectResponse, Response
 
-from reviewgauge.annotation.pages.diffs import show_change
+from reviewgauge.annotation.items import Item, ShownText
+from reviewgauge.annotation.pages.diffs import Gap, Note, context_rows, show_change
 from reviewgauge.annotation.pages.visits import Visit
-from reviewgauge.annotation.schemas.schema import ITEM, Answer, QuestionKind, Schema, asked, warnings
+from reviewgauge.annotation.pages.votes import agreed_answers, answers_in_words, votes_of
+from reviewgauge.annotation.schemas.schema import ITEM, Answer, Parts, QuestionKind, Schema, asked, warnings
 from reviewgauge.annotation.store.desk import Work
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import SubjectKind
 
 VIEW = "reviewgauge_view"  # the cookie that remembers how diffs are shown
 _MONTH = 30 * 86_400
 
 
 def home(visit: Visit) -> Response:
-    """What is there to do."""
-    desk = visit.desk()
+    """What there is to do, and what was done."""
+    desk, schema = visit.desk(), visit.service.project.schema_
     rounds = {"independent": "judged", "discussion": "discussed", "expert": "adjudicated"}
+    progress = desk.progress()
     return visit.page(
-        "home.html.j2", mine=desk.mine(), rounds=rounds, saved=visit.request.query_params.get("saved", "")
+        "home.html.j2",
+        progress=progress,
+        conflicts=desk.conflicts(),
+        done=[(one, answers_in_words(schema, one.judgement)) for one in desk.history()],
+        rounds=rounds,
+        waiting=sum(one.left for one in progress),
+        saved=visit.request.query_params.get("saved", ""),
     )
+
+
+def conflicts(visit: Visit) -> Response:
+    """What raters differ in and this one may discuss or adjudicate."""
+    schema = visit.service.project.schema_
+    names = {question.dimension: question.text for question in schema.questions}
+    return visit.page("conflicts.html.j2", conflicts=visit.desk().conflicts(), names=names)
+
+
+def take(visit: Visit) -> Response:
+    """Take one of them."""
+    slot = _whole(visit.field("slot"))
+    visit.desk().take(slot)
+    return RedirectResponse(f"/judge/{slot}", 303)
 
 
 def next_item(visit: Visit) -> Response:
@@ -39,12 +63,41 @@ def next_item(visit: Visit) -> Response:
 def judge_page(visit: Visit) -> Response:
     """One item."""
     work = visit.desk().work(visit.request.path_params["slot"])
-    given = _of_answers(work.mine.answers) if work.mine else {}
+    given = _of_answers(work.mine.answers if work.mine else agreed_answers(work))
     reason = work.mine.reason if work.mine else ""
     answer = _judge(visit, work, given, reason, key=secrets.token_urlsafe(24))
     if (view := visit.request.query_params.get("view")) in ("split", "unified"):
         answer.set_cookie(VIEW, view, max_age=_MONTH, path="/", httponly=True, samesite="lax")
     return answer
+
+
+def lines(visit: Visit) -> Response:
+    """Lines around the hunks of one file, as rows of its table."""
+    work, asked_for = visit.desk().work(visit.request.path_params["slot"]), visit.request.query_params
+    number, old, new, count = (_whole(asked_for.get(name, "")) for name in ("file", "old", "new", "count"))
+    files = work.change.files
+    text = work.texts.get(files[number - 1].path) if 0 < number <= len(files) else None
+    if text is None or not (old and new and count):
+        raise UserError("there are no such lines")
+    rows = list(context_rows(files[number - 1].path, text, Gap(old, new, count)))
+    return visit.page("lines.html.j2", rows=rows, split=asked_for.get("view") == "split", file_number=number)
+
+
+def notes_of(schema: Schema, item: Item) -> list[Note]:
+    """What is shown at its place in the diff: what is judged, references, and parts that have a place."""
+    named = [
+        *_named("Comment", "said", item.comments),
+        *_named("Finding" if schema.unit is SubjectKind.PAIR else "Reference", "known", item.references),
+        *_named("Point" if schema.parts is Parts.REFERENCES else "Claim", "said", item.part_texts, always=True),
+    ]
+    return [Note(number, label, kind, text) for number, (label, kind, text) in enumerate(named, 1)]
+
+
+def _named(
+    label: str, kind: str, texts: Sequence[ShownText], *, always: bool = False
+) -> Iterator[tuple[str, str, ShownText]]:
+    for number, text in enumerate(texts, 1):
+        yield (f"{label} {number}" if always or len(texts) > 1 else label), kind, text
 
 
 def judge(visit: Visit) -> Response:
@@ -59,7 +112,7 @@ def judge(visit: Visit) -> Response:
             desk.skip(slot, reason)
         elif action == "flag":
             desk.flag(slot, reason)
-            return RedirectResponse(f"/judge/{slot}", 303)
+            return RedirectResponse(f"/judge/{slot}?told=1", 303)
         elif action in ("confirm", "no_consensus"):
             seconds = _seconds(visit.field("seconds"))
             desk.conclude(slot, key, agreed=action == "confirm", reason=reason, seconds=seconds)
@@ -88,18 +141,19 @@ def _judge(
 ) -> Response:
     schema = visit.service.project.schema_
     view = visit.request.query_params.get("view") or visit.request.cookies.get(VIEW)
-    item = work.item
-    shown = [*item.comments, *item.references, *(text for text in item.part_texts if text.span is not None)]
+    item, shown_notes = work.item, notes_of(schema, work.item)
     part = _whole(visit.request.query_params.get("part", "1"))
-    change = show_change(work.change.files, shown, split=view == "split", part=part)
+    shown = show_change(work.change.files, shown_notes, split=view == "split", texts=work.texts, part=part)
     return visit.page(
         "judge.html.j2",
         status,
         work=work,
         schema=schema,
-        files=change.files,
-        part=change.part,
-        parts=change.parts,
+        shown=shown,
+        notes=shown_notes,
+        votes=votes_of(schema, work, visit.account.id),
+        progress=visit.desk().progress(),
+        told=visit.request.query_params.get("told", ""),
         split=view == "split",
         asked=[] if work.confirms else list(asked(schema, item.kinds)),
         exhibits=[(one, show_change(one.files, (), split=view == "split").files) for one in item.exhibits],
@@ -107,7 +161,7 @@ def _judge(
         reason=reason,
         key=key,
         replaces=work.mine.version if work.mine else 0,
-        notes=notes or [],
+        warnings=notes or [],
         message=message,
         saved=visit.request.query_params.get("saved", ""),
         item_part=ITEM,

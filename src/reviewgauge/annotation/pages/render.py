@@ -7,7 +7,12 @@ from importlib import resources
 
 import jinja2
 
-FILES = {"style.css": "text/css", "judge.js": "text/javascript", "icon.svg": "image/svg+xml"}
+FILES = {
+    "style.css": "text/css",
+    "diff.js": "text/javascript",
+    "judge.js": "text/javascript",
+    "icon.svg": "image/svg+xml",
+}
 
 
 @cache

@@ -6,15 +6,18 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sql
+from pydantic import Field
 from sqlalchemy.exc import IntegrityError
 
 from reviewgauge.annotation.items import Item
 from reviewgauge.annotation.schemas.schema import Answer, check_answers, clean_text
 from reviewgauge.annotation.store import judgements as votes
+from reviewgauge.annotation.store import queue
 from reviewgauge.annotation.store.accounts import Account, Role
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.judgements import DISCUSSION, EXPERT, INDEPENDENT, PROPOSAL, Judgement, NotYours
 from reviewgauge.annotation.store.projects import Project, current_guidelines
+from reviewgauge.annotation.store.queue import Conflict, Done, Progress
 from reviewgauge.annotation.store.rounds import (
     check_discussion,
     free_place,
@@ -23,7 +26,7 @@ from reviewgauge.annotation.store.rounds import (
     propose,
     settle,
 )
-from reviewgauge.annotation.store.tables import accounts, batches, changes, items, leases, remarks, slots
+from reviewgauge.annotation.store.tables import accounts, batches, changes, items, leases, remarks, slots, texts
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Change
@@ -41,6 +44,7 @@ class Work(Record):
     """An item as one rater sees it. `earlier` are the votes that a discussion and an expert see, without names.
 
     `confirms`: somebody proposed a consensus, the last of `earlier`, and this rater confirms it or objects.
+    `texts` are changed files after the change, by path. `open`: a judgement of it can be made or corrected.
     """
 
     slot: int
@@ -49,7 +53,9 @@ class Work(Record):
     round: str
     item: Item
     change: Change
+    texts: dict[str, str] = Field(default_factory=dict)
     done: bool
+    open: bool
     guidelines: str
     mine: Judgement | None = None
     earlier: tuple[Judgement, ...] = ()
@@ -104,6 +110,13 @@ class Desk:
         return connection.execute(mine.order_by(slots.c.id).limit(1)).scalar()
 
     def _free(self, connection: sql.Connection) -> Sequence[int]:
+        # A conflict waits for few people, a free item for anybody: conflicts first.
+        later_first = sql.case((slots.c.round == INDEPENDENT, 1), else_=0)
+        in_order = self._open_to_me().order_by(later_first, batches.c.number, items.c.number, slots.c.place)
+        return connection.execute(in_order.limit(_CANDIDATES)).scalars().all()
+
+    def _open_to_me(self, *, held_too: bool = False) -> sql.Select[tuple[int]]:
+        """The slots that this rater may take; with `held_too` also those that others hold now."""
         now = self.database.clock()
         mine, aside = slots.alias(), remarks.alias()
         touched = sql.exists().where(
@@ -132,7 +145,7 @@ class Desk:
                 items.c.round == slots.c.round,
                 slots.c.round.in_(_ROUNDS[self.account.role]),
                 slots.c.done.is_(sql.false()),
-                _free(now),
+                _free(now) | sql.literal(held_too),
                 right_person,
                 ~touched,
                 ~skipped,
@@ -141,10 +154,33 @@ class Desk:
         if self.account.languages:
             known = [name.casefold() for name in self.account.languages]
             query = query.where(sql.func.lower(items.c.language).in_([*known, ""]))
-        # A conflict waits for few people, a free item for anybody: conflicts first.
-        later_first = sql.case((slots.c.round == INDEPENDENT, 1), else_=0)
-        in_order = query.order_by(later_first, batches.c.number, items.c.number, slots.c.place)
-        return connection.execute(in_order.limit(_CANDIDATES)).scalars().all()
+        return query
+
+    def take(self, slot: int) -> None:
+        """Take one conflict of the queue. Raises UserError where it is not free any more."""
+        with self.database.writing() as connection:
+            mine = sql.exists().where(slots.c.id == slot, slots.c.holder == self.account.id)
+            if connection.execute(sql.select(mine)).scalar() and self._was_given(connection, slot):
+                return
+            free = self._open_to_me().where(slots.c.id == slot, slots.c.round != INDEPENDENT)
+            if connection.execute(free).first() is None or not self._take(connection, slot):
+                raise UserError("somebody else has taken this over", remedy="take another one")
+
+    def progress(self) -> list[Progress]:
+        """How far this rater is in each batch."""
+        with self.database.reading() as connection:
+            return queue.progress(connection, self.account, self.project.id, self._open_to_me())
+
+    def conflicts(self) -> list[Conflict]:
+        """What is to be discussed or adjudicated by this rater."""
+        with self.database.reading() as connection:
+            free, open_ = self._open_to_me(), self._open_to_me(held_too=True)
+            return queue.conflicts(connection, self.account, self.project, free, open_)
+
+    def history(self) -> list[Done]:
+        """Everything that this rater judged, the latest first."""
+        with self.database.reading() as connection:
+            return queue.history(connection, self.account, self.project.id)
 
     def _take(self, connection: sql.Connection, slot: int) -> bool:
         """Hold a free slot; False where somebody else was faster. The one statement that decides who holds it."""
@@ -177,6 +213,9 @@ class Desk:
                 changes.c.project == self.project.id, changes.c.case == item.subject.case
             )
             change = Change.model_validate(connection.execute(query).scalar_one())
+            files = sql.select(texts.c.path, texts.c.text).where(
+                texts.c.project == self.project.id, texts.c.case == item.subject.case
+            )
             return Work(
                 slot=slot,
                 number=row.number,
@@ -184,7 +223,10 @@ class Desk:
                 round=row.round,
                 item=item,
                 change=change,
+                texts={row.path: row.text for row in connection.execute(files)},
                 done=row.done,
+                open=row.now == row.round
+                and not (row.compared if row.round == INDEPENDENT else row.done and row.round == DISCUSSION),
                 guidelines=current_guidelines(connection, self.project.id)[1],
                 mine=votes.own(connection, self.account, slot),
                 earlier=tuple(votes.earlier_votes(connection, self.account, slot)),
@@ -198,7 +240,7 @@ class Desk:
                 *(slots.c.id, slots.c.round, slots.c.place, slots.c.holder, slots.c.done, slots.c.opened),
                 *(items.c.item,),
                 *(items.c.id.label("item_id"), items.c.number, items.c.batch, items.c.round.label("now")),
-                batches.c.number.label("batch_number"),
+                *(batches.c.number.label("batch_number"), batches.c.compared),
             )
             .join(items, items.c.id == slots.c.item)
             .join(batches, batches.c.id == items.c.batch)

@@ -13,7 +13,7 @@ from typing import Any
 
 import sqlalchemy as sql
 
-from reviewgauge.annotation.schemas.schema import Answer
+from reviewgauge.annotation.schemas.schema import Answer, Schema, disagree
 from reviewgauge.annotation.store.accounts import Account, Role
 from reviewgauge.annotation.store.tables import batches, items, judgements, leases, slots
 from reviewgauge.core.base import Record
@@ -105,6 +105,16 @@ def differing(connection: sql.Connection, batch: int) -> Iterator[tuple[int, lis
     for one in _read(connection.execute(query).all()):
         found.setdefault(one.item, []).append(one.answers)
     yield from found.items()
+
+
+def disputed(connection: sql.Connection, schema: Schema, of: Sequence[int]) -> dict[int, list[str]]:
+    """The dimensions that raters differ in, of items whose independent round is over; not who said what."""
+    query = _newest(None).join(batches, batches.c.id == items.c.batch)
+    query = query.where(slots.c.item.in_(of), slots.c.round == INDEPENDENT, batches.c.compared.is_(sql.true()))
+    found: dict[int, list[tuple[Answer, ...]]] = {}
+    for one in _read(connection.execute(query).all()):
+        found.setdefault(one.item, []).append(one.answers)
+    return {item: disagree(schema, answers) for item, answers in found.items()}
 
 
 def write(

@@ -11,7 +11,7 @@ from reviewgauge.annotation.schemas.schema import Schema, clean_text
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.judgements import DISCUSSION, DONE, EXPERT, INDEPENDENT, PROPOSAL
 from reviewgauge.annotation.store.rounds import open_slots
-from reviewgauge.annotation.store.tables import batches, changes, guidelines, items, projects, slots
+from reviewgauge.annotation.store.tables import batches, changes, guidelines, items, projects, slots, texts
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.annotation import BatchStatus, ProjectStatus
@@ -53,6 +53,11 @@ def add_items(connection: sql.Connection, project: Project, data: ProjectData) -
     if new:
         rows = [{"project": project.id, "case": case, "change": _json(change)} for case, change in new]
         connection.execute(changes.insert(), rows)
+        for case, _ in new:
+            files = data.texts.get(case, {}).items()
+            of_case = [{"project": project.id, "case": case, "path": path, "text": text} for path, text in files]
+            if of_case:
+                connection.execute(texts.insert(), of_case)
     batch_number, number = (
         connection.execute(sql.select(sql.func.max(table.c.number)).where(table.c.project == project.id)).scalar() or 0
         for table in (batches, items)
@@ -64,7 +69,9 @@ def add_items(connection: sql.Connection, project: Project, data: ProjectData) -
         values = {"project": project.id, "number": batch_number, "name": called, "compared": False}
         batch = _inserted(connection, batches, values)
         for at, item in enumerate(data.items[start : start + size], start):
-            row = {"project": project.id, "batch": batch, "number": number + at + 1, "item": _json(item)}
+            title = data.changes[item.subject.case].title or f"Item {number + at + 1}"
+            row = {"project": project.id, "batch": batch, "number": number + at + 1, "title": title}
+            row["item"] = _json(item)
             found.append(_inserted(connection, items, {**row, "language": item.language, "round": INDEPENDENT}))
             open_slots(connection, found[-1], INDEPENDENT, range(data.places.get(at, project.raters)))
         start += size

@@ -111,6 +111,18 @@ changes = Table(
     Column("change", Json, nullable=False),
 )
 
+# The changed files of a change as they are after it, where the repository was at hand: for the lines around hunks.
+texts = Table(
+    "texts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("project", ForeignKey("projects.id"), nullable=False),
+    Column("case", String(500), nullable=False),
+    Column("path", Json, nullable=False),
+    Column("text", Json, nullable=False),
+    Index("texts_of_case", "project", "case"),
+)
+
 batches = Table(
     "batches",
     metadata,
@@ -129,6 +141,7 @@ items = Table(
     Column("project", ForeignKey("projects.id"), nullable=False),
     Column("batch", ForeignKey("batches.id"), nullable=False),
     Column("number", Integer, nullable=False),
+    Column("title", Json, nullable=False),
     Column("item", Json, nullable=False),
     Column("language", String(60), nullable=False),
     Column("round", String(12), nullable=False),  # the one that it is judged in, or `done`

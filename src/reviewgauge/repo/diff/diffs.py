@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import groupby
 from typing import Literal
@@ -30,12 +30,16 @@ _TYPE_BITS = 3  # the first digits of a mode say file (100), link (120) or submo
 
 @dataclass(frozen=True, slots=True)
 class DiffLine:
-    """One line of a hunk, with its 1-based number in the old and the new file. `text` has no marker, no newline."""
+    """One line of a hunk, with its 1-based number in the old and the new file. `text` has no marker, no newline.
+
+    `newline` is False for a last line that does not end with one.
+    """
 
     kind: Kind
     old: int | None
     new: int | None
     text: str
+    newline: bool = True
 
     def number(self, side: Side) -> int | None:
         """Its number on one side; None where it is not there."""
@@ -113,10 +117,20 @@ def _read_hunk(header: re.Match[str], lines: list[str], at: int) -> tuple[Hunk, 
         elif mark in (" ", "") or line == "\r":  # editors and mail strip the blank of an empty context line
             found.append(DiffLine(" ", old, new, line[1:] if mark == " " else line))
             old, new = old + 1, new + 1
-        elif mark != "\\":  # "\ No newline at end of file" is not a line
+        elif mark == "\\":  # "\ No newline at end of file" is about the line before
+            _no_newline(found)
+        else:
             break
         at += 1
+    if at < len(lines) and lines[at].startswith("\\"):
+        _no_newline(found)
+        at += 1
     return Hunk(old_start, old_count, new_start, new_count, header[5].rstrip("\r"), tuple(found)), at
+
+
+def _no_newline(lines: list[DiffLine]) -> None:
+    if lines:
+        lines[-1] = replace(lines[-1], newline=False)
 
 
 def _counts(header: re.Match[str]) -> tuple[int, int, int, int]:

@@ -1,15 +1,16 @@
 // The judge's page: keys, questions that depend on others, seconds spent, and a draft that survives a lost session.
 "use strict";
 
-const body = document.body;
-const draftName = (slot) => `draft-${body.dataset.account}-${slot}`;
-if (body.dataset.saved) localStorage.removeItem(draftName(body.dataset.saved));
+const data = document.body.dataset;
+const draftName = (slot) => `draft-${data.account}-${slot}`;
+if (data.saved) localStorage.removeItem(draftName(data.saved));
 
 const form = document.getElementById("judgement");
 if (form) begin(form);
 
 function begin(form) {
   const questions = [...form.querySelectorAll(".question")];
+  const locked = !form.querySelector("button.main");
   let now = 0;
 
   const checked = (part, dimension) => {
@@ -22,11 +23,11 @@ function begin(form) {
       const { when, values, part } = question.dataset;
       const shown = !when || checked(part, when).some((value) => values.split(",").includes(value));
       question.hidden = !shown;
-      question.disabled = !shown;
+      question.disabled = !shown || locked;
     }
   };
   const asking = () => questions[now] && !questions[now].hidden;
-  const mark = () => questions.forEach((question, at) => question.classList.toggle("now", at === now));
+  const mark = () => questions.forEach((question, at) => question.classList.toggle("now", at === now && !locked));
   const move = (step) => {
     let at = now + step;
     while (at >= 0 && at < questions.length && questions[at].hidden) at += step;
@@ -35,81 +36,126 @@ function begin(form) {
     if (asking()) questions[now].scrollIntoView({ block: "nearest" });
   };
 
-  // --- the draft
-  const keep = () => {
-    const kept = {};
-    for (const [name, value] of new FormData(form)) {
-      if (name.startsWith("q:") || name === "reason") (kept[name] ||= []).push(value);
-    }
-    localStorage.setItem(draftName(body.dataset.slot), JSON.stringify(kept));
-  };
-  const restore = () => {
-    let kept;
-    try { kept = JSON.parse(localStorage.getItem(draftName(body.dataset.slot)) || "null"); } catch { kept = null; }
-    if (!kept) return;
-    for (const input of form.querySelectorAll("input[type=radio], input[type=checkbox], textarea")) {
-      const values = kept[input.name] || [];
-      if (input.type === "textarea") input.value = values.join("\n");
-      else input.checked = values.includes(input.value);
-    }
-  };
-
-  // --- seconds in which the page was looked at
-  let spent = 0, since = performance.now();
+  // --- the draft: answers, seconds in which the page was looked at, and the place in the change
+  let spent = 0, since = document.hidden ? null : performance.now(), sent = false;
   const count = () => {
     if (since !== null) spent += performance.now() - since;
     since = document.hidden ? null : performance.now();
   };
-  document.addEventListener("visibilitychange", count);
+  const keep = () => {
+    if (sent) return;
+    count();
+    const answers = {};
+    for (const [name, value] of new FormData(form)) {
+      if (name.startsWith("q:") || name === "reason") (answers[name] ||= []).push(value);
+    }
+    const kept = { answers: changed ? answers : undefined, spent, now, place: changeView.place() };
+    localStorage.setItem(draftName(data.slot), JSON.stringify(kept));
+  };
+  let changed = false;
+  const restore = () => {
+    let kept = null;
+    try { kept = JSON.parse(localStorage.getItem(draftName(data.slot)) || "null"); } catch { /* not ours */ }
+    if (!kept) return;
+    spent = Number(kept.spent) || 0;
+    if (kept.now < questions.length) now = kept.now;
+    if (kept.answers && !locked) {
+      changed = true;
+      for (const input of form.querySelectorAll("input[type=radio], input[type=checkbox], textarea")) {
+        const values = kept.answers[input.name] || [];
+        if (input.type === "textarea") input.value = values.join("\n");
+        else input.checked = values.includes(input.value);
+      }
+    }
+    changeView.goBack(kept.place);
+  };
+  document.addEventListener("visibilitychange", () => { if (document.hidden) keep(); else count(); });
+  window.addEventListener("pagehide", keep);
 
-  let sent = false;
   form.addEventListener("submit", (event) => {
     if (sent) { event.preventDefault(); return; }  // a double click
+    keep();
     sent = true;
-    count();
     form.elements.seconds.value = (spent / 1000).toFixed(1);
   });
-  window.addEventListener("pageshow", () => { sent = false; });
-  form.addEventListener("input", () => { refresh(); keep(); });
+  window.addEventListener("pageshow", (event) => { if (event.persisted) sent = false; });
+  form.addEventListener("input", () => { changed = true; refresh(); keep(); });
 
+  // --- skip or flag
+  const aside = document.getElementById("aside"), putAside = document.getElementById("put-aside");
+  let asideAction = "skip";
+  const openAside = (action) => {
+    if (!aside) return;
+    asideAction = action;
+    aside.open = true;
+    putAside.elements.reason.focus();
+  };
+  if (putAside) {
+    putAside.addEventListener("submit", keep);
+    putAside.elements.reason.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return;
+      putAside.requestSubmit(putAside.querySelector(`button[value=${asideAction}]`));
+      event.preventDefault();
+    });
+  }
+
+  // --- keys
+  const click = (id) => { const found = document.getElementById(id); if (found) found.click(); };
+  const keys = document.getElementById("keys");
+  document.getElementById("show-keys").addEventListener("click", () => keys.showModal());
+  const commands = {
+    j: () => move(1),
+    k: () => move(-1),
+    enter: () => { if (!locked) form.requestSubmit(form.querySelector("button.main")); },
+    "]": () => changeView.nextFile(1),
+    "[": () => changeView.nextFile(-1),
+    ".": () => changeView.nextNote(1),
+    ",": () => changeView.nextNote(-1),
+    e: changeView.expand,
+    f: changeView.showFiles,
+    w: () => click("toggle-blanks"),
+    v: () => click(data.view === "split" ? "view-unified" : "view-split"),
+    r: () => form.elements.reason.focus(),
+    t: () => { const field = asking() && questions[now].querySelector("textarea"); if (field) field.focus(); },
+    s: () => openAside("skip"),
+    g: () => openAside("flag"),
+    u: () => click("undo"),
+    "?": () => keys.showModal(),
+  };
+  const answer = (key) => {
+    const keyed = asking() && !locked && [...questions[now].querySelectorAll("input")].find((one) => one.dataset.key === key);
+    if (!keyed) return false;
+    keyed.checked = keyed.type === "radio" ? true : !keyed.checked;
+    keyed.dispatchEvent(new Event("input", { bubbles: true }));
+    if (keyed.type === "radio") move(1);
+    return true;
+  };
   document.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.altKey || event.isComposing || keys.open) return;
+    const { tagName, type } = event.target;
+    const writing = ["TEXTAREA", "SELECT"].includes(tagName) || (tagName === "INPUT" && type === "text");
+    if (event.key === "Enter" && event.ctrlKey && event.target.form === form) { commands.enter(); return; }
+    if (event.ctrlKey || event.metaKey) return;
     if (event.key === "Escape") { document.activeElement.blur(); return; }
-    if (["TEXTAREA", "SELECT", "SUMMARY"].includes(event.target.tagName)) return;
-    if (["BUTTON", "A"].includes(event.target.tagName) && event.key === "Enter") return;
-    const keyed = asking() && [...questions[now].querySelectorAll("input")].find((input) => input.dataset.key === event.key);
-    if (keyed) {
-      keyed.checked = keyed.type === "radio" ? true : !keyed.checked;
-      refresh();
-      keep();
-      if (keyed.type === "radio") move(1);
-    } else if (event.key === "j") move(1);
-    else if (event.key === "k") move(-1);
-    else if (event.key === "Enter") form.requestSubmit(form.querySelector("button.main"));
-    else if (event.key === "]" || event.key === "[") nextFile(event.key === "]" ? 1 : -1);
-    else if (event.key === "w") document.getElementById("toggle-blanks").click();
-    else if (event.key === "v") { keep(); document.getElementById("toggle-view").click(); }
-    else if (event.key === "r") form.elements.reason.focus();
-    else return;
-    event.preventDefault();
+    if (writing || (["BUTTON", "A", "SUMMARY"].includes(tagName) && ["Enter", " "].includes(event.key))) return;
+    if (answer(event.key)) { event.preventDefault(); return; }
+    const command = commands[event.key.toLowerCase()];
+    if (command) { event.preventDefault(); command(); }
   });
-  const nextFile = (step) => {
-    const files = [...document.querySelectorAll(".file")];
-    const at = files.findIndex((file) => file.getBoundingClientRect().bottom > 20);
-    const to = files[Math.max(0, Math.min(files.length - 1, at + step))];
-    if (to) to.scrollIntoView();
-  };
-  const blanks = document.getElementById("toggle-blanks");
-  const showBlanks = (shown) => {
-    body.classList.toggle("blanks", shown);
-    blanks.setAttribute("aria-pressed", String(shown));
-    localStorage.setItem("blanks", shown ? "1" : "");
-  };
-  blanks.addEventListener("click", () => showBlanks(!body.classList.contains("blanks")));
-  showBlanks(localStorage.getItem("blanks") === "1");
   questions.forEach((question, at) => question.addEventListener("focusin", () => { now = at; mark(); }));
+
+  // --- the panel: guidelines stay as one left them, and on a tablet it lies below the change
+  const guidelines = document.getElementById("guidelines"), narrow = matchMedia("(max-width: 900px)").matches;
+  if (narrow || localStorage.getItem("guidelines") === "closed") guidelines.open = false;
+  guidelines.addEventListener("toggle", () => localStorage.setItem("guidelines", guidelines.open ? "" : "closed"));
+  const fold = document.getElementById("fold");
+  fold.addEventListener("click", () => {
+    const folded = document.getElementById("panel").classList.toggle("folded");
+    fold.setAttribute("aria-expanded", String(!folded));
+  });
 
   restore();
   refresh();
+  if (!asking()) now = Math.max(0, questions.findIndex((one) => !one.hidden));
   mark();
 }

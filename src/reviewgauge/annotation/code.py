@@ -1,0 +1,79 @@
+"""The code around the hunks of a change, read from its repository once, when a project is made.
+
+The lines between hunks are the same on both sides, so the file after the change holds them all. A text that does not
+fit the diff to the letter is left out, and so is what is large: pages then show the diff alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.git.blobs import BlobReader, file_name
+from reviewgauge.repo.git.repository import Repository
+
+LARGEST = 500_000  # bytes of a file
+_OF_A_CHANGE = 4_000_000  # characters of all files of one change
+
+Texts = dict[str, str]  # the text of a file after the change, by its path
+
+
+def texts_of(cases: Iterable[Case]) -> dict[str, Texts]:
+    """The changed files of each case whose repository is at hand."""
+    found: dict[str, Texts] = {}
+    readers: dict[str, BlobReader] = {}
+    try:
+        for case in cases:
+            change = case.change
+            if change.git is None or change.head is None or not Path(change.git).is_dir():
+                continue
+            if change.git not in readers:
+                readers[change.git] = BlobReader(Repository(Path(change.git)), LARGEST)
+            if texts := _texts(change, change.head, readers[change.git]):
+                found[case.id] = texts
+    finally:
+        for reader in readers.values():
+            reader.close()
+    return found
+
+
+def _texts(change: Change, head: str, reader: BlobReader) -> Texts:
+    wanted = [file for file in change.files if file.patch and file.status is not FileStatus.DELETED and not file.binary]
+    names = [file_name(head, file.path) for file in wanted]
+    found: Texts = {}
+    left = _OF_A_CHANGE
+    for file, raw in zip(wanted, reader.read_many(names), strict=True):
+        text = (raw or b"").decode("utf-8", "replace")
+        if len(text) <= left and fits(file, text):
+            found[file.path] = text
+            left -= len(text)
+    return found
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a file, as diffs count them."""
+    lines = text.split("\n")
+    return lines[:-1] if lines[-1] == "" else lines
+
+
+def fits(file: ChangedFile, text: str) -> bool:
+    """Whether a text is the file after its patch, as far as the patch tells, with whole hunks in order."""
+    lines, old, new = lines_of(text), 1, 1
+    hunks = parse_patch(file.patch or "")
+    for hunk in hunks:
+        before, after = starts(hunk)
+        shown = [(line.new, line.text) for line in hunk.lines if line.new is not None]
+        whole = len(shown) == hunk.new_count and sum(line.old is not None for line in hunk.lines) == hunk.old_count
+        if not whole or after < new or after - new != before - old:
+            return False
+        if any(at > len(lines) or lines[at - 1] != one for at, one in shown):
+            return False
+        old, new = before + hunk.old_count, after + hunk.new_count
+    return bool(hunks) and "\x00" not in text
+
+
+def starts(hunk: Hunk) -> tuple[int, int]:
+    """The first line of a hunk before and after the change; git names the line before where there is none."""
+    return hunk.old_start + (hunk.old_count == 0), hunk.new_start + (hunk.new_count == 0)
