@@ -26,6 +26,7 @@ import math
 import os
 import random
 import re
+import resource
 import signal
 import statistics
 import subprocess
@@ -51,7 +52,7 @@ from reviewgauge.annotation.store.projects import create_project, find_project
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span
 
 FILES = 5  # of a change
-RETRY = 0.1  # seconds until a click that got no answer is made again
+RETRY = 0.5  # seconds until a click that got no answer is made again
 SNOOPS = 0.05  # of pages are somebody else's
 MARK = re.compile(r"words-of-(\w+)-")
 
@@ -346,6 +347,11 @@ def figures(found: Drill, stored: Sequence[votes.Judgement], load: Sequence[floa
     return figures
 
 
+def _children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def main() -> int:
     """Run the drill and print what it found."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -357,10 +363,12 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     given = vars(parser.parse_args())
     as_json, where = given.pop("json"), given.pop("database")
-    before = os.getloadavg()[0]
+    before, used = os.getloadavg()[0], _children()
     with tempfile.TemporaryDirectory() as folder:
         found, stored = drill(where or str(Path(folder) / "store.db"), **given)
-    result = {**given, **figures(found, stored, (before, os.getloadavg()[0])), "broken": found.broken[:20]}
+    result = {**given, **figures(found, stored, (before, os.getloadavg()[0]))}
+    result["processor seconds of the server, a judgement"] = round((_children() - used) / max(1, len(stored)), 3)
+    result["broken"] = found.broken[:20]
     if as_json:
         print(json.dumps(result))
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
+from argon2 import PasswordHasher
 
 from annotation_client import PASSWORD
 from annotation_toys import add_rater
@@ -20,7 +21,7 @@ HOME, STRANGER = "192.0.2.1", "198.51.100.7"
 
 @pytest.fixture(autouse=True)
 def quick_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = passwords.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    quick = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr(passwords, "_HASHER", quick)
     monkeypatch.setattr(passwords, "_NOBODY", quick.hash("nobody"))
 

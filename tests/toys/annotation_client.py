@@ -11,8 +11,7 @@ from html import unescape
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
-import uvicorn
-
+from reviewgauge.annotation.pages.app import server_of
 from reviewgauge.annotation.service import open_service
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import Project
@@ -72,8 +71,7 @@ class Client:
 def served(database: Database, project: Project) -> Iterator[tuple[str, str]]:
     """(origin, the local owner's link) of a service in this process."""
     service = open_service(database, project)
-    config = uvicorn.Config(service.app, log_config=None, ws="none", lifespan="off")
-    server = uvicorn.Server(config)
+    server = server_of(service.app)
     server.install_signal_handlers = lambda: None  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.run, args=([service.listener],), daemon=True)
     thread.start()

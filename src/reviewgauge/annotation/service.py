@@ -24,7 +24,7 @@ class OpenService:
 
     def run(self) -> None:
         """Answer until the process is told to end."""
-        pages.run(self.app, self.listener, proxied=self.team)
+        pages.server_of(self.app, proxied=self.team).run([self.listener])
 
 
 def open_service(

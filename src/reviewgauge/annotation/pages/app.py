@@ -87,8 +87,8 @@ class _Impatient(H11Protocol):
             self.transport.close()
 
 
-def run(app: ASGIApp, listener: socket.socket, *, proxied: bool = False) -> None:
-    """Serve until the process is told to end; requests that are being answered are answered.
+def server_of(app: ASGIApp, *, proxied: bool = False) -> uvicorn.Server:
+    """What serves; requests that are being answered when it ends are answered.
 
     Where it is `proxied`, a proxy on this machine says who asks (`FORWARDED_ALLOW_IPS` names others).
     """
@@ -101,7 +101,7 @@ def run(app: ASGIApp, listener: socket.socket, *, proxied: bool = False) -> None
         lifespan="off",
         proxy_headers=proxied,
     )
-    uvicorn.Server(config).run([listener])
+    return uvicorn.Server(config)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -1,0 +1,241 @@
+"""What goes wrong around the service: databases that go away, full disks, clocks, slow and large requests."""
+
+from __future__ import annotations
+
+import resource
+import socket
+import sqlite3
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import urlsplit
+
+import pytest
+
+from annotation_client import Answered, Client, served
+from annotation_toys import Postgres, add_rater, answers_for, desk_of, small_cases, small_project, small_reviews
+from reviewgauge.annotation.annotate import annotate
+from reviewgauge.annotation.items import make_items
+from reviewgauge.annotation.pages import app, visits
+from reviewgauge.annotation.schemas.schema import load_schema
+from reviewgauge.annotation.store import database as databases
+from reviewgauge.annotation.store.accounts import begin_session, find_session
+from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.desk import LEASE
+from reviewgauge.annotation.store.projects import create_project, find_project, status
+from reviewgauge.annotation.store.tables import meta
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import ChangedFile, Review
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Database]:
+    with Database.open(tmp_path / "store.db", create=True) as found:
+        yield found
+
+
+def rater_of(store: Database, origin: str, name: str = "Ann") -> Client:
+    client = Client(origin)
+    client.cookies[visits.COOKIE] = begin_session(store, add_rater(store, name))
+    return client
+
+
+def hand_in(client: Client, page: Answered, reason: str = "kept") -> Answered:
+    form = {name: page.field(name) for name in ("csrf", "key", "replaces")}
+    return client.send(page.path, {**form, "q:-1:grade": 3, "reason": reason}, follow=False)
+
+
+def judged(store: Database) -> int:
+    return sum(batch.judgements for batch in status(store, find_project(store)).batches)
+
+
+# --- databases -------------------------------------------------------------------------------------------------------
+
+
+def test_postgres_stops_and_starts_in_the_middle(postgres_server: Postgres, where: str) -> None:
+    if where != postgres_server.url:
+        pytest.skip("a file does not stop")
+    with Database.open(where, create=True) as store, served(store, small_project(store)) as (origin, _):
+        ann = rater_of(store, origin)
+        page = ann.send("/next")
+        postgres_server.stop()
+        try:
+            for answer in (hand_in(ann, page), ann.send("/next", follow=False)):
+                assert (answer.status, "Nothing was lost" in answer.text) == (503, True)
+        finally:
+            postgres_server.start()
+        assert hand_in(ann, page).status == 303
+        assert judged(store) == 1
+
+
+def test_a_file_that_another_program_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(databases, "BUSY", 0.2)
+    with Database.open(tmp_path / "store.db", create=True) as store, served(store, small_project(store)) as (origin, _):
+        ann = rater_of(store, origin)
+        page = ann.send("/next")
+        other = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        answer = hand_in(ann, page)
+        assert (answer.status, "Nothing was lost" in answer.text) == (503, True)
+        assert ann.send(page.path).status == 200  # what only reads goes on
+        other.execute("ROLLBACK")
+        other.close()
+        assert hand_in(ann, page).status == 303
+        assert judged(store) == 1
+
+
+@pytest.mark.processes
+def test_a_disk_that_is_full(tmp_path: Path, drill: ModuleType) -> None:
+    where = str(tmp_path / "store.db")
+    with Database.open(where, create=True) as store:
+        small_project(store)
+        with drill.serving(where, 0) as (process, origin):
+            ann = rater_of(store, origin)
+            page = ann.send("/next")
+            unlimited = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
+            answer = hand_in(ann, page)
+            assert (answer.status, "Nothing was lost" in answer.text) == (503, True)
+            resource.prlimit(process.pid, resource.RLIMIT_FSIZE, unlimited)
+            assert hand_in(ann, page).status == 303
+        assert judged(store) == 1
+
+
+def test_a_backup_is_whole_while_others_judge(store: Database, tmp_path: Path) -> None:
+    project = small_project(store, count=40)
+    desk, stop = desk_of(store, project, "Ann"), threading.Event()
+
+    def work() -> None:
+        while not stop.is_set() and (slot := desk.next()) is not None:
+            desk.submit(slot, f"judged-{slot}", answers_for(project.schema_, 0))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not desk.mine():
+        time.sleep(0.01)
+    before = len(desk.mine())
+    assert store.backup(tmp_path / "copy.db") > 10_000
+    after = len(desk.mine())
+    stop.set()
+    thread.join()
+    assert (tmp_path / "copy.db").stat().st_mode & 0o077 == 0
+    assert {file.name for file in tmp_path.iterdir()} <= {"copy.db", "store.db", "store.db-wal", "store.db-shm"}
+    with Database.open(tmp_path / "copy.db") as copy:
+        assert before <= judged(copy) <= after
+    with pytest.raises(UserError, match="is there already"):
+        store.backup(tmp_path / "copy.db")
+
+
+def test_postgres_has_a_backup_of_its_own(database: Database, where: str, tmp_path: Path) -> None:
+    if "://" in where:
+        with pytest.raises(UserError, match="pg_dump"):
+            database.backup(tmp_path / "copy.db")
+
+
+@pytest.mark.parametrize("other", ["0", "2"])
+def test_a_store_of_another_format_is_refused(where: str, other: str) -> None:
+    with Database.open(where, create=True) as database, database.writing() as connection:
+        connection.execute(meta.update().values(value=other))
+    for create in (False, True):
+        with pytest.raises(UserError, match=f"the format '{other}'.*reads '1'.*annotate export"):
+            Database.open(where, create=create)
+
+
+def test_work_that_began_keeps_its_schema(tmp_path: Path) -> None:
+    file, cases = tmp_path / "mine.toml", small_cases()
+    text = """name = "mine"\ntitle = "Mine"\nunit = "change"\nraters = 1\nguidelines = "Be fair."
+        [[questions]]\ndimension = "good"\ntext = "Good?"\noptions = [{ value = "yes" }, { value = "no" }]\n"""
+    file.write_text(text)
+    annotate(tmp_path / "store.db", cases, schema=file)
+    file.write_text(text.replace('"no"', '"never"').replace("Good?", "Bad?"))
+    with Database.open(tmp_path / "store.db") as store:
+        before = find_project(store)
+        desk = desk_of(store, before, "Ann")
+        slot = desk.next()
+        assert slot is not None
+        desk.submit(slot, "the-first-one", answers_for(before.schema_, 0, 1))
+    for schema in (file, "grade"):
+        with pytest.raises(UserError, match="there is a project 'main'"):
+            annotate(tmp_path / "store.db", cases, small_reviews(cases), schema=schema)
+    with Database.open(tmp_path / "store.db") as store:
+        assert (find_project(store), judged(store)) == (before, 1)
+
+
+# --- clocks ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_clock_that_jumps_loses_nothing(database: Database) -> None:
+    now = [1_000_000.0]
+    database.clock = lambda: now[0]
+    project = small_project(database, count=1, raters=1)
+    ann, bob = desk_of(database, project, "Ann"), desk_of(database, project, "Bob")
+    session = begin_session(database, ann.account)
+    now[0] += 20 * 86_400  # ahead, by mistake
+    slot = ann.next()
+    assert slot is not None
+    assert find_session(database, session) is None
+    begin_session(database, bob.account)
+    now[0] -= 20 * 86_400  # and back
+    assert find_session(database, session) is not None
+    assert bob.next() == slot  # a lease of three weeks binds nobody
+    for desk in (ann, bob):
+        desk.submit(slot, f"judged-{desk.account.name}", answers_for(project.schema_, 0))
+    assert [len(desk.mine()) for desk in (ann, bob)] == [1, 1]
+    assert bob.mine()[0].at == now[0] < now[0] + LEASE
+
+
+# --- requests --------------------------------------------------------------------------------------------------------
+
+
+def test_large_forms_are_refused_and_those_of_strangers_earlier(store: Database) -> None:
+    with served(store, small_project(store)) as (origin, _):
+        ann = rater_of(store, origin)
+        page = ann.send("/next")
+        form = {"csrf": page.field("csrf"), "key": page.field("key"), "q:-1:grade": 3}
+        for path, data, size in ((page.path, form, 3_000_000), ("/login", {}, 20_000), ("/invitation/x", {}, 20_000)):
+            assert sent_whole(origin, ann, path, {**data, "reason": "x" * size}) in (413, None)
+        assert judged(store) == 0
+        assert hand_in(ann, page).status == 303
+
+
+def sent_whole(origin: str, client: Client, path: str, form: dict[str, object]) -> int | None:
+    """The status; None where the connection was closed before all was sent."""
+    try:
+        return client.send(path, form, follow=False).status
+    except OSError:
+        return None
+
+
+def test_slow_requests_are_closed(store: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(app, "PATIENCE", 0.3)
+    monkeypatch.setattr(visits, "SLOWEST_FORM", 0.3)
+    with served(store, small_project(store)) as (origin, _):
+        host = urlsplit(origin).netloc
+        head = f"POST /login HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nContent-Length: 100\r\n\r\nname="
+        for sent, status_code in (("", b""), (f"GET / HTTP/1.1\r\nHost: {host}\r\n", b""), (head, b"408")):
+            name, _, port = host.partition(":")
+            with socket.create_connection((name, int(port)), timeout=20) as raw:
+                raw.sendall(sent.encode())
+                answer = raw.recv(100)
+                assert answer[9:12] == status_code
+        assert rater_of(store, origin).send("/next").status == 200
+
+
+def test_text_that_no_encoding_has_is_shown(store: Database) -> None:
+    odd = "lone \ud800 \udc80 \u202e \x1b[31m \ufffe end"
+    cases = small_cases(1)
+    file = ChangedFile(path="pay.py", patch=f"@@ -1 +1,2 @@\n-{odd}\n+{odd}\r\n+\x85\x0b\n")
+    change = cases[0].change.model_copy(update={"title": odd, "description": odd, "files": (file,)})
+    case = cases[0].model_copy(update={"change": change})
+    comments = [one.model_copy(update={"body": odd, "quote": odd}) for one in small_reviews(cases)[0].comments]
+    schema = load_schema("grade")
+    data = make_items(schema, [case], [Review(case=case.id, system="s", comments=tuple(comments))])
+    with served(store, create_project(store, "odd", schema, data, raters=1)) as (origin, _):
+        ann = rater_of(store, origin)
+        page = ann.send("/next")
+        assert page.status == 200
+        assert "U+D800" in page.text
+        assert "U+202E" in page.text
+        assert hand_in(ann, page, reason="\0 \x1b[31m %ED%A0%80 \u202e").status == 303
+        assert ann.send(page.path).status == 200
