@@ -55,7 +55,7 @@ def _by_language(labels: Sequence[Label], languages: Mapping[str, str]) -> Itera
 
 
 def _shares(dimension: str, language: str, labels: Sequence[Label], resamples: int, seed: int) -> ClaimShares:
-    said, split = _verdicts(labels)
+    said, split = claim_verdicts(labels)
     graded = not {*JUDGED_CLAIM, MISSING_CLAIM}.isdisjoint(said.values())
     verdicts = {claim: (value,) if graded else _parts(value) for claim, value in said.items()}
     names = list(dict.fromkeys(name for own in verdicts.values() for name in own))
@@ -96,7 +96,7 @@ def _figure(count: int, n: int, draws: Numbers, cluster: Integers) -> Figure:
     return found.model_copy(update={"low": low, "high": high})
 
 
-def _verdicts(labels: Sequence[Label]) -> tuple[dict[Subject, str], int]:
+def claim_verdicts(labels: Sequence[Label]) -> tuple[dict[Subject, str], int]:
     """The value of each claim, and the number of claims on which those who decide differ: people before models."""
     by_claim: dict[Subject, list[Label]] = {}
     for label in labels:

@@ -42,7 +42,7 @@ class Report(NamedTuple):
 def point_labels(metric: Points, reports: Iterable[Report]) -> Iterator[Label]:
     """The model's labels: whether each known point is hit, and the type and severity of each predicted one."""
     for report in reports:
-        for claim, dimension, value, _ in _judged(metric, report):
+        for claim, dimension, value, _ in points_to_judge(metric, report):
             yield Label(
                 subject=_subject(report, claim),
                 rater=metric.model,
@@ -57,7 +57,7 @@ def _subject(report: Report, claim: str) -> Subject:
     return Subject(kind=kind, case=case, system=system, attempt=attempt, claim=claim)
 
 
-def _judged(metric: Points, report: Report) -> Iterator[tuple[str, str, Fact, str]]:
+def points_to_judge(metric: Points, report: Report) -> Iterator[tuple[str, str, Fact, str]]:
     """(the point's id, dimension, value, text of a predicted point) of one report."""
     pairs = report.matching.pairs
     hit = {pair.reference for pair in pairs if pair.verdict is not None and pair.verdict.same}
@@ -100,7 +100,7 @@ def sheet(
         bodies = "\n\n".join(comment.body for comment in reviews[report.key].comments)
         yield row("", "", f"the report: {bodies}")
         known = {group[0].id: group for group in findings(cases[report.case].references)}
-        for claim, dimension, _, text in _judged(metric, report):
+        for claim, dimension, _, text in points_to_judge(metric, report):
             shown = text or "\nIn other words: ".join(one.body for one in known[claim])
             yield row(claim, dimension, shown)
 

@@ -1,14 +1,18 @@
-"""`reviewgauge annotate init` as a function: a project from cases and reviews."""
+"""`reviewgauge annotate init` as a function: a project from cases, reviews and the labels that they have already."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from reviewgauge.annotation.items import make_items
+from reviewgauge.annotation.items import ProjectData, make_items
+from reviewgauge.annotation.label_import import Places, as_judgements, store_labels
 from reviewgauge.annotation.schemas.schema import Schema, load_schema
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import create_project
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Label
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.annotation import AnnotateResult
 
@@ -19,6 +23,7 @@ def annotate(
     reviews: Iterable[Review] = (),
     *,
     schema: str | Path | Schema,
+    labels: Sequence[Label] = (),
     project: str = "main",
     raters: int | None = None,
     batch: int | None = None,
@@ -28,13 +33,70 @@ def annotate(
     """Make a project in `database`, a file or the URL of a PostgreSQL; `annotate serve` shows it to people.
 
     `schema` is a shipped one by name, a TOML file, or a Schema. `raters` and `batch` default to what it says; `limit`
-    draws so many items. Raises UserError.
+    draws so many items. With `labels` the project holds what they judge, with these judgements. Raises UserError.
     """
     wanted = schema if isinstance(schema, Schema) else load_schema(schema)
+    data = make_items(wanted, cases, reviews, limit=None if labels else limit, seed=seed)
+    return make_project(database, wanted, data, labels=labels, project=project, raters=raters, batch=batch, limit=limit)
+
+
+def make_project(
+    database: str | Path,
+    schema: Schema,
+    data: ProjectData,
+    *,
+    labels: Sequence[Label] = (),
+    project: str = "main",
+    raters: int | None = None,
+    batch: int | None = None,
+    limit: int | None = None,
+) -> AnnotateResult:
+    """Make a project of these items; with labels, of at most `limit` that they judge. Raises UserError."""
     if batch is not None:
-        wanted = wanted.model_copy(update={"batch": batch})
-    data = make_items(wanted, cases, reviews, limit=limit, seed=seed)
+        schema = schema.model_copy(update={"batch": batch})
+    left_out: Counter[str] = Counter()
+    if labels:
+        data, labels, left_out = _judged(schema, data, labels, raters, limit)
     with Database.open(database, create=True) as opened:
-        made = create_project(opened, project, wanted, data, raters=raters)
+        made = create_project(opened, project, schema, data, raters=raters)
+        stored = store_labels(opened, made, labels, "recorded labels") if labels else None
     count, changes = len(data.items), len(data.changes)
-    return AnnotateResult(did=f"{count:,} items of {changes:,} changes, for {made.raters} raters each", count=count)
+    did = f"{count:,} items of {changes:,} changes"
+    if stored is None:
+        return AnnotateResult(did=f"{did}, for {made.raters} raters each", count=count)
+    raters_there = len({label.rater for label in labels})
+    notes = tuple(f"{number:,} labels are left out: {why}" for why, number in left_out.most_common())
+    did += f", with {stored.judgements:,} judgements of {raters_there} rater{'s' * (raters_there != 1)}"
+    return AnnotateResult(did=did, count=count, notes=notes)
+
+
+def _judged(
+    schema: Schema, data: ProjectData, labels: Sequence[Label], raters: int | None, limit: int | None
+) -> tuple[ProjectData, list[Label], Counter[str]]:
+    """The items that labels judge, in the batches that these name; the labels of them; and those left out."""
+    kept, left_out = as_judgements(schema, data.items, labels)
+    if not kept:
+        whys = "; ".join(f"{why} ({count:,})" for why, count in left_out.most_common(3)) or "there are none"
+        raise UserError(f"no label answers a question of the schema {schema.name!r}: {whys}")
+    places = Places(schema, enumerate(data.items))
+    at = [places.find(label)[0] for label in kept]
+    batch_of: dict[int, str] = {}
+    judges: dict[int, set[str]] = {}
+    for item, label in zip(at, kept, strict=True):
+        batch_of[item] = batch_of.get(item) or label.batch or ""
+        judges.setdefault(item, set()).update(() if label.consensus else (label.rater,))
+    rank = {name: at for at, name in enumerate(dict.fromkeys(name for name in batch_of.values() if name))}
+    order = sorted(batch_of, key=lambda item: (rank.get(batch_of[item], len(rank)), item))[:limit]
+    chosen = set(order)
+    sizes = Counter(batch_of[item] for item in order)
+    rest = sizes.pop("", 0)
+    batches = [*sizes.items(), *(("", min(schema.batch, rest - at)) for at in range(0, rest, schema.batch))]
+    items = tuple(data.items[item] for item in order)
+    cases = {item.subject.case for item in items}
+    found = ProjectData(
+        changes={case: change for case, change in data.changes.items() if case in cases},
+        items=items,
+        batches=tuple(batches),
+        places={} if raters else {number: len(judges[item]) for number, item in enumerate(order)},
+    )
+    return found, [label for item, label in zip(at, kept, strict=True) if item in chosen], left_out

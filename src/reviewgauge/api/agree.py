@@ -16,7 +16,7 @@ from reviewgauge.api.judged_runs import keep_latest
 from reviewgauge.api.points_study import labels_of_points, read_sheets, warn_of_fakes
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.labels import Label, Scale, Subject, SubjectKind
+from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.agreement import AgreementReport
@@ -25,7 +25,7 @@ from reviewgauge.datasets.files.labels import find_labels, read_label_file
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.repo.syntax.languages import case_language
-from reviewgauge.stages.sampling.audit import sheets_of
+from reviewgauge.stages.sampling.audit import audit_labels
 
 
 class FoundLabels(NamedTuple):
@@ -88,7 +88,7 @@ def labels_from(labels: str | Path | Dataset | Sequence[Label], source: str | Pa
         return _of_run(path)
     file = find_labels(path) if path.is_dir() else path
     if source is None and not known and file is not None and file.is_file() and _is_audit(file):
-        return FoundLabels(_of_audit(file), file.name, {})
+        return FoundLabels(audit_labels(file, f"{file.stem} is right"), file.name, {})
     if source is None and not known and file is not None and file.is_file() and not _holds_cases(file):
         read = read_label_file(file)
         return FoundLabels(read.labels, file.name, {}, tuple(f"{drop.item}: {drop.reason}" for drop in read.notes))
@@ -103,17 +103,6 @@ def _is_audit(file: Path) -> bool:
         head = stream.readline(10_000).decode("utf-8-sig", "replace").lower()
     names = {name.strip().strip('"') for name in re.split(r"[,;\t]", head)}
     return {"id", "correct"} <= names and "value" not in names
-
-
-def _of_audit(file: Path) -> list[Label]:
-    """What each rater of an audit's table says of each decision."""
-    found = []
-    for rater, rows in sheets_of(file).items():
-        said = {name: "yes" if row.correct else "no" for name, row in rows.items() if row.correct is not None}
-        for name, word in said.items():
-            subject = Subject(kind=SubjectKind.CHANGE, case=name)
-            found.append(Label(subject=subject, rater=rater, dimension=f"{file.stem} is right", value=word))
-    return found
 
 
 def _holds_cases(file: Path) -> bool:

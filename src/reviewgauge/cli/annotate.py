@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reviewgauge.api.resolve import dataset_label, find_dataset
+from reviewgauge.cli.annotation_data import make_from
 from reviewgauge.cli.options import WholeHelp, from_option, json_option, seed_option
 from reviewgauge.cli.output import emit, note
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.files import write_named
-from reviewgauge.core.records import Case, Review
+from reviewgauge.core.records import Case
 from reviewgauge.core.reports.annotation import AnnotateResult, AuditLine, AuditLog, ProjectStatus
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
@@ -63,32 +64,25 @@ def command() -> None:
 @click.argument("database")
 @click.argument("data")
 @from_option
-@click.option("--schema", required=True, help="grade, claims, quality, points, comments, hits, or a TOML file.")
+@click.option("--schema", help="What is asked: grade, quality, ... or a TOML file. [default: as DATA says]")
 @click.option("--project", default="main", show_default=True, help="The name of the new project.")
 @click.option("--raters", type=click.IntRange(1, 50), help="How many judge each item. [default: as the schema says]")
 @click.option("--batch", type=click.IntRange(min=1), help="Items of a batch. [default: as the schema says]")
 @click.option("--limit", type=click.IntRange(min=1), help="Draw so many items.")
+@click.option("--labels", help="Put in labels: `recorded` for those of DATA, one of their rounds, or a file.")
 @seed_option
 @json_option
 def init_command(
     database: str,
     data: str,
     source: str | None,
-    schema: str,
-    project: str,
-    raters: int | None,
-    batch: int | None,
-    limit: int | None,
-    seed: int,
     as_json: bool,
+    **options: Any,
 ) -> None:
-    """Make a project in DATABASE from DATA: a data set, a JSON lines file of cases, or a run folder."""
+    """Make a project in DATABASE from DATA: a data set, a JSON lines file of cases, a run, or a build's audit."""
     check_extra()
-    from reviewgauge.annotation.annotate import annotate
-
-    options: dict[str, Any] = {"raters": raters, "batch": batch, "limit": limit, "seed": seed}
-    made = annotate(database, *material(data, source), schema=schema, project=project, **options)
-    emit(made, as_json, lambda: [made.did, f"next: reviewgauge annotate serve {database}"])
+    made = make_from(database, data, source, **options)
+    emit(made, as_json, lambda: [made.did, *made.notes, f"next: reviewgauge annotate serve {database}"])
 
 
 @command.command("serve")
@@ -129,24 +123,30 @@ def _status_lines(found: ProjectStatus) -> str:
         words = f"{one.judgements:,} of {one.wanted:,} judgements"
         if one.waiting:
             words += f", {one.waiting:,} items wait for a discussion or an expert"
-        lines.append(f"batch {one.number}: {words}, {one.done:,} of {one.items:,} items done")
+        called = f" ({one.name})" if one.name else ""
+        lines.append(f"batch {one.number}{called}: {words}, {one.done:,} of {one.items:,} items done")
     return "\n".join(lines)
 
 
 @command.command("export")
 @click.argument("database")
 @project_option
-@click.option("-o", "--out", required=True, type=click.Path(dir_okay=False), help="A .csv or .jsonl file.")
+@click.option("-o", "--out", required=True, help="A .csv or .jsonl file; of an audit, the folder of the benchmark.")
 @json_option
 def export_command(database: str, project: str | None, out: str, as_json: bool) -> None:
-    """Write the labels of a project, for agree, validate, judge-check and annotate import."""
-    if Path(out).suffix not in (".csv", ".jsonl"):
-        raise UserError(f"{out} is neither a .csv nor a .jsonl file")
+    """Write the labels of a project, for agree, validate, judge-check, build and annotate import."""
+    if Path(out).suffix not in (".csv", ".jsonl") and not Path(out).is_dir():
+        raise UserError(f"{out} is neither a .csv nor a .jsonl file", remedy="or the folder whose audit was checked")
     with store(database) as opened:
+        from reviewgauge.annotation.audits import write_sheets
         from reviewgauge.annotation.labels import labels_csv, labels_jsonl, labels_of
         from reviewgauge.annotation.store.projects import find_project
 
         labels = labels_of(opened, find_project(opened, project), None)
+        if Path(out).is_dir():
+            sheets = write_sheets(out, labels)
+            emit_result("\n".join(map(str, sheets)), len(sheets), as_json)
+            return
         text = labels_csv(labels) if out.endswith(".csv") else labels_jsonl(labels)
     write_named(Path(out), text.encode())
     emit_result(f"{len(labels):,} labels in {out}", len(labels), as_json)
@@ -252,17 +252,3 @@ def cases_of(source: str, files: str | None) -> tuple[Sequence[Case], str]:
             return list(run.cases()), run.manifest.dataset
     dataset = find_dataset(source, files)
     return list(dataset.cases()), dataset_label(dataset)
-
-
-def material(source: str, files: str | None) -> tuple[Sequence[Case], Sequence[Review]]:
-    """The cases of a run or a data set, and the reviews that it holds."""
-    if (Path(source) / MANIFEST).is_file():
-        with RunFolder.open(source) as run:
-            reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
-            return list(run.cases()), reviews
-    dataset = find_dataset(source, files)
-    try:
-        recorded, _ = dataset.recorded()
-    except UserError:  # a data set without reviews
-        recorded = []
-    return list(dataset.cases()), list(recorded)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
-from reviewgauge.core.records import Case, ChangedFile, Comment, Side
+from reviewgauge.core.records import ChangedFile, Comment, Side
+from reviewgauge.engine.build.labels_to_check import LabelToCheck
 from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.repo.history.later_commits import LaterCommits
 from reviewgauge.repo.syntax.product import not_product
 from reviewgauge.views.report.change_views import place_of
 from reviewgauge.views.report.diff_views import LONGEST
@@ -16,28 +15,6 @@ from reviewgauge.views.report.report import render_page
 
 _MOST = 600  # lines of one side of a row
 _ABOVE = 40  # lines of a long hunk that are shown above the first labelled one
-
-
-@dataclass(frozen=True)
-class LabelToCheck:
-    """One row of the sheet. A clean change has neither a finding nor a fix, but what touched its lines later.
-
-    `head_title` is the title of the commit at the head; that of a branch with several is the title of the first.
-    """
-
-    id: str
-    case: Case
-    finding: Sequence[Comment] = ()
-    fix: str = ""
-    fix_message: str = ""
-    fix_files: Sequence[ChangedFile] = ()
-    later: LaterCommits | None = None
-    head_title: str = ""
-
-    @property
-    def places(self) -> list[str]:
-        """The labelled places, in words."""
-        return [place_of(one.span) for one in self.finding if one.span is not None]
 
 
 class ShownLine(NamedTuple):
@@ -63,6 +40,7 @@ def label_page(rows: Sequence[LabelToCheck], sheet: str) -> str:
     shown = [
         {
             "row": row,
+            "places": [place_of(one.span) for one in row.finding if one.span is not None],
             "change": _files(row.case.change.files, row.finding, Side.NEW),
             "replaced": _replaced(row),
             "before": _before(row),

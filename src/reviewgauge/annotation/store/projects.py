@@ -137,6 +137,7 @@ def status(database: Database, project: Project) -> ProjectStatus:
         judged = slot.get((INDEPENDENT, True), 0)
         one = BatchStatus(
             number=batch.number,
+            name=batch.name,
             items=sum(item.values()),
             judgements=judged,
             wanted=judged + slot.get((INDEPENDENT, False), 0),

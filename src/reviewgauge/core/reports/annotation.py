@@ -11,16 +11,18 @@ from reviewgauge.core.base import Record
 
 
 class AnnotateResult(Record):
-    """What a verb of `annotate` did, in words, and how many items, labels or judgements."""
+    """What a verb of `annotate` did, in words, and how many items, labels or judgements. `notes`: what was left out."""
 
     did: str
     count: int
+    notes: tuple[str, ...] = ()
 
 
 class BatchStatus(Record):
     """How far a batch is."""
 
     number: int
+    name: str = ""  # what recorded labels call it
     items: int
     judgements: int  # of the independent round
     wanted: int

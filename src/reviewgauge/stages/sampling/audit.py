@@ -29,8 +29,10 @@ from reviewgauge.core.base import Fact, content_id, escape_cell
 from reviewgauge.core.building import CardSection, Decision
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import read_within, write_whole
+from reviewgauge.core.labels import Label, Subject, SubjectKind
 
 AUDIT = "audit"
+CONSENSUS = "consensus"  # the name of the copy that holds what raters agreed on together: it decides, and is no rater's
 _Z = NormalDist().inv_cdf(0.975)  # of a 95% interval
 _SETTING = re.compile(r"[0-9a-f]{6}(-.*)?")  # how the table of another setting of the stage goes on
 MOST_VALUES = 12  # different decisions that are counted one by one; free texts are not
@@ -69,9 +71,12 @@ def audit_stage(folder: Path, by: str, decisions: Iterable[Decision], n: int, se
         rows += [row for row in table.rows.values() if row.id not in drawn.decisions and row.filled]
         if {row.id for row in rows} != set(table.rows):
             write_table(path, rows, table.more)
-    raters = [{name: row.correct for name, row in one.items()} for one in sheets_of(path).values()]
+    sheets = {rater: {name: row.correct for name, row in rows.items()} for rater, rows in sheets_of(path).items()}
+    agreed = sheets.pop(CONSENSUS, {})
+    raters = list(sheets.values())
     said = {name: [own[name] for own in raters if own.get(name) is not None] for name in table.rows}
-    checked = {name: row._replace(correct=_majority(said[name])) for name, row in table.rows.items()}
+    counts = {name: _majority(said[name]) if agreed.get(name) is None else agreed[name] for name in table.rows}
+    checked = {name: row._replace(correct=counts[name]) for name, row in table.rows.items()}
     section = _section(by, f"{AUDIT}/{path.name}", drawn, found_by_people(drawn, checked), checked)
     return _with_raters(section, [said[name] for name in drawn.decisions if name in said], len(raters))
 
@@ -106,6 +111,36 @@ def sheets_of(path: Path) -> dict[str, Mapping[str, AuditRow]]:
         if not _SETTING.fullmatch(rater):
             found[rater] = read_table(copy).rows
     return {rater: rows for rater, rows in found.items() if any(row.correct is not None for row in rows.values())}
+
+
+def tables_of(folder: Path) -> list[Path]:
+    """The tables of a build's audit, without the copies that raters marked."""
+    found = sorted((folder / AUDIT).glob("*.csv"))
+    copies = {copy for table in found for copy in found if _is_copy(copy, table)}
+    return [path for path in found if path not in copies]
+
+
+def _is_copy(path: Path, table: Path) -> bool:
+    rest = path.stem.removeprefix(f"{table.stem}-")
+    return rest != path.stem and not _SETTING.fullmatch(rest)
+
+
+def name_of_copy(rater: str) -> str:
+    """What a rater's copies are called after `STAGE-`, so that they are read as theirs."""
+    name = re.sub(r"[^\w .-]", "_", rater.strip().casefold()).strip(". ") or "rater"
+    return f"{name}_" if _SETTING.fullmatch(name) or name in ("first", CONSENSUS, "labels.csv") else name
+
+
+def audit_labels(table: Path, dimension: str) -> list[Label]:
+    """What each rater of a table says of each decision, as labels of `yes` and `no`. Raises BadInput."""
+    found = []
+    for rater, rows in sheets_of(table).items():
+        said = {name: "yes" if row.correct else "no" for name, row in rows.items() if row.correct is not None}
+        for name, word in said.items():
+            subject = Subject(kind=SubjectKind.CHANGE, case=name)
+            together = rater == CONSENSUS
+            found.append(Label(subject=subject, rater=rater, dimension=dimension, value=word, consensus=together))
+    return found
 
 
 def check_tables(folder: Path) -> None:

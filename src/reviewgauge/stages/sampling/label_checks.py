@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from reviewgauge.core.base import Fact
 from reviewgauge.core.building import Decision
 from reviewgauge.core.errors import BadInput, one_line
 from reviewgauge.core.records import Case, Comment, Origin, findings
-from reviewgauge.stages.sampling.audit import AUDIT, AuditRow, Drawn, decision_id, read_table, wilson
+from reviewgauge.stages.sampling.audit import AUDIT, CONSENSUS, AuditRow, Drawn, decision_id, read_table, wilson
 
 SHEET = f"{AUDIT}/labels.csv"
 PAGE = f"{AUDIT}/labels.html"
@@ -54,9 +54,13 @@ def decisions_of(case: Case, kind: str) -> Iterator[Decision]:
 
 @dataclass(frozen=True)
 class Marks:
-    """What people wrote: for each row the marks by rater. A rater's own sheet is `labels-NAME.csv`."""
+    """What people wrote: for each row the marks by rater. A rater's own sheet is `labels-NAME.csv`.
+
+    `agreed`: what they said of a row together, from `labels-consensus.csv`.
+    """
 
     by_row: Mapping[str, Mapping[str, bool]]
+    agreed: Mapping[str, bool] = field(default_factory=dict)
 
     @property
     def raters(self) -> list[str]:
@@ -64,7 +68,9 @@ class Marks:
         return sorted({rater for marks in self.by_row.values() for rater in marks})
 
     def verdict(self, row: str) -> bool | None:
-        """What most raters say of a row; None without a mark, and where they are split."""
+        """What raters agreed on, else what most say of a row; None without a mark, and where they are split."""
+        if row in self.agreed:
+            return self.agreed[row]
         marks = Counter(self.by_row.get(row, {}).values())
         return None if marks[True] == marks[False] else marks[True] > marks[False]
 
@@ -82,11 +88,14 @@ def read_marks(folder: Path) -> Marks:
         if not rater or rater in sheets:
             raise BadInput(path.name, "is not the sheet of one rater more", remedy="name it labels-NAME.csv")
         sheets[rater] = path
+    agreed: dict[str, bool] = {}
     for rater, path in sheets.items():
         for name, row in read_table(path).rows.items():
-            if row.correct is not None:
+            if row.correct is not None and rater == CONSENSUS:
+                agreed[name] = row.correct
+            elif row.correct is not None:
                 found.setdefault(name, {})[rater] = row.correct
-    return Marks(found)
+    return Marks(found, agreed)
 
 
 class PeopleFound(NamedTuple):
