@@ -107,7 +107,7 @@ def _of_case(schema: Schema, case: Case, reviews: Sequence[Review]) -> Iterator[
     for subject, comments, finding in _subjects(schema.unit, case, reviews):
         parts = list(_parts(schema.parts, case, subject))
         if (
-            schema.parts in (Parts.CLAIMS, Parts.REFERENCES)
+            schema.parts not in (Parts.NONE, Parts.PHRASINGS)
             and not parts
             and any(question.each for question in schema.questions)
         ):

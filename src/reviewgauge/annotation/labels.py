@@ -57,7 +57,7 @@ def _labels(schema: Schema, item: Item, one: Judgement, name: str, batch: str) -
             rater=rater,
             dimension=answer.dimension,
             value=answer.value if question is None else question.label_value(answer.value),
-            round=one.round,
+            round=None if one.round == INDEPENDENT else one.round,  # so that it is compared with what models said
             batch=batch,
             reason=one.reason or None,
             seconds=one.seconds,

@@ -78,7 +78,8 @@ def audit_stage(folder: Path, by: str, decisions: Iterable[Decision], n: int, se
     counts = {name: _majority(said[name]) if agreed.get(name) is None else agreed[name] for name in table.rows}
     checked = {name: row._replace(correct=counts[name]) for name, row in table.rows.items()}
     section = _section(by, f"{AUDIT}/{path.name}", drawn, found_by_people(drawn, checked), checked)
-    return _with_raters(section, [said[name] for name in drawn.decisions if name in said], len(raters))
+    counted = "what they agreed on together counts, else what most say" if agreed else "what most say counts"
+    return _with_raters(section, [said[name] for name in drawn.decisions if name in said], len(raters), counted)
 
 
 def _majority(marks: Sequence[bool | None]) -> bool | None:
@@ -87,13 +88,13 @@ def _majority(marks: Sequence[bool | None]) -> bool | None:
     return None if 2 * right == len(marks) else 2 * right > len(marks)
 
 
-def _with_raters(section: CardSection, said: Sequence[Sequence[bool | None]], raters: int) -> CardSection:
+def _with_raters(section: CardSection, said: Sequence[Sequence[bool | None]], raters: int, counted: str) -> CardSection:
     """The section with how often several raters say the same of a decision; as it is of a single one."""
     if raters < 2:
         return section
     several = [marks for marks in said if len(marks) == raters]
     alike = sum(len(set(marks)) == 1 for marks in several)
-    text = f" {raters} raters all marked {len(several):,} of them and agree on {alike:,}; what most say counts."
+    text = f" {raters} raters all marked {len(several):,} of them and agree on {alike:,}; {counted}."
     figures = {**section.figures, "raters": raters, "marked by all": len(several), "alike": alike}
     return section.model_copy(update={"text": section.text + text, "figures": figures})
 
