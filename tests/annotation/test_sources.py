@@ -48,11 +48,13 @@ def judged(where: Path, name: str, says: Callable[[Work], list[Answer]], *, talk
 def hand_in(desk: Desk, says: Callable[[Work], list[Answer]], talk: bool) -> int:
     done = 0
     while (slot := desk.next()) is not None:
-        if desk.work(slot).round != "independent" and not talk:
+        work, key = desk.work(slot), f"{desk.account.name}-{slot:08}"
+        if work.round != "independent" and not talk:
             break
-        desk.submit(
-            slot, f"{desk.account.name}-{slot:08}", says(desk.work(slot)), reason=f"so says {desk.account.name}"
-        )
+        if work.confirms:
+            desk.conclude(slot, key, agreed=True, reason="")
+        else:
+            desk.submit(slot, key, says(work), reason=f"so says {desk.account.name}")
         done += 1
     return done
 
@@ -99,7 +101,8 @@ def test_checked_labels_come_back_into_the_build(
     assert section.figures["raters"] == 2 and section.figures["labels on which raters are split"] == 1
     assert section.figures["agreement of the raters: percent agreement"] == 0.75
 
-    assert judged(store, "Bob", lambda work: about(work, "Add tax"), talk=True) == 1  # the two agree on it together
+    assert judged(store, "Bob", lambda work: about(work, "Add tax"), talk=True) == 1
+    assert judged(store, "Ann", about, talk=True) == 1, "who confirms what Bob proposes"
     told(capsys, "annotate", "export", store, "-o", bench)
     card = build(shop.folder, out=bench).card
     assert card is not None
@@ -129,14 +132,14 @@ def test_a_models_decisions_are_checked_by_three(
     build(shop.folder, out=bench, stages=[stage], audit=3)
     (table,) = (bench / "audit").glob("classify_domain*.csv")
     told(capsys, "annotate", "init", store, table, "--raters", "3")
-    shown: list[Work] = []
-    judged(store, "Ann", lambda work: (shown.append(work), about(work))[1])
+    shown: dict[str, Work] = {}
+    judged(store, "Ann", lambda work: (shown.update({work.item.subject.case: work}), about(work))[1])
     judged(store, "Bob", about)
-    first = shown[0].item.subject.case
+    first = next(iter(shown))
     judged(
         store, "Cy", lambda work: [Answer(dimension="right", value="no" if work.item.subject.case == first else "yes")]
     )
-    assert "What was decided" in shown[0].item.exhibits[1].title and shown[0].item.exhibits[0].text
+    assert "What was decided" in shown[first].item.exhibits[1].title and shown[first].item.exhibits[0].text
     told(capsys, "annotate", "export", store, "-o", bench)
     card = build(shop.folder, out=bench, stages=[stage]).card
     assert card is not None
