@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from annotation_toys import PATCH, desk_of
-from reviewgauge.annotation.growing.grow import grow
+from reviewgauge.annotation.growing.fates import Decision, Fate, fates, judge_pool
+from reviewgauge.annotation.growing.grow import Growth, grow
 from reviewgauge.annotation.growing.pool import pool
-from reviewgauge.annotation.schemas.schema import Answer
+from reviewgauge.annotation.items import Item
+from reviewgauge.annotation.label_import import import_labels
+from reviewgauge.annotation.labels import labels_csv, labels_of
+from reviewgauge.annotation.schemas.schema import Answer, load_schema
+from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.desk import Work
-from reviewgauge.annotation.store.projects import find_project
+from reviewgauge.annotation.store.pools import Pooled, Source
+from reviewgauge.annotation.store.projects import find_project, status
 from reviewgauge.api.rescore import rescore
 from reviewgauge.api.score import score
+from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Subject, SubjectKind
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.engine.review import import_reviews
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.repo.git.repository import Repository
 
 Answers = Callable[[Work], Sequence[Answer]]
 EMPTY = "What if the cart is empty? The total is then undefined and the page breaks."
@@ -139,3 +153,164 @@ def test_a_run_on_other_content_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"shop#1, which .*b reviewed, is another change in v2"):
         rescore(b, on=str(tmp_path / "v2"), run=tmp_path / "new")
     assert not (tmp_path / "new").exists()
+
+
+def test_later_runs_add_what_is_new_and_may_say_what_was_pooled_before(where: str, tmp_path: Path) -> None:
+    first, other = (
+        "The lock is never released when the payment fails.",
+        "Nobody tests a negative price in this function.",
+    )
+    a = run_of(tmp_path / "a", "ann", {"shop#1": [comment(1, EMPTY), comment(2, first)]})
+    more = [comment(1, EMPTY), comment(2, EMPTY + " Refuse it."), comment(3, other, line=3)]
+    b = run_of(tmp_path / "b", "bob", {"shop#1": more})
+    assert pool(where, [a], raters=1).items == 2
+    with Database.open(where) as database:
+        judge(database, says("yes"), "A")
+    again = pool(where, [a, b])
+    assert (again.distinct, again.known, again.items) == (4, 2, 2)
+    assert pool(where, [b, a]).items == 0
+    with pytest.raises(UserError, match="made with another --raters"):
+        pool(where, [b], raters=3)
+    with Database.open(where) as database:
+        project = find_project(database)
+        assert status(database, project).items == 4 and len(status(database, project).batches) == 2
+        opened = {one.pooled.comment.body: one.fate for one in judge_pool(database, project)}
+        assert opened == {EMPTY: Fate.ACCEPTED, first: Fate.ACCEPTED, more[1].body: Fate.OPEN, other: Fate.OPEN}
+        judge(database, says("yes"), "B")
+        done = grow(database, project, cases(), out=tmp_path / "v2", name="shop")
+        assert (done.references, done.phrasings) == (3, 1)
+        said_by = {
+            one.body: one.extra["said_by"] for one in next(Jsonl(path=str(tmp_path / "v2")).cases()).references[1:]
+        }
+        assert said_by == {EMPTY: ["ann", "bob"], first: ["ann"], more[1].body: ["bob"], other: ["bob"]}
+
+
+def test_phrasings_that_say_something_else_are_judged_on_their_own(tmp_path: Path) -> None:
+    said = [comment(n, f"{EMPTY} {n} carts were empty in the last {n} days.") for n in range(20)]
+    run, database = run_of(tmp_path / "a", "ann", {"shop#1": said}), tmp_path / "gold.db"
+    assert pool(database, [run], raters=1).items == 3  # an item shows eight
+    with Database.open(database) as opened:
+        judge(opened, says("yes", same="no"), "A")
+        counted = Counter(one.fate for one in judge_pool(opened, find_project(opened)))
+        assert counted == {Fate.ACCEPTED: 3, Fate.APART: 17}
+    assert pool(database, [run]).items == 17
+    with Database.open(database) as opened:
+        judge(opened, says("no"), "B")
+        done = grow(opened, find_project(opened), cases(), out=tmp_path / "v2", name="shop")
+        assert (done.references, done.phrasings, done.rejected) == (3, 0, 17)
+        assert sum(done.comments.values()) == sum(done.findings.values()) == 20
+
+
+def test_what_raters_do_not_agree_on_is_left_out_until_an_expert_decides(tmp_path: Path) -> None:
+    run, database = run_of(tmp_path / "a", "ann", {"shop#1": [comment(1, EMPTY)]}), tmp_path / "gold.db"
+    pool(database, [run], raters=2)
+    with Database.open(database) as opened:
+        project = find_project(opened)
+        for name, correct in (("A", "yes"), ("B", "no")):
+            desk = desk_of(opened, project, name)
+            slot = desk.next()
+            assert slot is not None
+            desk.submit(slot, f"judged-{name}-{slot}", says(correct)(desk.work(slot)))
+        (one,) = judge_pool(opened, project)
+        assert one.fate is Fate.UNDECIDED
+        with pytest.raises(UserError, match="nothing was judged"):
+            grow(opened, project, cases(), out=tmp_path / "v2", name="shop")
+        while (slot := desk.next()) is not None:
+            desk.conclude(slot, f"discussed-{slot}", agreed=False, reason="we differ")
+        expert = desk_of(opened, project, "E", Role.EXPERT)
+        slot = expert.next()
+        assert slot is not None
+        expert.submit(slot, "judged-by-expert", says("yes")(expert.work(slot)))
+        (one,) = judge_pool(opened, project)
+        assert (one.fate, one.settled, one.raters, one.needs) == (Fate.ACCEPTED, "expert", 2, "diff")
+
+
+def test_labels_of_a_pool_travel_and_hostile_words_stay_as_they_are(tmp_path: Path) -> None:
+    words = [
+        EMPTY,
+        "<script>alert(1)</script> \u202e ]]> {{7*7}} '; DROP TABLE pooled;--",
+        "=1+1\t" + "long " * 20_000,
+        " \n ",
+    ]
+    run = run_of(tmp_path / "a", "an, n", {"shop#1": [comment(n, body) for n, body in enumerate(words)]})
+    one, two, file = tmp_path / "1.db", tmp_path / "2.db", tmp_path / "labels.csv"
+    made = pool(one, [run], raters=1)
+    assert made.counts == {"unmatched": 3, "without words": 1} and pool(two, [run], raters=1).items == made.items
+    with Database.open(one) as first, Database.open(two) as second:
+        judge(first, says("yes"), "A")
+        file.write_text(labels_csv(labels_of(first, find_project(first), None)), encoding="utf-8")
+        assert "an, n" not in file.read_text("utf-8")  # who said it is not for raters
+        import_labels(second, find_project(second), file)
+        fates = [[(j.pooled.name, j.fate) for j in judge_pool(each, find_project(each))] for each in (first, second)]
+        assert sorted(fates[0]) == sorted(fates[1])
+        grow(second, find_project(second), cases(), out=tmp_path / "v2", name="shop")
+    grown = next(Jsonl(path=str(tmp_path / "v2")).cases())
+    assert {one.body for one in grown.references[1:]} == {comment(0, body).body for body in words[:3]}
+
+
+POOLED = st.lists(
+    st.tuples(
+        st.sampled_from(["shop#1", "shop#2"]),
+        st.integers(0, 3),  # phrasings
+        st.sampled_from(["yes", "no", None]),
+        st.lists(st.sampled_from(["yes", "no", None]), min_size=6, max_size=6),
+        st.lists(st.integers(0, 5), max_size=2, unique=True),  # links: a reference, or a finding
+        st.sampled_from([None, Fate.OPEN, Fate.UNDECIDED]),
+    ),
+    max_size=6,
+)
+
+
+@given(drawn=POOLED)
+def test_every_comment_has_one_fate_and_the_next_version_holds_all_that_count(drawn: list[Any]) -> None:
+    schema = load_schema("findings")
+    rows: list[Pooled] = []
+    made: dict[int, Decision] = {}
+    for number, (case, phrasings, correct, same, links, open_) in enumerate(drawn):
+        names = [f"pooled-{number}-{at}" for at in range(phrasings + 1)]
+        parts = [Subject(kind=SubjectKind.PAIR, case=case, comment=one, reference=names[0]) for one in names[1:]]
+        for link in links:
+            other = (
+                f"pooled-{link}-0" if link < number and drawn[link][0] == case else "r1" if case == "shop#1" else "gone"
+            )
+            parts.append(Subject(kind=SubjectKind.PAIR, case=case, comment=names[0], reference=other))
+        answers = {(at, "same"): value for at, value in zip(range(len(parts)), same, strict=False) if value}
+        answers |= {(-1, "correct"): correct} if correct else {}
+        item = Item(subject=Subject(kind=SubjectKind.COMMENT, case=case, reference=names[0]), parts=tuple(parts))
+        made[number] = Decision(item, open_, {} if open_ else answers, "" if open_ else "independent", 2)
+        for part, name in enumerate(names, -1):
+            source = Source(system="s", attempt=1, comment=name)
+            rows.append(
+                Pooled(
+                    name=name, case=case, comment=Comment(id=name, body=name), sources=(source,), item=number, part=part
+                )
+            )
+    judged = fates(rows, made, schema)
+    assert [one.pooled.name for one in judged] == [one.name for one in rows]
+    growth = Growth(judged, 2)
+    grown = [Case.model_validate(growth.case(case).model_dump()) for case in cases()]
+    there = Counter(one.id for case in grown for one in (*case.references, *case.rejected) if one.id != "r1")
+    assert there == Counter(one.pooled.name for one in judged if one.right or one.fate is Fate.REJECTED)
+    assert growth.added.total() == there.total()
+    assert [growth.case(case) for case in grown] == grown
+
+
+def test_the_sample_grows_by_its_recorded_reviews(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run, gold, grown = str(tmp_path / "run"), str(tmp_path / "gold.db"), str(tmp_path / "bench-2")
+    assert main(["review", "sample", "recorded", "-o", run]) == main(["score", run, "--resamples", "10"]) == 0
+    assert main(["annotate", "pool", gold, run, "--raters", "2"]) == 0
+    with Database.open(gold) as database:
+        judge(database, lambda work: says("yes" if work.number % 3 else "no")(work), "A", "B")
+    capsys.readouterr()
+    assert main(["annotate", "grow", gold, "sample", "-o", grown, "--json"]) == 0
+    done = json.loads(capsys.readouterr().out)
+    assert done["references"] == done["findings"]["accepted"] == 5 and done["rejected"] == 2
+    case = next(case for case in Jsonl(path=grown).cases() if case.change.head)
+    assert case.change.git is not None and Path(case.change.git).is_relative_to(grown)
+    assert Repository(Path(case.change.git)).run("cat-file", "-t", str(case.change.head)).strip() == b"commit"
+    assert main(["rescore", run, "--on", grown, "-o", str(tmp_path / "new"), "--resamples", "100"]) == 0
+    said = capsys.readouterr().out
+    assert "5 of 5" in said and "blind-reader 5 of 7" in said
+    assert main(["annotate", "grow", gold, str(tmp_path / "new"), "-o", str(tmp_path / "bench-3")]) == 2
+    assert main(["annotate", "pool", gold, str(tmp_path / "new")]) == 0
+    assert "0 items" in capsys.readouterr().out

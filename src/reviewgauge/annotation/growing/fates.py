@@ -47,6 +47,11 @@ class Judged(NamedTuple):
     settled: str = ""
     raters: int = 0
 
+    @property
+    def right(self) -> bool:
+        """Whether the next version has it among its references."""
+        return self.fate in (Fate.ACCEPTED, Fate.KNOWN)
+
 
 class Decision(NamedTuple):
     """What the raters of an item say together: the answer of most, by part and dimension."""
@@ -93,54 +98,63 @@ def _most(counted: Counter[Fact]) -> Fact | None:
 
 
 def fates(pool: Iterable[Pooled], made: Mapping[int, Decision], schema: Schema) -> list[Judged]:
-    """The fate of each pooled comment, given what was decided of the items.
-
-    An item may say the same as a finding that was pooled before it: it then shares that one's fate.
-    """
+    """The fate of each pooled comment, given what was decided of the items, in the order of `pool`."""
+    pool = list(pool)
+    findings = _Findings({one.name: one for one in pool if one.part == ITEM}, made)
+    mains = {one.item: findings.judged(one.name) for one in pool if one.part == ITEM}
     asks_same = schema.question(SAME) is not None
-    found: dict[str, Judged] = {}
-    mains: dict[int, Judged] = {}
-    for one in sorted(pool, key=lambda one: (one.item, one.part)):
-        decision = made[one.item]
+
+    def judged(one: Pooled) -> Judged:
+        main, decision = mains[one.item], made[one.item]
         if one.part == ITEM:
-            found[one.name] = mains[one.item] = _of_finding(one, decision, found)
-            continue
-        main = mains[one.item]
+            return main
         if asks_same and decision.fate is None and decision.answers.get((one.part, SAME)) != YES:
-            found[one.name] = Judged(one, Fate.APART)
-        else:
-            same = main.pooled.name if main.fate in (Fate.ACCEPTED, Fate.KNOWN) else None
-            found[one.name] = main._replace(pooled=one, same_as=same)
-    return list(found.values())
+            return Judged(one, Fate.APART)
+        return main._replace(pooled=one, same_as=main.pooled.name if main.right else None)
+
+    return [judged(one) for one in pool]
 
 
-def _of_finding(one: Pooled, decision: Decision, before: Mapping[str, Judged]) -> Judged:
-    """The fate of the finding that an item is about."""
-    if decision.fate is not None:
-        return Judged(one, decision.fate, raters=decision.raters)
-    answers = decision.answers
-    correct = answers.get((ITEM, CORRECT))
-    linked = [
-        part.reference
-        for number, part in enumerate(decision.item.parts)
-        if part.comment == one.name and answers.get((number, SAME)) == YES and part.reference is not None
-    ]
-    judged = Judged(one, Fate.UNDECIDED, settled=decision.settled, raters=decision.raters)
-    right = {name: before[name].fate in (Fate.ACCEPTED, Fate.KNOWN) for name in linked if name in before}
-    settled = {name: right.get(name, True) for name in linked if name not in before or before[name].settled}
-    if correct not in (YES, NO) or any(holds != (correct == YES) for holds in settled.values()):
-        return judged  # it says what a reference or a finding says, and was judged otherwise
-    if correct == NO:
-        return judged._replace(fate=Fate.REJECTED)
-    holding = [name for name, holds in settled.items() if holds]
-    references = [name for name in holding if name not in before]
-    known = references or [name for name in holding if before[name].fate is Fate.KNOWN]
-    return judged._replace(
-        fate=Fate.KNOWN if known else Fate.ACCEPTED,
-        same_as=next(iter([*known, *holding]), None),
-        category=_word(answers, "category"),
-        needs=_word(answers, "needs"),
-    )
+class _Findings:
+    """The fates of the findings that items are about. One that says the same as another shares that one's fate."""
+
+    def __init__(self, findings: Mapping[str, Pooled], made: Mapping[int, Decision]) -> None:
+        self._findings, self._made = findings, made
+        self._judged: dict[str, Judged] = {}
+
+    def judged(self, name: str) -> Judged:
+        """The fate of a finding by its name."""
+        if name not in self._judged:
+            one = self._findings[name]
+            self._judged[name] = Judged(one, Fate.OPEN)  # what would lead back here is not settled
+            self._judged[name] = self._judge(one, self._made[one.item])
+        return self._judged[name]
+
+    def _judge(self, one: Pooled, decision: Decision) -> Judged:
+        if decision.fate is not None:
+            return Judged(one, decision.fate, raters=decision.raters)
+        answers = decision.answers
+        correct = answers.get((ITEM, CORRECT))
+        links = [
+            part.reference
+            for number, part in enumerate(decision.item.parts)
+            if part.comment == one.name and part.reference is not None and answers.get((number, SAME)) == YES
+        ]
+        known = {name: self.judged(name) for name in links if name in self._findings}
+        references = [name for name in links if name not in known]
+        right = {other.right for other in known.values() if other.settled} | {True for _ in references}
+        judged = Judged(one, Fate.UNDECIDED, settled=decision.settled, raters=decision.raters)
+        if correct not in (YES, NO) or right - {correct == YES}:
+            return judged  # it says what a reference or a finding says, and was judged otherwise
+        if correct == NO:
+            return judged._replace(fate=Fate.REJECTED)
+        references += [name for name, other in known.items() if other.fate is Fate.KNOWN]
+        return judged._replace(
+            fate=Fate.KNOWN if references else Fate.ACCEPTED,
+            same_as=next(iter([*references, *(name for name, other in known.items() if other.right)]), None),
+            category=_word(answers, "category"),
+            needs=_word(answers, "needs"),
+        )
 
 
 def _word(answers: Mapping[tuple[int, str], Fact], dimension: str) -> str | None:

@@ -51,7 +51,7 @@ class Growth:
         """The case with its new references and rejected comments. What it has already is left as it is."""
         there = {one.id for one in (*case.references, *case.neutral, *case.rejected)}
         new = [one for one in self._of_case.get(case.id, ()) if one.pooled.name not in there]
-        right = [one for one in new if one.fate in (Fate.ACCEPTED, Fate.KNOWN)]
+        right = [one for one in new if one.right]
         known = {one.id for one in case.references} | {one.pooled.name for one in right}
         references = [self._reference(one, one.same_as if one.same_as in known else None) for one in right]
         rejected = [self._comment(one) for one in new if one.fate is Fate.REJECTED]

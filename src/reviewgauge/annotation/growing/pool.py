@@ -27,7 +27,9 @@ from reviewgauge.engine.run.manifest import same_change
 from reviewgauge.repo.syntax.languages import case_language
 from reviewgauge.stages.merge_same import MergeSame
 
-SCHEMA, MOST_PHRASINGS = "findings", 8
+SCHEMA = "findings"
+MOST_PHRASINGS = 8  # that an item shows; a reviewer that says one thing on every line makes several
+MOST_COMPARED = 150  # comments, pair by pair
 
 
 class Finding(NamedTuple):
@@ -146,10 +148,11 @@ def _findings(unmatched: Unmatched, before: Mapping[str, Pooled]) -> Iterator[Fi
             here.setdefault(one.case, []).append(one)
     pools = (
         unmatched.cases[case].model_copy(
-            update={"references": tuple(one.comment for one in pool), "neutral": (), "rejected": ()}
+            update={"references": tuple(one.comment for one in part), "neutral": (), "rejected": ()}
         )
         for case, pool in here.items()
-        if any(one.name not in before for one in pool)
+        for part in _parts_of(sorted(pool, key=lambda one: _place(one.comment)))
+        if any(one.name not in before for one in part)
     )
     merged, _ = apply_stages(pools, [MergeSame(of="references")])
     for case in merged:
@@ -160,6 +163,16 @@ def _findings(unmatched: Unmatched, before: Mapping[str, Pooled]) -> Iterator[Fi
                 one for one in unmatched.cases[case.id].references if any(one.id in unmatched.near[n.name] for n in new)
             ]
             yield from _divided(new, list({one.id: one for one in (*earlier, *near)}.values()))
+
+
+def _place(comment: Comment) -> tuple[str, int, str]:
+    span = comment.span
+    return (span.path, span.start or 0, comment.id) if span else ("", 0, comment.id)
+
+
+def _parts_of(pool: Sequence[Pooled]) -> Iterator[Sequence[Pooled]]:
+    """What is compared with each other: comments in the order of their places, so many that it ends in a minute."""
+    return (pool[start : start + MOST_COMPARED] for start in range(0, len(pool), MOST_COMPARED))
 
 
 def _divided(comments: Sequence[Pooled], known: Sequence[Comment]) -> Iterator[Finding]:
