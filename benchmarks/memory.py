@@ -57,7 +57,7 @@ WORDS = [
     "queue",
     "worker",
 ]
-SYLLABLES = "ba co di fe gu la mi no pe ra so tu va we xi yo zu bri cle dro fla gre sti tra".split()
+SYLLABLES = [first + second for first in "bcdfglmnprstvz" for second in "ae"]
 VOCABULARY = ["".join(parts) for parts in itertools.product(SYLLABLES, repeat=3)]
 LANGUAGES = {"py": "python", "java": "java", "go": "go", "ts": "typescript", "c": "c", "rs": "rust"}
 VERBS: dict[str, str] = {
@@ -68,6 +68,7 @@ VERBS: dict[str, str] = {
     "compare": "reviewgauge.compare('{run}', metric='hits', resamples=200)",
     "report": "reviewgauge.report('{run}', out='{run}.html', resamples=200)",
     "judge": "from memory import judge_pairs; judge_pairs(100)",
+    "study": "reviewgauge.study('{data}', out='{run}-study', resamples=100, trust=True)",
     "validate": "reviewgauge.validate('{data}', 'bleu', out='{run}-validity', resamples=100, report=False)",
 }
 
@@ -128,9 +129,32 @@ def make_benchmark(folder: Path, count: int) -> None:
             comment = {"id": "c", "body": make_sentence(draw)}
             review = {"case": f"case-{n:06d}", "system": "bot", "comments": [comment]}
             reviews.write(json.dumps(review).encode() + b"\n")
+    (folder / "study.toml").write_text(STUDY.replace("CASES", str(folder / "cases.jsonl")))
     with (folder / "labels.csv").open("w") as labels:
         labels.write("case,rater,dimension,value\n")
         labels.writelines(f"case-{n:06d},ann,quality,{draw.randrange(1, 6)}\n" for n in range(count))
+
+
+STUDY = """
+title = "large"
+metrics = ["bleu"]
+[[benchmark]]
+name = "large"
+data = 'CASES'
+[[reviewer]]
+spec = "silent"
+[[reviewer]]
+spec = "parrot"
+[[table]]
+kind = "leaderboard"
+[[table]]
+kind = "slices"
+by = "language"
+[[table]]
+kind = "distribution"
+[[table]]
+kind = "cost"
+"""
 
 
 def judge_pairs(side: int) -> None:
@@ -189,9 +213,8 @@ def main() -> int:
             if not (data / "labels.csv").exists():
                 make_benchmark(data, count)
             for verb in asked.only:
-                call = VERBS[verb].format(
-                    data=data / ("" if verb == "validate" else "cases.jsonl"), run=home / f"run-{count}"
-                )
+                named = {"validate": "", "study": "study.toml"}.get(verb, "cases.jsonl")
+                call = VERBS[verb].format(data=data / named, run=home / f"run-{count}")
                 peak, seconds, error = measure(call)
                 over = over or peak > AIM or bool(error)
                 print(f"{count:7}  {verb:15}{peak:6} MB{seconds:10.1f}  {error}", flush=True)

@@ -5,12 +5,14 @@ On the frontier is whom no other beats: nobody is as good for less, or better fo
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import defaultdict
 from collections.abc import Sequence
+from operator import itemgetter
+from typing import NamedTuple
 
 from reviewgauge.analysis.study.leaderboard import reading_label
 from reviewgauge.analysis.study.material import Material, by_system, readings_of, summary_cell
-from reviewgauge.core.records import Usage
 from reviewgauge.core.reports.study import Cell, Plot, Table
 from reviewgauge.core.results import Outcome
 from reviewgauge.core.study import TableEntry
@@ -49,23 +51,31 @@ def cost_table(entry: TableEntry, material: Material, name: str, title: str) -> 
     )
 
 
-Spent = dict[str, list[Usage]]  # by case
+class _Use(NamedTuple):
+    """What one review took."""
+
+    attempt: int
+    dollars: float | None
+    calls: int
+    tokens: int
+
+
+Spent = dict[str, list[_Use]]  # by case, in the order of the attempts
 
 
 def _spent(outcomes: Sequence[Outcome]) -> dict[str, Spent]:
     found: dict[str, Spent] = defaultdict(lambda: defaultdict(list))
-    for one in sorted(outcomes, key=lambda o: (o.system, o.case, o.attempt)):
-        found[one.system][one.case].append(one.usage if one.review is None else one.review.usage)
+    for one in outcomes:
+        use = one.usage if one.review is None else one.review.usage
+        tokens = use.tokens_in + use.tokens_out
+        insort(found[one.system][one.case], _Use(one.attempt, use.dollars, use.calls, tokens), key=itemgetter(0))
     return found
 
 
 def _mean(material: Material, spent: Spent, what: str, unit: str, fake: bool) -> Cell:
-    def amount(use: Usage) -> float:
-        if what == "tokens":
-            return float(use.tokens_in + use.tokens_out)
-        return float(getattr(use, what) or 0.0)
-
-    sums = {case: (sum(map(amount, uses)), float(len(uses))) for case, uses in spent.items()}
+    sums = {
+        case: (sum(float(getattr(use, what) or 0.0) for use in uses), float(len(uses))) for case, uses in spent.items()
+    }
     return material.ratio_of(sums, unit, fake=fake)
 
 

@@ -104,9 +104,10 @@ def _key(label: Label) -> tuple[str, str, str, int, float]:
 def _of_metric(metric: Metric, reading: str, scores: Sequence[Score]) -> Grades:
     """What the metric gives each review that it measured."""
     grades: Grades = defaultdict(lambda: defaultdict(list))
-    for score in sorted(scores, key=lambda one: (one.system, one.case, one.attempt)):
-        if score.parts is not None and (value := _value(metric, reading, score.parts)) is not None:
-            grades[score.system][score.case].append(value)
+    given = ((score, _value(metric, reading, score.parts)) for score in scores if score.parts is not None)
+    found = [(score.system, score.case, score.attempt, value) for score, value in given if value is not None]
+    for system, case, _, value in sorted(found):
+        grades[system][case].append(value)
     return grades
 
 

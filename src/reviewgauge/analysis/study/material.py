@@ -23,6 +23,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     sum_by_cluster,
 )
 from reviewgauge.analysis.stats.score_table import lay_out
+from reviewgauge.analysis.stats.slim import Slimmer
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
 from reviewgauge.core.protocols import Metric
@@ -129,8 +130,8 @@ class Material:
 
     @cached_property
     def sorted_cases(self) -> list[Case]:
-        """The cases by id."""
-        return sorted(self.cases, key=lambda case: case.id)
+        """The cases by id, without their texts."""
+        return sorted(map(Slimmer().case, self.cases), key=lambda case: case.id)
 
     def mean_of(self, values: Mapping[str, float], unit: str, *, fake: bool = False) -> Cell:
         """The mean of a value by case id, with its interval over the clusters."""

@@ -6,15 +6,17 @@ UpSet (Lex et al., 2014).
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from reviewgauge.analysis.study.material import Contender, Material
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.study import Cell, Plot, Table
-from reviewgauge.core.results import Score
+from reviewgauge.core.results import Matching, Score
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.study import TableEntry
 
@@ -28,7 +30,7 @@ def overlap_tables(entry: TableEntry, material: Material, name: str, title: str)
     """Two tables for all contenders, or for the attempts of each: which sets found how many, and how many found it."""
     metric = material.metric(entry.metric)
     run = material.run(metric)
-    measured = [score for score in run.scores if score.matching is not None]
+    measured = [_Measured.of(score, score.matching) for score in run.scores if score.matching is not None]
     chosen = [c for c in material.chosen(entry) if not c.trouble]
     if not measured or not chosen:
         raise UserError(f"{short_spec(metric)} does not say who found what", remedy="hits and points do")
@@ -51,20 +53,35 @@ def overlap_tables(entry: TableEntry, material: Material, name: str, title: str)
         yield from overlap.tables(named, f"{title}: {contender.name}", found, sets)
 
 
-def _attempts(scores: Sequence[Score], contender: Contender) -> list[int]:
+class _Measured(NamedTuple):
+    """What counts of a score: there may be very many. `groups` are the findings, and whether each was hit."""
+
+    case: str
+    system: str
+    attempt: int
+    fake: bool
+    groups: tuple[tuple[str, bool], ...]
+
+    @classmethod
+    def of(cls, score: Score, matching: Matching) -> _Measured:
+        groups = tuple((sys.intern(one.group), one.hit) for one in matching.groups)
+        return cls(sys.intern(score.case), sys.intern(score.system), score.attempt, score.fake, groups)
+
+
+def _attempts(scores: Sequence[_Measured], contender: Contender) -> list[int]:
     return sorted({score.attempt for score in scores if score.system == contender.system})
 
 
-def _found(scores: Sequence[Score], name_of: Callable[[Score], str | None]) -> dict[Finding, set[str]]:
+def _found(scores: Sequence[_Measured], name_of: Callable[[_Measured], str | None]) -> dict[Finding, set[str]]:
     """By finding, who found it. Findings that nobody found are there, with nobody."""
     found: dict[Finding, set[str]] = defaultdict(set)
     for score in scores:
         who = name_of(score)
-        if who is None or score.matching is None:
+        if who is None:
             continue
-        for group in score.matching.groups:
-            members = found[score.case, group.group]
-            if group.hit:
+        for group, hit in score.groups:
+            members = found[score.case, group]
+            if hit:
                 members.add(who)
     return found
 
