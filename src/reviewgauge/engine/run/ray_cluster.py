@@ -12,8 +12,9 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from typing_extensions import override
@@ -87,10 +88,12 @@ class _Work(Generic[A, B]):
             most = _IN_FLIGHT * processors(self._ray)
             while len(self._pending) < most and (task := self._take(most)) is not None:
                 items = [self._items[at] for at in task.places]
-                self._pending[self._submit.remote(self._fn, items)] = task
+                with _connection():
+                    self._pending[self._submit.remote(self._fn, items)] = task
             if not self._pending:
                 return
-            ready, _ = self._ray.wait(list(self._pending), num_returns=1, timeout=1.0)
+            with _connection():
+                ready, _ = self._ray.wait(list(self._pending), num_returns=1, timeout=1.0)
             for one in ready:
                 yield from self._finished(one, self._pending.pop(one))
 
@@ -138,6 +141,18 @@ class _Work(Generic[A, B]):
         yield from zip(task.places, values, strict=True)
 
 
+@contextmanager
+def _connection() -> Iterator[None]:
+    """Raise UserError where the node that this process is connected to is gone."""
+    try:
+        yield
+    except OSError as error:
+        raise UserError(
+            f"the connection to the Ray cluster is lost: {error}",
+            remedy="start the cluster and run the same command again: what is finished is kept",
+        ) from None
+
+
 _FUNCTIONS: dict[str, Any] = {}  # of a worker: a reviewer is sent to it once, with what it learnt
 
 
@@ -165,6 +180,8 @@ def _connected(address: str) -> Any:
     """Ray, connected to the cluster. Raises MissingExtra, and UserError where the cluster does not answer."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # a warning about GPUs that nobody asks for
+    if (Path.home() / ".ray" / "auth_token").exists():  # then a cluster of this user asks for it; Ray does not offer it
+        os.environ.setdefault("RAY_AUTH_MODE", "token")
     try:
         import ray
     except ImportError:
