@@ -54,6 +54,7 @@ from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review,
 FILES = 5  # of a change
 RETRY = 0.5  # seconds until a click that got no answer is made again
 SNOOPS = 0.05  # of pages are somebody else's
+TALK = re.compile(r"Item \d+ · batch \d+ · discussion")
 MARK = re.compile(r"words-of-(\w+)-")
 
 
@@ -155,7 +156,7 @@ class Rater(threading.Thread):
             status, text, location = self.send(path)
         if status != 200:
             self.drill.broken.append(f"{path} was answered {status}")
-        if {*MARK.findall(text)} - {self.who} and ", discussion" not in text:
+        if {*MARK.findall(text)} - {self.who} and not TALK.search(text):
             self.drill.broken.append(f"{path} shows {self.who} the words of another rater")
         return text, path
 
@@ -165,16 +166,16 @@ class Rater(threading.Thread):
         status, text, _ = self.send(f"/judge/{slot}")
         if status == 404:
             self.drill.counts["refused"] += 1
-        if {*MARK.findall(text)} - {self.who} and ", discussion" not in text:
+        if {*MARK.findall(text)} - {self.who} and not TALK.search(text):
             self.drill.broken.append(f"the address of slot {slot} shows {self.who} the words of another rater")
 
     def send(self, path: str, form: Mapping[str, object] | None = None) -> tuple[int, str, str]:
         """Status, text and location of an answer; sent again until there is one."""
         while True:
+            reused = self.connection is not None
             try:
                 return self._send(path, form)
             except (OSError, http.client.HTTPException):
-                reused, self.connection = self.connection is not None, None
                 if not reused:  # an idle connection that the server had closed is no outage
                     self.met_kill = True
                     self.drill.counts["clicks without an answer"] += 1

@@ -1,4 +1,4 @@
-"""A judge's walk in a real browser, by keys, with a hostile change; screenshots where `$ANNOTATION_PICTURES` says."""
+"""A judge's walk in a real browser, by keys; screenshots where `$ANNOTATION_PICTURES` says."""
 
 from __future__ import annotations
 
@@ -10,15 +10,10 @@ from typing import Any
 import pytest
 
 from annotation_client import PASSWORD, served
-from annotation_toys import small_cases, small_project, small_reviews
-from reviewgauge.annotation.items import make_items
-from reviewgauge.annotation.schemas.schema import load_schema
+from annotation_toys import small_project
 from reviewgauge.annotation.store.accounts import Role, invite
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.projects import Project, create_project, status
-from reviewgauge.core.records import Case, ChangedFile, Review
-
-HOSTILE = "</script><img src=x onerror=document.title='owned'><svg/onload=document.title='owned'>{{7*7}}'\"&\u202e"
+from reviewgauge.annotation.store.projects import status
 
 
 @pytest.fixture
@@ -86,54 +81,6 @@ def test_a_judge_works_by_keys_alone(browser: Any, store: Database) -> None:
         picture(owner, "project")
         owner.goto(f"{origin}/login")
         picture(owner, "login")
-        assert complaints == []
-        page.close()
-        owner.close()
-
-
-def _hostile_project(store: Database) -> Project:
-    case = small_cases(1)[0]
-    change = case.change.model_copy(
-        update={
-            "title": HOSTILE,
-            "description": HOSTILE,
-            "files": (
-                ChangedFile(path=f"{HOSTILE.replace('/', '_')}.py", patch=f"@@ -0,0 +1 @@ {HOSTILE}\n+{HOSTILE}"),
-            ),
-        }
-    )
-    references = tuple(one.model_copy(update={"body": HOSTILE, "quote": HOSTILE}) for one in case.references)
-    hostile = Case(**{**dict(case), "change": change, "references": references})
-    comments = tuple(one.model_copy(update={"body": HOSTILE}) for one in small_reviews([case])[0].comments)
-    data = make_items(load_schema("grade"), [hostile], [Review(case=case.id, system="s", comments=comments)])
-    return create_project(store, HOSTILE[:90], load_schema("grade"), data, raters=1)
-
-
-def test_hostile_text_is_shown_and_does_nothing(browser: Any, store: Database) -> None:
-    project = _hostile_project(store)
-    with served(store, project) as (origin, link):
-        page = browser.new_page()
-        complaints = watched(page)
-        join(page, store, origin, "<b>Ann</b>'\"&")
-        for view in ("unified", "split"):
-            page.goto(f"{origin}/next")
-            page.goto(f"{page.url.partition('?')[0]}?view={view}")
-            assert page.locator("main img, main svg, main script").count() == 0
-            assert "onerror=" in page.inner_text(".note >> nth=0")
-            assert "U+202E" in page.inner_text("table.code")
-        page.keyboard.press("g")
-        page.fill("#put-aside input[name=reason]", HOSTILE)
-        page.keyboard.press("Enter")
-        page.wait_for_selector("text=The owner is told", timeout=8000)
-        page.wait_for_selector(".question.now")
-        page.keyboard.press("5")
-        page.keyboard.press("Enter")
-        page.wait_for_selector("text=There is nothing else", timeout=8000)
-        owner = browser.new_page()
-        owner.goto(link)
-        owner.goto(f"{origin}/project")
-        assert owner.locator("main img, main svg, main script, main b").count() == 0
-        assert "owned" not in (page.title()[:0] + owner.title().replace(HOSTILE[:90], ""))
         assert complaints == []
         page.close()
         owner.close()

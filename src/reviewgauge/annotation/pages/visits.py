@@ -115,7 +115,7 @@ def _answer(service: Service, handler: Handler, request: Request, form: dict[str
         visit.session = find_session(service.database, token) if token else None
         if not public and visit.session is None:
             raise LogIn
-        if visit.session is not None and request.method == "POST":
+        if visit.session is not None and request.method == "POST" and not public:  # logging in has no token yet
             sent = visit.field("csrf").encode("utf-8", "replace")
             if not compare_digest(sent, visit.session.csrf.encode()):
                 return visit.page("message.html.j2", 403, message="This form is of an earlier session: open it again.")
