@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reviewgauge.annotation.code import fits, texts_of
 from reviewgauge.annotation.items import ShownText
 from reviewgauge.annotation.pages.colours import coloured
-from reviewgauge.annotation.pages.diffs import Note, show_change
+from reviewgauge.annotation.pages.diffs import Gap, Note, Shown, context_rows, show_change
 from reviewgauge.annotation.pages.parts import MOST_LINES
-from reviewgauge.core.records import ChangedFile, Span
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import ChangedFile, FileStatus, Side, Span
+from reviewgauge.datasets.sample import Sample
 
 LINES = 100_000
 
@@ -73,3 +76,75 @@ def test_colours_lose_no_character(lines: list[str], path: str) -> None:
             codes = re.sub(r'<span class="odd">U\+([0-9A-F]+)</span>', lambda code: chr(int(code[1], 16)), marked)
             text = unescape(re.sub(r"<[^>]*>", "", codes.replace('<span class="odd cr">CR</span>', "\r")))
             assert text == line
+
+
+OLD = [f"line {n}" for n in range(1, 61)]
+AROUND = ChangedFile(
+    path="a.py",
+    patch="@@ -20,3 +20,4 @@\n line 20\n-line 21\n+line 21 now\n+more\n line 22\n"
+    "@@ -60 +61 @@\n-line 60\n\\ No newline at end of file\n+line 60 \r\n\\ No newline at end of file",
+)
+TEXT = "\n".join([*OLD[:20], "line 21 now", "more", *OLD[21:59], "line 60 \r"])
+
+
+def about(line: int, side: Side = Side.NEW) -> Note:
+    return Note(1, "Comment", "said", ShownText(body="Why?", span=Span(path="a.py", start=line, side=side)))
+
+
+def numbers(shown: Shown) -> list[tuple[int | None, int | None]]:
+    return [(row.old, row.new) for row in shown.files[0].rows if row.kind != "head"]
+
+
+@pytest.mark.parametrize("split", [False, True])
+def test_the_lines_between_hunks_can_be_shown(split: bool) -> None:
+    assert fits(AROUND, TEXT)
+    shown = show_change([AROUND], [], split=split, texts={"a.py": TEXT})
+    gaps = [row.gap for row in shown.files[0].rows if row.kind == "head"]
+    assert gaps == [Gap(1, 1, 19), Gap(23, 24, 37)]
+    rows = list(context_rows("a.py", TEXT, gaps[1] or Gap(1, 1, 1)))
+    assert [(row.old, row.new) for row in rows] == [(at, at + 1) for at in range(23, 60)]
+    assert "line 23" in re.sub(r"<[^>]*>", "", rows[0].left)
+    assert list(context_rows("a.py", TEXT, Gap(60, 61, 10**9)))[-1].new == 61  # no further than the file
+
+
+def test_a_comment_between_hunks_is_shown_at_its_line_on_either_side() -> None:
+    for note in (about(40), about(39, Side.OLD)):
+        shown = show_change([AROUND], [note], split=False, texts={"a.py": TEXT})
+        (row,) = [row for row in shown.files[0].rows if row.notes]
+        assert (row.old, row.new, note.placed, shown.files[0].notes) == (39, 40, True, [])
+        gaps = [row.gap for row in shown.files[0].rows if row.kind == "head"]
+        assert gaps == [Gap(1, 1, 19), Gap(23, 24, 13), Gap(43, 44, 17)]
+        assert {(at, at + 1) for at in range(36, 43)} <= set(numbers(shown))
+    assert show_change([AROUND], [about(40)], split=False).files[0].notes  # without the repository
+
+
+def test_a_text_that_is_not_the_file_of_the_diff_is_not_used() -> None:
+    for other in ("", TEXT.replace("more", "less"), TEXT[: TEXT.index("line 50")], "x\n" + TEXT):
+        assert not fits(AROUND, other)
+    assert not fits(ChangedFile(path="a.py", patch="@@ -1,9 +1,9 @@\n a"), "a\n" * 9)  # a hunk that is cut short
+
+
+def test_ends_of_lines_and_of_the_file_and_what_differs_are_visible() -> None:
+    shown = show_change([AROUND], [], split=True).files[0]
+    changed = [row for row in shown.rows if row.kind == "±"]
+    assert "hit" not in changed[0].left
+    assert "".join(re.findall(r'hit">([^<]*)<', changed[0].right)) == " now"
+    assert "no newline at the end" in changed[-1].left and "no newline at the end" in changed[-1].right
+    assert '<span class="odd cr">CR</span>' in changed[-1].right
+    assert shown.remarks == ["Some lines end with CRLF, some with LF."]
+    windows = ChangedFile(path="a.txt", patch="@@ -1 +1,2 @@\n a\r\n+b\r\n")
+    found = show_change([windows], [], split=False).files[0]
+    assert (found.remarks, found.same_ends) == (["Lines end with CRLF."], True)
+    moved = ChangedFile(path="b.txt", old_path="a.txt", status=FileStatus.RENAMED, patch="")
+    assert show_change([moved], [], split=False).files[0].remarks == ["Renamed.", "No line changed."]
+
+
+def test_the_code_around_hunks_comes_from_the_repository() -> None:
+    case = next(Sample().cases())
+    texts = texts_of({case.id: case.change})[case.id]
+    assert set(texts) == {file.path for file in case.change.files if file.patch}
+    bare = case.change.model_copy(update={"git": None})
+    assert texts_of({case.id: bare}) == {}
+    assert texts_of({case.id: bare}, case.change.git) == {case.id: texts}
+    with pytest.raises(UserError, match="holds none of the changes"):
+        texts_of({case.id: bare.model_copy(update={"head": "0" * 40})}, case.change.git)

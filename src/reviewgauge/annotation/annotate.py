@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from reviewgauge.annotation.code import texts_of
 from reviewgauge.annotation.items import ProjectData, make_items
 from reviewgauge.annotation.label_import import Places, as_judgements, store_labels
 from reviewgauge.annotation.schemas.schema import Schema, load_schema
@@ -29,15 +30,18 @@ def annotate(
     batch: int | None = None,
     limit: int | None = None,
     seed: int = 0,
+    repo: str | Path | None = None,
 ) -> AnnotateResult:
     """Make a project in `database`, a file or the URL of a PostgreSQL; `annotate serve` shows it to people.
 
     `schema` is a shipped one by name, a TOML file, or a Schema. `raters` and `batch` default to what it says; `limit`
-    draws so many items. With `labels` the project holds what they judge, with these judgements. Raises UserError.
+    draws so many items. With `labels` the project holds what they judge, with these judgements. `repo` is a clone with
+    the commits of the changes, for the lines around their hunks. Raises UserError.
     """
     wanted = schema if isinstance(schema, Schema) else load_schema(schema)
     data = make_items(wanted, cases, reviews, limit=None if labels else limit, seed=seed)
-    return make_project(database, wanted, data, labels=labels, project=project, raters=raters, batch=batch, limit=limit)
+    counts = {"raters": raters, "batch": batch, "limit": limit}
+    return make_project(database, wanted, data, labels=labels, project=project, repo=repo, **counts)
 
 
 def make_project(
@@ -50,6 +54,7 @@ def make_project(
     raters: int | None = None,
     batch: int | None = None,
     limit: int | None = None,
+    repo: str | Path | None = None,
 ) -> AnnotateResult:
     """Make a project of these items; with labels, of at most `limit` that they judge. Raises UserError."""
     if batch is not None:
@@ -57,6 +62,8 @@ def make_project(
     left_out: Counter[str] = Counter()
     if labels:
         data, labels, left_out = _judged(schema, data, labels, raters, limit)
+    if repo is not None:
+        data = data.model_copy(update={"texts": texts_of(data.changes, repo)})
     with Database.open(database, create=True) as opened:
         made = create_project(opened, project, schema, data, raters=raters)
         stored = store_labels(opened, made, labels, "recorded labels") if labels else None
@@ -96,6 +103,7 @@ def _judged(
     found = ProjectData(
         changes={case: change for case, change in data.changes.items() if case in cases},
         items=items,
+        texts={case: texts for case, texts in data.texts.items() if case in cases},
         batches=tuple(batches),
         places={} if raters else {number: len(judges[item]) for number, item in enumerate(order)},
     )

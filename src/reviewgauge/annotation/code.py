@@ -6,10 +6,11 @@ fit the diff to the letter is left out, and so is what is large: pages then show
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 
-from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus
+from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Change, ChangedFile, FileStatus
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.git.blobs import BlobReader, file_name
 from reviewgauge.repo.git.repository import Repository
@@ -20,22 +21,27 @@ _OF_A_CHANGE = 4_000_000  # characters of all files of one change
 Texts = dict[str, str]  # the text of a file after the change, by its path
 
 
-def texts_of(cases: Iterable[Case]) -> dict[str, Texts]:
-    """The changed files of each case whose repository is at hand."""
+def texts_of(changes: Mapping[str, Change], repo: str | Path | None = None) -> dict[str, Texts]:
+    """The changed files of each change, by its case, whose repository is at hand: `repo`, or the one that it names.
+
+    Raises UserError where `repo` is given and holds none of them.
+    """
     found: dict[str, Texts] = {}
     readers: dict[str, BlobReader] = {}
     try:
-        for case in cases:
-            change = case.change
-            if change.git is None or change.head is None or not Path(change.git).is_dir():
+        for case, change in changes.items():
+            git = str(repo or change.git or "")
+            if not git or change.head is None or not Path(git).is_dir():
                 continue
-            if change.git not in readers:
-                readers[change.git] = BlobReader(Repository(Path(change.git)), LARGEST)
-            if texts := _texts(change, change.head, readers[change.git]):
-                found[case.id] = texts
+            if git not in readers:
+                readers[git] = BlobReader(Repository(Path(git)), LARGEST)
+            if texts := _texts(change, change.head, readers[git]):
+                found[case] = texts
     finally:
         for reader in readers.values():
             reader.close()
+    if repo is not None and not found:
+        raise UserError(f"{repo} holds none of the changes", remedy="name a clone that has their commits")
     return found
 
 

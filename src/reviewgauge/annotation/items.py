@@ -86,7 +86,7 @@ def make_items(
     wanted = {item.subject.case for item in kept}
     cases = [case for case in cases if case.id in wanted]
     changes = {case.id: shown_change(case.change) for case in cases}
-    return ProjectData(changes=changes, items=tuple(kept), texts=texts_of(cases))
+    return ProjectData(changes=changes, items=tuple(kept), texts=texts_of({case.id: case.change for case in cases}))
 
 
 def _needs_reviews(schema: Schema) -> bool:

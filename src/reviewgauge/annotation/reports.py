@@ -10,6 +10,7 @@ import random
 from collections.abc import Mapping, Sequence
 
 from reviewgauge.analysis.point_labels import HIT, Report, draw_reports, points_to_judge
+from reviewgauge.annotation.code import texts_of
 from reviewgauge.annotation.items import Item, ProjectData, ShownText, shown_change, shown_text
 from reviewgauge.annotation.schemas.schema import Parts, Schema
 from reviewgauge.core.errors import UserError
@@ -36,7 +37,8 @@ def report_items(
     items = [_item(metric, report, cases[report.case], reviews[report.key]) for report in drawn]
     random.Random(seed).shuffle(items)  # systems interleave, so that a rater cannot tell them by their order
     changes = {report.case: shown_change(cases[report.case].change) for report in drawn}
-    return ProjectData(changes=changes, items=tuple(item for item in items if item.parts))
+    texts = texts_of({report.case: cases[report.case].change for report in drawn})
+    return ProjectData(changes=changes, items=tuple(item for item in items if item.parts), texts=texts)
 
 
 def _item(metric: Points, report: Report, case: Case, review: Review) -> Item:

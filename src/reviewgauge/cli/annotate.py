@@ -69,6 +69,7 @@ def command() -> None:
 @click.option("--raters", type=click.IntRange(1, 50), help="How many judge each item. [default: as the schema says]")
 @click.option("--batch", type=click.IntRange(min=1), help="Items of a batch. [default: as the schema says]")
 @click.option("--limit", type=click.IntRange(min=1), help="Draw so many items.")
+@click.option("--repo", type=click.Path(exists=True, file_okay=False), help="A clone, for the lines around hunks.")
 @click.option("--labels", help="Put in labels: `recorded` for those of DATA, one of their rounds, or a file.")
 @seed_option
 @json_option

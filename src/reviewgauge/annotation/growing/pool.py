@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import sqlalchemy as sql
 
+from reviewgauge.annotation.code import texts_of
 from reviewgauge.annotation.growing.fates import CORRECT, NO, YES, Fate, judge_pool
 from reviewgauge.annotation.growing.unmatched import Unmatched, read_unmatched, with_sources
 from reviewgauge.annotation.items import Item, ProjectData, shown_change, shown_text
@@ -76,13 +77,14 @@ def pool(
             for name in {i.subject.case for i in items}
             if (case := unmatched.cases.get(name))
         }
+        texts = texts_of({name: unmatched.cases[name].change for name in shown})
         with opened.writing() as connection:
             connection.execute(sql.select(projects.c.id).where(projects.c.id == found.id).with_for_update())
             if read_pool(connection, found.id) != before:
                 raise UserError("somebody else is pooling into this project", remedy="run the command again")
             for one in said_again.values():
                 write_pool(connection, found.id, one)
-            ids = add_items(connection, found, ProjectData(changes=shown, items=tuple(items)))
+            ids = add_items(connection, found, ProjectData(changes=shown, items=tuple(items), texts=texts))
             for item, finding in zip(ids, new, strict=True):
                 for part, comment in enumerate(finding.comments, ITEM):
                     write_pool(connection, found.id, comment.model_copy(update={"item": item, "part": part}))

@@ -27,6 +27,7 @@ class Note:
     label: str
     kind: str  # said, or known: a reference
     text: ShownText
+    placed: bool = False  # shown at its line
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,7 @@ def _place(rows: Sequence[Row], note: Note) -> bool:
         rows[at].about = True
     if covered:
         rows[covered[-1]].notes.append(note)
+        note.placed = True
     return bool(covered)
 
 
