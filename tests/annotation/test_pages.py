@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from annotation_client import PASSWORD, Answered, Client, served
+from annotation_client import PASSWORD, Client, joined, saved, served
 from annotation_toys import small_project
 from reviewgauge.annotation.service import open_service
 from reviewgauge.annotation.store.accounts import Role, invite
@@ -29,21 +29,6 @@ def store(tmp_path: Path) -> Iterator[Database]:
 def service(store: Database) -> Iterator[tuple[str, str]]:
     with served(store, small_project(store)) as found:
         yield found
-
-
-def joined(store: Database, origin: str, name: str, role: Role = Role.RATER) -> Client:
-    """Somebody who took an invitation."""
-    client = Client(origin)
-    token = invite(store, role)
-    assert client.send(f"/invitation/{token}", {"name": name, "password": PASSWORD}).status == 200
-    return client
-
-
-def saved(client: Client, page: Answered, grade: int, **more: str) -> Answered:
-    hidden = {name: page.field(name) for name in ("csrf", "key", "replaces")}
-    action = "confirm" if 'value="confirm"' in page.text else "judge"
-    form = {**hidden, "q:-1:grade": grade, "seconds": "2.5", "reason": "", "action": action, **more}
-    return client.send(page.path, form)
 
 
 def judged_all(client: Client, grade: int) -> int:

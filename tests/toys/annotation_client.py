@@ -13,6 +13,7 @@ from urllib.parse import urlencode, urlsplit
 
 from reviewgauge.annotation.pages.app import server_of
 from reviewgauge.annotation.service import open_service
+from reviewgauge.annotation.store.accounts import Role, invite
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import Project
 
@@ -80,3 +81,18 @@ def served(database: Database, project: Project) -> Iterator[tuple[str, str]]:
     finally:
         server.should_exit = True
         thread.join(10)
+
+
+def joined(store: Database, origin: str, name: str, role: Role = Role.RATER) -> Client:
+    """Somebody who took an invitation."""
+    client = Client(origin)
+    token = invite(store, role)
+    assert client.send(f"/invitation/{token}", {"name": name, "password": PASSWORD}).status == 200
+    return client
+
+
+def saved(client: Client, page: Answered, grade: int, **more: str) -> Answered:
+    hidden = {name: page.field(name) for name in ("csrf", "key", "replaces")}
+    action = "confirm" if 'value="confirm"' in page.text else "judge"
+    form = {**hidden, "q:-1:grade": grade, "seconds": "2.5", "reason": "", "action": action, **more}
+    return client.send(page.path, form)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from reviewgauge.annotation.code import texts_of
+from reviewgauge.annotation.gold import right_answers, with_gold, with_pilot
 from reviewgauge.annotation.items import ProjectData, make_items
 from reviewgauge.annotation.label_import import Places, as_judgements, store_labels
 from reviewgauge.annotation.schemas.schema import Schema, load_schema
@@ -16,6 +18,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.annotation import AnnotateResult
+from reviewgauge.datasets.files.labels import read_label_file
 
 
 def annotate(
@@ -31,17 +34,23 @@ def annotate(
     limit: int | None = None,
     seed: int = 0,
     repo: str | Path | None = None,
+    gold: str | Path | None = None,
+    training: int | None = None,
+    pilot: int = 0,
 ) -> AnnotateResult:
     """Make a project in `database`, a file or the URL of a PostgreSQL; `annotate serve` shows it to people.
 
     `schema` is a shipped one by name, a TOML file, or a Schema. `raters` and `batch` default to what it says; `limit`
-    draws so many items. With `labels` the project holds what they judge, with these judgements. `repo` is a clone with
-    the commits of the changes, for the lines around their hunks. Raises UserError.
+    draws so many items. With `labels` the project holds what they judge, with these judgements. `gold` is a file of
+    labels that says the right answers about some items: `training` of them teach every rater, the others are mixed in.
+    All raters judge the first `pilot` items before the others open. `repo` is a clone with the commits of the
+    changes, for the lines around their hunks. Raises UserError.
     """
     wanted = schema if isinstance(schema, Schema) else load_schema(schema)
-    data = make_items(wanted, cases, reviews, limit=None if labels else limit, seed=seed)
-    counts = {"raters": raters, "batch": batch, "limit": limit}
-    return make_project(database, wanted, data, labels=labels, project=project, repo=repo, **counts)
+    data = make_items(wanted, cases, reviews, limit=None if labels or gold else limit, seed=seed)
+    options: dict[str, Any] = {"project": project, "raters": raters, "batch": batch, "limit": limit, "repo": repo}
+    options |= {"gold": gold, "training": training, "pilot": pilot}
+    return make_project(database, wanted, data, labels=labels, **options)
 
 
 def make_project(
@@ -55,13 +64,24 @@ def make_project(
     batch: int | None = None,
     limit: int | None = None,
     repo: str | Path | None = None,
+    gold: str | Path | None = None,
+    training: int | None = None,
+    pilot: int = 0,
 ) -> AnnotateResult:
     """Make a project of these items; with labels, of at most `limit` that they judge. Raises UserError."""
+    if training is not None and gold is None:
+        raise UserError("a training needs items whose right answers are known", remedy="--gold names their labels")
+    if labels and (gold or pilot):
+        raise UserError("a project of judgements that were made takes neither gold items nor a pilot")
     if batch is not None:
         schema = schema.model_copy(update={"batch": batch})
     left_out: Counter[str] = Counter()
     if labels:
         data, labels, left_out = _judged(schema, data, labels, raters, limit)
+    if gold is not None:
+        known = right_answers(schema, data.items, read_label_file(Path(gold)).labels)
+        data = with_gold(data, known, training=training, limit=limit)
+    data = with_pilot(data, pilot)
     if repo is not None:
         data = data.model_copy(update={"texts": texts_of(data.changes, repo)})
     with Database.open(database, create=True) as opened:
@@ -70,7 +90,11 @@ def make_project(
     count, changes = len(data.items), len(data.changes)
     did = f"{count:,} items of {changes:,} changes"
     if stored is None:
-        return AnnotateResult(did=f"{did}, for {made.raters} raters each", count=count)
+        did += f", for {made.raters} raters each"
+        if gold is not None:
+            mixed = len(data.gold) - data.training
+            did += f"; {data.training:,} teach every rater, {mixed:,} with a known answer are mixed in"
+        return AnnotateResult(did=did, count=count)
     raters_there = len({label.rater for label in labels})
     notes = tuple(f"{number:,} labels are left out: {why}" for why, number in left_out.most_common())
     did += f", with {stored.judgements:,} judgements of {raters_there} rater{'s' * (raters_there != 1)}"

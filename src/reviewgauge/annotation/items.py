@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pydantic import Field
 
 from reviewgauge.annotation.code import texts_of
-from reviewgauge.annotation.schemas.schema import Parts, Schema
+from reviewgauge.annotation.schemas.schema import Gold, Parts, Schema
 from reviewgauge.core.base import Id, Prose, Record, Text
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Subject, SubjectKind
@@ -57,13 +57,17 @@ class ProjectData(Record):
     """The changes of a project by their case's id, and its items in the order of their numbers.
 
     `batches` are (name, size) where they are given; `places` says how many judge an item, by its place in `items`,
-    where that is not what the project says.
+    where that is not what the project says. The first `training` items teach every rater, by the right answers that
+    `gold` knows; the next `pilot` items are a batch that all raters judge before the others open.
     `texts` are the changed files of a case after its change, where its repository is at hand.
     """
 
     changes: dict[Id, Change]
     items: tuple[Item, ...]
     batches: tuple[tuple[str, int], ...] = ()
+    gold: dict[int, Gold] = Field(default_factory=dict)
+    training: int = 0
+    pilot: int = 0
     places: dict[int, int] = Field(default_factory=dict)
     texts: dict[Id, dict[str, str]] = Field(default_factory=dict)
 

@@ -71,6 +71,11 @@ def command() -> None:
 @click.option("--limit", type=click.IntRange(min=1), help="Draw so many items.")
 @click.option("--repo", type=click.Path(exists=True, file_okay=False), help="A clone, for the lines around hunks.")
 @click.option("--labels", help="Put in labels: `recorded` for those of DATA, one of their rounds, or a file.")
+@click.option("--gold", type=click.Path(exists=True, dir_okay=False), help="Labels of some items: their right answers.")
+@click.option(
+    "--training", type=click.IntRange(min=0), help="So many of those teach every rater. [default: half, to 5]"
+)
+@click.option("--pilot", default=0, type=click.IntRange(min=0), help="All judge so many items before the others open.")
 @seed_option
 @json_option
 def init_command(

@@ -108,6 +108,8 @@ def judge(visit: Visit) -> Response:
     given = {name: values for name, values in visit.form.items() if name.startswith("q:")}
     key = visit.field("key")
     try:
+        if action == "next":
+            return RedirectResponse("/next", 303)
         if action == "skip":
             desk.skip(slot, reason)
         elif action == "flag":
@@ -122,7 +124,10 @@ def judge(visit: Visit) -> Response:
             if notes and not visit.field("confirmed"):
                 return _judge(visit, work, given, reason, key=key, notes=notes)
             replaces = _whole(visit.field("replaces"))
-            desk.submit(slot, key, answers, reason=reason, seconds=_seconds(visit.field("seconds")), replaces=replaces)
+            seconds = _seconds(visit.field("seconds"))
+            saved = desk.submit(slot, key, answers, reason=reason, seconds=seconds, replaces=replaces)
+            if work.training:  # shows the right answer
+                return RedirectResponse(f"/judge/{saved.slot}?saved={saved.slot}", 303)
     except UserError as error:
         return _judge(visit, work, given, reason, key=key, message=str(error), status=400)
     return RedirectResponse(f"/next?saved={slot}", 303)
@@ -152,6 +157,7 @@ def _judge(
         shown=shown,
         notes=shown_notes,
         votes=votes_of(schema, work, visit.account.id),
+        right=answers_in_words(schema, work.right) if work.right else [],
         progress=visit.desk().progress(),
         told=visit.request.query_params.get("told", ""),
         split=view == "split",

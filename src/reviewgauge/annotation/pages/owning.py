@@ -8,7 +8,7 @@ from reviewgauge.analysis.raters import AgreementSettings, agreement_report
 from reviewgauge.annotation.labels import labels_of, scales_of
 from reviewgauge.annotation.pages.visits import Visit
 from reviewgauge.annotation.store.accounts import Role, all_accounts, invite
-from reviewgauge.annotation.store.owner import all_remarks, close_account, end_batch
+from reviewgauge.annotation.store.owner import all_remarks, close_account, end_batch, open_rest
 from reviewgauge.annotation.store.projects import current_guidelines, edit_guidelines, status
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.agreement import AgreementReport
@@ -23,10 +23,13 @@ def project_page(visit: Visit, link: str = "") -> Response:
     with service.database.reading() as connection:
         people = all_accounts(connection)
         version, text = current_guidelines(connection, service.project.id)
+    progress = status(service.database, service.project)
     return visit.page(
         "project.html.j2",
         status=200,
-        progress=status(service.database, service.project),
+        progress=progress,
+        waiting=sum(not batch.open for batch in progress.batches),
+        pilot_over=all(batch.over for batch in progress.batches if batch.kind == "pilot"),
         report=report,
         why=why,
         people=people,
@@ -68,6 +71,8 @@ def change_project(visit: Visit) -> Response:
         edit_guidelines(service.database, service.project.id, visit.field("text"), owner.id)
     elif action == "end_batch" and visit.field("batch").isdigit():
         end_batch(service.database, service.project, owner, int(visit.field("batch")))
+    elif action == "open_rest":
+        open_rest(service.database, service.project, owner)
     elif action == "close" and visit.field("account").isdigit():
         close_account(service.database, owner, int(visit.field("account")))
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from reviewgauge.annotation.schemas.schema import ITEM, Answer, Question, QuestionKind, Schema, asked, disagree
+from reviewgauge.annotation.schemas.schema import ITEM, Answer, Gold, Question, QuestionKind, Schema, asked, disagree
 from reviewgauge.annotation.store.desk import Work
 from reviewgauge.annotation.store.judgements import INDEPENDENT, Judgement
 
@@ -47,7 +47,7 @@ def votes_of(schema: Schema, work: Work, me: int) -> Votes:
     return Votes(names, rows, [vote.reason for vote in independent], later)
 
 
-def answers_in_words(schema: Schema, vote: Judgement) -> list[tuple[str, str]]:
+def answers_in_words(schema: Schema, vote: Judgement | Gold) -> list[tuple[str, str]]:
     """(question, answer) of everything that a judgement says."""
     places = [*sorted({one.part for one in vote.answers if one.part >= 0}), ITEM]
     found = []
@@ -67,7 +67,7 @@ def _rows(schema: Schema, votes: Sequence[Judgement], kinds: Sequence[str]) -> I
             yield VoteRow(part, question.text, cells, mark)
 
 
-def _answers(vote: Judgement, part: int, question: Question) -> list[Answer]:
+def _answers(vote: Judgement | Gold, part: int, question: Question) -> list[Answer]:
     return [one for one in vote.answers if (one.part, one.dimension) == (part, question.dimension)]
 
 

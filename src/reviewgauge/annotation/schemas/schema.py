@@ -186,6 +186,13 @@ class Answer(Record):
     value: Fact
 
 
+class Gold(Record):
+    """The right answers about an item, and why. Questions that it does not answer have none."""
+
+    answers: Annotated[tuple[Answer, ...], Field(min_length=1)]
+    reason: str = ""
+
+
 # --- reading -------------------------------------------------------------------------------------------------------
 
 

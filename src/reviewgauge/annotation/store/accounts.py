@@ -40,6 +40,10 @@ class Account(Record):
     languages: tuple[str, ...] = ()
     active: bool = True
 
+    def reads(self, language: str) -> bool:
+        """Whether code of a language is for them."""
+        return not self.languages or language.casefold() in ("", *map(str.casefold, self.languages))
+
 
 class Session(Record):
     """A login: whose it is, and the token that their forms carry."""

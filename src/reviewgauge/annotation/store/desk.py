@@ -10,15 +10,26 @@ from pydantic import Field
 from sqlalchemy.exc import IntegrityError
 
 from reviewgauge.annotation.items import Item
-from reviewgauge.annotation.schemas.schema import Answer, check_answers, clean_text
+from reviewgauge.annotation.schemas.schema import Answer, Gold, check_answers, clean_text
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store import queue
 from reviewgauge.annotation.store.accounts import Account, Role
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.judgements import DISCUSSION, EXPERT, INDEPENDENT, PROPOSAL, Judgement, NotYours
+from reviewgauge.annotation.store.gold import right_answers
+from reviewgauge.annotation.store.judgements import (
+    DISCUSSION,
+    EXPERT,
+    INDEPENDENT,
+    PILOT,
+    PROPOSAL,
+    TRAINING,
+    Judgement,
+    NotYours,
+)
 from reviewgauge.annotation.store.projects import Project, current_guidelines
 from reviewgauge.annotation.store.queue import Conflict, Done, Progress
 from reviewgauge.annotation.store.rounds import (
+    add_place,
     check_discussion,
     free_place,
     give_to_expert,
@@ -43,8 +54,9 @@ _ROUNDS = {
 class Work(Record):
     """An item as one rater sees it. `earlier` are the votes that a discussion and an expert see, without names.
 
-    `confirms`: somebody proposed a consensus, the last of `earlier`, and this rater confirms it or objects.
-    `texts` are changed files after the change, by path. `open`: a judgement of it can be made or corrected.
+    `confirms`: somebody proposed a consensus, the last of `earlier`, and this rater confirms it or objects. `right` is
+    what a rater sees of an item of the training when they have judged it. `texts` are changed files after the change,
+    by path. `open`: a judgement of it can be made or corrected.
     """
 
     slot: int
@@ -60,6 +72,8 @@ class Work(Record):
     mine: Judgement | None = None
     earlier: tuple[Judgement, ...] = ()
     confirms: bool = False
+    training: bool = False
+    right: Gold | None = None
 
 
 class Saved(Record):
@@ -88,14 +102,17 @@ class Desk:
             try:
                 with self.database.writing() as connection:
                     me = sql.select(accounts.c.id).where(accounts.c.id == self.account.id)
-                    connection.execute(me.with_for_update())  # two tabs that ask at once get the same slot
+                    # Two tabs that ask at once get the same slot; judgements may go on to point at the account.
+                    connection.execute(me.with_for_update(key_share=True))
                     held = self._held(connection)
                     if held is not None:
                         self._hold(connection, held)
                         return held
+                    if taught := self._place_for_all(connection, TRAINING):
+                        return taught
                     free = self._free(connection)
                     if not free:
-                        return None
+                        return self._place_for_all(connection, PILOT)
                     for slot in free:
                         if self._take(connection, slot):
                             return slot
@@ -118,7 +135,7 @@ class Desk:
     def _open_to_me(self, *, held_too: bool = False) -> sql.Select[tuple[int]]:
         """The slots that this rater may take; with `held_too` also those that others hold now."""
         now = self.database.clock()
-        mine, aside = slots.alias(), remarks.alias()
+        mine = slots.alias()
         touched = sql.exists().where(
             mine.c.item == items.c.id, mine.c.round == slots.c.round, mine.c.holder == self.account.id
         )
@@ -128,33 +145,27 @@ class Desk:
             mine.c.holder == self.account.id,
             mine.c.done.is_(sql.true()),
         )
-        skipped = sql.exists().where(
-            aside.c.item == items.c.id, aside.c.rater == self.account.id, aside.c.skipped.is_(sql.true())
-        )
         right_person = sql.or_(
             slots.c.round == INDEPENDENT,
             (slots.c.round == DISCUSSION) & judged,
             (slots.c.round == EXPERT) & ~judged,
         )
-        query = (
+        return (
             sql.select(slots.c.id)
             .join(items, items.c.id == slots.c.item)
             .join(batches, batches.c.id == items.c.batch)
             .where(
-                items.c.project == self.project.id,
+                self._for_me(),
+                batches.c.open.is_(sql.true()),
+                batches.c.kind != TRAINING,
                 items.c.round == slots.c.round,
                 slots.c.round.in_(_ROUNDS[self.account.role]),
                 slots.c.done.is_(sql.false()),
                 _free(now) | sql.literal(held_too),
                 right_person,
                 ~touched,
-                ~skipped,
             )
         )
-        if self.account.languages:
-            known = [name.casefold() for name in self.account.languages]
-            query = query.where(sql.func.lower(items.c.language).in_([*known, ""]))
-        return query
 
     def take(self, slot: int) -> None:
         """Take one conflict of the queue. Raises UserError where it is not free any more."""
@@ -169,7 +180,8 @@ class Desk:
     def progress(self) -> list[Progress]:
         """How far this rater is in each batch."""
         with self.database.reading() as connection:
-            return queue.progress(connection, self.account, self.project.id, self._open_to_me())
+            for_all = self._for_all(TRAINING, PILOT)
+            return queue.progress(connection, self.account, self.project.id, self._open_to_me(), for_all)
 
     def conflicts(self) -> list[Conflict]:
         """What is to be discussed or adjudicated by this rater."""
@@ -181,6 +193,33 @@ class Desk:
         """Everything that this rater judged, the latest first."""
         with self.database.reading() as connection:
             return queue.history(connection, self.account, self.project.id)
+
+    def _for_me(self) -> sql.ColumnElement[bool]:
+        """The items of the project that this rater can read and has not put aside."""
+        skipped = sql.exists().where(
+            remarks.c.item == items.c.id, remarks.c.rater == self.account.id, remarks.c.skipped.is_(sql.true())
+        )
+        wanted = (items.c.project == self.project.id) & ~skipped
+        if self.account.languages:
+            known = [name.casefold() for name in self.account.languages]
+            wanted &= sql.func.lower(items.c.language).in_([*known, ""])
+        return wanted
+
+    def _for_all(self, *kinds: str) -> sql.Select[tuple[int, int]]:
+        """(item, batch) of what everybody judges, and this rater has not taken yet."""
+        mine = slots.c.item == items.c.id, slots.c.round == INDEPENDENT, slots.c.holder == self.account.id
+        query = sql.select(items.c.id, items.c.batch).join(batches, batches.c.id == items.c.batch)
+        judges = sql.literal(INDEPENDENT in _ROUNDS[self.account.role])
+        now = batches.c.kind.in_(kinds) & (items.c.round == INDEPENDENT)
+        return query.where(self._for_me(), now, judges, ~sql.exists().where(*mine))
+
+    def _place_for_all(self, connection: sql.Connection, kind: str) -> int | None:
+        """A place of their own in a batch that everybody judges: the next item of the training, or of a pilot."""
+        row = connection.execute(self._for_all(kind).order_by(items.c.number).limit(1)).first()
+        if row is None or lock_batch(connection, row.batch):
+            return None
+        slot = add_place(connection, row.id)
+        return slot if self._take(connection, slot) else None
 
     def _take(self, connection: sql.Connection, slot: int) -> bool:
         """Hold a free slot; False where somebody else was faster. The one statement that decides who holds it."""
@@ -226,11 +265,14 @@ class Desk:
                 texts={row.path: row.text for row in connection.execute(files)},
                 done=row.done,
                 open=row.now == row.round
+                and not (row.done and row.kind == TRAINING)
                 and not (row.compared if row.round == INDEPENDENT else row.done and row.round == DISCUSSION),
                 guidelines=current_guidelines(connection, self.project.id)[1],
                 mine=votes.own(connection, self.account, slot),
                 earlier=tuple(votes.earlier_votes(connection, self.account, slot)),
                 confirms=row.round == DISCUSSION and row.place != PROPOSAL,
+                training=row.kind == TRAINING,
+                right=right_answers(connection, self.account, slot),
             )
 
     def _row(self, connection: sql.Connection, slot: int) -> Any:
@@ -240,7 +282,7 @@ class Desk:
                 *(slots.c.id, slots.c.round, slots.c.place, slots.c.holder, slots.c.done, slots.c.opened),
                 *(items.c.item,),
                 *(items.c.id.label("item_id"), items.c.number, items.c.batch, items.c.round.label("now")),
-                *(batches.c.number.label("batch_number"), batches.c.compared),
+                *(batches.c.number.label("batch_number"), batches.c.compared, batches.c.kind),
             )
             .join(items, items.c.id == slots.c.item)
             .join(batches, batches.c.id == items.c.batch)
@@ -292,6 +334,8 @@ class Desk:
                 raise AlreadyJudged("this item has a newer judgement of yours", remedy="open it again to change it")
             if row.now != row.round or (compared and row.round == INDEPENDENT):
                 raise UserError("this round is over: others may have seen the judgements")
+            if before and row.kind == TRAINING:
+                raise UserError("the right answer was shown: this judgement stays as it is")
             if row.round == DISCUSSION and (before or row.place != PROPOSAL):
                 raise UserError("this consensus was proposed: another rater confirms it or objects")
             found = votes.write(
@@ -354,6 +398,8 @@ class Desk:
                 connection.execute(mine.values(holder=None, lease=0.0))
             if skipped and row.now == DISCUSSION:
                 check_discussion(connection, row.item_id)
+            elif skipped and row.now == INDEPENDENT:
+                settle(connection, self.project.schema_, row.batch, row.item_id, INDEPENDENT)
             self.database.log(connection, self.account.id, "skip" if skipped else "flag", slot=slot)
 
     def conclude(self, slot: int, client_key: str, *, agreed: bool, reason: str, seconds: float | None = None) -> Saved:
@@ -398,5 +444,8 @@ class Desk:
 
 
 def _free(now: float) -> sql.ColumnElement[bool]:
-    """A slot that nobody holds. A lease that ends later than any could was given before the clock was set back."""
-    return slots.c.holder.is_(None) | (slots.c.lease < now) | (slots.c.lease > now + LEASE)
+    """A slot that nobody holds. A lease that ends later than any could was given before the clock was set back.
+
+    `now` may be a while ago, as writers wait for each other.
+    """
+    return slots.c.holder.is_(None) | (slots.c.lease < now) | (slots.c.lease > now + 2 * LEASE)

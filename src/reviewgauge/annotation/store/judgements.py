@@ -21,6 +21,7 @@ from reviewgauge.core.errors import UserError
 
 INDEPENDENT, DISCUSSION, EXPERT, DONE = "independent", "discussion", "expert", "done"
 ROUNDS = (INDEPENDENT, DISCUSSION, EXPERT)
+JUDGE, PILOT, TRAINING = "judge", "pilot", "training"  # kinds of batches
 PROPOSAL = 0  # the place in a discussion whose judgement is the consensus once another rater has confirmed it
 
 
@@ -86,16 +87,29 @@ def earlier_votes(connection: sql.Connection, rater: Account, slot: int) -> list
 def everything(connection: sql.Connection, reader: Account | None, project: int) -> list[Judgement]:
     """All judgements of a project that count. `reader` is an owner, or None: who runs a command on the database.
 
-    Owners may be raters too, so they get batches whose independent round is over. Of a discussion the label counts that
-    was confirmed. Raises NotYours.
+    Those of the training do not count, and of a discussion the label that was confirmed. Owners may be raters too, so
+    they get batches whose independent round is over. Raises NotYours.
     """
     settled = (slots.c.place == PROPOSAL) & (items.c.round == DONE) & ~_went_to_an_expert()
-    query = _newest(project).where((slots.c.round != DISCUSSION) | settled).order_by(slots.c.item, slots.c.id)
+    query = _newest(project).join(batches, batches.c.id == items.c.batch).where(batches.c.kind != TRAINING)
+    query = query.where((slots.c.round != DISCUSSION) | settled).order_by(slots.c.item, slots.c.id)
+    check_owner(reader)
     if reader is not None:
-        if reader.role is not Role.OWNER:
-            raise NotYours("only an owner may read the judgements of a whole project")
-        query = query.join(batches, batches.c.id == items.c.batch).where(batches.c.compared.is_(sql.true()))
+        query = query.where(batches.c.compared.is_(sql.true()))
     return list(_read(connection.execute(query).all()))
+
+
+def trained(connection: sql.Connection, reader: Account | None, project: int) -> list[Judgement]:
+    """All judgements of the training. `reader` is an owner, or None: the command line. Raises NotYours."""
+    check_owner(reader)
+    query = _newest(project).join(batches, batches.c.id == items.c.batch).where(batches.c.kind == TRAINING)
+    return list(_read(connection.execute(query.order_by(slots.c.id)).all()))
+
+
+def check_owner(reader: Account | None) -> None:
+    """Raise NotYours for a reader of a whole project who is not an owner."""
+    if reader is not None and reader.role is not Role.OWNER:
+        raise NotYours("only an owner may read the judgements of a whole project")
 
 
 def differing(connection: sql.Connection, batch: int) -> Iterator[tuple[int, list[tuple[Answer, ...]]]]:

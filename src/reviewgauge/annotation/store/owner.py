@@ -6,7 +6,7 @@ import sqlalchemy as sql
 
 from reviewgauge.annotation.store.accounts import Account, Role, account_names
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.judgements import DISCUSSION, INDEPENDENT, NotYours
+from reviewgauge.annotation.store.judgements import DISCUSSION, INDEPENDENT, PILOT, TRAINING, NotYours
 from reviewgauge.annotation.store.projects import Project
 from reviewgauge.annotation.store.rounds import check_discussion, end_independent, lock_batch
 from reviewgauge.annotation.store.tables import accounts, audit, batches, items, remarks, sessions, slots
@@ -29,13 +29,25 @@ def end_batch(database: Database, project: Project, owner: Account, number: int)
     _check(owner)
     with database.writing() as connection:
         query = sql.select(batches.c.id).where(batches.c.project == project.id, batches.c.number == number)
-        batch = connection.execute(query).scalar()
+        batch = connection.execute(query.where(batches.c.kind != TRAINING)).scalar()
         if batch is None:
             raise UserError(f"there is no batch {number}")
         if lock_batch(connection, batch):
             raise UserError(f"batch {number} was compared already")
         end_independent(connection, project.schema_, batch)
         database.log(connection, owner.id, "end batch", batch=number)
+
+
+def open_rest(database: Database, project: Project, owner: Account) -> None:
+    """Open the batches that wait behind the pilot. Raises NotYours, UserError while it is being judged."""
+    _check(owner)
+    with database.writing() as connection:
+        of_project = batches.c.project == project.id
+        runs = sql.select(batches.c.id).where(of_project, batches.c.kind == PILOT, batches.c.compared.is_(sql.false()))
+        if connection.execute(runs).first():
+            raise UserError("the pilot is still being judged", remedy="wait until it is over, or end it")
+        connection.execute(batches.update().where(of_project).values(open=True))
+        database.log(connection, owner.id, "open the rest")
 
 
 def all_remarks(database: Database, project: Project, owner: Account) -> list[Remark]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy as sql
@@ -9,8 +10,18 @@ import sqlalchemy as sql
 from reviewgauge.annotation.items import ProjectData
 from reviewgauge.annotation.schemas.schema import Schema, clean_text
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.judgements import DISCUSSION, DONE, EXPERT, INDEPENDENT, PROPOSAL
-from reviewgauge.annotation.store.rounds import open_slots
+from reviewgauge.annotation.store.gold import write_gold
+from reviewgauge.annotation.store.judgements import (
+    DISCUSSION,
+    DONE,
+    EXPERT,
+    INDEPENDENT,
+    JUDGE,
+    PILOT,
+    PROPOSAL,
+    TRAINING,
+)
+from reviewgauge.annotation.store.rounds import active_raters, open_slots
 from reviewgauge.annotation.store.tables import batches, changes, guidelines, items, projects, slots, texts
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
@@ -64,23 +75,36 @@ def add_items(connection: sql.Connection, project: Project, data: ProjectData) -
     )
     found: list[int] = []
     start = 0
-    for called, size in data.batches or _batches(len(data.items), project.schema_.batch):
-        batch_number += 1
-        values = {"project": project.id, "number": batch_number, "name": called, "compared": False}
+    waits = sql.exists().where(batches.c.project == project.id, batches.c.open.is_(sql.false()))
+    pilot_runs = bool(data.pilot) or bool(connection.execute(sql.select(waits)).scalar())
+    for kind, called, size in _layout(data, project.schema_.batch):
+        if kind != TRAINING:
+            batch_number += 1
+        values = {"project": project.id, "number": 0 if kind == TRAINING else batch_number, "name": called}
+        values |= {"kind": kind, "open": kind != JUDGE or not pilot_runs, "compared": False}
         batch = _inserted(connection, batches, values)
         for at, item in enumerate(data.items[start : start + size], start):
             title = data.changes[item.subject.case].title or f"Item {number + at + 1}"
             row = {"project": project.id, "batch": batch, "number": number + at + 1, "title": title}
             row["item"] = _json(item)
             found.append(_inserted(connection, items, {**row, "language": item.language, "round": INDEPENDENT}))
-            open_slots(connection, found[-1], INDEPENDENT, range(data.places.get(at, project.raters)))
+            if at in data.gold:
+                write_gold(connection, found[-1], data.gold[at])
+            if kind == JUDGE:  # the others are for everybody, who get their places when they come
+                open_slots(connection, found[-1], INDEPENDENT, range(data.places.get(at, project.raters)))
         start += size
     return found
 
 
-def _batches(items: int, size: int) -> list[tuple[str, int]]:
-    """Batches without names, all of one size but the last."""
-    return [("", min(size, items - start)) for start in range(0, items, size)]
+def _layout(data: ProjectData, size: int) -> Iterator[tuple[str, str, int]]:
+    """(kind, name, number of items) of each batch; without names they are of one size, but for the last."""
+    if data.training:
+        yield TRAINING, "", data.training
+    if data.pilot:
+        yield PILOT, "", data.pilot
+    first, last = data.training + data.pilot, len(data.items)
+    for called, count in data.batches or [("", min(size, last - start)) for start in range(first, last, size)]:
+        yield JUDGE, called, count
 
 
 def find_project(database: Database, name: str | None = None) -> Project:
@@ -124,9 +148,10 @@ def status(database: Database, project: Project) -> ProjectStatus:
     of_slot = of_slot.where((slots.c.round != DISCUSSION) | (slots.c.place == PROPOSAL))
     of_item = sql.select(items.c.batch, items.c.round, sql.func.count().label("n"))
     with database.reading() as connection:
-        in_order = sql.select(batches).where(batches.c.project == project.id).order_by(batches.c.number)
-        known = connection.execute(in_order).all()
+        in_order = sql.select(batches).where(batches.c.project == project.id, batches.c.kind != TRAINING)
+        known = connection.execute(in_order.order_by(batches.c.number)).all()
         counted = connection.execute(of_slot.group_by(items.c.batch, slots.c.round, slots.c.done)).all()
+        everybody = max(project.raters, len(active_raters(connection)))
         rounds = connection.execute(
             of_item.where(items.c.project == project.id).group_by(items.c.batch, items.c.round)
         ).all()
@@ -135,12 +160,18 @@ def status(database: Database, project: Project) -> ProjectStatus:
         slot = {(row.round, bool(row.done)): row.n for row in counted if row.batch == batch.id}
         item = {row.round: row.n for row in rounds if row.batch == batch.id}
         judged = slot.get((INDEPENDENT, True), 0)
+        wanted = judged + slot.get((INDEPENDENT, False), 0)
+        if batch.kind == PILOT and not batch.compared:
+            wanted = max(wanted, sum(item.values()) * everybody)
         one = BatchStatus(
             number=batch.number,
             name=batch.name,
+            kind=batch.kind,
+            open=batch.open,
+            over=batch.compared,
             items=sum(item.values()),
             judgements=judged,
-            wanted=judged + slot.get((INDEPENDENT, False), 0),
+            wanted=wanted,
             discussed=slot.get((DISCUSSION, True), 0),
             adjudicated=slot.get((EXPERT, True), 0),
             waiting=item.get(DISCUSSION, 0) + item.get(EXPERT, 0),

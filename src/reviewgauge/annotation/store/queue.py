@@ -8,7 +8,7 @@ import sqlalchemy as sql
 
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.accounts import Account
-from reviewgauge.annotation.store.judgements import INDEPENDENT, Judgement
+from reviewgauge.annotation.store.judgements import INDEPENDENT, JUDGE, TRAINING, Judgement
 from reviewgauge.annotation.store.projects import Project
 from reviewgauge.annotation.store.tables import batches, items, slots
 from reviewgauge.core.base import Record
@@ -46,14 +46,21 @@ class Done(Record):
     open: bool
 
 
-def progress(connection: sql.Connection, rater: Account, project: int, open_: sql.Select[tuple[int]]) -> list[Progress]:
-    """The batches in which there is work of this rater; `open_` are the slots that they may take."""
+def progress(
+    connection: sql.Connection, rater: Account, project: int, open_: sql.Select[tuple[int]], for_all: sql.Select[Any]
+) -> list[Progress]:
+    """The batches in which there is work of this rater.
+
+    `open_` are the slots that they may take, and `for_all` the items in which they get a place of their own.
+    """
     held = _of_rater(rater, project).where(slots.c.done.is_(sql.false()), items.c.round == slots.c.round)
     done = _of_rater(rater, project).where(slots.c.done.is_(sql.true()), slots.c.round == INDEPENDENT)
     counts: dict[int, list[int]] = {}
-    for query, at in ((done, 0), (held, 1), (open_, 1)):
+    open_ = open_.where(batches.c.kind == JUDGE)
+    ways = [(query.where(slots.c.round == INDEPENDENT), at) for query, at in ((done, 0), (held, 1), (open_, 1))]
+    for query, at in [*ways, (for_all, 1)]:
         columns = batches.c.number, sql.func.count(sql.distinct(items.c.id))
-        counted = query.where(slots.c.round == INDEPENDENT).with_only_columns(*columns, maintain_column_froms=True)
+        counted = query.with_only_columns(*columns, maintain_column_froms=True)
         for batch, count in connection.execute(counted.group_by(batches.c.number)):
             counts.setdefault(batch, [0, 0])[at] += count
     return [Progress(batch=batch, done=one[0], left=one[1]) for batch, one in sorted(counts.items())]
@@ -87,14 +94,14 @@ def history(connection: sql.Connection, rater: Account, project: int) -> list[Do
     """What this rater judged, the latest first."""
     query = _of_rater(rater, project).with_only_columns(
         *(slots.c.id, slots.c.round, items.c.number, items.c.title, items.c.round.label("now")),
-        *(batches.c.number.label("batch"), batches.c.compared),
+        *(batches.c.number.label("batch"), batches.c.compared, batches.c.kind),
         maintain_column_froms=True,
     )
     known = {row.id: row for row in connection.execute(query)}
     found = []
     for one in votes.all_own(connection, rater, project):
         if (row := known.get(one.slot)) is not None:
-            open_ = row.now == row.round == INDEPENDENT and not row.compared
+            open_ = row.now == row.round == INDEPENDENT and not row.compared and row.kind != TRAINING
             found.append(Done(judgement=one, number=row.number, title=row.title, batch=row.batch, open=open_))
     return found
 

@@ -5,8 +5,18 @@ from __future__ import annotations
 import sqlalchemy as sql
 
 from reviewgauge.annotation.schemas.schema import Schema, disagree
-from reviewgauge.annotation.store.judgements import DISCUSSION, DONE, EXPERT, INDEPENDENT, PROPOSAL, differing
-from reviewgauge.annotation.store.tables import accounts, batches, items, remarks, slots
+from reviewgauge.annotation.store.accounts import Account, Role, all_accounts
+from reviewgauge.annotation.store.judgements import (
+    DISCUSSION,
+    DONE,
+    EXPERT,
+    INDEPENDENT,
+    JUDGE,
+    PROPOSAL,
+    TRAINING,
+    differing,
+)
+from reviewgauge.annotation.store.tables import accounts, batches, items, projects, remarks, slots
 from reviewgauge.core.errors import UserError
 
 
@@ -30,12 +40,18 @@ def free_place(connection: sql.Connection, item: int, round_: str) -> int:
     if found is None and round_ != INDEPENDENT:
         raise UserError("somebody else has taken this over", remedy="take the next one")
     if found is None:
-        last = connection.execute(
-            sql.select(sql.func.coalesce(sql.func.max(slots.c.place), -1)).where(of_item)
-        ).scalar_one()
-        open_slots(connection, item, round_, range(last + 1, last + 2))
-        found = connection.execute(sql.select(slots.c.id).where(of_item, slots.c.place == last + 1)).scalar_one()
+        found = add_place(connection, item)
     return int(found)
+
+
+def add_place(connection: sql.Connection, item: int) -> int:
+    """Another slot for an independent judgement of an item. Its batch is locked."""
+    of_item = (slots.c.item == item) & (slots.c.round == INDEPENDENT)
+    last = connection.execute(
+        sql.select(sql.func.coalesce(sql.func.max(slots.c.place), -1)).where(of_item)
+    ).scalar_one()
+    open_slots(connection, item, INDEPENDENT, range(last + 1, last + 2))
+    return int(connection.execute(sql.select(slots.c.id).where(of_item, slots.c.place == last + 1)).scalar_one())
 
 
 def lock_batch(connection: sql.Connection, batch: int) -> bool:
@@ -48,8 +64,38 @@ def settle(connection: sql.Connection, schema: Schema, batch: int, item: int, ro
     """What follows from a slot that was just judged, or from a proposal that was confirmed; the batch is locked."""
     if round_ != INDEPENDENT:
         _move(connection, item, DONE)
-    elif not connection.execute(_open_slots(batch).limit(1)).first():
+    elif _all_judged(connection, batch):
         end_independent(connection, schema, batch)
+
+
+def active_raters(connection: sql.Connection) -> list[Account]:
+    """Everybody whose only work is to judge."""
+    return [one for one in all_accounts(connection) if one.active and one.role is Role.RATER]
+
+
+def _all_judged(connection: sql.Connection, batch: int) -> bool:
+    """Whether the independent round of a locked batch has nothing left to judge."""
+    query = sql.select(batches.c.kind, batches.c.compared, projects.c.raters)
+    row = connection.execute(query.join(projects).where(batches.c.id == batch)).one()
+    if row.kind == TRAINING or row.compared:
+        return False
+    if row.kind == JUDGE:
+        return connection.execute(_open_slots(batch).limit(1)).first() is None
+    # A pilot: everybody has judged or skipped each item that is in their languages.
+    judged = sql.select(items.c.id, slots.c.holder).join(slots, slots.c.item == items.c.id)
+    skipped = sql.select(items.c.id, remarks.c.rater).join(remarks, remarks.c.item == items.c.id)
+    judged = judged.where(items.c.batch == batch, slots.c.done.is_(sql.true()))
+    skipped = skipped.where(items.c.batch == batch, remarks.c.skipped.is_(sql.true()))
+    asked: dict[int, set[int]] = {}
+    for item, rater in connection.execute(judged.union(skipped)).all():
+        asked.setdefault(item, set()).add(rater)
+    everybody = active_raters(connection)
+    of_batch = sql.select(items.c.id, items.c.language).where(items.c.batch == batch)
+    return all(
+        len(asked.get(item.id, ())) >= row.raters
+        and all(one.id in asked[item.id] or not one.reads(item.language) for one in everybody)
+        for item in connection.execute(of_batch).all()
+    )
 
 
 def end_independent(connection: sql.Connection, schema: Schema, batch: int) -> None:

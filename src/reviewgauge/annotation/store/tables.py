@@ -130,6 +130,8 @@ batches = Table(
     Column("project", ForeignKey("projects.id"), nullable=False),
     Column("number", Integer, nullable=False),
     Column("name", String(200), nullable=False, server_default=""),  # what recorded labels call it
+    Column("kind", String(10), nullable=False),  # judge, pilot or training
+    Column("open", Boolean, nullable=False),  # those behind a pilot open when the owner has looked at it
     Column("compared", Boolean, nullable=False),  # whether its independent round has ended
     UniqueConstraint("project", "number"),
 )
@@ -147,6 +149,15 @@ items = Table(
     Column("round", String(12), nullable=False),  # the one that it is judged in, or `done`
     UniqueConstraint("project", "number"),
     Index("items_of_batch", "batch"),
+)
+
+# Items whose right answer is known: those of a training batch, and others that look like any item.
+gold = Table(
+    "gold",
+    metadata,
+    Column("item", ForeignKey("items.id"), primary_key=True),
+    Column("answers", Json, nullable=False),
+    Column("reason", Json, nullable=False),
 )
 
 # A place for one judgement of one item in one round. `holder` judges it; the lease says until when alone.

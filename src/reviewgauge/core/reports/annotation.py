@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -19,10 +19,13 @@ class AnnotateResult(Record):
 
 
 class BatchStatus(Record):
-    """How far a batch is."""
+    """How far a batch is. A pilot is judged by all raters; the others open when an owner has looked at it."""
 
     number: int
     name: str = ""  # what recorded labels call it
+    kind: Literal["judge", "pilot"] = "judge"
+    open: bool = True
+    over: bool = False  # whether its independent round has ended
     items: int
     judgements: int  # of the independent round
     wanted: int

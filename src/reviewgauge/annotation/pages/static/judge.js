@@ -10,7 +10,7 @@ if (form) begin(form);
 
 function begin(form) {
   const questions = [...form.querySelectorAll(".question")];
-  const locked = !form.querySelector("button.main");
+  const main = form.querySelector("button.main"), locked = !main || main.value === "next";
   let now = 0;
 
   const checked = (part, dimension) => {
@@ -106,7 +106,7 @@ function begin(form) {
   const commands = {
     j: () => move(1),
     k: () => move(-1),
-    enter: () => { if (!locked) form.requestSubmit(form.querySelector("button.main")); },
+    enter: () => { if (main) form.requestSubmit(main); },
     "]": () => changeView.nextFile(1),
     "[": () => changeView.nextFile(-1),
     ".": () => changeView.nextNote(1),
