@@ -91,7 +91,9 @@ def labels_from(labels: str | Path | Dataset | Sequence[Label], source: str | Pa
         return FoundLabels(audit_labels(file, f"{file.stem} is right"), file.name, {})
     if source is None and not known and file is not None and file.is_file() and not _holds_cases(file):
         read = read_label_file(file)
-        return FoundLabels(read.labels, file.name, {}, tuple(f"{drop.item}: {drop.reason}" for drop in read.notes))
+        return FoundLabels(
+            tuple(read.labels), file.name, {}, tuple(f"{drop.item}: {drop.reason}" for drop in read.notes)
+        )
     if file is not None and file.suffix == ".csv":
         raise UserError(f"there is nothing at {file}" if not file.exists() else "--from goes with a data set")
     return _of_dataset(find_dataset(str(labels)), source)

@@ -27,7 +27,6 @@ from reviewgauge.api.judged_runs import is_run, keep_latest, scales_and_people
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import write_whole
-from reviewgauge.core.labels import Label
 from reviewgauge.core.parsing import first_problem, lines
 from reviewgauge.core.protocols import Dataset, Judge, Metric, Progress
 from reviewgauge.core.reports.judge_check import CalibrationItem, Corrected, JudgeCost, JudgeReport
@@ -179,7 +178,7 @@ def reference_labels(
             return ReferenceSet(replace(bench, authors=families([], authors)))
         reviews, recorded = dataset.recorded()
         cases, label, scales = list(dataset.cases()), dataset_label(dataset), dict(dataset.scales())
-        found: Sequence[Label] = list(recorded) or [one for case in cases for one in case.labels]
+        found = list(recorded) or [one for case in cases for one in case.labels]
         people: Sequence[str] = tuple(dataset.human_systems)
     else:
         if source is not None:
@@ -187,12 +186,12 @@ def reference_labels(
         with RunFolder.open(str(on)) as run:
             cases = list(run.cases())
             reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
-            found, _ = keep_latest(one for case in cases for one in case.labels)
+            found = list(keep_latest(one for case in cases for one in case.labels)[0])
             label, people = Path(str(on)).name, ()
             scales = dict(scales_and_people(run.manifest.dataset)[0])
     if labels is not None:
         read = read_label_file(Path(labels))
-        found, scales = on_reviews(read, reviews, Path(labels).name), {}
+        found, scales = list(on_reviews(read, reviews, Path(labels).name)), {}
     material = Material(label, cases, reviews, found, scales, frozenset(people), dimension)
     bench = label_bench(material) if instrument.kind == "pairs" else grade_bench(material)
     return ReferenceSet(replace(bench, authors=families(reviews, authors)), material)
