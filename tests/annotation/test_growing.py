@@ -16,6 +16,7 @@ from annotation_toys import PATCH, desk_of
 from reviewgauge.annotation.growing.fates import Decision, Fate, fates, judge_pool
 from reviewgauge.annotation.growing.grow import Growth, grow
 from reviewgauge.annotation.growing.pool import pool
+from reviewgauge.annotation.growing.unmatched import read_unmatched
 from reviewgauge.annotation.items import Item
 from reviewgauge.annotation.label_import import import_labels
 from reviewgauge.annotation.labels import labels_csv, labels_of
@@ -31,6 +32,7 @@ from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Subject, SubjectKind
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span
+from reviewgauge.core.reports.annotation import PoolResult
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.engine.review import import_reviews
 from reviewgauge.engine.run.folder import RunFolder
@@ -65,6 +67,12 @@ def run_of(folder: Path, system: str, said: Mapping[str, Sequence[Comment]], dat
     return folder
 
 
+def pool_runs(where: str | Path, runs: Sequence[Path], **options: Any) -> PoolResult:
+    unmatched = read_unmatched(runs)
+    with Database.open(where, create=True) as database:
+        return pool(database, unmatched, **options)
+
+
 def judge(database: Database, answers: Answers, *names: str) -> None:
     for name in names:
         desk = desk_of(database, find_project(database), name)
@@ -89,7 +97,7 @@ def says(correct: str, same: str = "") -> Answers:
 def test_accepted_findings_become_references_and_rejected_ones_known_wrong(where: str, tmp_path: Path) -> None:
     a = run_of(tmp_path / "a", "ann", {"shop#1": [comment(1, EMPTY)], "shop#2": [comment(1, EMPTY)]})
     b = run_of(tmp_path / "b", "bob", {"shop#1": [comment(7, EMPTY)], "shop#3": [comment(1, "The name is ugly.")]})
-    made = pool(where, [a, b], raters=2)
+    made = pool_runs(where, [a, b], raters=2)
     assert (made.counts, made.distinct, made.items) == ({"unmatched": 4}, 3, 3)
     with Database.open(where) as database:
         judge(database, lambda work: says("no" if work.item.subject.case == "shop#3" else "yes")(work), "A", "B")
@@ -115,7 +123,7 @@ def test_old_and_new_scores_stand_side_by_side(tmp_path: Path) -> None:
     b = run_of(tmp_path / "b", "bob", {"shop#1": [comment(1, EMPTY + " So refuse it.")]})
     c = run_of(tmp_path / "c", "cat", {"shop#1": [comment(1, "Where is the licence header of this file?")]})
     database = tmp_path / "gold.db"
-    pool(database, [a, b], raters=1)
+    pool_runs(database, [a, b], raters=1)
     with Database.open(database) as opened:
         judge(opened, lambda work: says("no" if work.item.subject.case == "shop#3" else "yes")(work), "A")
         done = grow(opened, find_project(opened), cases(), out=tmp_path / "v2", name="shop")
@@ -138,10 +146,10 @@ def test_a_run_on_other_content_is_refused(tmp_path: Path) -> None:
     said = {"shop#1": [comment(1, EMPTY)]}
     a, b = run_of(tmp_path / "a", "ann", said), run_of(tmp_path / "b", "bob", said, cases("Another change"))
     with pytest.raises(UserError, match="shop#1 is another change in this run"):
-        pool(tmp_path / "gold.db", [a, b])
-    pool(tmp_path / "gold.db", [a], raters=1)
+        pool_runs(tmp_path / "gold.db", [a, b])
+    pool_runs(tmp_path / "gold.db", [a], raters=1)
     with pytest.raises(UserError, match="shop#1 is another change in the project"):
-        pool(tmp_path / "gold.db", [b])
+        pool_runs(tmp_path / "gold.db", [b])
     with Database.open(tmp_path / "gold.db") as database:
         judge(database, says("yes"), "A")
         project = find_project(database)
@@ -163,14 +171,14 @@ def test_later_runs_add_what_is_new_and_may_say_what_was_pooled_before(where: st
     a = run_of(tmp_path / "a", "ann", {"shop#1": [comment(1, EMPTY), comment(2, first)]})
     more = [comment(1, EMPTY), comment(2, EMPTY + " Refuse it."), comment(3, other, line=3)]
     b = run_of(tmp_path / "b", "bob", {"shop#1": more})
-    assert pool(where, [a], raters=1).items == 2
+    assert pool_runs(where, [a], raters=1).items == 2
     with Database.open(where) as database:
         judge(database, says("yes"), "A")
-    again = pool(where, [a, b])
+    again = pool_runs(where, [a, b])
     assert (again.distinct, again.known, again.items) == (4, 2, 2)
-    assert pool(where, [b, a]).items == 0
+    assert pool_runs(where, [b, a]).items == 0
     with pytest.raises(UserError, match="made with another --raters"):
-        pool(where, [b], raters=3)
+        pool_runs(where, [b], raters=3)
     with Database.open(where) as database:
         project = find_project(database)
         assert status(database, project).items == 4 and len(status(database, project).batches) == 2
@@ -188,12 +196,12 @@ def test_later_runs_add_what_is_new_and_may_say_what_was_pooled_before(where: st
 def test_phrasings_that_say_something_else_are_judged_on_their_own(tmp_path: Path) -> None:
     said = [comment(n, f"{EMPTY} {n} carts were empty in the last {n} days.") for n in range(20)]
     run, database = run_of(tmp_path / "a", "ann", {"shop#1": said}), tmp_path / "gold.db"
-    assert pool(database, [run], raters=1).items == 3  # an item shows eight
+    assert pool_runs(database, [run], raters=1).items == 3  # an item shows eight
     with Database.open(database) as opened:
         judge(opened, says("yes", same="no"), "A")
         counted = Counter(one.fate for one in judge_pool(opened, find_project(opened)))
         assert counted == {Fate.ACCEPTED: 3, Fate.APART: 17}
-    assert pool(database, [run]).items == 17
+    assert pool_runs(database, [run]).items == 17
     with Database.open(database) as opened:
         judge(opened, says("no"), "B")
         done = grow(opened, find_project(opened), cases(), out=tmp_path / "v2", name="shop")
@@ -203,7 +211,7 @@ def test_phrasings_that_say_something_else_are_judged_on_their_own(tmp_path: Pat
 
 def test_what_raters_do_not_agree_on_is_left_out_until_an_expert_decides(tmp_path: Path) -> None:
     run, database = run_of(tmp_path / "a", "ann", {"shop#1": [comment(1, EMPTY)]}), tmp_path / "gold.db"
-    pool(database, [run], raters=2)
+    pool_runs(database, [run], raters=2)
     with Database.open(database) as opened:
         project = find_project(opened)
         for name, correct in (("A", "yes"), ("B", "no")):
@@ -234,8 +242,8 @@ def test_labels_of_a_pool_travel_and_hostile_words_stay_as_they_are(tmp_path: Pa
     ]
     run = run_of(tmp_path / "a", "an, n", {"shop#1": [comment(n, body) for n, body in enumerate(words)]})
     one, two, file = tmp_path / "1.db", tmp_path / "2.db", tmp_path / "labels.csv"
-    made = pool(one, [run], raters=1)
-    assert made.counts == {"unmatched": 3, "without words": 1} and pool(two, [run], raters=1).items == made.items
+    made = pool_runs(one, [run], raters=1)
+    assert made.counts == {"unmatched": 3, "without words": 1} and pool_runs(two, [run], raters=1).items == made.items
     with Database.open(one) as first, Database.open(two) as second:
         judge(first, says("yes"), "A")
         file.write_text(labels_csv(labels_of(first, find_project(first), None)), encoding="utf-8")

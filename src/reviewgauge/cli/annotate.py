@@ -38,14 +38,14 @@ def check_extra() -> None:
 
 
 @contextmanager
-def store(where: str) -> Iterator[Database]:
+def store(where: str, *, create: bool = False) -> Iterator[Database]:
     """The store of a verb. Raises MissingExtra, UserError."""
     check_extra()
     from sqlalchemy.exc import SQLAlchemyError
 
     from reviewgauge.annotation.store.database import Database, unavailable
 
-    with Database.open(where) as found:
+    with Database.open(where, create=create) as found:
         try:
             yield found
         except SQLAlchemyError as error:
@@ -184,15 +184,22 @@ def import_command(database: str, labels: str, project: str | None, as_json: boo
 @click.option("--batch", type=click.IntRange(min=1), help="Items of a batch. [default: as the schema says]")
 @seed_option
 @json_option
-def pool_command(database: str, runs: Sequence[str], as_json: bool, **options: Any) -> None:
+def pool_command(
+    database: str, runs: Sequence[str], metric: str | None, schema: str | None, as_json: bool, **options: Any
+) -> None:
     """Let people judge what scored RUNS say that matches no reference: each distinct comment once.
 
     A project that is there already gets what is new.
     """
     check_extra()
     from reviewgauge.annotation.growing.pool import pool
+    from reviewgauge.annotation.growing.unmatched import read_unmatched
+    from reviewgauge.annotation.schemas.schema import load_schema
 
-    made = pool(database, runs, **options)
+    questions = None if schema is None else load_schema(schema)
+    unmatched = read_unmatched(runs, metric)
+    with store(database, create=True) as opened:
+        made = pool(opened, unmatched, schema=questions, **options)
     emit(made, as_json, lambda: [*pool_lines(made), f"next: reviewgauge annotate serve {database}"])
 
 

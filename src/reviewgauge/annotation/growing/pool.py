@@ -5,14 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import sqlalchemy as sql
 
 from reviewgauge.annotation.code import texts_of
 from reviewgauge.annotation.growing.fates import CORRECT, NO, YES, Fate, judge_pool
-from reviewgauge.annotation.growing.unmatched import Unmatched, read_unmatched, with_sources
+from reviewgauge.annotation.growing.unmatched import Unmatched, with_sources
 from reviewgauge.annotation.items import Item, ProjectData, shown_change, shown_text
 from reviewgauge.annotation.schemas.schema import ITEM, Parts, Schema, load_schema
 from reviewgauge.annotation.store.database import Database
@@ -44,74 +43,67 @@ class Finding(NamedTuple):
 
 
 def pool(
-    database: str | Path,
-    runs: Sequence[str | Path],
+    database: Database,
+    unmatched: Unmatched,
     *,
-    metric: str | None = None,
     project: str = "main",
-    schema: str | Path | None = None,
+    schema: Schema | None = None,
     raters: int | None = None,
     batch: int | None = None,
     seed: int = 0,
 ) -> PoolResult:
-    """Make a project of what these runs say that matches no reference; an existing one gets what is new.
+    """Make a project of what runs say that matches no reference; an existing one gets what is new.
 
-    The runs were scored with one metric that matches comments. Comments on one hunk that say the same, by the offline
-    judge, become one item. Raises UserError.
+    Comments on one hunk that say the same, by the offline judge, become one item. Raises UserError.
     """
-    unmatched = read_unmatched(runs, metric)
-    with Database.open(database, create=True) as opened:
-        found = _project(opened, project, schema, raters=raters, batch=batch)
-        with opened.reading() as connection:
-            before = read_pool(connection, found.id)
-            check_changes(connection, found.id, unmatched.cases)
-        said_again = {
-            n: with_sources(one, unmatched.comments[n].sources) for n, one in before.items() if n in unmatched.comments
-        }
-        apart = [one.pooled.name for one in judge_pool(opened, found) if one.fate is Fate.APART]
-        new = [*_findings(unmatched, before), *(Finding([{**before, **said_again}[name]], []) for name in apart)]
-        random.Random(seed).shuffle(new)  # what one system says does not come in a row
-        items = [_item(unmatched.cases.get(one.comments[0].case), one, found.schema_) for one in new]
-        shown = {
-            name: shown_change(case.change)
-            for name in {i.subject.case for i in items}
-            if (case := unmatched.cases.get(name))
-        }
-        texts = texts_of({name: unmatched.cases[name].change for name in shown})
-        with opened.writing() as connection:
-            connection.execute(sql.select(projects.c.id).where(projects.c.id == found.id).with_for_update())
-            if read_pool(connection, found.id) != before:
-                raise UserError("somebody else is pooling into this project", remedy="run the command again")
-            for one in said_again.values():
-                write_pool(connection, found.id, one)
-            ids = add_items(connection, found, ProjectData(changes=shown, items=tuple(items), texts=texts))
-            for item, finding in zip(ids, new, strict=True):
-                for part, comment in enumerate(finding.comments, ITEM):
-                    write_pool(connection, found.id, comment.model_copy(update={"item": item, "part": part}))
-            opened.log(connection, None, "pool", runs=[Path(run).name for run in runs], items=len(items))
+    found = _project(database, project, schema, unmatched, raters=raters, batch=batch)
+    with database.reading() as connection:
+        before = read_pool(connection, found.id)
+        check_changes(connection, found.id, unmatched.cases)
+    again = {n: with_sources(before[n], one.sources) for n, one in unmatched.comments.items() if n in before}
+    apart = [one.pooled.name for one in judge_pool(database, found) if one.fate is Fate.APART]
+    new = [*_findings(unmatched, before), *(Finding([{**before, **again}[name]], []) for name in apart)]
+    random.Random(seed).shuffle(new)  # what one system says does not come in a row
+    items = [_item(unmatched.cases.get(one.comments[0].case), one, found.schema_) for one in new]
+    cases = {item.subject.case: unmatched.cases.get(item.subject.case) for item in items}
+    shown = {name: shown_change(case.change) for name, case in cases.items() if case is not None}
+    texts = texts_of({name: case.change for name, case in cases.items() if case is not None})
+    with database.writing() as connection:
+        connection.execute(sql.select(projects.c.id).where(projects.c.id == found.id).with_for_update())
+        if read_pool(connection, found.id) != before:
+            raise UserError("somebody else is pooling into this project", remedy="run the command again")
+        for one in again.values():
+            write_pool(connection, found.id, one)
+        ids = add_items(connection, found, ProjectData(changes=shown, items=tuple(items), texts=texts))
+        for item, finding in zip(ids, new, strict=True):
+            for part, comment in enumerate(finding.comments, ITEM):
+                write_pool(connection, found.id, comment.model_copy(update={"item": item, "part": part}))
+        database.log(connection, None, "pool", runs=unmatched.runs, items=len(items))
     return PoolResult(
         counts=dict(sorted(unmatched.counts.items())),
         distinct=len(unmatched.comments),
-        known=len(said_again),
+        known=len(again),
         items=len(items),
         raters=found.raters,
     )
 
 
 def _project(
-    database: Database, name: str, schema: str | Path | None, *, raters: int | None, batch: int | None
+    database: Database, name: str, schema: Schema | None, unmatched: Unmatched, *, raters: int | None, batch: int | None
 ) -> Project:
     """The project of this name, made where there is none. Raises UserError where it is about something else."""
     with database.reading() as connection:
         known = connection.execute(sql.select(projects.c.id).where(projects.c.name == name)).first()
     if known is None:
-        wanted = load_schema(schema or SCHEMA)
+        if not unmatched.comments:
+            raise UserError("there is nothing to judge: these runs say nothing that is unmatched", remedy="name others")
+        wanted = schema or load_schema(SCHEMA)
         _check_schema(wanted)
         wanted = wanted if batch is None else wanted.model_copy(update={"batch": batch})
         return create_project(database, name, wanted, ProjectData(changes={}, items=()), raters=raters)
     found = find_project(database, name)
     _check_schema(found.schema_)
-    other = {"--schema": schema and load_schema(schema).digest() != found.schema_.digest()}
+    other = {"--schema": schema is not None and schema.digest() != found.schema_.digest()}
     other |= {"--raters": raters not in (None, found.raters), "--batch": batch not in (None, found.schema_.batch)}
     if different := [option for option, differs in other.items() if differs]:
         raise UserError(

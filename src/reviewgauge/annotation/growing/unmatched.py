@@ -27,6 +27,7 @@ class Unmatched:
     comments: dict[str, Pooled] = field(default_factory=dict)
     near: dict[str, dict[str, None]] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
+    runs: list[str] = field(default_factory=list)
 
     def add(self, case: Case, score: Score, review: Review) -> None:
         """What a review says that matched nothing. Raises UserError where the case was another change before."""
@@ -67,6 +68,7 @@ def read_unmatched(paths: Sequence[str | Path], metric: str | None = None) -> Un
     found = Unmatched()
     for path in paths:
         run = _matched(path, metric)
+        found.runs.append(Path(path).name)
         cases = {case.id: case for case in run.cases}
         reviews = {(one.case, one.system, one.attempt): one.review for one in run.outcomes}
         for score in run.scores:
