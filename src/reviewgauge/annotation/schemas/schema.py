@@ -23,6 +23,8 @@ Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 LONGEST_SCALE = 20  # steps; a scale is a row of buttons
 LONGEST_TEXT = 20_000  # characters of one answer
 MOST_ADDED = 50  # lines of a list
+# What a reader of tables takes for a missing value, or for a number of its own.
+_NO_TABLE = re.compile(r"[-+0-9.,/% ]+e?[-+0-9]*|nan|na|n/a|null|inf|infinity")
 ITEM = -1  # the place of an answer about the item itself, not about one of its parts
 
 
@@ -90,6 +92,10 @@ class Question(Record):
                 raise ValueError("an option's value must not hold a comma")
             if len({value.casefold() for value in values}) < len(values):
                 raise ValueError("two options differ only in capitals")
+            if odd := [value for value in values if _NO_TABLE.fullmatch(value.casefold()) and not _is_number(value)]:
+                raise ValueError(
+                    f"tables of labels cannot hold the option {odd[0]!r}: use a word, or a number such as 0.5"
+                )
             if len({_is_number(value) for value in values}) > 1:
                 raise ValueError("some options are numbers and some are words")
         elif self.options:
@@ -124,8 +130,8 @@ class Question(Record):
 
 
 def _is_number(value: str) -> bool:
-    """Whether a table's reader takes the value for a number."""
-    return re.fullmatch(r"[+-]?[0-9.]+", value) is not None
+    """Whether a value is a number in the one way in which it comes back from a table of labels."""
+    return re.fullmatch(r"-?(0|[1-9]\d{0,9})(\.\d{0,9}[1-9])?", value) is not None
 
 
 class Between(Record):
