@@ -24,7 +24,7 @@ LONGEST_SCALE = 20  # steps; a scale is a row of buttons
 LONGEST_TEXT = 20_000  # characters of one answer
 MOST_ADDED = 50  # lines of a list
 # What a reader of tables takes for a missing value, or for a number of its own.
-_NO_TABLE = re.compile(r"[-+0-9.,/% ]+e?[-+0-9]*|nan|na|n/a|null|inf|infinity")
+_NO_TABLE = re.compile(r"[-+0-9.,/% ]++(e[-+0-9]*+)?|nan|na|n/a|null|inf|infinity")
 ITEM = -1  # the place of an answer about the item itself, not about one of its parts
 
 
@@ -92,10 +92,8 @@ class Question(Record):
                 raise ValueError("an option's value must not hold a comma")
             if len({value.casefold() for value in values}) < len(values):
                 raise ValueError("two options differ only in capitals")
-            if odd := [value for value in values if _NO_TABLE.fullmatch(value.casefold()) and not _is_number(value)]:
-                raise ValueError(
-                    f"tables of labels cannot hold the option {odd[0]!r}: use a word, or a number such as 0.5"
-                )
+            if odd := [one for one in values if _NO_TABLE.fullmatch(one.casefold()) and not _is_number(one)]:
+                raise ValueError(f"a table cannot hold the option {odd[0]!r}: use a word, or a number such as 0.5")
             if len({_is_number(value) for value in values}) > 1:
                 raise ValueError("some options are numbers and some are words")
         elif self.options:
