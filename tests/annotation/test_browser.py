@@ -10,10 +10,13 @@ from typing import Any
 import pytest
 
 from annotation_client import PASSWORD, served
-from annotation_toys import small_project
+from annotation_toys import desk_of, judge_all, small_project
+from reviewgauge.annotation.items import make_items
+from reviewgauge.annotation.schemas.schema import load_schema
 from reviewgauge.annotation.store.accounts import Role, invite
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.projects import status
+from reviewgauge.annotation.store.projects import create_project, status
+from reviewgauge.datasets.sample import Sample
 
 
 @pytest.fixture
@@ -84,3 +87,72 @@ def test_a_judge_works_by_keys_alone(browser: Any, store: Database) -> None:
         assert complaints == []
         page.close()
         owner.close()
+
+
+def test_a_change_is_read_with_the_code_around_it_and_found_again_where_one_was(browser: Any, store: Database) -> None:
+    cases = [case for case in Sample().cases() if case.change.title.startswith("Lockers can be edited")]
+    project = create_project(store, "sample", load_schema("points"), make_items(load_schema("points"), cases), raters=1)
+    with served(store, project) as (origin, _):
+        page = browser.new_context(viewport={"width": 820, "height": 1180}, has_touch=True).new_page()
+        page.set_default_timeout(15_000)
+        complaints = watched(page)
+        join(page, store, origin, "Ann")
+        page.click("text=Judge the next item")
+        page.wait_for_selector(".question.now")
+        first = page.locator(".file").first
+        rows = first.locator("td.line").count()
+        first.locator(".more button").first.tap()
+        first.locator(f"td.line >> nth={rows + 5}").wait_for()
+        assert first.locator("td.number >> nth=1").inner_text() == "1"
+        page.keyboard.press("v")
+        page.wait_for_selector("table.code.two")
+        page.wait_for_selector(".question.now")
+        page.keyboard.press(".")
+        page.wait_for_selector(".note.found")
+        page.keyboard.press("y")
+        page.fill("textarea[name=reason]", "Half of a thought")
+        seen = page.evaluate("changeView.place()")
+        page.goto(origin)
+        page.goto(f"{origin}/next")
+        page.wait_for_selector(".question.now")
+        again = page.evaluate("changeView.place()")
+        assert again["file"] == seen["file"]
+        assert abs(int(again["line"][1]) - int(seen["line"][1])) <= 1  # half a pixel may hide a line
+        assert page.input_value("textarea[name=reason]") == "Half of a thought"
+        assert page.locator("input:checked").count() == 1
+        page.tap("#fold")
+        page.wait_for_selector(".panel.folded")
+        page.keyboard.press("?")
+        page.wait_for_selector("dialog[open]")
+        page.keyboard.press("Escape")
+        page.keyboard.press("f")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#files:not([open])", state="attached")
+        assert page.locator("#file-2").bounding_box()["y"] < 200
+        assert complaints == []
+        page.context.close()
+
+
+def test_what_was_judged_can_be_corrected_until_the_round_ends(browser: Any, store: Database) -> None:
+    project = small_project(store, "grade", count=1, raters=2)
+    with served(store, project) as (origin, _):
+        page = browser.new_context().new_page()
+        page.set_default_timeout(15_000)
+        join(page, store, origin, "Ann")
+        for answer in ("2", "5"):
+            page.goto(f"{origin}/")
+            page.click("text=Judge the next item" if answer == "2" else "td a")
+            page.wait_for_selector(".question.now")
+            page.keyboard.press(answer)
+            page.keyboard.press("Enter")
+            page.wait_for_selector("text=Saved.")
+            assert "can be corrected" in page.inner_text(".state")
+        assert "5" in page.inner_text("td .answer")
+        judge_all(desk_of(store, project, "Bob"), choice=4)
+        page.reload()
+        page.click("td a")
+        page.wait_for_selector("text=This round is over")
+        assert not page.locator("#judgement button").count()
+        assert page.locator("input:checked").is_disabled()
+        page.context.close()

@@ -132,7 +132,7 @@ class Desk:
         in_order = self._open_to_me().order_by(later_first, batches.c.number, items.c.number, slots.c.place)
         return connection.execute(in_order.limit(_CANDIDATES)).scalars().all()
 
-    def _open_to_me(self, *, held_too: bool = False) -> sql.Select[tuple[int]]:
+    def _open_to_me(self, *, held_too: bool = False) -> sql.Select[Any]:
         """The slots that this rater may take; with `held_too` also those that others hold now."""
         now = self.database.clock()
         mine = slots.alias()

@@ -47,7 +47,7 @@ class Done(Record):
 
 
 def progress(
-    connection: sql.Connection, rater: Account, project: int, open_: sql.Select[tuple[int]], for_all: sql.Select[Any]
+    connection: sql.Connection, rater: Account, project: int, open_: sql.Select[Any], for_all: sql.Select[Any]
 ) -> list[Progress]:
     """The batches in which there is work of this rater.
 
@@ -70,8 +70,8 @@ def conflicts(
     connection: sql.Connection,
     rater: Account,
     project: Project,
-    free: sql.Select[tuple[int]],
-    open_: sql.Select[tuple[int]],
+    free: sql.Select[Any],
+    open_: sql.Select[Any],
 ) -> list[Conflict]:
     """The conflicts that this rater has, may take (`free`), or might if somebody gives them back (`open_`)."""
     held = _of_rater(rater, project.id).where(slots.c.done.is_(sql.false()), items.c.round == slots.c.round)
@@ -106,6 +106,6 @@ def history(connection: sql.Connection, rater: Account, project: int) -> list[Do
     return found
 
 
-def _of_rater(rater: Account, project: int) -> sql.Select[tuple[int]]:
+def _of_rater(rater: Account, project: int) -> sql.Select[Any]:
     query = sql.select(slots.c.id).join(items, items.c.id == slots.c.item).join(batches, batches.c.id == items.c.batch)
     return query.where(slots.c.holder == rater.id, items.c.project == project)
