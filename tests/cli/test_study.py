@@ -55,6 +55,8 @@ def test_a_failed_cell_is_exit_code_1_and_a_mistake_2(here: Path, capsys: pytest
     assert main(["study", "s.toml", "-o", "out", "--from", "other=x"]) == 2
     assert "there is no benchmark 'other' (there is: small)" in capsys.readouterr().err
     assert main(["study", "s.toml", "-o", "bench.jsonl/x"]) == 2
+    assert main(["study", "s.toml", "-o", "new", "--workers", "many"]) == 2 and not (here / "new").exists()
+    assert "workers=many is neither a number of threads nor ray" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,10 @@ def test_changes_that_are_nearly_the_same_lie_in_one_part() -> None:
     assert few.by == "case" and len({name for name, own in few.parts.items() for c in own if c.id < "a/4"}) == 1
 
 
-@pytest.mark.parametrize(("count", "shares", "words"), [(5, SHARES, "too few"), (9, (0.5, 0.5, 0.0), "three positive")])
+@pytest.mark.parametrize(
+    ("count", "shares", "words"),
+    [(5, SHARES, "too few"), (9, (0.5, 0.5, 0.0), "three positive"), (9, (float("nan"),) * 3, "three positive")],
+)
 def test_what_cannot_be_split(count: int, shares: tuple[float, ...], words: str) -> None:
     with pytest.raises(UserError, match=words):
         split_cases(_cases({f"r{n}": 1 for n in range(count)}), shares, 0)

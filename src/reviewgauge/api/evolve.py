@@ -33,7 +33,7 @@ from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.journal import CallLog
 from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, spending
-from reviewgauge.engine.run.workers import Workers
+from reviewgauge.engine.run.workers import Workers, check_workers
 from reviewgauge.evolution.candidates import CONTEXT, Candidate, Species, diff_of, digest_of
 from reviewgauge.evolution.evaluation import Evaluator, Setting, Stopped
 from reviewgauge.evolution.folder import HELD, RESULT, RUNS, Recorder, opened, settle
@@ -85,6 +85,7 @@ def evolve(
     """
     check_settings(resamples)
     models, stop = models or ModelOptions(), stop or Interruption()
+    check_workers(workers, connect=False)
     if models.dry_run:
         raise UserError("evolve has no --dry-run: it asks for what the answers call for", remedy="give a --budget")
     if optimizer not in OPTIMIZERS:

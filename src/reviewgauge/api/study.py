@@ -35,7 +35,7 @@ from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.journal import Lock
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
-from reviewgauge.engine.run.workers import Workers
+from reviewgauge.engine.run.workers import Workers, check_workers
 from reviewgauge.engine.study.grid import check_extension
 from reviewgauge.views.study.files import TABLES, written
 
@@ -103,6 +103,7 @@ def study(
     """
     check_settings(OF_TABLES if resamples is None else resamples)
     models, stop = models or ModelOptions(), stop or Interruption()
+    check_workers(workers, connect=False)
     source, folder = find_study(file), Path(out)
     described = read_study(source.raw, source.name, on)
     _check_folder(folder, source, on, described)
@@ -121,6 +122,7 @@ def study(
         ended = partial(StudyResult, out=str(folder), estimate=expected)
         if models.dry_run or stop.is_set():
             return ended(stopped=stop.why)
+        check_workers(workers)
         write_whole(folder / COPY, (b"# --on %s\n" % on.encode() if on else b"") + source.raw)
         work = StudyWork(folder, described.attempts, models, workers, retry_failed, stop, progress)
         return _run(described, plans, work, ended, on, (resamples, seed))

@@ -45,7 +45,7 @@ def split_cases(
     `copies` says by a number for each case which changes are nearly the same: they lie in one part, and so do their
     repositories. Raises UserError for too few cases, for a part that stays empty, and for shares that are none.
     """
-    if len(shares) != len(PARTS) or min(shares) <= 0 or abs(sum(shares) - 1) > 1e-6:
+    if len(shares) != len(PARTS) or min(shares) <= 0 or not abs(sum(shares) - 1) <= 1e-6:
         raise UserError("the shares are three positive numbers that add up to 1", remedy="--shares 0.5,0.25,0.25")
     if len(cases) < FEWEST:
         raise UserError(f"{len(cases)} cases are too few to split into three parts", remedy=f"at least {FEWEST}")
@@ -59,7 +59,7 @@ def split_cases(
         of_kin = _with_reserve(sizes, members, wanted, seed, reserve) if reserve else share_out(sizes, wanted, seed)
         part_of = {case.id: of_kin[kin[case.change.repo]] for case in cases}
     elif reserve:
-        raise UserError(f"{len(sizes)} repositories are too few to reserve some", remedy="leave --reserve out")
+        raise UserError(f"there are too few repositories to reserve some: {len(sizes)}", remedy="leave --reserve out")
     else:
         first: dict[int, str] = {}
         named = {case.id: first.setdefault(copy, case.id) for case, copy in zip(cases, copies, strict=True)}

@@ -44,6 +44,10 @@ class RayCluster(Executor):
 
     address: str = ""
 
+    def connect(self) -> None:
+        """Raises MissingExtra, and UserError where the cluster does not answer."""
+        _connected(self.address)
+
     @property
     @override
     def workers(self) -> int:

@@ -21,6 +21,17 @@ def checked_workers(workers: Workers) -> Workers:
     return int(word)
 
 
+def check_workers(workers: Workers, *, connect: bool = True) -> None:
+    """Raise UserError, before anything is paid for, where they are no workers or their cluster cannot be reached."""
+    word = checked_workers(workers)
+    if isinstance(word, str) and connect:
+        _cluster(word).connect()
+
+
+def _cluster(word: str) -> RayCluster:
+    return RayCluster(word.removeprefix(RAY).removeprefix(":"))
+
+
 def executor_for(plugin: Plugin, workers: Workers, in_flight: int, otherwise: int) -> Executor:
     """`workers` threads; by default as many as calls may be in flight where `plugin` asks a model, else `otherwise`.
 
@@ -29,7 +40,7 @@ def executor_for(plugin: Plugin, workers: Workers, in_flight: int, otherwise: in
     workers = checked_workers(workers)
     if isinstance(workers, str):
         if not plugin.models:
-            return RayCluster(workers.removeprefix(RAY).removeprefix(":"))
+            return _cluster(workers)
         workers = None
     count = workers or (in_flight if plugin.models else otherwise)
     return Threads(count) if count > 1 or plugin.models else Serial()
