@@ -174,6 +174,7 @@ def test_later_runs_add_what_is_new_and_may_say_what_was_pooled_before(where: st
     assert pool_runs(where, [a], raters=1).items == 2
     with Database.open(where) as database:
         judge(database, says("yes"), "A")
+        assert grow(database, find_project(database), cases(), out=tmp_path / "v2", name="shop").references == 2
     again = pool_runs(where, [a, b])
     assert (again.distinct, again.known, again.items) == (4, 2, 2)
     assert pool_runs(where, [b, a]).items == 0
@@ -185,12 +186,21 @@ def test_later_runs_add_what_is_new_and_may_say_what_was_pooled_before(where: st
         opened = {one.pooled.comment.body: one.fate for one in judge_pool(database, project)}
         assert opened == {EMPTY: Fate.ACCEPTED, first: Fate.ACCEPTED, more[1].body: Fate.OPEN, other: Fate.OPEN}
         judge(database, says("yes"), "B")
-        done = grow(database, project, cases(), out=tmp_path / "v2", name="shop")
-        assert (done.references, done.phrasings) == (3, 1)
-        said_by = {
-            one.body: one.extra["said_by"] for one in next(Jsonl(path=str(tmp_path / "v2")).cases()).references[1:]
-        }
-        assert said_by == {EMPTY: ["ann", "bob"], first: ["ann"], more[1].body: ["bob"], other: ["bob"]}
+        second = list(Jsonl(path=str(tmp_path / "v2")).cases())
+        done = grow(database, project, second, out=tmp_path / "v3", name="v2", before=tmp_path / "v2")
+        assert (done.version, done.references, done.phrasings) == (3, 1, 1)
+        grown = next(Jsonl(path=str(tmp_path / "v3")).cases()).references[1:]
+        assert {one.body: one.extra["version"] for one in grown} == {EMPTY: 2, first: 2, more[1].body: 3, other: 3}
+        said_by = {one.body: one.extra["said_by"] for one in grown}
+        assert said_by[first] == ["ann"] and said_by[other] == said_by[more[1].body] == ["bob"]
+        fresh = grow(database, project, cases(), out=tmp_path / "all", name="shop")
+        assert (fresh.version, fresh.references, fresh.phrasings) == (2, 3, 1)
+    versions = json.loads((tmp_path / "v3" / "card.json").read_bytes())["sections"][-1]["rows"]
+    assert [(row[0], row[4]) for row in versions] == [(1, 2), (2, 4), (3, 6)]
+    (tmp_path / "v2" / "cases.jsonl").write_bytes((tmp_path / "v3" / "cases.jsonl").read_bytes())
+    with Database.open(where) as database, pytest.raises(UserError, match="changed since its card was written"):
+        third = list(Jsonl(path=str(tmp_path / "v2")).cases())
+        grow(database, find_project(database), third, out=tmp_path / "v4", name="v2", before=tmp_path / "v2")
 
 
 def test_phrasings_that_say_something_else_are_judged_on_their_own(tmp_path: Path) -> None:

@@ -192,11 +192,13 @@ def pool_command(
     A project that is there already gets what is new.
     """
     check_extra()
-    from reviewgauge.annotation.growing.pool import pool
+    from reviewgauge.annotation.growing.pool import check_schema, pool
     from reviewgauge.annotation.growing.unmatched import read_unmatched
     from reviewgauge.annotation.schemas.schema import load_schema
 
     questions = None if schema is None else load_schema(schema)
+    if questions is not None:
+        check_schema(questions)  # before a store is made
     unmatched = read_unmatched(runs, metric)
     with store(database, create=True) as opened:
         made = pool(opened, unmatched, schema=questions, **options)

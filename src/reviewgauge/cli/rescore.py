@@ -41,4 +41,4 @@ def _shown(result: RescoreResult) -> list[object]:
     parts: list[object] = [versions(table) for table in result.tables]
     parts += [score_line(totals, result.spending.estimated) for totals in result.totals]
     parts += [result.spending.sentence] if result.spending.sentence else []
-    return [*parts, f"next: reviewgauge report {result.run} -o report.html"]
+    return [*parts, *([f"next: reviewgauge report {result.run} -o report.html"] if result.tables else [])]

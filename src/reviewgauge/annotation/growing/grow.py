@@ -102,6 +102,8 @@ def grow(
     if (folder / CASES).exists():
         raise UserError(f"{out} holds a benchmark", remedy="a version does not change: name a new folder")
     judged, by_id = judge_pool(database, project), {case.id: case for case in cases}
+    if not judged:
+        raise UserError(f"nothing was pooled into the project {project.name!r}", remedy="reviewgauge annotate pool")
     with database.reading() as connection:
         check_changes(connection, project.id, by_id)
     if missing := sorted({one.pooled.case for one in judged} - by_id.keys()):

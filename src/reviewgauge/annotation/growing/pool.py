@@ -98,11 +98,11 @@ def _project(
         if not unmatched.comments:
             raise UserError("there is nothing to judge: these runs say nothing that is unmatched", remedy="name others")
         wanted = schema or load_schema(SCHEMA)
-        _check_schema(wanted)
+        check_schema(wanted)
         wanted = wanted if batch is None else wanted.model_copy(update={"batch": batch})
         return create_project(database, name, wanted, ProjectData(changes={}, items=()), raters=raters)
     found = find_project(database, name)
-    _check_schema(found.schema_)
+    check_schema(found.schema_)
     other = {"--schema": schema is not None and schema.digest() != found.schema_.digest()}
     other |= {"--raters": raters not in (None, found.raters), "--batch": batch not in (None, found.schema_.batch)}
     if different := [option for option, differs in other.items() if differs]:
@@ -113,7 +113,8 @@ def _project(
     return found
 
 
-def _check_schema(schema: Schema) -> None:
+def check_schema(schema: Schema) -> None:
+    """Raise UserError for questions that do not tell a right comment from a wrong one."""
     question = schema.question(CORRECT)
     options = {option.value for option in question.options} if question is not None else set()
     if schema.unit is not SubjectKind.COMMENT or not {YES, NO} <= options:
