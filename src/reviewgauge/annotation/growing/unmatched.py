@@ -31,9 +31,6 @@ class Unmatched:
 
     def add(self, case: Case, score: Score, review: Review) -> None:
         """What a review says that matched nothing. Raises UserError where the case was another change before."""
-        known = self.cases.setdefault(case.id, case)
-        if known is not case and not same_change(known.change, case.change):
-            raise UserError(f"{case.id} is another change in this run", remedy="pool runs on the same changes")
         states = _states(case, score)
         for comment in review.comments:
             state = states.get(comment.id, CommentState.FALSE)
@@ -44,6 +41,9 @@ class Unmatched:
                 self._keep(case, comment, score)
 
     def _keep(self, case: Case, comment: Comment, score: Score) -> None:
+        known = self.cases.setdefault(case.id, case)
+        if known is not case and not same_change(known.change, case.change):
+            raise UserError(f"{case.id} is another change in this run", remedy="pool runs on the same changes")
         name = pooled_name(case.id, comment)
         self.near.setdefault(name, {}).update(dict.fromkeys(_near(case, comment, score.matching)))
         source = Source(system=score.system, attempt=score.attempt, comment=comment.id)
@@ -69,10 +69,11 @@ def read_unmatched(paths: Sequence[str | Path], metric: str | None = None) -> Un
     for path in paths:
         run = _matched(path, metric)
         found.runs.append(Path(path).name)
-        cases = {case.id: case for case in run.cases}
-        reviews = {(one.case, one.system, one.attempt): one.review for one in run.outcomes}
-        for score in run.scores:
-            review, case = reviews[score.case, score.system, score.attempt], cases[score.case]
+        case_at = {case.id: at for at, case in enumerate(run.cases)}
+        review_at = {(one.case, one.system, one.attempt): at for at, one in enumerate(run.outcomes)}
+        for score in run.scores:  # cases and reviews stay on the disk, but for those that are pooled
+            review = run.outcomes[review_at[score.case, score.system, score.attempt]].review
+            case = run.cases[case_at[score.case]]
             if review is not None and (score.matching is not None or _has_no_references(case, score)):
                 try:
                     found.add(case, score, review)
