@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -183,7 +184,7 @@ def _find_missing(run: RunFolder, scorer: _Scorer, retry_failed: bool, only: Sel
     only.check(scorer.cases)
     outcomes = run.outcomes()
     there = {
-        (s.case, s.system, s.attempt): _Known.from_score(s)
+        (sys.intern(s.case), sys.intern(s.system), s.attempt): _Known.from_score(s)
         for s in run.scores(scorer.signature)
         if dict(s.pins) == scorer.pins
     }

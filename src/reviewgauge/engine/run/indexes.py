@@ -65,7 +65,7 @@ def stored_cases(path: Path, benchmark: str) -> StoredCases:
     def read(stream: BinaryIO) -> Iterator[Case]:
         for number, start, line in placed_lines(stream, str(path)):
             case = parse_record(Case, line, str(path), number)
-            at[case.id] = places.add(start, len(line))
+            at[sys.intern(case.id)] = places.add(start, len(line))
             yield case
 
     try:
@@ -92,7 +92,7 @@ def stored_outcomes(journal: Journal[Outcome], known: Container[str], cases: str
         with _indexed(journal.path) as (stream, kept):
             for number, start, size, outcome in journal.read_from(stream):
                 _check_outcome(outcome, known, path, number, cases)
-                key = (outcome.case, sys.intern(outcome.system), outcome.attempt)
+                key = (sys.intern(outcome.case), sys.intern(outcome.system), outcome.attempt)
                 at = found.get(key)
                 if at is None:
                     found[key] = places.add(start, size)
@@ -124,7 +124,7 @@ def stored_scores(journal: Journal[Score], known: Container[str], cases: str, me
                     raise BadInput(path, f"case {score.case!r} is not in {cases}", record=number, field="case")
                 if metric is not None and score.metric != metric:
                     continue
-                key = (score.case, sys.intern(score.system), score.attempt, sys.intern(score.metric))
+                key = (sys.intern(score.case), sys.intern(score.system), score.attempt, sys.intern(score.metric))
                 if (at := found.get(key)) is None:
                     found[key] = places.add(start, size)
                 else:
@@ -142,7 +142,7 @@ def stored_labels(journal: Journal[Label]) -> StoredLabels:
         with _indexed(journal.path) as (stream, kept):
             for _, start, size, label in journal.read_from(stream):
                 at = places.add(start, size)
-                on.setdefault(label.subject.case, array("L")).append(at)
+                on.setdefault(sys.intern(label.subject.case), array("L")).append(at)
     except FileNotFoundError:
         return StoredLabels([], {})
     return StoredLabels(StoredRecords(kept, str(journal.path), Label, places), on)

@@ -184,7 +184,7 @@ class _Measured:
 
 def _digests(run: RunFolder) -> dict[tuple[str, str, int], str]:
     """The digest of each outcome of a run."""
-    return {(o.case, sys.intern(o.system), o.attempt): o.digest for o in run.outcomes()}
+    return {(sys.intern(o.case), sys.intern(o.system), o.attempt): o.digest for o in run.outcomes()}
 
 
 def _check_scores(run: RunFolder, digests: Mapping[tuple[str, str, int], str]) -> dict[str, _Measured]:
