@@ -55,7 +55,8 @@ class FromGit(Stage):
     was unfinished work, and nobody had a chance to review it. Nor does one of more than
     `max_fix_files` files of product code or `max_fix_lines` blamed lines, or that touches more than `max_places` places
     of a change, says too little about each line. `strict` leaves out fixes that do most of their work elsewhere than in
-    the change's lines. A clean change is one that no fix blames and of which no line was rewritten: by no change within
+    the change's lines, `certainty` those labels that hold with a lower probability; 0 keeps all.
+    A clean change is one that no fix blames and of which no line was rewritten: by no change within
     a week, and by none within `max_fix_files` and `max_fix_lines` later on. Changes of more than `max_lines` lines or
     `max_files` files are not cases. `limit` keeps the newest changes only (0: all). `name` is what the repository is
     called in the benchmark; by default its folder.
@@ -71,8 +72,9 @@ class FromGit(Stage):
     min_days: float = 1.0
     max_fix_files: int = 3
     max_fix_lines: int = 30
-    max_places: int = 4
+    max_places: int = 6
     strict: bool = True
+    certainty: float = 0.8
     max_lines: int = 3000
     max_files: int = 100
     limit: int = 0
@@ -82,6 +84,8 @@ class FromGit(Stage):
         """Check the parameters."""
         if self.horizon < 1:
             raise ValueError("horizon must be 1 day or more")
+        if not 0 <= self.certainty < 1:
+            raise ValueError("certainty is a probability: 0 or more, and less than 1")
         if self.variant not in ("basic", "ag", "ma"):
             raise ValueError(f"variant={self.variant!r} is not a variant of SZZ: choose basic, ag or ma")
         for what, word in (("since", self.since), ("until", self.until)):
@@ -122,7 +126,7 @@ class FromGit(Stage):
                     context.progress("reading changes", len(store))
             tracer = self._tracer(repository, context, store)
             traced = tracer.trace_all(fixes)
-            labeller = Labeller(memory, tracer, fixes, self.max_places, self.strict)
+            labeller = Labeller(memory, tracer, fixes, self.max_places, self.strict, self.certainty)
             maker = _CaseMaker(self, name, labeller, traced, until, counts, memory)
             for made in maker.cases():
                 yield Candidate(case=made) if isinstance(made, Case) else made
@@ -324,8 +328,9 @@ class _CaseMaker:
             return self._drop(change, "cannot be a record", str(error).split("\n")[0])
         if references:
             self.counts.labelled += 1
-            days = (one.extra.get("days") for one in references if one.same_as is None)
-            self.counts.days += [number for number in days if isinstance(number, float)]
+            for what, numbers in (("days", self.counts.days), ("holds", self.counts.holds)):
+                found = (one.extra.get(what) for one in references if one.same_as is None)
+                numbers += [number for number in found if isinstance(number, float)]
         else:
             self.counts.clean += 1
         return case

@@ -23,6 +23,7 @@ class Counts:
     labelled: int = 0
     clean: int = 0
     days: list[float] = field(default_factory=list)
+    holds: list[float] = field(default_factory=list)
     readings: Counter[str] = field(default_factory=Counter)
 
 
@@ -82,6 +83,8 @@ def noise_section(counts: Counts, horizon: int) -> CardSection:
         "share observed for less than the horizon": _share(counts.young, counts.changes),
         "share labelled among labelled and clean": _share(counts.labelled, counts.labelled + counts.clean),
     }
+    if counts.holds:
+        figures["share of the labels that is expected to hold"] = round(sum(counts.holds) / len(counts.holds), 2)
     if counts.days:
         figures["half-life of a defect in days (median from change to fix)"] = round(median(counts.days), 1)
         early = sum(days <= horizon / 2 for days in counts.days)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from reviewgauge.repo.history.landed_changes import LandedChange, own_text, with
 from reviewgauge.repo.syntax.product import not_product
 from reviewgauge.repo.szz.skipping import INSIDE
 from reviewgauge.repo.szz.trace import Inducing
+from reviewgauge.stages.history.certainty import Place, Signs, probability, read_signs
 from reviewgauge.stages.history.fixes import FixTracer, FoundFix, fix_text
 from reviewgauge.stages.history.lines import (
     adds_option,
@@ -29,16 +29,13 @@ from reviewgauge.stages.history.lines import (
     texts,
     touched_at,
     words_changed,
-    words_of,
 )
-from reviewgauge.stages.history.meanings import broken_later
 from reviewgauge.stages.history.memory import HistoryMemory
 
 _LONGEST_EVIDENCE = 4000  # characters of a fix's hunks
 _LONGEST_SNIPPET = 2000
 _LONGEST_BODY = 2000
 _SHORT = 8  # characters of a line, without blanks, from which on a moved line is recognised
-_MOVES = re.compile(r"\b(?:refactor\w*|mov(?:e[sd]?|ing)|renam(?:e[sd]?|ing)|reorgani[sz]\w+)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +50,22 @@ class DiffedChange:
 
 @dataclass(frozen=True, slots=True)
 class LabelledLines:
-    """Some lines at the head of a change that a fix had to change, with the lines that say so."""
+    """Some lines at the head of a change that a fix had to change, with the lines that say so.
+
+    `signs` are those of the label that they are a part of.
+    """
 
     span: Span
     lines: tuple[Inducing, ...]
+    signs: Signs
 
 
 @dataclass
 class Labeller:
     """Makes the references of one change after the other.
 
-    `placed` counts the blamed lines that are in one, `skipped` the others by reason.
+    A label that holds with a probability below `certainty` is left out. `placed` counts the blamed lines that are in
+    one, `skipped` the others by reason.
     """
 
     memory: HistoryMemory
@@ -71,6 +73,7 @@ class Labeller:
     fixes: Sequence[FoundFix]
     most_places: int
     strict: bool = True
+    certainty: float = 0.0
     skipped: Counter[str] = field(default_factory=Counter)
     placed: int = 0
 
@@ -95,11 +98,17 @@ class Labeller:
         for path, at, line in placed:
             by_path.setdefault(path, {})[at] = line
         why = self._aside(found, fix, [line for lines in by_path.values() for line in lines.values()])
-        why = why or self._broken_later(fix, placed, found.change.head)
+        if why or not placed:
+            self.skipped[why] += len(placed)
+            return []
+        signs = self._signs(found, fix, placed)
+        if probability(signs) < self.certainty:
+            why = "of a label that is too likely to be wrong"
         groups = [
             LabelledLines(
                 Span(path=path, start=first, end=last),
                 tuple(line for at, line in sorted(lines.items()) if first <= at <= last),
+                signs,
             )
             for path, lines in sorted(by_path.items())
             for first, last in line_runs(lines, gap=2)
@@ -157,8 +166,6 @@ class Labeller:
 
     def _aside(self, found: DiffedChange, fix: FoundFix, lines: Sequence[Inducing]) -> str:
         """Why the lines of one change are too small a part of what a fix does for its text to be about them."""
-        if _MOVES.search(found.change.title):
-            return "of a change that moves code, by its title: the defect may be older"
         files = self._diff(f"{fix.commit.id}^", fix.commit.id)
         product = [file for file in files if not not_product(file.path)]
         if fix.bare and adds_option(product):
@@ -172,8 +179,6 @@ class Labeller:
         here, elsewhere = words_changed(product, {(line.fix_path, line.fix_line) for line in lines})
         if len(here) >= len(elsewhere):
             return ""
-        if {*here, *words_of(line.text for line in lines)}.isdisjoint(elsewhere):
-            return "beside what the fix does: nothing ties it to the rest"
         others = {owner for _, owner, reason in self._blamed(fix) if not reason} - {found.number, *fix.reverted}
         return "of a fix of several changes that does most of its work elsewhere" if others else ""
 
@@ -195,20 +200,14 @@ class Labeller:
                 return True
         return False
 
-    def _broken_later(self, fix: FoundFix, placed: Sequence[tuple[str, int, Inducing]], head: str) -> str:
-        """Why all the lines of a label may have been right at first; empty where one surely was not."""
-        files = self._diff(f"{fix.commit.id}^", fix.commit.id)
-        why = ""
-        for path, at, line in placed:
-            fixed = touched_at(files, line.fix_path, line.fix_line, Side.OLD)
-            if fixed is None:
-                continue
-            words = [fixed.tokens[at] for at in sorted({*fixed.changed, *fixed.beside})]
-            before, after = self.memory.text(head, path), self.memory.text(f"{fix.commit.id}^", line.fix_path)
-            why = broken_later(before, at, after, line.fix_line, words)
-            if not why:
-                break
-        return why
+    def _signs(self, found: DiffedChange, fix: FoundFix, placed: Sequence[tuple[str, int, Inducing]]) -> Signs:
+        """What says how likely a label on these lines holds."""
+        before = f"{fix.commit.id}^"
+        places = [
+            Place(path, at, self.memory.text(found.change.head, path), self.memory.text(before, line.fix_path), line)
+            for path, at, line in placed
+        ]
+        return read_signs(found.files, self._diff(before, fix.commit.id), places)
 
     def _at_head(self, change: LandedChange, line: Inducing) -> tuple[str, int] | None:
         """The place of the line at the head: that in its commit, carried through the later commits of the branch."""
@@ -238,7 +237,7 @@ class Labeller:
             origin=Origin.FIX,
             tier=Tier.TRACED,
             resolution=Resolution(commit=commit.id, snippet=after or None, diff=evidence or None),
-            extra={"fix": commit.id, "days": days, "szz": [*why]},
+            extra={"fix": commit.id, "days": days, "szz": [*why], **(_certainty(group.signs) if group else {})},
         )
 
     def _evidence(self, fix: FoundFix, group: LabelledLines) -> tuple[str, str]:
@@ -266,6 +265,10 @@ def _what_was_mended(comments: Sequence[Comment]) -> tuple[tuple[Span, str], ...
         for one in comments
         if one.span is not None and one.resolution is not None and one.resolution.diff
     )
+
+
+def _certainty(signs: Signs) -> dict[str, float | list[float]]:
+    return {"holds": round(probability(signs), 2), "signs": [round(sign, 3) for sign in signs]}
 
 
 def _weight(files: Sequence[ChangedFile], line: Inducing) -> tuple[int, int]:

@@ -1,0 +1,47 @@
+"""How likely a label holds: the shipped weights are those of the table, and each sign says what it should."""
+
+from datetime import UTC, datetime
+
+import labels
+import pytest
+
+from reviewgauge.core.records import ChangedFile
+from reviewgauge.repo.szz.trace import Inducing
+from reviewgauge.stages.history.certainty import INTERCEPT, WEIGHTS, Place, probability, read_signs
+
+
+def test_the_shipped_weights_are_fitted_to_the_table() -> None:
+    intercept, weights = labels.unscaled(labels.fit(labels.table()))
+    assert (intercept, *weights) == pytest.approx((INTERCEPT, *WEIGHTS), abs=0.002)
+
+
+def test_likely_labels_hold_on_repositories_that_the_model_was_not_fitted_on() -> None:
+    rows = labels.table()
+    likely, right = labels.out_of_fold(rows) >= 0.8, labels.holds(rows)
+    assert right[likely].mean() > 0.85 and right[~likely].mean() < 0.75
+
+
+def test_an_older_defect_in_a_line_that_was_only_renamed_is_unlikely() -> None:
+    head = "def fee(box):\n    if box.kind == 3 and box.open:\n        return tax(box) * 7\n    return 0\n"
+    fix = _diff("-        return tax(box) * 7", "+        return tax(box) * 8", 3)
+    new = _diff("", "+" + head.rstrip().replace("\n", "\n+"), 1)
+    renamed = _diff("-        return tax(item) * 7", "+        return tax(box) * 7", 3)
+    written = _probability(head, head, new, fix)
+    assert written > _probability(head, head, renamed, fix), "the same words had stood there before"
+    broken = head.replace("box.kind == 3 and box.open", "box.sealed").replace("return 0", "return None")
+    assert written > _probability(head, broken, new, fix), "another change wrote the code around anew"
+
+
+def _probability(head: str, fixed: str, change: ChangedFile, fix: ChangedFile) -> float:
+    line = Inducing(
+        commit="a" * 40, path="fee.py", line=3, text="return tax(box) * 7", fix="b" * 40, fix_path="fee.py", fix_line=3,
+        reason="modified by the fix", when=datetime(2024, 1, 1, tzinfo=UTC),
+    )  # fmt: skip
+    return probability(read_signs([change], [fix], [Place("fee.py", 3, head, fixed, line)]))
+
+
+def _diff(old: str, new: str, at: int) -> ChangedFile:
+    lines = [line for line in (*old.split("\n"), *new.split("\n")) if line]
+    counts = [sum(line[0] == sign for line in lines) for sign in "-+"]
+    header = f"@@ -{at if counts[0] else 0},{counts[0]} +{at},{counts[1]} @@"
+    return ChangedFile(path="fee.py", patch="\n".join([header, *lines]))
