@@ -174,7 +174,11 @@ class Rater(threading.Thread):
         while True:
             reused = self.connection is not None
             try:
-                return self._send(path, form)
+                answer = self._send(path, form)
+                if answer[0] != 503:
+                    return answer
+                self.drill.counts["told to send it again"] += 1
+                time.sleep(RETRY)
             except (OSError, http.client.HTTPException):
                 if not reused:  # an idle connection that the server had closed is no outage
                     self.met_kill = True

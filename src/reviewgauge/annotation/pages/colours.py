@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-import threading
 import unicodedata
-import zlib
-from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -15,6 +12,8 @@ from pygments.lexers import get_lexer_for_filename
 from pygments.lexers.special import TextLexer
 from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
+
+from reviewgauge.annotation.pages.packed import Packed
 
 LONGEST = 1000  # characters of a line before it is cut
 _MOST_COLOURED = 200_000  # characters that are read as one piece of code
@@ -26,33 +25,7 @@ END = Markup('<span class="eof">no newline at the end</span>')
 Part = tuple[int, int]  # of a line: its first character, and the one after its last
 
 
-class _Packed:
-    """The colours of pieces of code, compressed: raters see the same ones, and colouring is what a page waits for."""
-
-    def __init__(self, most: int = 64_000_000) -> None:
-        self._most, self._size = most, 0
-        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, name: bytes, make: Callable[[], str]) -> str:
-        """What is kept under a name; made where it is not."""
-        with self._lock:
-            raw = self._kept.get(name)
-            if raw is not None:
-                self._kept.move_to_end(name)
-        if raw is not None:
-            return zlib.decompress(raw).decode("utf-8", "surrogatepass")
-        text = make()
-        raw = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
-        with self._lock:
-            self._size += len(raw) - len(self._kept.pop(name, b""))
-            self._kept[name] = raw
-            while self._size > self._most:
-                self._size -= len(self._kept.popitem(last=False)[1])
-        return text
-
-
-_packed = _Packed()
+_packed = Packed()  # the same lines are shown to many raters
 
 
 def coloured(path: str, lines: Sequence[str], parts: Sequence[Part | None] = ()) -> list[Markup]:
@@ -66,7 +39,8 @@ def coloured(path: str, lines: Sequence[str], parts: Sequence[Part | None] = ())
     if not cut or len(text) > _MOST_COLOURED:
         return [_markup([("", line)], part) for line, part in zip(cut, parts, strict=True)]
     name = hashlib.sha256(f"{path}\0{text}\0{parts}".encode("utf-8", "surrogatepass")).digest()
-    return [Markup(line) for line in _packed.get(name, lambda: "\n".join(_marked(path, cut, parts))).split("\n")]
+    joined, _ = _packed.get(name, lambda: ("\n".join(_marked(path, cut, parts)), None))
+    return [Markup(line) for line in joined.split("\n")]
 
 
 def _marked(path: str, cut: Sequence[str], parts: Sequence[Part | None]) -> list[Markup]:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from urllib.parse import urlencode
 
+from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from reviewgauge.annotation.items import Item, ShownText
-from reviewgauge.annotation.pages.diffs import Gap, Note, context_rows, show_change
-from reviewgauge.annotation.pages.visits import Visit
+from reviewgauge.annotation.pages.diffs import Gap, Note, Shown, context_rows, show_change
+from reviewgauge.annotation.pages.render import render
+from reviewgauge.annotation.pages.visits import Visit, whole
 from reviewgauge.annotation.pages.votes import agreed_answers, answers_in_words, votes_of
 from reviewgauge.annotation.schemas.schema import ITEM, Answer, Parts, QuestionKind, Schema, asked, warnings
 from reviewgauge.annotation.store.desk import Work
@@ -47,7 +50,7 @@ def conflicts(visit: Visit) -> Response:
 
 def take(visit: Visit) -> Response:
     """Take one of them."""
-    slot = _whole(visit.field("slot"))
+    slot = visit.number("slot")
     visit.desk().take(slot)
     return RedirectResponse(f"/judge/{slot}", 303)
 
@@ -62,7 +65,7 @@ def next_item(visit: Visit) -> Response:
 
 def judge_page(visit: Visit) -> Response:
     """One item."""
-    work = visit.desk().work(visit.request.path_params["slot"])
+    work = visit.desk().work(visit.slot)
     given = _of_answers(work.mine.answers if work.mine else agreed_answers(work))
     reason = work.mine.reason if work.mine else ""
     answer = _judge(visit, work, given, reason, key=secrets.token_urlsafe(24))
@@ -73,8 +76,8 @@ def judge_page(visit: Visit) -> Response:
 
 def lines(visit: Visit) -> Response:
     """Lines around the hunks of one file, as rows of its table."""
-    work, asked_for = visit.desk().work(visit.request.path_params["slot"]), visit.request.query_params
-    number, old, new, count = (_whole(asked_for.get(name, "")) for name in ("file", "old", "new", "count"))
+    work, asked_for = visit.desk().work(visit.slot), visit.request.query_params
+    number, old, new, count = (whole(asked_for.get(name, "")) for name in ("file", "old", "new", "count"))
     files = work.change.files
     text = work.texts.get(files[number - 1].path) if 0 < number <= len(files) else None
     if text is None or not (old and new and count):
@@ -102,7 +105,7 @@ def _named(
 
 def judge(visit: Visit) -> Response:
     """Hand in, skip, flag, or end a discussion without consensus."""
-    slot, desk, reason = visit.request.path_params["slot"], visit.desk(), visit.field("reason")
+    slot, desk, reason = visit.slot, visit.desk(), visit.field("reason")
     work = desk.work(slot)
     action = visit.field("action", "judge")
     given = {name: values for name, values in visit.form.items() if name.startswith("q:")}
@@ -123,7 +126,7 @@ def judge(visit: Visit) -> Response:
             notes = warnings(desk.project.schema_, answers)
             if notes and not visit.field("confirmed"):
                 return _judge(visit, work, given, reason, key=key, notes=notes)
-            replaces = _whole(visit.field("replaces"))
+            replaces = visit.number("replaces")
             seconds = _seconds(visit.field("seconds"))
             saved = desk.submit(slot, key, answers, reason=reason, seconds=seconds, replaces=replaces)
             if work.training:  # shows the right answer
@@ -146,14 +149,13 @@ def _judge(
 ) -> Response:
     schema = visit.service.project.schema_
     view = visit.request.query_params.get("view") or visit.request.cookies.get(VIEW)
-    item, shown_notes = work.item, notes_of(schema, work.item)
-    part = _whole(visit.request.query_params.get("part", "1"))
-    shown = show_change(work.change.files, shown_notes, split=view == "split", texts=work.texts, part=part)
+    diff, shown, shown_notes = _diff(visit, work, split=view == "split")
     return visit.page(
         "judge.html.j2",
         status,
         work=work,
         schema=schema,
+        diff=diff,
         shown=shown,
         notes=shown_notes,
         votes=votes_of(schema, work, visit.account.id),
@@ -161,8 +163,7 @@ def _judge(
         progress=visit.desk().progress(),
         told=visit.request.query_params.get("told", ""),
         split=view == "split",
-        asked=[] if work.confirms else list(asked(schema, item.kinds)),
-        exhibits=[(one, show_change(one.files, (), split=view == "split").files) for one in item.exhibits],
+        asked=[] if work.confirms else list(asked(schema, work.item.kinds)),
         given=given,
         reason=reason,
         key=key,
@@ -172,6 +173,21 @@ def _judge(
         saved=visit.request.query_params.get("saved", ""),
         item_part=ITEM,
     )
+
+
+def _diff(visit: Visit, work: Work, *, split: bool) -> tuple[Markup, Shown, list[Note]]:
+    """The rows of the change and of what is beside it, made once for all raters; what page of them it is; the notes."""
+    part, project = whole(visit.request.query_params.get("part", "1")), visit.service.project
+
+    def make() -> tuple[str, tuple[Shown, list[Note]]]:
+        notes = notes_of(project.schema_, work.item)
+        shown = show_change(work.change.files, notes, split=split, texts=work.texts, part=part)
+        beside = [(one, show_change(one.files, (), split=split).files) for one in work.item.exhibits]
+        text = render("sections.html.j2", files=shown.files, exhibits=beside, split=split, shown=shown)
+        return text, (replace(shown, files=[]), notes)
+
+    text, (shown, notes) = visit.service.diffs.get((project.id, work.number, split, part), make)
+    return Markup(text), shown, notes
 
 
 def _answers(schema: Schema, kinds: Sequence[str], form: Mapping[str, list[str]]) -> Iterator[Answer]:
@@ -184,7 +200,7 @@ def _answers(schema: Schema, kinds: Sequence[str], form: Mapping[str, list[str]]
             values = [line for value in values for line in value.splitlines() if line.strip()]
         for value in values:
             number = question.kind is QuestionKind.SCALE
-            yield Answer(part=part, dimension=question.dimension, value=_whole(value) if number else value)
+            yield Answer(part=part, dimension=question.dimension, value=whole(value) if number else value)
 
 
 def _of_answers(answers: tuple[Answer, ...]) -> dict[str, list[str]]:
@@ -193,10 +209,6 @@ def _of_answers(answers: tuple[Answer, ...]) -> dict[str, list[str]]:
     for one in answers:
         found.setdefault(f"q:{one.part}:{one.dimension}", []).append(str(one.value))
     return found
-
-
-def _whole(text: str) -> int:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 def _seconds(text: str) -> float | None:

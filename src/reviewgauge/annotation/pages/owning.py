@@ -69,12 +69,12 @@ def change_project(visit: Visit) -> Response:
         return project_page(visit, f"{service.origin}/invitation/{token}")
     if action == "guidelines":
         edit_guidelines(service.database, service.project.id, visit.field("text"), owner.id)
-    elif action == "end_batch" and visit.field("batch").isdigit():
-        end_batch(service.database, service.project, owner, int(visit.field("batch")))
+    elif action == "end_batch":
+        end_batch(service.database, service.project, owner, visit.number("batch"))
     elif action == "open_rest":
         open_rest(service.database, service.project, owner)
-    elif action == "close" and visit.field("account").isdigit():
-        close_account(service.database, owner, int(visit.field("account")))
+    elif action == "close":
+        close_account(service.database, owner, visit.number("account"))
     else:
         raise UserError("there is nothing like that to do")
     return RedirectResponse("/project", 303)

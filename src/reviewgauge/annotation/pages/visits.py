@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from reviewgauge.annotation.pages.packed import Packed
 from reviewgauge.annotation.pages.render import render
 from reviewgauge.annotation.store.accounts import Account, Role, Session, find_session
 from reviewgauge.annotation.store.database import Database, unavailable
@@ -38,6 +39,7 @@ class Service:
     origin: str
     local_owner: Account | None = None
     local_token: str = ""
+    diffs: Packed = field(default_factory=Packed)
 
 
 @dataclass
@@ -77,10 +79,24 @@ class Visit:
         """The value of a field of the form."""
         return self.form.get(name, [default])[0]
 
+    def number(self, name: str) -> int:
+        """The whole number in a field; 0, which is nothing's, where there is none."""
+        return whole(self.field(name))
+
+    @property
+    def slot(self) -> int:
+        """The slot that the address names."""
+        return whole(str(self.request.path_params["slot"]))
+
     def page(self, template: str, status: int = 200, **data: object) -> Response:
         """A page for who asks."""
         known = {"project": self.service.project, "session": self.session, "message": "", **data}
         return HTMLResponse(render(template, **known).encode("utf-8", "replace"), status)  # lone surrogates
+
+
+def whole(text: str) -> int:
+    """A whole number that any database holds; 0 where it is none."""
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0
 
 
 class LogIn(Exception):
