@@ -220,14 +220,14 @@ def test_phrasings_that_say_something_else_are_judged_on_their_own(tmp_path: Pat
 
 
 def test_what_raters_do_not_agree_on_is_left_out_until_an_expert_decides(tmp_path: Path) -> None:
-    run, database = run_of(tmp_path / "a", "ann", {"shop#1": [comment(1, EMPTY)]}), tmp_path / "gold.db"
+    run, database = run_of(tmp_path / "a", "secret-bot", {"shop#1": [comment(1, EMPTY)]}), tmp_path / "gold.db"
     pool_runs(database, [run], raters=2)
     with Database.open(database) as opened:
         project = find_project(opened)
         for name, correct in (("A", "yes"), ("B", "no")):
             desk = desk_of(opened, project, name)
             slot = desk.next()
-            assert slot is not None
+            assert slot is not None and "secret-bot" not in desk.work(slot).model_dump_json()
             desk.submit(slot, f"judged-{name}-{slot}", says(correct)(desk.work(slot)))
         (one,) = judge_pool(opened, project)
         assert one.fate is Fate.UNDECIDED
