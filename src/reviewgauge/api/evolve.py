@@ -17,7 +17,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     percentile_interval,
     resampled_sums,
 )
-from reviewgauge.analysis.stats.folds import duplicate_groups
+from reviewgauge.analysis.stats.folds import near_groups
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
@@ -136,18 +136,14 @@ def evolve(
 
 def _copies(cases: Sequence[Case]) -> list[int]:
     """By a number for each case, which changes are nearly the same; those of a few words are too common to tell."""
-    changed = [
-        "\n".join(
-            line.text
-            for file in case.change.files
-            for hunk in parse_patch(file.patch or "")
-            for line in hunk.lines
-            if line.kind != " "
-        )
-        for case in cases
-    ]
-    groups = duplicate_groups([text if len(text.split()) >= FEW_WORDS else "" for text in changed])
-    return [int(group) for group in groups]
+    return near_groups([_changed(case) for case in cases])
+
+
+def _changed(case: Case) -> set[str]:
+    """The changed lines, without blanks; none where they have few words."""
+    hunks = (hunk for file in case.change.files for hunk in parse_patch(file.patch or ""))
+    words = [line.text.split() for hunk in hunks for line in hunk.lines if line.kind != " "]
+    return {" ".join(own) for own in words if own} if sum(map(len, words)) >= FEW_WORDS else set()
 
 
 def _pins_of(species: Species, reward: Reward, split: Split) -> dict[str, object]:

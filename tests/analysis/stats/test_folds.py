@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.analysis.stats.folds import _near_pairs, duplicate_groups, grouped_folds
+from reviewgauge.analysis.stats.folds import _near_pairs, duplicate_groups, grouped_folds, near_groups
 from reviewgauge.core.errors import UserError
 
 
@@ -87,3 +87,10 @@ def test_a_copy_never_lies_on_both_sides_of_a_split() -> None:
     folds = grouped_folds(duplicate_groups(texts).tolist(), 4, 0)
     assert (folds[::2] == folds[1::2]).all()
     assert np.unique(folds).size == 4
+
+
+def test_sets_that_share_most_of_their_lines_are_one_group() -> None:
+    lines = [f"line {number}" for number in range(10)]
+    found = near_groups([lines, [], lines[:9], ["other"], [], lines[::-1], [*lines[:5], *"abcde"]])
+    assert found[0] == found[2] == found[5]
+    assert len({found[at] for at in (0, 1, 3, 4, 6)}) == 5

@@ -66,6 +66,23 @@ def duplicate_groups(texts: Sequence[str], near: float = NEAR) -> Integers:
     return np.array([number.setdefault(joined.find(at), len(number)) for at in of_key], dtype=np.int64)
 
 
+def near_groups(items: Sequence[Iterable[str]], near: float = NEAR) -> list[int]:
+    """The group of each set of words or lines: those with a Jaccard similarity of `near` or more share one.
+
+    Groups are transitive. An empty set is like no other.
+    """
+    number_of: dict[str, int] = {}
+    first: dict[frozenset[int] | int, int] = {}
+    of_key = []
+    for row, item in enumerate(items):
+        key = frozenset(number_of.setdefault(one, len(number_of)) for one in item)
+        of_key.append(first.setdefault(key or -1 - row, len(first)))
+    joined = _Union(len(first))
+    for a, b in _near_pairs([() if isinstance(key, int) else sorted(key) for key in first], near):
+        joined.join(a, b)
+    return [joined.find(at) for at in of_key]
+
+
 def _words(text: str) -> tuple[str, frozenset[str]]:
     """(the plain words of a text with too few content words to compare, else ""; the set of words)."""
     every = tokens(text)
