@@ -29,6 +29,8 @@ from reviewgauge.engine.run.scored_run import ScoredRun
 
 def attempt_spread(panel: ScoreTable, row: int, metric: Metric) -> AttemptSpread | None:
     """The spread of the headline for one system; None where no case has two scored attempts, or it has no slope."""
+    if panel.attempts[row].max(initial=0) < 2:
+        return None
     attempts = panel.attempts_on(row, panel.scored[row])
     if attempts.cases < 2 or attempts.counts.max() < 2:
         return None
