@@ -235,7 +235,7 @@ def audit_command(database: str, as_json: bool) -> None:
         from reviewgauge.annotation.store.owner import audit_log
 
         found = AuditLog(lines=tuple(audit_log(opened)))
-    emit(found, as_json, lambda: [_audit_line(one) for one in found.lines])
+    emit(found, as_json, lambda: [_audit_line(one) for one in found.lines], whole_lines=True)
 
 
 def _audit_line(one: AuditLine) -> str:
