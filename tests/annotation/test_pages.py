@@ -82,8 +82,11 @@ def test_nobody_reaches_what_is_not_theirs(store: Database, service: tuple[str, 
     mine = bob.send("/next")
     stolen = saved(bob, mine._replace(path=page.path), 5)
     assert stolen.status == 404
-    for path in ("/", "/next", "/project", page.path):
+    for path in ("/", "/next", "/project", "/conflicts", page.path):
         assert nobody.send(path).path == "/login"
+    assert bob.send(f"{page.path}/lines?file=1&old=1&new=1&count=1").status == 404
+    taken = bob.send("/conflicts", {"csrf": mine.field("csrf"), "slot": page.slot})
+    assert (taken.status, "somebody else" in taken.text) == (400, True)
     for path in ("/project",):
         assert bob.send(path).status == 404
         assert bob.send(path, {"csrf": mine.field("csrf"), "action": "invite", "role": "owner"}).status == 404
@@ -151,3 +154,26 @@ def test_other_machines_need_an_address_and_an_owner(store: Database) -> None:
         open_service(store, project, host="0.0.0.0")
     with pytest.raises(UserError, match="no owner could log in"):
         open_service(store, project, host="0.0.0.0", url="https://annotate.example.org")
+
+
+def test_the_queue_of_conflicts_names_what_differs_and_nobody(store: Database, service: tuple[str, str]) -> None:
+    origin = service[0]
+    ann, bob, eve = (joined(store, origin, name) for name in ("Ann", "Bob", "Cid"))
+    expert = joined(store, origin, "Eve", Role.EXPERT)
+    judged_all(ann, 1)
+    while (page := bob.send("/next")).path.startswith("/judge/") and "discussion" not in page.text.partition("<h1>")[0]:
+        saved(bob, page, 5)
+    mine = bob.send("/conflicts").text
+    assert (mine.count("How good is this review?"), mine.count("Go on"), mine.count("Discuss<")) == (2, 1, 1)
+    assert not re.search(r">\s*(Ann|Cid|Eve)", mine)
+    assert "somebody has it" in ann.send("/conflicts").text
+    for other in (eve, expert):
+        assert "There is none for you now" in other.send("/conflicts").text
+    slot = int(re.findall(r'name="slot" value="(\d+)"', ann.send("/conflicts").text)[0])
+    taken = ann.send("/conflicts", {"csrf": page_csrf(ann), "slot": slot})
+    assert (taken.path, "Rater 1 (you)" in taken.text, "Rater 2</th>" in taken.text) == (f"/judge/{slot}", True, True)
+    assert re.search(r'<tbody class="differs">.*?<td>1</td><td>5</td>', taken.text, re.DOTALL)
+
+
+def page_csrf(client: Client) -> str:
+    return client.send("/").field("csrf")
