@@ -177,3 +177,14 @@ def test_the_queue_of_conflicts_names_what_differs_and_nobody(store: Database, s
 
 def page_csrf(client: Client) -> str:
     return client.send("/").field("csrf")
+
+
+def test_the_next_page_says_what_became_of_the_last_one(store: Database, service: tuple[str, str]) -> None:
+    ann = joined(store, service[0], "Ann")
+    page = ann.send("/next")
+    after = saved(ann, page, 3)
+    assert f'href="/judge/{page.slot}" id="undo"' in after.text
+    after = ann.send(after.path, {"csrf": after.field("csrf"), "action": "skip", "reason": "I wrote it"})
+    assert "Skipped." in after.text and 'id="undo"' not in after.text
+    flagged = ann.send(after.path, {"csrf": after.field("csrf"), "action": "flag", "reason": "It is broken"})
+    assert "The owner is told" in flagged.text

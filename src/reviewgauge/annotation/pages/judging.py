@@ -18,6 +18,7 @@ from reviewgauge.annotation.pages.visits import Visit, whole
 from reviewgauge.annotation.pages.votes import agreed_answers, answers_in_words, votes_of
 from reviewgauge.annotation.schemas.schema import ITEM, Answer, Parts, QuestionKind, Schema, asked, warnings
 from reviewgauge.annotation.store.desk import Work
+from reviewgauge.annotation.store.judgements import INDEPENDENT
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import SubjectKind
 
@@ -38,6 +39,7 @@ def home(visit: Visit) -> Response:
         rounds=rounds,
         waiting=sum(one.left for one in progress),
         saved=visit.request.query_params.get("saved", ""),
+        how=visit.request.query_params.get("how", ""),
     )
 
 
@@ -58,8 +60,8 @@ def take(visit: Visit) -> Response:
 def next_item(visit: Visit) -> Response:
     """Go to the item to judge now."""
     slot = visit.desk().next()
-    saved = visit.request.query_params.get("saved", "")
-    query = f"?{urlencode({'saved': saved})}" if saved.isdigit() else ""
+    told = {name: visit.request.query_params.get(name, "") for name in ("saved", "how")}
+    query = f"?{urlencode(told)}" if told["saved"].isdigit() else ""
     return RedirectResponse(f"/{query}" if slot is None else f"/judge/{slot}{query}", 303)
 
 
@@ -133,7 +135,8 @@ def judge(visit: Visit) -> Response:
                 return RedirectResponse(f"/judge/{saved.slot}?saved={saved.slot}", 303)
     except UserError as error:
         return _judge(visit, work, given, reason, key=key, message=str(error), status=400)
-    return RedirectResponse(f"/next?saved={slot}", 303)
+    how = "skipped" if action == "skip" else "" if work.round == INDEPENDENT else "closed"
+    return RedirectResponse(f"/next?saved={slot}&how={how}", 303)
 
 
 def _judge(
@@ -171,6 +174,7 @@ def _judge(
         warnings=notes or [],
         message=message,
         saved=visit.request.query_params.get("saved", ""),
+        how=visit.request.query_params.get("how", ""),
         item_part=ITEM,
     )
 
