@@ -49,7 +49,7 @@ def test_a_project_from_the_first_page_to_the_last_label(store: Database, servic
     assert status(store, find_project(store)).done == 4
     page = owner.send("/project")
     assert "4 of 4 items are done" in page.text
-    assert "Krippendorff" in page.text
+    assert "Krippendorff" in owner.send("/agreement").text
 
 
 def test_the_diff_is_shown_in_both_ways_with_the_comment_at_its_line(store: Database, service: tuple[str, str]) -> None:

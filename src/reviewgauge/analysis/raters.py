@@ -265,7 +265,7 @@ def _twice(first: Label, second: Label) -> UserError:
 # --- one dimension -------------------------------------------------------------------------------------------------
 
 
-class _Grid:
+class Grid:
     """The labels of one dimension as raters x items: humans first, each in their `order`."""
 
     def __init__(self, labels: Sequence[Label], kind: ValueKind, order: Sequence[str]) -> None:
@@ -290,6 +290,10 @@ class _Grid:
             values[self._at[at]] = self.kind.code[self.labels[at].value]
         return Table(values, self.kind.categories, names=self.kind.names, raters=self.raters)
 
+    def item(self, label: Label) -> _Item:
+        """The item of a label."""
+        return _Item.of(label)
+
     def groups(self) -> list[tuple[str, list[int]]]:
         """The positions of the labels by batch and round, as far as either varies, in order of appearance."""
         batches, rounds = ({getattr(label, name) for label in self.labels} for name in ("batch", "round"))
@@ -306,7 +310,7 @@ def _dimension(
 ) -> DimensionAgreement:
     kind = kind_of(one.name, one.labels, scale, nominal=one.name in settings.nominal)
     items = len({_Item.of(label) for label in one.labels})
-    grid = _Grid(_judged_twice(one), kind, order)
+    grid = Grid(_judged_twice(one), kind, order)
     table = grid.table()
     measures = measures_of(kind, settings.tolerance, raters=len(grid.raters))
     pairs = list(combinations(range(len(grid.raters)), 2))
@@ -363,7 +367,7 @@ def _judged_twice(one: _Dimension) -> list[Label]:
     return kept
 
 
-def _one_kind(grid: _Grid) -> Iterator[tuple[str, Table]]:
+def _one_kind(grid: Grid) -> Iterator[tuple[str, Table]]:
     """The tables of humans only and of models only, each if there are both kinds and at least two of it."""
     for kind in RaterKind:
         own = {rater for rater, of in grid.kinds.items() if of == kind.value}
@@ -376,7 +380,7 @@ def _headline(measures: Sequence[Measure], kind: ValueKind) -> list[Measure]:
     return [measure for measure in measures if measure.name in wanted]
 
 
-def _warnings(one: _Dimension, grid: _Grid, table: Table, settings: AgreementSettings, *, many: bool) -> Iterator[str]:
+def _warnings(one: _Dimension, grid: Grid, table: Table, settings: AgreementSettings, *, many: bool) -> Iterator[str]:
     rounds = {item.round for item in grid.items}
     if len(rounds) > 1:
         yield f"labels of {len(rounds)} rounds are combined, each compared within its round; --round selects one"

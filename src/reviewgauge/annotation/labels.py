@@ -25,13 +25,13 @@ COLUMNS = (
 WORDS = "in words"  # the value of a label whose answer is a text: a column of values holds no texts
 
 
-def labels_of(database: Database, project: Project, reader: Account | None) -> list[Label]:
+def labels_of(database: Database, project: Project, reader: Account | None, *, over: bool = False) -> list[Label]:
     """All labels of a project in the order of its items. `reader` is an owner, or None: the command line.
 
-    Raises NotYours.
+    With `over` those of batches whose independent round is. Raises NotYours.
     """
     with database.reading() as connection:
-        judged = votes.everything(connection, reader, project.id)
+        judged = votes.everything(connection, reader, project.id, over=over)
         names = account_names(connection)
         known = {id_: (item, batch) for id_, item, batch in project_items(connection, project.id)}
     found: list[Label] = []

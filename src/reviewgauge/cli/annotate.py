@@ -115,11 +115,15 @@ def serve_command(database: str, project: str | None, host: str, port: int, url:
 @project_option
 @json_option
 def status_command(database: str, project: str | None, as_json: bool) -> None:
-    """Show how far a project is, without a word of what anybody judged."""
+    """Show how far a project is, when it will be done, and who needs calibration in batches that are over."""
     with store(database) as opened:
+        from reviewgauge.annotation.live import forecast, live_agreement
         from reviewgauge.annotation.store.projects import find_project, status
 
-        found = status(opened, find_project(opened, project))
+        chosen = find_project(opened, project)
+        found = status(opened, chosen)
+        more = {"forecast": forecast(opened, chosen, found), "agreement": live_agreement(opened, chosen, None)}
+        found = found.model_copy(update=more)
     emit(found, as_json, lambda: _status_lines(found))
 
 
@@ -131,6 +135,10 @@ def _status_lines(found: ProjectStatus) -> str:
             words += f", {one.waiting:,} items wait for a discussion or an expert"
         called = f" ({one.name})" if one.name else ""
         lines.append(f"batch {one.number}{called}: {words}, {one.done:,} of {one.items:,} items done")
+    if found.forecast is not None:
+        day = datetime.fromtimestamp(found.forecast.ends, UTC)
+        lines.append(f"{found.forecast.left:,} judgements are left, until about {day:%d %B %Y}: {found.forecast.basis}")
+    lines += found.agreement.advice if found.agreement is not None else ()
     return "\n".join(lines)
 
 

@@ -1,37 +1,35 @@
-"""The owner's pages: progress, agreement, people, guidelines, remarks."""
+"""The owner's page of a project: progress, people, guidelines, remarks."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+
 from starlette.responses import RedirectResponse, Response
 
-from reviewgauge.analysis.raters import AgreementSettings, agreement_report
-from reviewgauge.annotation.labels import labels_of, scales_of
+from reviewgauge.annotation.live import forecast
 from reviewgauge.annotation.pages.visits import Visit
 from reviewgauge.annotation.store.accounts import Role, all_accounts, invite
 from reviewgauge.annotation.store.owner import all_remarks, close_account, end_batch, open_rest
 from reviewgauge.annotation.store.projects import current_guidelines, edit_guidelines, status
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.reports.agreement import AgreementReport
-
-RESAMPLES = 200  # behind an interval: enough to watch, and quick
 
 
 def project_page(visit: Visit, link: str = "") -> Response:
-    """Everything about the project but single judgements."""
+    """How far the project is, and what an owner can do about it."""
     service, owner = visit.service, visit.owner
-    report, why = _agreement(visit)
     with service.database.reading() as connection:
         people = all_accounts(connection)
         version, text = current_guidelines(connection, service.project.id)
     progress = status(service.database, service.project)
+    ahead = forecast(service.database, service.project, progress)
     return visit.page(
         "project.html.j2",
         status=200,
         progress=progress,
         waiting=sum(not batch.open for batch in progress.batches),
         pilot_over=all(batch.over for batch in progress.batches if batch.kind == "pilot"),
-        report=report,
-        why=why,
+        forecast=ahead,
+        ends=f"{datetime.fromtimestamp(ahead.ends, UTC):%d %B %Y}" if ahead else "",
         people=people,
         version=version,
         guidelines=text,
@@ -39,23 +37,6 @@ def project_page(visit: Visit, link: str = "") -> Response:
         roles=[role.value for role in Role],
         link=link,
     )
-
-
-def _agreement(visit: Visit) -> tuple[AgreementReport | None, str]:
-    project = visit.service.project
-    labels = labels_of(visit.service.database, project, visit.owner)
-    if not labels:
-        return None, "It is shown when the first batch is judged: until then owners who judge stay blind."
-    try:
-        found = agreement_report(
-            labels,
-            source=project.name,
-            scales=scales_of(project.schema_),
-            settings=AgreementSettings(resamples=RESAMPLES),
-        )
-    except UserError as error:
-        return None, str(error)
-    return found, ""
 
 
 def change_project(visit: Visit) -> Response:

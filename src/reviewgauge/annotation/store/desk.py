@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 
 import sqlalchemy as sql
@@ -126,11 +126,11 @@ class Desk:
         mine = mine.where(items.c.project == self.project.id, items.c.round == slots.c.round)
         return connection.execute(mine.order_by(slots.c.id).limit(1)).scalar()
 
-    def _free(self, connection: sql.Connection) -> Sequence[int]:
+    def _free(self, connection: sql.Connection) -> list[int]:
         # A conflict waits for few people, a free item for anybody: conflicts first.
         later_first = sql.case((slots.c.round == INDEPENDENT, 1), else_=0)
         in_order = self._open_to_me().order_by(later_first, batches.c.number, items.c.number, slots.c.place)
-        return connection.execute(in_order.limit(_CANDIDATES)).scalars().all()
+        return list(connection.execute(in_order.limit(_CANDIDATES)).scalars())
 
     def _open_to_me(self, *, held_too: bool = False) -> sql.Select[Any]:
         """The slots that this rater may take; with `held_too` also those that others hold now."""

@@ -84,17 +84,19 @@ def earlier_votes(connection: sql.Connection, rater: Account, slot: int) -> list
     return list(_read(connection.execute(query.order_by(slots.c.id)).all()))
 
 
-def everything(connection: sql.Connection, reader: Account | None, project: int) -> list[Judgement]:
+def everything(
+    connection: sql.Connection, reader: Account | None, project: int, *, over: bool = False
+) -> list[Judgement]:
     """All judgements of a project that count. `reader` is an owner, or None: who runs a command on the database.
 
     Those of the training do not count, and of a discussion the label that was confirmed. Owners may be raters too, so
-    they get batches whose independent round is over. Raises NotYours.
+    they get batches whose independent round is `over`. Raises NotYours.
     """
     settled = (slots.c.place == PROPOSAL) & (items.c.round == DONE) & ~_went_to_an_expert()
     query = _newest(project).join(batches, batches.c.id == items.c.batch).where(batches.c.kind != TRAINING)
     query = query.where((slots.c.round != DISCUSSION) | settled).order_by(slots.c.item, slots.c.id)
     check_owner(reader)
-    if reader is not None:
+    if reader is not None or over:
         query = query.where(batches.c.compared.is_(sql.true()))
     return list(_read(connection.execute(query).all()))
 
@@ -110,6 +112,14 @@ def check_owner(reader: Account | None) -> None:
     """Raise NotYours for a reader of a whole project who is not an owner."""
     if reader is not None and reader.role is not Role.OWNER:
         raise NotYours("only an owner may read the judgements of a whole project")
+
+
+def times(connection: sql.Connection, project: int) -> list[float]:
+    """When each independent judgement of a project was made, in order: nothing of what it says."""
+    query = sql.select(judgements.c.at).join(slots, slots.c.id == judgements.c.slot)
+    query = query.join(items, items.c.id == slots.c.item).join(batches, batches.c.id == items.c.batch)
+    query = query.where(items.c.project == project, batches.c.kind != TRAINING, slots.c.round == INDEPENDENT)
+    return list(connection.execute(query.where(judgements.c.version == 1).order_by(judgements.c.at)).scalars())
 
 
 def differing(connection: sql.Connection, batch: int) -> Iterator[tuple[int, list[tuple[Answer, ...]]]]:

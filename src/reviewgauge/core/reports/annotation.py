@@ -8,6 +8,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from reviewgauge.core.base import Record
+from reviewgauge.core.reports.agreement import AgreementReport, Coefficient
+from reviewgauge.core.reports.validity import Figure
 
 
 class AnnotateResult(Record):
@@ -35,14 +37,86 @@ class BatchStatus(Record):
     done: int
 
 
+class RaterAgreement(Record):
+    """One rater in one dimension.
+
+    `with_others` and `among_others`: the share of agreeing labels, with this rater and without; `gap` is between them.
+    `lean` is how much higher their numbers are. `thirds` are their first, second and last third of work.
+    """
+
+    rater: str
+    dimension: str
+    labels: int
+    with_others: Figure
+    among_others: Figure
+    gap: Figure
+    lean: float | None = None
+    thirds: tuple[Figure, ...] = ()
+    on_gold: Figure
+    others_on_gold: Figure
+    gold_gap: Figure
+
+
+class Difference(Record):
+    """How often a rater says one thing where another one says another."""
+
+    dimension: str
+    rater: str
+    says: str
+    others_say: str
+    times: int
+
+
+class LanguageAgreement(Record):
+    """Agreement on the items of one language in one dimension."""
+
+    language: str
+    dimension: str
+    items: int
+    coefficients: tuple[Coefficient, ...]
+
+
+class RaterWork(Record):
+    """How a rater works: median seconds of an item, and items of the training that they got right."""
+
+    rater: str
+    judgements: int
+    seconds: float | None = None
+    trained: int = 0
+    trained_right: int = 0
+
+
+class LiveAgreement(Record):
+    """Agreement on the batches whose independent round is over. `advice` says who needs calibration, in words."""
+
+    report: AgreementReport | None = None
+    why: str = ""  # there is no report
+    languages: tuple[LanguageAgreement, ...] = ()
+    raters: tuple[RaterAgreement, ...] = ()
+    work: tuple[RaterWork, ...] = ()
+    differences: tuple[Difference, ...] = ()
+    advice: tuple[str, ...] = ()
+
+
+class Forecast(Record):
+    """When the independent judgements end at the present pace; `basis` says what it is of. `ends` is in seconds."""
+
+    left: int
+    per_day: float
+    ends: float
+    basis: str
+
+
 class ProjectStatus(Record):
-    """How far a project is, without a word about what anybody judged."""
+    """How far a project is. `agreement` is of batches that are over; nothing else tells what anybody judged."""
 
     name: str
     schema_name: str
     items: int
     done: int
     batches: tuple[BatchStatus, ...]
+    forecast: Forecast | None = None
+    agreement: LiveAgreement | None = None
 
 
 class PoolResult(Record):

@@ -1,0 +1,185 @@
+"""One rater against the others: how often they agree, how that changes as they go on, and who is apart from the rest.
+
+Agreement is the share of an item's other labels that are at most `tolerance` apart from the rater's, averaged over the
+items. What it is held against is the same share among the others, without this rater; the interval is of the
+difference, over resampled cases. Items of known answer are held against what the others made of them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+
+from reviewgauge.analysis.raters import Grid, kind_of
+from reviewgauge.analysis.stats.arrays import Numbers, ratio
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.correlation import figure_of, row_weights
+from reviewgauge.core.base import Fact
+from reviewgauge.core.labels import Label, Scale, Subject
+from reviewgauge.core.reports.annotation import Difference, RaterAgreement
+from reviewgauge.core.reports.validity import Figure
+
+ENOUGH = 5  # shared items below which nobody is said to be apart
+THIRDS = 9  # shared items from which a rater's work is shown by thirds
+_ROUNDING = 1e-9  # of a difference compared with a tolerance
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of agreement on each item, and the items that have one (0 or 1)."""
+
+    values: Numbers
+    known: Numbers
+
+    @classmethod
+    def of(cls, agreeing: Numbers, pairs: Numbers) -> Share:
+        """From counts of agreeing pairs and of pairs by item."""
+        known = pairs > 0
+        return cls(np.divide(agreeing, pairs, out=np.zeros(pairs.shape), where=known), known.astype(np.float64))
+
+    def only(self, items: Numbers) -> Share:
+        """The same on some of the items."""
+        return Share(self.values, self.known * items)
+
+    def draw(self, weights: Numbers) -> Numbers:
+        """The mean over items, by weights (resamples x items)."""
+        return ratio(weights @ (self.values * self.known), weights @ self.known)
+
+    @property
+    def items(self) -> int:
+        """The number of items that have one."""
+        return int(self.known.sum())
+
+
+def rater_agreement(
+    labels: Sequence[Label],
+    right: Mapping[Subject, Fact],
+    *,
+    scale: Scale | None = None,
+    tolerance: float = 0.0,
+    resamples: int = 200,
+    seed: int = 0,
+) -> list[RaterAgreement]:
+    """Each rater of one dimension. `labels` are independent ones, in the order in which they were given.
+
+    `right` are known answers by what they are about. Raises UserError for values of two kinds.
+    """
+    name = labels[0].dimension
+    kind = kind_of(name, labels, scale, nominal=False)
+    grid = Grid(labels, kind, list(dict.fromkeys(label.rater for label in labels)))
+    table = grid.table()
+    there = table.codes >= 0
+    values = np.where(there, kind.categories[np.where(there, table.codes, 0)], np.nan)
+    answers = np.array([_code(kind.code, right.get(item.subject), numeric=not kind.names) for item in grid.items])
+    near = np.array([_near(own, values, tolerance).sum(axis=0) for own in values], dtype=np.float64)
+    agreeing, pairs = np.where(there, near - 1, 0.0), np.where(there, there.sum(axis=0) - 1.0, 0.0)  # not with oneself
+    correct, asked = _near(values, answers[None, :], tolerance), there & ~np.isnan(answers)[None, :]
+    weights = list(row_weights(grid.cluster, Resampler(grid.clusters, resamples, seed))) if resamples else []
+
+    def figure(draw: Callable[[Numbers], Numbers], items: int) -> Figure:
+        value = float(draw(np.ones((1, len(grid.items))))[0])
+        if np.isnan(value):
+            return Figure(value=None, n=items, reason="there is nothing to compare with")
+        draws = np.concatenate([draw(one) for one in weights]) if weights else np.zeros(0)
+        return figure_of(value, items, draws, grid.cluster)
+
+    found = []
+    for row, rater in enumerate(grid.raters):
+        own = Share.of(agreeing[row], pairs[row])
+        rest = Share.of(agreeing.sum(axis=0) / 2 - agreeing[row], pairs.sum(axis=0) / 2 - pairs[row])
+        gold = Share.of((correct & asked)[row].astype(float), asked[row].astype(float))
+        others = np.arange(len(values)) != row
+        gold_rest = Share.of(
+            (correct & asked)[others].sum(axis=0).astype(float), asked[others].sum(axis=0).astype(float)
+        )
+        apart = values[row] - np.where(there & others[:, None], values, np.nan) if not kind.names else np.empty((0, 0))
+        with np.errstate(invalid="ignore"):
+            lean = apart[~np.isnan(apart)]
+        found.append(
+            RaterAgreement(
+                rater=rater,
+                dimension=name,
+                labels=int(there[row].sum()),
+                with_others=figure(own.draw, own.items),
+                among_others=figure(rest.draw, rest.items),
+                gap=figure(_difference(own, rest), own.items),
+                lean=float(lean.mean()) if lean.size else None,
+                thirds=tuple(figure(one.draw, one.items) for one in _thirds(own, labels, rater, grid)),
+                on_gold=figure(gold.draw, gold.items),
+                others_on_gold=figure(gold_rest.draw, gold_rest.items),
+                gold_gap=figure(_difference(gold, gold_rest), gold.items),
+            )
+        )
+    return found
+
+
+def _code(code: Mapping[Fact, float], value: Fact | None, *, numeric: bool) -> float:
+    """A known answer among the values of the labels; one that nobody gave is none of them."""
+    if value is None:
+        return np.nan
+    return code.get(value, float(value) if numeric and not isinstance(value, str) else -1.0)
+
+
+def _near(first: Numbers, second: Numbers, tolerance: float) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
+    return np.asarray(np.abs(first - second) <= tolerance + _ROUNDING)
+
+
+def _difference(first: Share, second: Share) -> Callable[[Numbers], Numbers]:
+    return lambda weights: first.draw(weights) - second.draw(weights)
+
+
+def _thirds(own: Share, labels: Sequence[Label], rater: str, grid: Grid) -> Iterator[Share]:
+    """A rater's agreement in the first, second and last third of their own work."""
+    if own.items < THIRDS:
+        return
+    place = {item: at for at, item in enumerate(grid.items)}
+    mine = [place[grid.item(label)] for label in labels if label.rater == rater]
+    for part in np.array_split([at for at in mine if own.known[at]], 3):
+        chosen = np.zeros(len(grid.items))
+        chosen[part] = 1.0
+        yield own.only(chosen)
+
+
+def differences(labels: Sequence[Label], most: int = 8) -> list[Difference]:
+    """Who says what where another one says something else, the most frequent first. `labels` are of one dimension."""
+    by_item: dict[Subject, list[Label]] = {}
+    for label in labels:
+        by_item.setdefault(label.subject, []).append(label)
+    counted = Counter(
+        (one.rater, str(one.value), str(other.value))
+        for group in by_item.values()
+        for one, other in permutations(group, 2)
+        if one.value != other.value
+    )
+    return [
+        Difference(dimension=labels[0].dimension, rater=rater, says=says, others_say=other, times=times)
+        for (rater, says, other), times in sorted(counted.items(), key=lambda entry: (-entry[1], entry[0]))[:most]
+    ]
+
+
+def advice(raters: Sequence[RaterAgreement]) -> list[str]:
+    """Who is below the rest by more than chance, in words."""
+    found = []
+    for one in raters:
+        if _below(one.gap):
+            words = (
+                f"{one.rater} agrees with the others in {one.dimension} on {one.with_others.value:.0%} of "
+                f"{one.with_others.n} items; the others agree with each other on {one.among_others.value:.0%}"
+            )
+            if one.lean is not None and abs(one.lean) >= 0.05:
+                words += f". {one.rater} is {abs(one.lean):.1f} {'higher' if one.lean > 0 else 'lower'} on average"
+            found.append(words + ".")
+        if _below(one.gold_gap):
+            found.append(
+                f"{one.rater} gave the right answer in {one.dimension} to {one.on_gold.value:.0%} of {one.on_gold.n} "
+                f"items of known answer, the others to {one.others_on_gold.value:.0%}."
+            )
+    return found
+
+
+def _below(gap: Figure) -> bool:
+    return gap.n >= ENOUGH and gap.high is not None and gap.high < 0
