@@ -73,15 +73,16 @@ class _Impatient(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
-        self._hurry()
+        self._hurry(None)
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next one."""
-        super().on_response_complete()
-        self._hurry()
+        answered = self.cycle
+        super().on_response_complete()  # the next one may be there already
+        self._hurry(answered)
 
-    def _hurry(self) -> None:
-        self.loop.call_later(PATIENCE, self._close_if_idle, self.cycle)
+    def _hurry(self, last: object) -> None:
+        self.loop.call_later(PATIENCE, self._close_if_idle, last)
 
     def _close_if_idle(self, last: object) -> None:
         if self.cycle is last and not self.transport.is_closing():
