@@ -77,7 +77,7 @@ class TableEntry(Record):
     baseline: str = ""
     across: str = ""
     groups: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
-    of: Literal["reviewers", "attempts"] = "reviewers"
+    of: Literal["reviewers", "attempts", "grades"] = "reviewers"
     dimension: str = ""
     dimensions: tuple[str, ...] = ()
     plot: bool = True

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
+import validity_toys
 from reviewgauge.analysis.study import slices
 from reviewgauge.analysis.study.material import Contender, Material
 from reviewgauge.analysis.study.published import with_published, wrong_gains, wrong_totals
@@ -246,3 +247,16 @@ def test_published_counts_of_finders_stand_beside_ours() -> None:
     (by_set, by_number), _ = tables(TableEntry(kind="overlap", published=paper))
     assert not any(cell.published for row in by_set.rows for cell in row)
     assert [rows(by_number)[size][1].published for size in ("0", "1", "2")] == [360, None, 107]
+
+
+def test_how_far_a_metric_parts_two_grades() -> None:
+    report = validity_toys.report()
+    bleu = report.metrics[0]
+    paper = Published(source="Table 6", values={f"1, {bleu.label}": {"2": 0.26}})
+    entry = TableEntry(kind="validity", dimension="grade", of="grades", published=paper)
+    (table,), troubles = study_tables([entry], {"bench": material()}, {"bench": report})
+    assert not troubles and table.columns == ("grade", "metric", "2", "3", "4", "5")
+    (row,) = [row for row in table.rows if (row[0].text, row[1].text) == ("1", bleu.label)]
+    cell = next(cell for cell in bleu.ks if (cell.first, cell.second) == (1, 2))
+    assert (row[2].value, row[2].published) == (cell.statistic, 0.26)
+    assert not any(cell.published for cell in row[3:])

@@ -1,4 +1,4 @@
-"""How far each metric agrees with people: rank correlation over reviews, and over systems."""
+"""How far each metric agrees with people: rank correlation over reviews and over systems, or how it parts grades."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: 
     if not found:
         known = ", ".join(dict.fromkeys(m.dimension for m in report.metrics))
         raise UserError(f"nobody judged {', '.join(wanted)}", remedy=f"there is: {known}")
+    if entry.of == "grades":
+        return _grades_table(entry, report, name, title, found)
     several = len({m.dimension for m in found}) > 1
     rows = [row for m in found for row in _rows(m, several)]
     texts = 2 if several else 1
@@ -31,12 +33,48 @@ def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: 
         rows=tuple(rows),
         texts=texts,
         plot=Plot(kind="forest", columns=(texts,)) if entry.plot and not several else None,
-        provenance=(
-            f"people and metrics on {report.dataset}, {report.reviews:,} reviews of {report.cases:,} changes, "
-            f"benchmark {report.benchmark[:12]}; {report.level:.0%} intervals: {report.resamples:,} bootstrap "
-            f"resamples of {_clusters(found)}, seed {report.seed}"
-        ),
+        provenance=_provenance(report, found),
         notes=tuple(report.warnings),
+    )
+
+
+def _grades_table(
+    entry: TableEntry, report: ValidityReport, name: str, title: str, found: Sequence[MetricValidity]
+) -> Table:
+    """Rows: a grade and a metric; columns: the higher grades. The shape is that of GradedReviews, Table 6."""
+    cells = {(cell.first, cell.second, m.label): (cell, m.fake) for m in found for cell in m.ks}
+    grades = sorted({grade for first, second, _ in cells for grade in (first, second)})
+    if not grades:
+        raise UserError("no metric has values for two grades", remedy='leave of = "grades" out')
+    rows = []
+    for first in grades[:-1]:
+        for label in dict.fromkeys(label for *_, label in cells):
+            row = [Cell(text=f"{first:g}"), Cell(text=label)]
+            for second in grades[1:]:
+                one, fake = cells.get((first, second, label), (None, False))
+                row.append(
+                    Cell(text="")
+                    if one is None
+                    else Cell(value=one.statistic, low=one.low, high=one.high, n=one.n_first + one.n_second, fake=fake)
+                )
+            rows.append(tuple(row))
+    return Table(
+        name=name,
+        kind=entry.kind,
+        title=title,
+        columns=("grade", "metric", *(f"{grade:g}" for grade in grades[1:])),
+        rows=tuple(rows),
+        texts=2,
+        provenance=_provenance(report, found),
+        notes=("Kolmogorov-Smirnov distance of the metric's values for two grades: 0 the same, 1 fully apart",),
+    )
+
+
+def _provenance(report: ValidityReport, found: Sequence[MetricValidity]) -> str:
+    return (
+        f"people and metrics on {report.dataset}, {report.reviews:,} reviews of {report.cases:,} changes, "
+        f"benchmark {report.benchmark[:12]}; {report.level:.0%} intervals: {report.resamples:,} bootstrap "
+        f"resamples of {_clusters(found)}, seed {report.seed}"
     )
 
 
