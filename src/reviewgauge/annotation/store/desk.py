@@ -13,12 +13,12 @@ from reviewgauge.annotation.items import Item
 from reviewgauge.annotation.schemas.schema import Answer, Gold, check_answers, clean_text
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store import queue
-from reviewgauge.annotation.store.accounts import Account, Role
+from reviewgauge.annotation.store.accounts import Account
+from reviewgauge.annotation.store.candidates import LEASE, for_all, is_free, open_to
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.gold import right_answers
 from reviewgauge.annotation.store.judgements import (
     DISCUSSION,
-    EXPERT,
     INDEPENDENT,
     PILOT,
     PROPOSAL,
@@ -42,13 +42,7 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Change
 
-LEASE = 1800.0  # seconds; a slot whose lease is over may be given to somebody else
 _CANDIDATES = 20  # free slots that are looked at, so that raters who ask at once do not all try the same one
-_ROUNDS = {
-    Role.RATER: (INDEPENDENT, DISCUSSION),
-    Role.EXPERT: (EXPERT,),
-    Role.OWNER: (INDEPENDENT, DISCUSSION, EXPERT),
-}
 
 
 class Work(Record):
@@ -133,39 +127,7 @@ class Desk:
         return list(connection.execute(in_order.limit(_CANDIDATES)).scalars())
 
     def _open_to_me(self, *, held_too: bool = False) -> sql.Select[Any]:
-        """The slots that this rater may take; with `held_too` also those that others hold now."""
-        now = self.database.clock()
-        mine = slots.alias()
-        touched = sql.exists().where(
-            mine.c.item == items.c.id, mine.c.round == slots.c.round, mine.c.holder == self.account.id
-        )
-        judged = sql.exists().where(
-            mine.c.item == items.c.id,
-            mine.c.round == INDEPENDENT,
-            mine.c.holder == self.account.id,
-            mine.c.done.is_(sql.true()),
-        )
-        right_person = sql.or_(
-            slots.c.round == INDEPENDENT,
-            (slots.c.round == DISCUSSION) & judged,
-            (slots.c.round == EXPERT) & ~judged,
-        )
-        return (
-            sql.select(slots.c.id)
-            .join(items, items.c.id == slots.c.item)
-            .join(batches, batches.c.id == items.c.batch)
-            .where(
-                self._for_me(),
-                batches.c.open.is_(sql.true()),
-                batches.c.kind != TRAINING,
-                items.c.round == slots.c.round,
-                slots.c.round.in_(_ROUNDS[self.account.role]),
-                slots.c.done.is_(sql.false()),
-                _free(now) | sql.literal(held_too),
-                right_person,
-                ~touched,
-            )
-        )
+        return open_to(self.account, self.project.id, self.database.clock(), held_too=held_too)
 
     def take(self, slot: int) -> None:
         """Take one conflict of the queue. Raises UserError where it is not free any more."""
@@ -180,8 +142,8 @@ class Desk:
     def progress(self) -> list[Progress]:
         """How far this rater is in each batch."""
         with self.database.reading() as connection:
-            for_all = self._for_all(TRAINING, PILOT)
-            return queue.progress(connection, self.account, self.project.id, self._open_to_me(), for_all)
+            places = for_all(self.account, self.project.id, TRAINING, PILOT)
+            return queue.progress(connection, self.account, self.project.id, self._open_to_me(), places)
 
     def conflicts(self) -> list[Conflict]:
         """What is to be discussed or adjudicated by this rater."""
@@ -194,28 +156,9 @@ class Desk:
         with self.database.reading() as connection:
             return queue.history(connection, self.account, self.project.id)
 
-    def _for_me(self) -> sql.ColumnElement[bool]:
-        """The items of the project that this rater can read and has not put aside."""
-        skipped = sql.exists().where(
-            remarks.c.item == items.c.id, remarks.c.rater == self.account.id, remarks.c.skipped.is_(sql.true())
-        )
-        wanted = (items.c.project == self.project.id) & ~skipped
-        if self.account.languages:
-            known = [name.casefold() for name in self.account.languages]
-            wanted &= sql.func.lower(items.c.language).in_([*known, ""])
-        return wanted
-
-    def _for_all(self, *kinds: str) -> sql.Select[tuple[int, int]]:
-        """(item, batch) of what everybody judges, and this rater has not taken yet."""
-        mine = slots.c.item == items.c.id, slots.c.round == INDEPENDENT, slots.c.holder == self.account.id
-        query = sql.select(items.c.id, items.c.batch).join(batches, batches.c.id == items.c.batch)
-        judges = sql.literal(INDEPENDENT in _ROUNDS[self.account.role])
-        now = batches.c.kind.in_(kinds) & (items.c.round == INDEPENDENT)
-        return query.where(self._for_me(), now, judges, ~sql.exists().where(*mine))
-
     def _place_for_all(self, connection: sql.Connection, kind: str) -> int | None:
         """A place of their own in a batch that everybody judges: the next item of the training, or of a pilot."""
-        row = connection.execute(self._for_all(kind).order_by(items.c.number).limit(1)).first()
+        row = connection.execute(for_all(self.account, self.project.id, kind).order_by(items.c.number).limit(1)).first()
         if row is None or lock_batch(connection, row.batch):
             return None
         slot = add_place(connection, row.id)
@@ -225,7 +168,7 @@ class Desk:
         """Hold a free slot; False where somebody else was faster. The one statement that decides who holds it."""
         now = self.database.clock()
         values = {"holder": self.account.id, "lease": now + LEASE, "opened": now}
-        taken = slots.update().where(slots.c.id == slot, _free(now), slots.c.done.is_(sql.false())).values(values)
+        taken = slots.update().where(slots.c.id == slot, is_free(now), slots.c.done.is_(sql.false())).values(values)
         if connection.execute(taken).rowcount != 1:
             return False
         if not self._was_given(connection, slot):
@@ -441,11 +384,3 @@ class Desk:
                 give_to_expert(connection, row.item_id)
             self.database.log(connection, self.account.id, "confirm" if agreed else "no consensus", slot=slot)
         return Saved(judgement=found, slot=slot)
-
-
-def _free(now: float) -> sql.ColumnElement[bool]:
-    """A slot that nobody holds. A lease that ends later than any could was given before the clock was set back.
-
-    `now` may be a while ago, as writers wait for each other.
-    """
-    return slots.c.holder.is_(None) | (slots.c.lease < now) | (slots.c.lease > now + 2 * LEASE)
