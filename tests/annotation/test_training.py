@@ -266,7 +266,7 @@ def test_impossible_trainings_and_pilots_are_refused(tmp_path: Path) -> None:
         ({"gold": labels, "training": 1, "limit": 1, "pilot": 1}, "leaves none"),
     ):
         with pytest.raises(UserError, match=says):
-            annotate(tmp_path / "store.db", cases, said, schema="grade", **options)  # type: ignore[arg-type]
+            annotate(tmp_path / "store.db", cases, said, schema="grade", **options)
 
 
 def test_work_in_the_training_of_others_is_nobody_elses(database: Database) -> None:

@@ -2,7 +2,8 @@
 
 Agreement is the share of an item's other labels that are at most `tolerance` apart from the rater's, averaged over the
 items. What it is held against is the same share among the others, without this rater; the interval is of the
-difference, over resampled cases. Items of known answer are held against what the others made of them.
+difference, over resampled cases. Items of known answer are held against what the others made of them. With many raters
+somebody is always last: who is named stays so when all the comparisons are counted (Bonferroni).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
+from statistics import NormalDist
 
 import numpy as np
 
@@ -23,6 +25,7 @@ from reviewgauge.core.labels import Label, Scale, Subject
 from reviewgauge.core.reports.annotation import Difference, RaterAgreement
 from reviewgauge.core.reports.validity import Figure
 
+LIMIT = 0.05  # chance that somebody is named who is like the rest
 ENOUGH = 5  # shared items below which nobody is said to be apart
 THIRDS = 9  # shared items from which a rater's work is shown by thirds
 _ROUNDING = 1e-9  # of a difference compared with a tolerance
@@ -80,12 +83,12 @@ def rater_agreement(
     correct, asked = _near(values, answers[None, :], tolerance), there & ~np.isnan(answers)[None, :]
     weights = list(row_weights(grid.cluster, Resampler(grid.clusters, resamples, seed))) if resamples else []
 
-    def figure(draw: Callable[[Numbers], Numbers], items: int) -> Figure:
+    def figure(draw: Callable[[Numbers], Numbers], items: int, rest: Share | None = None) -> Figure:
         value = float(draw(np.ones((1, len(grid.items))))[0])
         if np.isnan(value):
             return Figure(value=None, n=items, reason="there is nothing to compare with")
         draws = np.concatenate([draw(one) for one in weights]) if weights else np.zeros(0)
-        return figure_of(value, items, draws, grid.cluster)
+        return figure_of(value, items, draws, grid.cluster, p=None if rest is None else _p(value, draws, rest, items))
 
     found = []
     for row, rater in enumerate(grid.raters):
@@ -106,15 +109,29 @@ def rater_agreement(
                 labels=int(there[row].sum()),
                 with_others=figure(own.draw, own.items),
                 among_others=figure(rest.draw, rest.items),
-                gap=figure(_difference(own, rest), own.items),
+                gap=figure(_difference(own, rest), own.items, rest),
                 lean=float(lean.mean()) if lean.size else None,
                 thirds=tuple(figure(one.draw, one.items) for one in _thirds(own, labels, rater, grid)),
                 on_gold=figure(gold.draw, gold.items),
                 others_on_gold=figure(gold_rest.draw, gold_rest.items),
-                gold_gap=figure(_difference(gold, gold_rest), gold.items),
+                gold_gap=figure(_difference(gold, gold_rest), gold.items, gold_rest),
             )
         )
     return found
+
+
+def _p(value: float, draws: Numbers, rest: Share, items: int) -> float | None:
+    """How likely a difference so far below 0 is for a rater who is like the rest.
+
+    By the spread of its resampled draws; few items that all say the same have none, so it is at least that of so many
+    items with the share of the rest.
+    """
+    if not draws.size:
+        return None
+    share = float(rest.draw(np.ones((1, rest.values.size)))[0])
+    resampled = float(np.nanstd(draws)) if np.isfinite(draws).any() else 0.0
+    spread = max(resampled, (share * (1 - share) / items) ** 0.5)
+    return NormalDist().cdf(value / spread) if spread else float(value >= 0)
 
 
 def _code(code: Mapping[Fact, float], value: Fact | None, *, numeric: bool) -> float:
@@ -164,8 +181,9 @@ def differences(labels: Sequence[Label], most: int = 8) -> list[Difference]:
 def advice(raters: Sequence[RaterAgreement]) -> list[str]:
     """Who is below the rest by more than chance, in words."""
     found = []
+    comparisons = sum(figure.value is not None for one in raters for figure in (one.gap, one.gold_gap))
     for one in raters:
-        if _below(one.gap):
+        if _below(one.gap, comparisons):
             words = (
                 f"{one.rater} agrees with the others in {one.dimension} on {one.with_others.value:.0%} of "
                 f"{one.with_others.n} items; the others agree with each other on {one.among_others.value:.0%}"
@@ -173,7 +191,7 @@ def advice(raters: Sequence[RaterAgreement]) -> list[str]:
             if one.lean is not None and abs(one.lean) >= 0.05:
                 words += f". {one.rater} is {abs(one.lean):.1f} {'higher' if one.lean > 0 else 'lower'} on average"
             found.append(words + ".")
-        if _below(one.gold_gap):
+        if _below(one.gold_gap, comparisons):
             found.append(
                 f"{one.rater} gave the right answer in {one.dimension} to {one.on_gold.value:.0%} of {one.on_gold.n} "
                 f"items of known answer, the others to {one.others_on_gold.value:.0%}."
@@ -181,5 +199,6 @@ def advice(raters: Sequence[RaterAgreement]) -> list[str]:
     return found
 
 
-def _below(gap: Figure) -> bool:
-    return gap.n >= ENOUGH and gap.high is not None and gap.high < 0
+def _below(gap: Figure, comparisons: int) -> bool:
+    apart = gap.n >= ENOUGH and gap.high is not None and gap.high < 0
+    return apart and gap.p is not None and gap.p * comparisons < LIMIT
