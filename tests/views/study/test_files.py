@@ -119,6 +119,10 @@ def test_the_terminal_keeps_to_its_width_and_shows_a_papers_rows_in_the_files_al
     assert max(map(len, said.splitlines())) <= 80
     assert "GPT" not in said and "1 row that is published alone" in said
     assert "\x1b" not in said and "! small, gone: network" in said
+    cells = [share(0.5, published=0.4)] * 4
+    wide = table(columns=tuple("abcdef"), texts=2, rows=((Cell(text="1"), Cell(text="a metric"), *cells),), plot=None)
+    console.print(study_view(report(wide)))
+    assert ".50 {.40}" in (said := console.export_text()) and "t.csv: intervals" in said
 
 
 def test_figures_in_their_units() -> None:

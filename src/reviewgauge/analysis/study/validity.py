@@ -42,7 +42,7 @@ def _grades_table(
     entry: TableEntry, report: ValidityReport, name: str, title: str, found: Sequence[MetricValidity]
 ) -> Table:
     """Rows: a grade and a metric; columns: the higher grades. The shape is that of GradedReviews, Table 6."""
-    cells = {(cell.first, cell.second, m.label): (cell, m.fake) for m in found for cell in m.ks}
+    cells = {(cell.first, cell.second, m.label): (cell, m.fake) for m in found if not m.baseline for cell in m.ks}
     grades = sorted({grade for first, second, _ in cells for grade in (first, second)})
     if not grades:
         raise UserError("no metric has values for two grades", remedy='leave of = "grades" out')

@@ -56,7 +56,7 @@ def study_view(report: StudyReport) -> RenderableType:
 def _table(table: Table) -> RenderableType:
     found: RichTable = bare_table(one_line(table.title))
     places = range(min(len(table.columns), table.texts + MOST_COLUMNS))
-    intervals = len(places) - table.texts <= WITH_INTERVALS
+    intervals = len(places) + table.texts - 2 <= WITH_INTERVALS  # a second column of names takes the room of two
     for at in places:
         side, least = ("left", 18) if at == 0 else ("left", None) if at < table.texts else ("right", None)
         found.add_column(plain(table.columns[at]), justify=side, overflow="fold", min_width=least)  # type: ignore[arg-type]
