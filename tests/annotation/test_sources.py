@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from annotation_client import Client, served
 from annotation_toys import add_rater, desk_of, small_cases, small_reviews
 from history_builder import Told
+from judged_toys import study, write_study
 from reviewgauge.annotation.schemas.schema import Answer
 from reviewgauge.annotation.store.accounts import find_account
 from reviewgauge.annotation.store.database import Database
@@ -253,6 +255,21 @@ def test_checked_claims_are_those_that_reviews_are_judged_by(
         assert [one.body for one in desk.work(slot).item.part_texts] == ["Adds a variable.", "Empty carts."]
 
 
+def test_validate_holds_a_metric_against_grades_of_this_service(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store, out = tmp_path / "grades.db", tmp_path / "grades.csv"
+    bench = write_study(tmp_path / "mine", study(6), labels=False)
+    told(capsys, "annotate", "init", store, bench, "--schema", "grade", "--raters", "2", "--batch", "24")
+    judged(store, "Ann", lambda work: [Answer(dimension="grade", value=1 + work.number % 4)])
+    judged(store, "Bob", lambda work: [Answer(dimension="grade", value=2 + work.number % 4)])
+    told(capsys, "annotate", "export", store, "-o", out)
+    words = ("--labels", out, "-o", tmp_path / "validity", "--resamples", "20", "--folds", "2", "--no-report", "--json")
+    found = json.loads(told(capsys, "validate", bench, "exact_match", *words))
+    (grade,) = found["report"]["labels"]
+    assert (grade["dimension"], grade["raters"]) == ("grade", {"Ann": 24, "Bob": 24})
+
+
 # --- recorded labels -----------------------------------------------------------------------------------------------
 
 
@@ -286,6 +303,13 @@ def test_the_agreement_that_crscore_published_comes_out(
     published = agree(out, batches=["800-899"], resamples=0)
     values = [alpha(published, name, "Krippendorff's alpha (ordinal)") for name in ("con", "comp", "rel")]
     assert values == ["0.8868", "0.8505", "0.8806"]
+    words = ("crscore_study", "--from", data, "--schema", "quality", "--labels", "agreement", "--project", "first")
+    told(capsys, "annotate", "init", store, *words, "--limit", "90")
+    with Database.open(store) as database, served(database, find_project(database, "first")) as (origin, link):
+        owner = Client(origin)
+        owner.send(link.removeprefix(origin))
+        page = owner.send("/agreement").text
+    assert all(value in page for value in (".8868", ".8505", ".8806"))
 
 
 ACCURACY = """

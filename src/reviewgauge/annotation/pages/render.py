@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from importlib import resources
 
@@ -25,7 +26,7 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    found.filters["share"] = lambda value: "–" if value is None else f"{value:.3f}".replace("0.", ".", 1)
+    found.filters["share"] = _share
     return found
 
 
@@ -50,3 +51,8 @@ def _only_colours(styles: str) -> bytes:
     """The rules of tokens, without those of the whole block."""
     kept = [line for line in styles.splitlines() if line.startswith(".code .")]
     return ("\n".join(kept) + "\n").encode()
+
+
+def _share(value: float | None, digits: int = 3) -> str:
+    """A share as `agree` prints it; a dash where there is none."""
+    return "–" if value is None else re.sub(r"^(-?)0\.", r"\1.", f"{value:.{digits}f}")
