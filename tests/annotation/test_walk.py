@@ -53,7 +53,7 @@ class People:
 
     def _page(self, name: str, size: dict[str, int]) -> Any:
         page = self.browser.new_context(viewport=size, has_touch=size is TABLET).new_page()
-        page.set_default_timeout(20_000)
+        page.set_default_timeout(60_000)
         page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.pages[name] = page
@@ -112,8 +112,10 @@ def test_from_a_project_to_the_next_version_of_the_gold_set(browser: Any, tmp_pa
         adjudicate(expert)
         people.owner.click("nav >> text=Project")
         people.owner.wait_for_selector("text=4 of 4 items are done")
-        assert "Krippendorff" in people.owner.inner_text("main")
         picture(people.owner, "annotate-project")
+        people.owner.click("nav >> text=Agreement")
+        people.owner.wait_for_selector("text=Krippendorff >> nth=0")
+        picture(people.owner, "annotate-agreement")
         assert people.complaints == []
         people.close()
     assert "14 labels in judged.csv" in run(tmp_path, "annotate export judged.db -o judged.csv")
