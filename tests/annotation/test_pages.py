@@ -148,6 +148,14 @@ def test_an_invitation_works_once(store: Database, service: tuple[str, str]) -> 
         assert client.send(f"/invitation/{token}", {"name": name, "password": PASSWORD}).status == status_code
 
 
+def test_a_link_that_others_cannot_open_says_so(service: tuple[str, str]) -> None:
+    owner = Client(service[0])
+    csrf = owner.send(urlsplit(service[1]).path).field("csrf")
+    said = owner.send("/project", {"csrf": csrf, "action": "invite", "role": "rater"}).text
+    assert "/invitation/" in said
+    assert "It opens on this machine only" in said
+
+
 def test_other_machines_need_an_address_and_an_owner(store: Database) -> None:
     project = small_project(store)
     with pytest.raises(UserError, match="other machines"):

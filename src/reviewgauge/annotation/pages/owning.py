@@ -36,6 +36,7 @@ def project_page(visit: Visit, link: str = "") -> Response:
         remarks=all_remarks(service.database, service.project, owner),
         roles=[role.value for role in Role],
         link=link,
+        local=visit.service.local_owner is not None,
     )
 
 
