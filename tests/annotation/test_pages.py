@@ -11,12 +11,15 @@ from urllib.parse import urlsplit
 import pytest
 
 from annotation_client import PASSWORD, Client, joined, saved, served
-from annotation_toys import small_project
+from annotation_toys import small_cases, small_project
+from reviewgauge.annotation.items import Exhibit, Item, ProjectData, shown_change
+from reviewgauge.annotation.schemas.schema import load_schema
 from reviewgauge.annotation.service import open_service
 from reviewgauge.annotation.store.accounts import Role, invite
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.projects import find_project, status
+from reviewgauge.annotation.store.projects import create_project, find_project, status
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import Subject, SubjectKind
 
 
 @pytest.fixture
@@ -146,6 +149,19 @@ def test_an_invitation_works_once(store: Database, service: tuple[str, str]) -> 
     for name, status_code in (("Ann", 200), ("Bob", 400)):
         client = Client(service[0])
         assert client.send(f"/invitation/{token}", {"name": name, "password": PASSWORD}).status == status_code
+
+
+def test_what_is_asked_of_an_audit_stands_beside_the_question(store: Database) -> None:
+    cases, schema = small_cases(1), load_schema("audit")
+    subject = Subject(kind=SubjectKind.CHANGE, case=cases[0].id)
+    item = Item(subject=subject, exhibits=(Exhibit(title="Is it clean?"), Exhibit(title="The fix", text="Mend it")))
+    data = ProjectData(changes={cases[0].id: shown_change(cases[0].change)}, items=(item,))
+    with served(store, create_project(store, "audit", schema, data)) as (origin, _):
+        page = joined(store, origin, "Ann").send("/next").text
+    beside = page.partition('id="panel"')[2]
+    assert "Is it clean?" in beside
+    assert 'href="#exhibit-2">The fix' in beside
+    assert '<h2 id="exhibit-2">The fix' in page
 
 
 def test_a_link_that_others_cannot_open_says_so(service: tuple[str, str]) -> None:
