@@ -347,7 +347,7 @@ def test_what_a_later_change_broke_is_no_defect_of_the_line(told: Told, tmp_path
     told.commit("Read two fields", {"shop/age.py": age.format("box.text.split()[0]", "then")}, days=9)
     told.commit("Fix crash of age", {"shop/age.py": age.format("box.text.split()[0]", "int(then)")}, days=9)
     told.quiet(400)
-    cases, drops, _ = build(told.folder, tmp_path / "bench", FromGit())
+    cases, drops, _ = build(told.folder, tmp_path / "bench", FromGit(certainty=0.75))
     assert right not in cases and drops[right[:12]] == "a fix speaks about it, but not about lines that count"
 
 
