@@ -83,15 +83,8 @@ def evolve(
     Everything is kept in the folder `run`, and the same call goes on where it stopped; the held-out part is computed
     once, when the search has ended. `evaluations` bounds the pairs of a candidate and a case. `out`: an HTML report.
     """
-    check_settings(resamples)
     models, stop = models or ModelOptions(), stop or Interruption()
-    check_workers(workers, connect=False)
-    if models.dry_run:
-        raise UserError("evolve has no --dry-run: it asks for what the answers call for", remedy="give a --budget")
-    if optimizer not in OPTIMIZERS:
-        raise UserError(f"unknown optimizer {optimizer!r}", remedy=" or ".join(OPTIMIZERS))
-    if optimizer == "gepa":
-        check_gepa()
+    _check_options(optimizer, models, workers, resamples)
     species = Species.of([one if isinstance(one, Reviewer) else load(Reviewer, one) for one in reviewers], contexts)
     words = [_weighted(word) for word in metrics]
     found = find_dataset(dataset, source)
@@ -104,34 +97,30 @@ def evolve(
     limits = Limits(rounds, evaluations or (rounds + 1) * len(split.parts[SELECTION]), patience, minibatch)
     asked = model or species.reviewers[0].model
     label = staged_label(found, narrowing)
-    pinned = {
-        "dataset": label,
-        "benchmark": benchmark_hash(cases),
-        "optimizer": optimizer,
-        "model": asked,
-        "seed": seed,
-    }
-    wanted = pinned | _pins_of(species, reward, split)
+    pinned = {"dataset": label, "benchmark": benchmark_hash(cases), "optimizer": optimizer, "model": asked}
+    wanted = pinned | {"seed": seed} | _pins_of(species, reward, split)
+    where = given_path(dataset, found, source)
     with opened(Path(run)) as folder:
         done = settle(folder, wanted, limits)
         if done is None:
-            setting = Setting(
-                species,
-                reward,
-                folder,
-                label,
-                given_path(dataset, found, source),
-                models.in_flight,
-                workers,
-                stop,
-                progress,
-            )
+            setting = Setting(species, reward, folder, label, where, models.in_flight, workers, stop, progress)
             done = _Work(setting, split, limits, asked, optimizer, seed, resamples).run(models, wanted, len(cases))
     if out is not None:
         from reviewgauge.views.report.evolution_page import evolution_page
 
         write_whole(Path(out), evolution_page(done).encode("utf-8", "replace"))
     return done
+
+
+def _check_options(optimizer: str, models: ModelOptions, workers: Workers, resamples: int) -> None:
+    check_settings(resamples)
+    check_workers(workers, connect=False)
+    if models.dry_run:
+        raise UserError("evolve has no --dry-run: it asks for what the answers call for", remedy="give a --budget")
+    if optimizer not in OPTIMIZERS:
+        raise UserError(f"unknown optimizer {optimizer!r}", remedy=" or ".join(OPTIMIZERS))
+    if optimizer == "gepa":
+        check_gepa()
 
 
 def _copies(cases: Sequence[Case]) -> list[int]:
