@@ -88,9 +88,9 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
     return folder, printed.read_text(encoding="utf-8")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A real Chromium that may touch nothing outside; Playwright runs once a process."""
+    """A real Chromium that may touch nothing outside; it ends with its file, since its event loop bars `asyncio.run`."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if (chromium := shutil.which("chromium")) is None:
         pytest.skip("chromium is not installed")
