@@ -90,7 +90,7 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """A real Chromium that may touch nothing outside; it ends with its file, since its event loop bars `asyncio.run`."""
+    """A real Chromium that may touch nothing outside. It ends with its file: its event loop bars `asyncio.run`."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if (chromium := shutil.which("chromium")) is None:
         pytest.skip("chromium is not installed")
