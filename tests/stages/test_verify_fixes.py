@@ -29,6 +29,8 @@ TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        am
 RATE = "RATE = {}\n\n\ndef tax(amount):\n    return amount * RATE\n"
 ROUND = "def cents(amount):\n    return int(amount * {})\n"
 SHIP = "def shipping(weight):\n    if weight {} 10:\n        return 5\n    return 2\n"
+REST = "def rest(paid, price):\n    return {}\n"
+POST = "from shop.rates import PER_KILO\n\n\ndef postage(kilos):\n    return {}\n"
 STOCK = "def stock(shelves):\n    return {}(shelves)\n"
 
 
@@ -38,7 +40,7 @@ def asserting(module: str, words: str) -> str:
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Told:
-    """Six defects: with a test that shows it, without one, and with tests that tell nothing."""
+    """Eight defects: with a test that shows it, without one, with tests that tell nothing, and of other changes."""
     told = Told(tmp_path_factory.mktemp("shops") / "shop")
     told.commit("begin", {"README.md": "shop\n", "shop/__init__.py": ""})
     told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]")})
@@ -47,6 +49,11 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Told:
     told.commit("Add shipping", {"shop/shipping.py": SHIP.format(">")})
     told.commit("Add stock", {"shop/stock.py": STOCK.format("max")})
     told.commit("Add label", {"shop/label.py": "def label(name):\n    return name.lower()\n"})
+    told.commit("Begin rest", {"shop/rest.py": REST.format("sum((paid, ~price))")})
+    told.commit("No rest below zero", {"shop/rest.py": REST.format("max(0, paid - price - 1)")})
+    told.commit("Begin rates", {"shop/rates.py": "PER_KILO = 2\n"})
+    told.commit("Add postage", {"shop/postage.py": POST.format("PER_KILO * kilos")})
+    told.commit("Raise rates", {"shop/rates.py": "PER_KILO = 3\n"})
     told.commit("Add helper", {"shop/helper.py": "def close(a, b):\n    return abs(a - b) < 1\n"})
     told.commit(
         "Fix total forgetting the first item",
@@ -76,6 +83,20 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Told:
         "Fix wrong case of labels",
         {"shop/label.py": later.replace("lower", "upper"), "tests/test_label.py": asserting("label", "of('a') == 'A'")},
     )
+    told.commit(
+        "Fix rest that is one too small",
+        {
+            "shop/rest.py": REST.format("max(0, paid - price)"),
+            "tests/test_rest.py": asserting("rest", "rest(5, 2) == 3"),
+        },
+    )
+    told.commit(
+        "Fix postage that is too high",
+        {
+            "shop/postage.py": POST.format("(PER_KILO - 1) * kilos"),
+            "tests/test_postage.py": asserting("postage", "postage(1) == 2"),
+        },
+    )
     told.quiet(500)
     return told
 
@@ -90,9 +111,9 @@ def built(shop: Told, out: Path, **options: str) -> tuple[BuildCard, dict[str, C
 
 
 @pytest.mark.slow
-def test_a_label_is_verified_when_its_fix_s_tests_fail_on_the_change_and_pass_after_it(
-    shop: Told, tmp_path: Path
-) -> None:
+def test_tests_of_a_fix_verify_a_label_refute_it_or_tell_nothing(shop: Told, tmp_path: Path) -> None:
+    _, untested = built(shop, tmp_path / "bench")
+    assert {"No rest below zero", "Add postage"} <= set(untested)
     card, labels = built(shop, tmp_path / "bench", test=COMMAND)
     tiers = {title: label.tier for title, label in labels.items()}
     assert tiers == {
@@ -113,15 +134,17 @@ def test_a_label_is_verified_when_its_fix_s_tests_fail_on_the_change_and_pass_af
         "the tests fail after the fix, too": 1,
         # they call what came after the change
         "the tests fail on the change in another way than before the fix": 1,
+        "the tests fail before the change as they do on it: the defect is older": 1,
+        "the tests pass on the change: the defect came later": 1,
     }
     assert labels["Add total"].extra["tests"] == (
         "fail on the change and before the fix, pass after it: tests/test_total.py::test_it - assert"
     )
     ledger = [json.loads(line) for line in (tmp_path / "bench" / "tests.jsonl").read_text().splitlines()]
-    assert len(ledger) == 6
+    assert len(ledger) == 8
     (entry,) = [one for one in ledger if one["outcome"] == "verified"]
-    assert [run["result"] for run in entry["runs"].values()] == ["pass", "fail", "fail"]
-    assert card.funnel[-1].dropped == 0
+    assert [run["result"] for run in entry["runs"].values()] == ["pass", "fail", "fail", "the command ended with exit code 2"]
+    assert card.funnel[-1].dropped == 2
 
 
 @pytest.mark.slow
@@ -135,7 +158,7 @@ def test_nothing_is_run_unasked_and_nothing_twice(shop: Told, tmp_path: Path) ->
     first, labels = built(shop, tmp_path / "bench", test=f"{script} {{files}}")
     assert labels["Add total"].tier is Tier.VERIFIED
     runs = log.read_text().splitlines()
-    assert len(runs) == 12  # 3 of total, 2 of cents, 3 of shipping, 1 of stock, 3 of label
+    assert len(runs) == 20  # 4 of total, 2 of cents, 3 of shipping, 1 of stock, 3 of label, 4 of rest, 3 of postage
     again, _ = built(shop, tmp_path / "bench", test=f"{script} {{files}}")
     assert log.read_text().splitlines() == runs and again.benchmark == first.benchmark
 
@@ -156,11 +179,11 @@ def test_an_interrupted_build_goes_on_where_it_stopped(shop: Told, tmp_path: Pat
                 stop.ask()
 
     stopped = build(shop.folder, out=tmp_path / "bench", test=f"{script} {{files}}", stop=stop, progress=progress)
-    assert stopped.card is None and (4, 6) in shown and not (tmp_path / "bench" / "cases.jsonl").exists()
+    assert stopped.card is None and (4, 8) in shown and not (tmp_path / "bench" / "cases.jsonl").exists()
     before = len(log.read_text().splitlines())
-    assert 0 < before < 12
+    assert 0 < before < 20
     _, labels = built(shop, tmp_path / "bench", test=f"{script} {{files}}")
-    assert len(log.read_text().splitlines()) == 12 and labels["Add total"].tier is Tier.VERIFIED
+    assert len(log.read_text().splitlines()) == 20 and labels["Add total"].tier is Tier.VERIFIED
 
 
 @pytest.mark.slow
@@ -170,10 +193,10 @@ def test_a_command_that_tells_nothing_verifies_nothing(shop: Told, tmp_path: Pat
     card, labels = built(shop, tmp_path / "b", test="true")
     assert {label.tier for label in labels.values()} == {Tier.TRACED}
     (section,) = [one for one in card.sections if one.by == "verify_fixes"]
-    assert ("the tests pass without the fix", 5) in section.rows
+    assert ("the tests pass without the fix", 7) in section.rows
     card, labels = built(shop, tmp_path / "c", test=f"{sys.executable} -c 'raise SystemExit(9)'")
     (section,) = [one for one in card.sections if one.by == "verify_fixes"]
-    assert ("could not be tested after the fix: the command ended with exit code 9", 5) in section.rows
+    assert ("could not be tested after the fix: the command ended with exit code 9", 7) in section.rows
 
 
 @pytest.mark.slow
@@ -196,7 +219,7 @@ def test_in_a_sandbox_the_tests_see_neither_your_files_nor_the_network(shop: Tol
     mine.write_text("secret")
     script = tmp_path / "run.sh"
     script.write_text(
-        f"#!/bin/sh\ncat {mine} && exit 9\ntouch written || exit 8\n"
+        f"#!/bin/sh\ncat {mine} && exit 9\ntouch written && test -e shop/total.py || exit 8\n"
         "grep -q 'in items:' shop/total.py && exit 0\necho FAILED t.py::test_total - assert\nexit 1\n"
     )
     script.chmod(0o755)

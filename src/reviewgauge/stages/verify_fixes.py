@@ -1,14 +1,14 @@
-"""Run the tests of each fix on the change that it mends: a label is verified when they fail there and pass at the fix.
+"""Run the tests of each fix on the change that it mends: they verify its label, refute it, or tell nothing.
 
 Source: SWE-bench (arXiv:2310.06770) takes a fix for real when tests fail before it and pass after it; that they have to
-fail on the change under review, too, is ours (docs/guides/build.md).
+fail on the change under review, too, and not as they did before it, is ours (docs/guides/build.md).
 """
 
 from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from math import inf
@@ -22,7 +22,8 @@ from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.records import Change, Comment, Origin, Tier
+from reviewgauge.core.records import Change, Comment, Origin, Tier, findings
+from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import ProgramText
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.guarded.environment import find_program
@@ -40,10 +41,12 @@ class VerifyFixes(Stage):
     """Runs `test` (a program and its arguments, without a shell) for each fix that changes tests.
 
     `{files}` stands for the tests that the fix changes, `{here}` for the folder that you are in. They are laid over
-    three checkouts, without later commits: of the fix, where they must pass, of the commit before it and of the
-    change, where they must fail, and the output must name the same test with the same kind of error, as pytest,
-    unittest, Go, TAP, Jest, RSpec, cargo, Maven, Gradle, .NET and PHPUnit do. A label of such a fix becomes *verified*,
-    any other one stays as it was, and the card and `tests.jsonl` say why.
+    four checkouts, without later commits: of the fix, where they must pass, of the commit before it and of the change,
+    where they must fail, and the output must name the same test with the same kind of error, as pytest, unittest, Go,
+    TAP, Jest, RSpec, cargo, Maven, Gradle, .NET and PHPUnit do; and of the commit before the change, where no such test
+    may fail like that. A label of such a fix becomes *verified*. One whose tests pass on the change, or fail before it
+    as they do on it, leaves: the defect is younger or older. Any other one stays as it was; the card and `tests.jsonl`
+    say why.
 
     `fails` are the exit codes that mean failing tests. After `seconds`, or with more than `processes`, a run is ended.
     `env` are the variables that are passed on; `sandbox` and `visible` are those of the reviewer `command`.
@@ -85,11 +88,27 @@ class VerifyFixes(Stage):
             verifier.changes += bool(fixes)
             context.progress("running the tests of fixes", verifier.changes, total)
             verdicts = {fix: verifier.verdict(item.id, item.case.change, fix) for fix in fixes}
-            references = [_marked(one, verdicts) for one in item.case.references]
-            yield item.with_case(references=tuple(references)) if fixes else item
+            yield from self._checked(item, verdicts)
         context.report(verifier.section())
         with suppress(UserError):  # outside of a build there is no folder
             write_whole(context.folder / LEDGER, b"".join(entry.to_line() for entry in verifier.ledger))
+
+    def _checked(self, item: Candidate, verdicts: Mapping[str, Verdict]) -> Iterator[Candidate | Drop]:
+        """The candidate with what the tests say of its labels, and a drop for each that they refute."""
+        kept: list[Comment] = []
+        refuted: list[tuple[str, str]] = []
+        for finding in findings(item.case.references):
+            verdict = verdicts.get(_fix_of(finding[0]) or "")
+            if verdict and verdict.outcome in _REFUTING:
+                refuted.append((finding[0].id, verdict.outcome))
+            else:
+                kept += [_marked(one, verdicts) for one in finding]
+        if refuted and not kept:
+            yield self.drop(item.id, refuted[0][1])
+            return
+        for name, outcome in refuted:
+            yield self.drop(f"{item.id}: {name}", outcome)
+        yield item.with_case(references=tuple(kept)) if verdicts else item
 
 
 def _fixes(item: Candidate) -> list[str]:
@@ -137,8 +156,7 @@ class _Verifier:
         outcome = self._outcome(change, fix, runs)
         detail = ""
         if outcome == VERIFIED:
-            same = _same_way(runs["change"], runs["before the fix"])
-            detail = f"{_DETAIL}: {', '.join(same[:3])}"
+            detail = f"{_DETAIL}: {', '.join(_same_way(runs['change'], runs['before the fix'])[:3])}"
         self.ledger.append(Verdict(case=case, fix=fix, outcome=outcome, detail=detail, runs=runs))
         return self.ledger[-1]
 
@@ -167,7 +185,12 @@ class _Verifier:
                 return _UNWANTED[name]
         if not runs["before the fix"].failing:
             return "the output names no failing test"
-        return VERIFIED if _same_way(runs["change"], runs["before the fix"]) else _OTHERWISE
+        if not _same_way(runs["change"], runs["before the fix"]):
+            return _OTHERWISE
+        if change.base is None:
+            return VERIFIED
+        runs["before the change"] = older = self._run(repository, change.base, fix, tests)
+        return _OLDER if set(_same_way(runs["change"], runs["before the fix"])) <= set(older.failing) else VERIFIED
 
     def _run(self, repository: Repository, commit: str, fix: str, tests: FixTests) -> SuiteRun:
         key = (*self.key, fix, commit)
@@ -189,8 +212,10 @@ class _Verifier:
             by="verify_fixes",
             title="Tests of the fixes",
             text=(
-                "A label is verified when the tests that its fix changes pass after the fix, and fail before it and on "
-                f"the change. What could not be tested stays as it was; {LEDGER} has every run and what it printed."
+                "A label is verified when the tests that its fix changes pass after the fix, fail before it and on the "
+                "change, and do not fail like that before the change. One whose tests pass on the change, or fail "
+                "before it as they do on it, is left out. What could not be tested stays as it was; "
+                f"{LEDGER} has every run and what it printed."
             ),
             columns=("outcome", "fixes of changes"),
             rows=tuple(outcomes.most_common()),
@@ -203,10 +228,12 @@ _DETAIL = "fail on the change and before the fix, pass after it"
 _UNWANTED = {
     "the fix": "the tests fail after the fix, too",
     "before the fix": "the tests pass without the fix",
-    "change": "the tests pass on the change",
+    "change": "the tests pass on the change: the defect came later",
 }
 _OTHERWISE = "the tests fail on the change in another way than before the fix"
-_SPEAKING = (*_UNWANTED.values(), _OTHERWISE)
+_OLDER = "the tests fail before the change as they do on it: the defect is older"
+_REFUTING = (_UNWANTED["change"], _OLDER)
+_SPEAKING = (*_UNWANTED.values(), _OTHERWISE, _OLDER)
 
 
 def _same_way(one: SuiteRun, other: SuiteRun) -> list[str]:
