@@ -255,8 +255,11 @@ def drill(
         with serving(where, port) as (process, found.origin):
             port = int(found.origin.rpartition(":")[2])
             found.began = time.monotonic()
-            for rater in people if kill == 0 else ():
-                rater.start()
+            if kill == 0:
+                people[0].start()
+                _wait_until(lambda: found.times.first_page or not _alive(people[:1]))
+                for rater in people[1:]:
+                    rater.start()
             if kill == kills:
                 for rater in people:
                     rater.join(seconds + 120)
@@ -280,7 +283,7 @@ def _alive(people: Sequence[Rater]) -> bool:
     return any(rater.is_alive() for rater in people)
 
 
-def _wait_until(done: Callable[[], bool]) -> None:
+def _wait_until(done: Callable[[], object]) -> None:
     while not done():
         time.sleep(0.02)
 
@@ -343,6 +346,8 @@ def figures(found: Drill, stored: Sequence[votes.Judgement], load: Sequence[floa
         "judgements stored": len(stored),
         **dict(sorted(found.counts.items())),
     }
+    if found.times.first_page:  # the others come all at once
+        figures["first page, of one who is alone"] = round(found.times.first_page[0], 3)
     for name, seconds in vars(found.times).items():
         if len(seconds) > 1:
             cuts = statistics.quantiles(seconds, n=100)
@@ -364,7 +369,7 @@ def main() -> int:
     for name, default in (("raters", 50), ("changes", 1000), ("lines", 1000), ("kills", 6), ("each", 3)):
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--seconds", type=float, default=180)
-    parser.add_argument("--think", type=float, default=5.0, help="seconds between a page and its judgement")
+    parser.add_argument("--think", type=float, default=20.0, help="seconds between a page and its judgement")
     parser.add_argument("--json", action="store_true")
     given = vars(parser.parse_args())
     as_json, where = given.pop("json"), given.pop("database")

@@ -28,6 +28,7 @@ COOKIE = "reviewgauge_session"
 LARGEST_FORM, LARGEST_OF_STRANGERS, MOST_FIELDS = 2_000_000, 10_000, 5_000
 SLOWEST_FORM = 60.0  # seconds
 _STRANGERS = CapacityLimiter(4)  # those who may guess passwords never take the threads of those who work
+_WORKERS = CapacityLimiter(4)  # many more threads wait for each other while they hold locks of the database
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def page(service: Service, handler: Handler, *, public: bool = False) -> Callabl
         if form is None:
             return HTMLResponse("This form is too large.", 413, {"Connection": "close"})
         work = partial(_answer, service, handler, request, form, public)
-        return await run_sync(work, limiter=_STRANGERS if public else None)
+        return await run_sync(work, limiter=_STRANGERS if public else _WORKERS)
 
     return endpoint
 
