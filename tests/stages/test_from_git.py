@@ -341,13 +341,15 @@ def test_a_revert_that_names_no_defect_is_none(told: Told, tmp_path: Path) -> No
 
 
 def test_what_a_later_change_broke_is_no_defect_of_the_line(told: Told, tmp_path: Path) -> None:
-    age = "def age(box):\n    then = {}\n    return 100 - {}\n"
+    age = "def age(box):\n    {}\n    return 100 - {}\n"
+    fields = "then = int(box.then)\n    late = box.late\n    left = box.left\n    days = box.days"
+    texts = "then, late = box.text.split()\n    left = box.rest()\n    days = 3 * late\n    show(left, days)"
     told.commit("begin", {"README.md": "shop\n"})
-    right = told.commit("Add age", {"shop/age.py": age.format("int(box.then)", "then")})
-    told.commit("Read two fields", {"shop/age.py": age.format("box.text.split()[0]", "then")}, days=9)
-    told.commit("Fix crash of age", {"shop/age.py": age.format("box.text.split()[0]", "int(then)")}, days=9)
+    right = told.commit("Add age", {"shop/age.py": age.format(fields, "then")})
+    told.commit("Read two fields", {"shop/age.py": age.format(texts, "then")}, days=9)
+    told.commit("Fix crash of age", {"shop/age.py": age.format(texts, "int(then)")}, days=9)
     told.quiet(400)
-    cases, drops, _ = build(told.folder, tmp_path / "bench", FromGit(certainty=0.75))
+    cases, drops, _ = build(told.folder, tmp_path / "bench", FromGit())
     assert right not in cases and drops[right[:12]] == "a fix speaks about it, but not about lines that count"
 
 

@@ -143,7 +143,12 @@ def test_tests_of_a_fix_verify_a_label_refute_it_or_tell_nothing(shop: Told, tmp
     ledger = [json.loads(line) for line in (tmp_path / "bench" / "tests.jsonl").read_text().splitlines()]
     assert len(ledger) == 8
     (entry,) = [one for one in ledger if one["outcome"] == "verified"]
-    assert [run["result"] for run in entry["runs"].values()] == ["pass", "fail", "fail", "the command ended with exit code 2"]
+    assert [run["result"] for run in entry["runs"].values()] == [
+        "pass",
+        "fail",
+        "fail",
+        "the command ended with exit code 2",
+    ]
     assert card.funnel[-1].dropped == 2
 
 

@@ -74,7 +74,7 @@ class FromGit(Stage):
     max_fix_lines: int = 30
     max_places: int = 6
     strict: bool = True
-    certainty: float = 0.5
+    certainty: float = 0.7
     max_lines: int = 3000
     max_files: int = 100
     limit: int = 0

@@ -93,6 +93,7 @@ def test_what_is_no_documentation(path: str) -> None:
         "spec/a_spec.rb",
         "test/data.json",
         "flask/testsuite/basic.py",
+        "funtests/transport.py",
         "pkg/test_suite/a.py",
         "pkg/fixtures/models.py",
         "pkg/unit_tests/a.py",

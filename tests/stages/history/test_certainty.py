@@ -7,6 +7,7 @@ import pytest
 
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.repo.szz.trace import Inducing
+from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.history.certainty import INTERCEPT, WEIGHTS, Place, probability, read_signs
 
 
@@ -17,11 +18,11 @@ def test_the_shipped_weights_are_fitted_to_the_table() -> None:
 
 def test_likely_labels_hold_on_repositories_that_the_model_was_not_fitted_on() -> None:
     rows = labels.table()
-    likely, right, read = labels.out_of_fold(rows) >= 0.5, labels.holds(rows), labels.by_hand(rows)
-    assert right[read & likely].mean() > 0.75 and right[read & ~likely].mean() < 0.45
+    likely, right = labels.out_of_fold(rows) >= FromGit.certainty, labels.holds(rows)
+    assert right[likely].mean() > 0.8 and right[~likely].mean() < 0.6
 
 
-def test_an_older_defect_in_a_line_that_was_only_renamed_is_unlikely() -> None:
+def test_each_sign_says_what_it_should() -> None:
     head = "def fee(box):\n    if box.kind == 3 and box.open:\n        return tax(box) * 7\n    return 0\n"
     fix = _diff("-        return tax(box) * 7", "+        return tax(box) * 8", 3)
     new = _diff("", "+" + head.rstrip().replace("\n", "\n+"), 1)
@@ -30,14 +31,18 @@ def test_an_older_defect_in_a_line_that_was_only_renamed_is_unlikely() -> None:
     assert written > _probability(head, head, renamed, fix), "the same words had stood there before"
     broken = head.replace("box.kind == 3 and box.open", "box.sealed").replace("return 0", "return None")
     assert written > _probability(head, broken, new, fix), "another change wrote the code around anew"
+    large = _diff("-        return tax(box) * 7", "+        return tax(box) * 8" + "\n+        pass" * 20, 3)
+    assert written > _probability(head, head, new, large), "a large fix does more than mend"
+    assert written < _probability(head, head, new, fix, "Fix the fee when a box is open"), "says when it goes wrong"
+    assert written > _probability(head, head, new, fix, "Fix support of open boxes"), "nobody had promised that"
 
 
-def _probability(head: str, fixed: str, change: ChangedFile, fix: ChangedFile) -> float:
+def _probability(head: str, fixed: str, change: ChangedFile, fix: ChangedFile, title: str = "Fix the fee") -> float:
     line = Inducing(
         commit="a" * 40, path="fee.py", line=3, text="return tax(box) * 7", fix="b" * 40, fix_path="fee.py", fix_line=3,
         reason="modified by the fix", when=datetime(2024, 1, 1, tzinfo=UTC),
     )  # fmt: skip
-    return probability(read_signs([change], [fix], [Place("fee.py", 3, head, fixed, line)]))
+    return probability(read_signs([change], [fix], title, [Place(3, head, fixed, line)]))
 
 
 def _diff(old: str, new: str, at: int) -> ChangedFile:

@@ -112,7 +112,7 @@ _FUNCTIONAL_TEXT = re.compile(
 _TEST_FOLDER = re.compile(
     r"tests?|__tests__|__mocks__|__fixtures__|fixtures|specs?|e2e|test[_-]?(?:suites?|cases?|data|files|fixtures|utils|helpers"
     r"|support|app|apps|project|resources)|tests?_.+|(?:unit|integration|functional|system|regression|acceptance|end[_-]to[_-]end"
-    r"|smoke|doc)[_-]?tests?|(?:dummy|mock|fake)[_-]?servers?",
+    r"|smoke|doc|fun|func)[_-]?tests?|(?:dummy|mock|fake)[_-]?servers?",
     re.IGNORECASE,
 )
 _TEST_NAME = re.compile(

@@ -1,52 +1,60 @@
-"""How likely a label holds: a logistic model of four signs, which `benchmarks/labels.py` fits to labels of known truth.
+"""How likely a label holds: a logistic model of five signs, which `benchmarks/labels.py` fits to labels read by hand.
 
-A fix mends what it changes; whether the change under review brought that is another question. It mostly did where it
-wrote the code around the line, too, where the fix is small, where the words that the fix changes are not among those
-that the change deleted (the same defect would have been there before), and where the code around stayed as it was until
-the fix (nobody else broke it).
+A fix mends what it changes; whether the change under review brought that is another question. It mostly did where the
+fix is small and says when it goes wrong, where the words that it changes are not among those that the change deleted
+(the same defect would have been there before), and where the code around stayed as it was until the fix (nobody else
+broke it).
 """
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from reviewgauge.core.records import ChangedFile, Side
 from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.repo.syntax.product import not_product, trivial
+from reviewgauge.repo.syntax.product import not_product
 from reviewgauge.repo.szz.trace import Inducing
 from reviewgauge.stages.history.lines import normal, touched_at, words_of
 
 _AROUND = 10  # lines before and after a labelled one
+_WHEN = re.compile(r"\b(?:when\w*|if|after|while|once|without|before|during|unless|until)\b", re.IGNORECASE)
+_WISH = re.compile(
+    r"\b(?:support|allow|compat|option|default|setting|unicode|encod|windows|win32|py(?:thon)? ?3|import|logging"
+    r"|warning|deprecat|style|clean)",
+    re.IGNORECASE,
+)
 
 
 class Signs(NamedTuple):
     """What speaks for a label and against it.
 
-    `wrote`: the logarithm of how many lines in a row the change wrote there. `replaced`: that of the lines of product
-    code that the fix takes away, plus one. `older`: the share of the words which the fix changes that the change had
-    deleted somewhere. `stayed`: the share of the lines around that the file still had just before the fix.
+    `changed`: the logarithm of the lines of product code that the fix adds and takes away, plus one. `older`: the share
+    of the words which the fix changes that the change had deleted somewhere. `stayed`: the share of the lines around
+    that the file still had just before the fix. `when`: 1 where the title of the fix names a condition under which it
+    goes wrong. `wish`: 1 where it names what mostly nobody had promised, such as an option or support of a system.
     """
 
-    wrote: float
-    replaced: float
+    changed: float
     older: float
     stayed: float
+    when: float
+    wish: float
 
 
 class Place(NamedTuple):
-    """A labelled line: its path and number at the head of the change, its file there and just before the fix."""
+    """A labelled line: its number at the head of the change, its file there and just before the fix."""
 
-    path: str
     at: int
     head: str
     fixed: str
     line: Inducing
 
 
-INTERCEPT = -1.42
-WEIGHTS = Signs(wrote=0.255, replaced=-0.771, older=-0.915, stayed=3.122)
+INTERCEPT = 0.603
+WEIGHTS = Signs(changed=-0.513, older=-0.687, stayed=1.992, when=0.563, wish=-1.052)
 
 
 def probability(signs: Signs) -> float:
@@ -54,34 +62,22 @@ def probability(signs: Signs) -> float:
     return 1 / (1 + math.exp(-INTERCEPT - sum(weight * sign for weight, sign in zip(WEIGHTS, signs, strict=True))))
 
 
-def read_signs(files: Sequence[ChangedFile], fix: Sequence[ChangedFile], places: Sequence[Place]) -> Signs:
-    """The signs of a label: `files` is the diff of the change, `fix` that of the fix."""
-    runs = [_run(files, place.path, place.at) for place in places]
+def read_signs(files: Sequence[ChangedFile], fix: Sequence[ChangedFile], title: str, places: Sequence[Place]) -> Signs:
+    """The signs of a label: `files` is the diff of the change, `fix` that of the fix, `title` the fix's own."""
     gone = words_of(line for file in files if not not_product(file.path) for line in _lines(file, "-"))
-    taken = sum(not trivial(line) for file in fix if not not_product(file.path) for line in _lines(file, "-"))
+    product = [line for file in fix if not not_product(file.path) for kind in "-+" for line in _lines(file, kind)]
     changed = [word for place in places for word in _words(fix, place.line)]
     return Signs(
-        math.log(max(runs)),
-        math.log1p(taken),
+        math.log1p(len(product)),
         sum(word in gone for word in changed) / max(1, len(changed)),
         sum(map(_stayed, places)) / len(places),
+        float(_WHEN.search(title) is not None),
+        float(_WISH.search(title) is not None),
     )
 
 
 def _lines(file: ChangedFile, kind: str) -> list[str]:
     return [line.text for hunk in parse_patch(file.patch or "") for line in hunk.lines if line.kind == kind]
-
-
-def _run(files: Sequence[ChangedFile], path: str, at: int) -> int:
-    """How many added lines in a row the line `at` is one of; 1 where it is none."""
-    patches = (file.patch or "" for file in files if file.path == path)
-    added = {line.new for patch in patches for hunk in parse_patch(patch) for line in hunk.lines if line.kind == "+"}
-    first = last = at
-    while first - 1 in added:
-        first -= 1
-    while last + 1 in added:
-        last += 1
-    return last - first + 1
 
 
 def _words(fix: Sequence[ChangedFile], line: Inducing) -> list[str]:

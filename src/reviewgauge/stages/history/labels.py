@@ -204,10 +204,14 @@ class Labeller:
         """What says how likely a label on these lines holds."""
         before = f"{fix.commit.id}^"
         places = [
-            Place(path, at, self.memory.text(found.change.head, path), self.memory.text(before, line.fix_path), line)
+            Place(at, self.memory.text(found.change.head, path), self.memory.text(before, line.fix_path), line)
             for path, at, line in placed
         ]
-        return read_signs(found.files, self._diff(before, fix.commit.id), places)
+        return read_signs(found.files, self._diff(before, fix.commit.id), self._text(fix).partition("\n")[0], places)
+
+    def _text(self, fix: FoundFix) -> str:
+        """What the fix says, for people."""
+        return own_text(fix_text(self.tracer.store.get(fix.number)))
 
     def _at_head(self, change: LandedChange, line: Inducing) -> tuple[str, int] | None:
         """The place of the line at the head: that in its commit, carried through the later commits of the branch."""
@@ -226,10 +230,9 @@ class Labeller:
         evidence, after = self._evidence(fix, group) if group else ("", "")
         why = sorted({line.reason for line in group.lines}) if group else ["the fix takes back the change as a whole"]
         days = max(0.0, round((commit.committed - change.commit.committed) / timedelta(days=1), 1))
-        body = without_ids(own_text(fix_text(self.tracer.store.get(fix.number))))
         return Comment(
             id=first if number == 1 else f"{first}-{number}",
-            body=body[:_LONGEST_BODY],
+            body=without_ids(self._text(fix))[:_LONGEST_BODY],
             span=group.span if group else None,
             category="defect",
             created=commit.committed,
