@@ -1,7 +1,7 @@
 """Run the tests of each fix on the change that it mends: they verify its label, refute it, or tell nothing.
 
-Source: SWE-bench (arXiv:2310.06770) takes a fix for real when tests fail before it and pass after it; that they have to
-fail on the change under review, too, and not as they did before it, is ours (docs/guides/build.md).
+Source: SWE-bench (arXiv:2310.06770) takes a fix for real when a test fails before it and passes after it; that it has
+to fail on the change under review, too, and not as it did before that, is ours (docs/guides/build.md).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.guarded.environment import find_program
 from reviewgauge.repo.guarded.sandbox import Sandbox, check_sandbox
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE
-from reviewgauge.stages.history.fix_tests import FixTests, SuiteRun, SuiteRunner, changed_tests
+from reviewgauge.stages.history.fix_tests import MOST_FAILING, FixTests, SuiteRun, SuiteRunner, changed_tests
 
 LEDGER = "tests.jsonl"
 VERIFIED = "verified"
@@ -41,12 +41,11 @@ class VerifyFixes(Stage):
     """Runs `test` (a program and its arguments, without a shell) for each fix that changes tests.
 
     `{files}` stands for the tests that the fix changes, `{here}` for the folder that you are in. They are laid over
-    four checkouts, without later commits: of the fix, where they must pass, of the commit before it and of the change,
-    where they must fail, and the output must name the same test with the same kind of error, as pytest, unittest, Go,
-    TAP, Jest, RSpec, cargo, Maven, Gradle, .NET and PHPUnit do; and of the commit before the change, where no such test
-    may fail like that. A label of such a fix becomes *verified*. One whose tests pass on the change, or fail before it
-    as they do on it, leaves: the defect is younger or older. Any other one stays as it was; the card and `tests.jsonl`
-    say why.
+    four checkouts, without later commits: of the fix, of the commit before it, of the change, and of the commit before
+    that. A label becomes *verified* where a test fails before the fix, in whatever way not after it, and on the change
+    with the same kind of error, but not so before the change. It leaves where all tests pass on the change: the defect
+    is younger. Any other one stays as it was; the card and `tests.jsonl` say why. Failing tests are read from what
+    pytest, unittest, Go, TAP, Jest, RSpec, cargo, Maven, Gradle, .NET and PHPUnit print.
 
     `fails` are the exit codes that mean failing tests. After `seconds`, or with more than `processes`, a run is ended.
     `env` are the variables that are passed on; `sandbox` and `visible` are those of the reviewer `command`.
@@ -96,18 +95,17 @@ class VerifyFixes(Stage):
     def _checked(self, item: Candidate, verdicts: Mapping[str, Verdict]) -> Iterator[Candidate | Drop]:
         """The candidate with what the tests say of its labels, and a drop for each that they refute."""
         kept: list[Comment] = []
-        refuted: list[tuple[str, str]] = []
+        refuted: list[str] = []
         for finding in findings(item.case.references):
             verdict = verdicts.get(_fix_of(finding[0]) or "")
-            if verdict and verdict.outcome in _REFUTING:
-                refuted.append((finding[0].id, verdict.outcome))
+            if verdict and verdict.outcome == _YOUNGER:
+                refuted.append(finding[0].id)
             else:
                 kept += [_marked(one, verdicts) for one in finding]
         if refuted and not kept:
-            yield self.drop(item.id, refuted[0][1])
+            yield self.drop(item.id, _YOUNGER)
             return
-        for name, outcome in refuted:
-            yield self.drop(f"{item.id}: {name}", outcome)
+        yield from (self.drop(f"{item.id}: {name}", _YOUNGER) for name in refuted)
         yield item.with_case(references=tuple(kept)) if verdicts else item
 
 
@@ -156,7 +154,7 @@ class _Verifier:
         outcome = self._outcome(change, fix, runs)
         detail = ""
         if outcome == VERIFIED:
-            detail = f"{_DETAIL}: {', '.join(_same_way(runs['change'], runs['before the fix'])[:3])}"
+            detail = f"{_DETAIL}: {', '.join(_shown(runs)[:3])}"
         self.ledger.append(Verdict(case=case, fix=fix, outcome=outcome, detail=detail, runs=runs))
         return self.ledger[-1]
 
@@ -172,25 +170,21 @@ class _Verifier:
             return "the fix cannot be read"
         if not tests.run:
             return "the fix changes no tests"
-        for name, commit, wanted in (
-            ("the fix", fix, "pass"),
-            ("before the fix", before, "fail"),
-            ("change", change.head, "fail"),
-        ):
+        for name, commit in (("after the fix", fix), ("before the fix", before), ("on the change", change.head)):
             runs[name] = found = self._run(repository, commit, fix, tests)
             if not found.ran:
-                place = {"the fix": "after the fix", "change": "on the change"}.get(name, name)
-                return f"could not be tested {place}: {found.result.partition(':')[0]}"
-            if found.result != wanted:
-                return _UNWANTED[name]
-        if not runs["before the fix"].failing:
-            return "the output names no failing test"
-        if not _same_way(runs["change"], runs["before the fix"]):
+                return f"could not be tested {name}: {found.result.partition(':')[0]}"
+            if name != "after the fix" and found.result == "pass":
+                return _PASS[name]
+            if name == "before the fix" and not _mended(runs):
+                return _BOTH if found.failing else "the output names no failing test"
+        shown = _shown(runs)
+        if not shown:
             return _OTHERWISE
         if change.base is None:
             return VERIFIED
         runs["before the change"] = older = self._run(repository, change.base, fix, tests)
-        return _OLDER if set(_same_way(runs["change"], runs["before the fix"])) <= set(older.failing) else VERIFIED
+        return _OLDER if set(shown) <= set(older.failing) else VERIFIED
 
     def _run(self, repository: Repository, commit: str, fix: str, tests: FixTests) -> SuiteRun:
         key = (*self.key, fix, commit)
@@ -212,10 +206,9 @@ class _Verifier:
             by="verify_fixes",
             title="Tests of the fixes",
             text=(
-                "A label is verified when the tests that its fix changes pass after the fix, fail before it and on the "
-                "change, and do not fail like that before the change. One whose tests pass on the change, or fail "
-                "before it as they do on it, is left out. What could not be tested stays as it was; "
-                f"{LEDGER} has every run and what it printed."
+                "A label is verified when a test that its fix changes fails before the fix and on the change, and "
+                "neither after the fix nor, like that, before the change. One whose tests pass on the change is left "
+                f"out. What could not be tested stays as it was; {LEDGER} has every run and what it printed."
             ),
             columns=("outcome", "fixes of changes"),
             rows=tuple(outcomes.most_common()),
@@ -224,17 +217,24 @@ class _Verifier:
         )
 
 
-_DETAIL = "fail on the change and before the fix, pass after it"
-_UNWANTED = {
-    "the fix": "the tests fail after the fix, too",
-    "before the fix": "the tests pass without the fix",
-    "change": "the tests pass on the change: the defect came later",
-}
+_DETAIL = "fail on the change and before the fix, and no longer after it"
+_BOTH = "the tests fail after the fix, too"
+_YOUNGER = "the tests pass on the change: the defect came later"
+_PASS = {"before the fix": "the tests pass without the fix", "on the change": _YOUNGER}
 _OTHERWISE = "the tests fail on the change in another way than before the fix"
-_OLDER = "the tests fail before the change as they do on it: the defect is older"
-_REFUTING = (_UNWANTED["change"], _OLDER)
-_SPEAKING = (*_UNWANTED.values(), _OTHERWISE, _OLDER)
+_OLDER = "the tests fail before the change as they do on it"  # an older defect, or one in what the change adds
+_SPEAKING = (_BOTH, *_PASS.values(), _OTHERWISE, _OLDER)
 
 
-def _same_way(one: SuiteRun, other: SuiteRun) -> list[str]:
-    return [name for name in one.failing if name in other.failing]
+def _mended(runs: Mapping[str, SuiteRun]) -> list[str]:
+    """The tests that fail before the fix, in whatever way, and not after it."""
+    after = runs["after the fix"]
+    if after.result == "fail" and not 0 < len(after.failing) < MOST_FAILING:
+        return []  # what failed is not known
+    left = {name.partition(" - ")[0] for name in after.failing}
+    return [name for name in runs["before the fix"].failing if name.partition(" - ")[0] not in left]
+
+
+def _shown(runs: Mapping[str, SuiteRun]) -> list[str]:
+    """The tests that the fix mends and that fail on the change in the same way as before the fix."""
+    return [name for name in _mended(runs) if name in runs["on the change"].failing]

@@ -43,7 +43,8 @@ def label_page(rows: Sequence[LabelToCheck], sheet: str) -> str:
             "places": [place_of(one.span) for one in row.finding if one.span is not None],
             "change": _files(row.case.change.files, row.finding, Side.NEW),
             "replaced": _replaced(row),
-            "before": _before(row),
+            "mended": _mended(row),
+            "days": next((one.extra["days"] for one in row.finding if "days" in one.extra), None),
             "fix": _files(row.fix_files, (), Side.OLD),
         }
         for row in rows
@@ -68,11 +69,10 @@ def _replaced(row: LabelToCheck) -> str:
     return "\n".join(_cut(line.text) for block in blocks for line in block if line.kind == "-")
 
 
-def _before(row: LabelToCheck) -> str:
-    """The code around the labelled lines as the fix found it."""
+def _mended(row: LabelToCheck) -> str:
+    """What the fix did to the labelled lines, with its files and lines."""
     diffs = [one.resolution.diff for one in row.finding if one.span and one.resolution and one.resolution.diff]
-    lines = dict.fromkeys(diffs)
-    return "\n".join(_cut(line[1:]) for diff in lines for line in diff.split("\n") if line[:1] in ("-", " "))
+    return "\n\n".join("\n".join(map(_cut, diff.split("\n"))) for diff in dict.fromkeys(diffs))
 
 
 def _files(files: Sequence[ChangedFile], finding: Sequence[Comment], side: Side) -> list[ShownFile]:

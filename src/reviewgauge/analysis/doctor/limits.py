@@ -9,7 +9,7 @@ from reviewgauge.core.records import Case, Origin, Tier, findings
 from reviewgauge.core.results import CommentState
 from reviewgauge.stages.sampling.label_checks import CLEAN_FACT, LABELS_FACT, people_found
 
-_UNCHECKED = 0.1  # of the labels: what the sentence on labels that nobody checked is said for
+_UNCHECKED = 0.2  # of the labels: what the sentence on labels that nobody checked is said for
 
 
 def unsure(told: Trial, wordless: Trial) -> str:
@@ -35,7 +35,7 @@ def label_noise(cases: Sequence[Case]) -> Iterator[str]:
     if held is None:
         best = _best(1 - _UNCHECKED * traced / labels, 1.0, labels, clean)
         yield (
-            "labels: nobody has checked them (build --audit 40); were one in ten wrong, a perfect reviewer would have "
+            "labels: nobody has checked them (build --audit 40); were one in five wrong, a perfect reviewer would have "
             f"recall {best[1]:.2f}, F1 {best[2]:.2f}"
         )
         return

@@ -25,7 +25,7 @@ from reviewgauge.repo.syntax.languages import is_test, language
 FILES = "{files}"
 _LAST_WORDS = 2_000  # characters of the output that are kept
 _OUTPUT = 20_000_000  # bytes that a run may print
-_MOST_FAILING = 200  # tests that are named
+MOST_FAILING = 200  # tests that are named
 _SUPPORT = re.compile(r"conftest|__init__|setup|helpers?|utils?|fixtures?", re.IGNORECASE)
 _TEST = re.compile(r"test|spec", re.IGNORECASE)
 _FAILING = re.compile(  # pytest; unittest; Go; TAP; Jest; RSpec; cargo; Maven; Gradle; .NET; PHPUnit
@@ -169,7 +169,7 @@ def failing_tests(output: str) -> tuple[str, ...]:
     matches = (_FAILING.match(line.strip()[:_LONGEST_LINE]) for line in output.splitlines())
     names = ((match.lastgroup or "", hide_secrets(match[match.lastgroup or 0])) for match in matches if match)
     found = dict.fromkeys(one_line(_pytest_name(name) if program == "pytest" else name) for program, name in names)
-    return tuple(found)[:_MOST_FAILING]
+    return tuple(found)[:MOST_FAILING]
 
 
 def _pytest_name(line: str) -> str:
