@@ -57,7 +57,8 @@ def test_odd_words_everywhere_break_nothing(store: Database, odd: str) -> None:
         }
         tried += [(ann, page.path, {**base, field: raw(odd)}) for field in FIELDS]
         tried += [(ann, "/conflicts", {"csrf": csrf, "slot": raw(odd)})]
-        for action, field in (("invite", "role"), ("end_batch", "batch"), ("close", "account"), ("guidelines", "text")):
+        actions = {"invite": "role", "end_batch": "batch", "close": "account", "guidelines": "text"}
+        for action, field in {**actions, "withdraw": "invitation"}.items():
             tried.append((owner, "/project", {"csrf": of_owner, "action": action, field: raw(odd)}))
         tried.append((owner, "/project", {"csrf": of_owner, "action": raw(odd)}))
         tried.append((Client(origin), "/login", {"name": raw(odd), "password": raw(odd)}))

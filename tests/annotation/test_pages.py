@@ -15,7 +15,7 @@ from annotation_toys import small_cases, small_project
 from reviewgauge.annotation.items import Exhibit, Item, ProjectData, shown_change
 from reviewgauge.annotation.schemas.schema import load_schema
 from reviewgauge.annotation.service import open_service
-from reviewgauge.annotation.store.accounts import Role, invite
+from reviewgauge.annotation.store.accounts import Role, digest, invite
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import create_project, find_project, status
 from reviewgauge.core.errors import UserError
@@ -149,6 +149,21 @@ def test_an_invitation_works_once(store: Database, service: tuple[str, str]) -> 
     for name, status_code in (("Ann", 200), ("Bob", 400)):
         client = Client(service[0])
         assert client.send(f"/invitation/{token}", {"name": name, "password": PASSWORD}).status == status_code
+
+
+def test_an_owner_withdraws_an_invitation(store: Database, service: tuple[str, str]) -> None:
+    token, stays = invite(store, Role.RATER, ["Go"]), invite(store, Role.EXPERT)
+    owner = Client(service[0])
+    page = owner.send(urlsplit(service[1]).path)
+    csrf = page.field("csrf")
+    told = owner.send("/project")
+    assert told.text.count("invited, until") == 2 and token not in told.text
+    form = {"csrf": csrf, "action": "withdraw", "invitation": digest(token)}
+    assert joined(store, service[0], "Eve").send("/project", form).status in (403, 404)
+    assert owner.send("/project", form).text.count("invited, until") == 1
+    for one, status_code in ((token, 400), (stays, 200)):
+        client = Client(service[0])
+        assert client.send(f"/invitation/{one}", {"name": "Ann", "password": PASSWORD}).status == status_code
 
 
 def test_what_is_asked_of_an_audit_stands_beside_the_question(store: Database) -> None:

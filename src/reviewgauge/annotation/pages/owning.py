@@ -8,8 +8,8 @@ from starlette.responses import RedirectResponse, Response
 
 from reviewgauge.annotation.live import forecast
 from reviewgauge.annotation.pages.visits import Visit
-from reviewgauge.annotation.store.accounts import Role, all_accounts, invite
-from reviewgauge.annotation.store.owner import all_remarks, close_account, end_batch, open_rest
+from reviewgauge.annotation.store.accounts import Role, all_accounts, invite, open_invitations
+from reviewgauge.annotation.store.owner import all_remarks, close_account, end_batch, open_rest, withdraw
 from reviewgauge.annotation.store.projects import current_guidelines, edit_guidelines, status
 from reviewgauge.core.errors import UserError
 
@@ -19,6 +19,7 @@ def project_page(visit: Visit, link: str = "") -> Response:
     service, owner = visit.service, visit.owner
     with service.database.reading() as connection:
         people = all_accounts(connection)
+        invited = open_invitations(connection, service.database.clock())
         version, text = current_guidelines(connection, service.project.id)
     progress = status(service.database, service.project)
     ahead = forecast(service.database, service.project, progress)
@@ -31,6 +32,7 @@ def project_page(visit: Visit, link: str = "") -> Response:
         forecast=ahead,
         ends=f"{datetime.fromtimestamp(ahead.ends, UTC):%d %B %Y}" if ahead else "",
         people=people,
+        invited=[(one, f"{datetime.fromtimestamp(one.expires, UTC):%d %B}") for one in invited],
         version=version,
         guidelines=text,
         remarks=all_remarks(service.database, service.project, owner),
@@ -57,6 +59,8 @@ def change_project(visit: Visit) -> Response:
         open_rest(service.database, service.project, owner)
     elif action == "close":
         close_account(service.database, owner, visit.number("account"))
+    elif action == "withdraw":
+        withdraw(service.database, owner, visit.field("invitation"))
     else:
         raise UserError("there is nothing like that to do")
     return RedirectResponse("/project", 303)

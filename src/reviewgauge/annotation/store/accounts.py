@@ -45,6 +45,15 @@ class Account(Record):
         return not self.languages or language.casefold() in ("", *map(str.casefold, self.languages))
 
 
+class Invitation(Record):
+    """What nobody has accepted yet. `id` is a hash of its token, which opens nothing."""
+
+    id: str
+    role: Role
+    languages: tuple[str, ...] = ()
+    expires: float
+
+
 class Session(Record):
     """A login: whose it is, and the token that their forms carry."""
 
@@ -144,6 +153,16 @@ def invite(database: Database, role: Role, languages: Sequence[str] = (), *, by:
     return token
 
 
+def open_invitations(connection: sql.Connection, now: float) -> list[Invitation]:
+    """Those that somebody may still accept, the first to expire first."""
+    still_open = (invitations.c.used_by.is_(None), invitations.c.expires >= now)
+    query = sql.select(invitations).where(*still_open).order_by(invitations.c.expires)
+    return [
+        Invitation(id=row.token, role=Role(row.role), languages=tuple(row.languages), expires=row.expires)
+        for row in connection.execute(query)
+    ]
+
+
 def accept(database: Database, token: str, name: str, password: str) -> Account:
     """Make the account that an invitation is for, once. Raises UserError."""
     name, mine = check_name(name), invitations.c.token == digest(token)
@@ -161,7 +180,9 @@ def accept(database: Database, token: str, name: str, password: str) -> Account:
 
 def _check_open(invitation: Any, now: float) -> Any:
     if invitation is None or invitation.used_by is not None or invitation.expires < now:
-        raise UserError("this invitation is not valid, was used, or has expired", remedy="ask for a new one")
+        raise UserError(
+            "this invitation is not valid, was used or withdrawn, or has expired", remedy="ask for a new one"
+        )
     return invitation
 
 

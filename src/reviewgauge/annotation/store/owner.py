@@ -1,4 +1,4 @@
-"""What an owner does beside judging: end a round early, read remarks, close accounts."""
+"""What an owner does beside judging: end a round early, read remarks, close accounts, withdraw invitations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.judgements import DISCUSSION, INDEPENDENT, PILOT, TRAINING, NotYours
 from reviewgauge.annotation.store.projects import Project
 from reviewgauge.annotation.store.rounds import check_discussion, end_independent, lock_batch
-from reviewgauge.annotation.store.tables import accounts, audit, batches, items, remarks, sessions, slots
+from reviewgauge.annotation.store.tables import accounts, audit, batches, invitations, items, remarks, sessions, slots
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.annotation import AuditLine
@@ -87,6 +87,15 @@ def close_account(database: Database, owner: Account, account: int) -> None:
             lock_batch(connection, row.batch)
             check_discussion(connection, row.id)
         database.log(connection, owner.id, "close account", closed=account)
+
+
+def withdraw(database: Database, owner: Account, invitation: str) -> None:
+    """Let nobody accept an invitation any more. Raises NotYours."""
+    _check(owner)
+    with database.writing() as connection:
+        unused = (invitations.c.token == invitation, invitations.c.used_by.is_(None))
+        connection.execute(invitations.delete().where(*unused))
+        database.log(connection, owner.id, "withdraw invitation")
 
 
 def _check(owner: Account) -> None:
