@@ -21,7 +21,7 @@ from offline.logistic_fit import Array, Flags, Logistic, fit_logistic, sigmoid
 
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.stages.history.certainty import Signs
-from reviewgauge.stages.sampling.audit import wilson
+from reviewgauge.stages.sampling.shares import wilson
 
 TABLE = Path(__file__).with_name("labels.csv")
 CHECK = "5"

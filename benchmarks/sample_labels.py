@@ -20,7 +20,7 @@ from reviewgauge.api.build import build as build_benchmark
 from reviewgauge.api.demo import SETTINGS
 from reviewgauge.core.records import Case, Comment, Span
 from reviewgauge.datasets.jsonl import Jsonl
-from reviewgauge.stages.sampling.audit import wilson
+from reviewgauge.stages.sampling.shares import wilson
 
 BUILDER = Path(__file__).parents[1] / "sample" / "build.py"
 NOWHERE = "not known"

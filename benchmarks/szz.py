@@ -28,7 +28,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.szz.trace import SzzSettings, index_history, trace_many
-from reviewgauge.stages.sampling.audit import wilson
+from reviewgauge.stages.sampling.shares import wilson
 
 VARIANTS = {
     "basic": SzzSettings("basic"),

@@ -18,7 +18,9 @@ from reviewgauge.engine.build.recipes import read_recipe
 from reviewgauge.repo.forge.archive import Archive
 from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.from_github import FromGithub
-from reviewgauge.stages.sampling.audit import COLUMNS, audit_stage, margin, wilson
+from reviewgauge.stages.sampling.audit import audit_stage
+from reviewgauge.stages.sampling.audit_table import COLUMNS
+from reviewgauge.stages.sampling.shares import margin, wilson
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guides" / "build.md").read_text(encoding="utf-8")
 

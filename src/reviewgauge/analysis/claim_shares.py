@@ -18,7 +18,7 @@ from reviewgauge.analysis.stats.correlation import figure_of
 from reviewgauge.core.labels import JUDGED_CLAIM, MISSING_CLAIM, Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.reports.agreement import ClaimShare, ClaimShares
 from reviewgauge.core.reports.validity import Figure
-from reviewgauge.stages.sampling.audit import wilson
+from reviewgauge.stages.sampling.shares import wilson
 
 MOST_VALUES = 50  # of a dimension
 

@@ -15,12 +15,12 @@ from reviewgauge.engine.build.folder import CASES
 from reviewgauge.engine.build.labels_to_check import LabelToCheck, labels_of
 from reviewgauge.repo.syntax.languages import case_language
 from reviewgauge.stages.from_git import FromGit
-from reviewgauge.stages.sampling.audit import (
+from reviewgauge.stages.sampling.audit import audit_labels
+from reviewgauge.stages.sampling.audit_table import (
     AUDIT,
     CONSENSUS,
     AuditRow,
     Table,
-    audit_labels,
     name_of_copy,
     read_table,
     tables_of,

@@ -14,7 +14,7 @@ from reviewgauge.core.records import Case
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.engine.build.labels_to_check import LabelToCheck, labels_of
 from reviewgauge.stages.check_labels import DRAWN
-from reviewgauge.stages.sampling.audit import read_table
+from reviewgauge.stages.sampling.audit_table import read_table
 from reviewgauge.stages.sampling.label_checks import (
     PAGE,
     SHEET,

@@ -17,7 +17,8 @@ from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Comment, Tier, findings
 from reviewgauge.core.results import Drop
-from reviewgauge.stages.sampling.audit import Drawn, decision_id, draw, read_table, write_table
+from reviewgauge.stages.sampling.audit import Drawn, decision_id, draw
+from reviewgauge.stages.sampling.audit_table import read_table, write_table
 from reviewgauge.stages.sampling.label_checks import (
     CLEAN,
     CLEAN_FACT,

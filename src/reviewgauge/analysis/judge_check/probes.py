@@ -40,7 +40,7 @@ from reviewgauge.analysis.stats.agreement import ALPHA, FLEISS, Resampling, agre
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.records import Comment
 from reviewgauge.core.reports.judge_check import Injection, InjectionRow, ProbeRow, Repeats
-from reviewgauge.stages.sampling.audit import wilson
+from reviewgauge.stages.sampling.shares import wilson
 
 ASKED_PER_ATTACK = 6  # each attack gets a sixth of the questions, to bound the cost
 FEWEST_PER_ATTACK = 2

@@ -13,7 +13,9 @@ from reviewgauge.core.base import Fact
 from reviewgauge.core.building import Decision
 from reviewgauge.core.errors import BadInput, one_line
 from reviewgauge.core.records import Case, Comment, Origin, findings
-from reviewgauge.stages.sampling.audit import AUDIT, CONSENSUS, AuditRow, Drawn, decision_id, read_table, wilson
+from reviewgauge.stages.sampling.audit import Drawn, decision_id
+from reviewgauge.stages.sampling.audit_table import AUDIT, CONSENSUS, AuditRow, read_table
+from reviewgauge.stages.sampling.shares import wilson
 
 SHEET = f"{AUDIT}/labels.csv"
 PAGE = f"{AUDIT}/labels.html"
