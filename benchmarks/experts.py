@@ -103,6 +103,8 @@ def table(experts: Sequence[Expert]) -> Iterator[str]:
     yield row("empty words on the labelled lines", [(one.case, EMPTY, one.reference.span) for one in experts])
     quoting = [(one.case, QUOTES[0].format(quoted(one)), one.reference.span) for one in experts]
     yield row("quoting the labelled line", quoting)
+    yield row("the expert, without a place", [(one.case, one.body, None) for one in experts])
+    yield row("empty words without a place", [(one.case, EMPTY, None) for one in experts])
 
 
 def fit(experts: Sequence[Expert]) -> tuple[float, ...]:

@@ -55,6 +55,11 @@ def parrot(case: Case) -> Review:
     return review_of(case, "parrot", [_place_comment(f"p{n}", PARROT, place) for n, place in enumerate(places)])
 
 
+def greeting(case: Case) -> Review:
+    """A comment that says nothing, and not where."""
+    return review_of(case, "greeting", [_place_comment("g0", "Hi!", None)])
+
+
 def duplicate_spam(case: Case, times: int = 5) -> Review:
     """Each finding `times` times, word for word."""
     comments = [as_comment(f"d{n}-{k}", reference) for n, reference in enumerate(_first(case)) for k in range(times)]

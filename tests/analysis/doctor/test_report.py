@@ -178,6 +178,7 @@ def test_an_honest_metric_passes_every_check() -> None:
         "... on the right lines",
         "empty words on the right lines",
         "the fix, proposed on its lines",
+        "a greeting",
         "parrot",
         "other phrasings",
     }

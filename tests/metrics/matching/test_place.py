@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.core.records import ChangedFile, Comment, Span
+from reviewgauge.core.records import ChangedFile, Comment, Origin, Span
 from reviewgauge.judges.pairs.location import locate
 from reviewgauge.metrics.matching.place import ChangedLines
 
@@ -61,6 +61,15 @@ def test_without_a_place_or_doubt_there_is_nothing_to_weigh() -> None:
     lines, nowhere = change(30), Comment(id="n", body="x")
     assert lines.weigh(0.5, BASE, nowhere, at(3), locate(nowhere, at(3), 1)) is None
     assert lines.weigh(1.0, BASE, at(3), at(3), locate(at(3), at(3), 1)) is None
+
+
+def test_to_name_no_line_pays_nothing_where_the_reference_is_a_fix() -> None:
+    """Its probability by words is for a comment that stands somewhere: without, a bot's "hi" had .19."""
+    lines, nowhere, fix = change(200), Comment(id="n", body="x"), at(3).model_copy(update={"origin": Origin.FIX})
+    assert weighed(lines, 0.19, nowhere, fix) < 0.1
+    assert weighed(lines, 0.8, nowhere, fix) > 0.5
+    assert weighed(lines, 0.19, at(50), fix) < weighed(lines, 0.19, nowhere, fix) < weighed(lines, 0.19, at(3), fix)
+    assert weighed(lines, 0.19, at(3), fix.model_copy(update={"span": None})) < 0.1
 
 
 def test_a_change_whose_lines_are_not_at_hand_has_the_usual_chance() -> None:

@@ -16,6 +16,7 @@ EPSILON = 1e-9
 WHOLE = 1e-6  # tolerance of a 1 from single-precision vectors
 READINGS = ("precision", "recall", "f1")
 WELL_BELOW = 0.5  # largest share of the oracle's reading for another change's findings
+NEXT_TO_NOTHING = 0.1  # the same for words without content or place
 _SILENT = "undefined"
 
 

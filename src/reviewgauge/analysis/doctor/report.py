@@ -119,6 +119,7 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> tuple[list[ProbeCheck], s
         _lines(wrong_line, oracle, cases),
         *_others(shuffled, in_place, oracle, cases),
         *_placed_words(wordless, suggesting, oracle),
+        checks.below("a greeting", trial(probes.greeting), oracle, ("recall",), checks.NEXT_TO_NOTHING),
         checks.below("parrot", parrot, oracle, ("recall", "precision", "f1")),
         _other_phrasings(reworded, shuffled),
     ]

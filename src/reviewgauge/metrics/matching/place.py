@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from reviewgauge.core.records import ChangedFile, Comment, Span
+from reviewgauge.core.records import ChangedFile, Comment, Origin, Span
 from reviewgauge.core.results import Pair
 from reviewgauge.judges.pairs.lexical_model import sigmoid
 from reviewgauge.repo.diff.diffs import count_changed
@@ -24,6 +24,9 @@ ALL_PAIRS = 0.08
 """The share of the pairs of a comment and a finding of one change that are the same, where the random chance is usual;
 it grows with the root of that chance, as a small change has less to speak of. Chosen on the experts' comments on three
 repositories (`benchmarks/experts.py`)."""
+WITHOUT_PLACE = 0.2
+"""The same for a fix and a comment of which one has no lines. Chosen on the same comments without their lines: of 30,
+23 are credited, and empty words count nothing."""
 BY_CHANCE = (0.004, 0.722, 0.221)
 """logit P(on the lines | another finding): a constant, by the log of the random chance, by the logit of the words."""
 LEAST_RANDOM, USUAL_RANDOM = 0.002, 0.035
@@ -49,11 +52,16 @@ class ChangedLines:
         """A probability by words alone, with the place weighed in; None where there is nothing to weigh.
 
         Its odds times P(this place | the same finding) / P(this place | another one), at the rate of all pairs:
-        `base_rate` is that of the pairs behind the probability.
+        `base_rate` is that of the pairs behind the probability. Of a fix and a comment without a place the rate alone
+        is weighed in, else a bot that says "hi" and no line would be likelier to mean it than one that names a line.
         """
-        if place.located is None or comment.span is None or reference.span is None or not 0 < probability < 1:
+        if not 0 < probability < 1:
             return None
         words = probability / (1 - probability)
+        if comment.span is None or reference.span is None:
+            return _at(words, WITHOUT_PLACE, base_rate) if reference.origin is Origin.FIX else None
+        if place.located is None:
+            return None
         random = self._random(comment.span, reference.span)
         constant, by_random, by_words = BY_CHANCE
         chance = min(ON_THE_LINES, sigmoid(constant + by_random * math.log(random) + by_words * math.log(words)))
@@ -65,8 +73,7 @@ class ChangedLines:
         else:
             factor = ELSEWHERE / max(ELSEWHERE, 1 - share)
         rate = ALL_PAIRS * math.sqrt(self._random(reference.span) / USUAL_RANDOM)  # not the comment's to choose
-        odds = words * factor * (rate / (1 - rate)) / (base_rate / (1 - base_rate))
-        return odds / (1 + odds)
+        return _at(words * factor, rate, base_rate)
 
     def tells_where(self, span: Span) -> bool:
         """Whether a comment with this span stands anywhere: not one on ten lines and a quarter of all that changed."""
@@ -81,6 +88,12 @@ class ChangedLines:
 
     def _share(self, path: str) -> float:
         return self._of.get(path, 0) / self._all if self._all else USUAL_SHARE
+
+
+def _at(odds: float, rate: float, base_rate: float) -> float:
+    """The probability of odds that were found at `base_rate`, at another rate."""
+    odds *= (rate / (1 - rate)) / (base_rate / (1 - base_rate))
+    return odds / (1 + odds)
 
 
 def _length(span: Span) -> int:
