@@ -51,7 +51,7 @@ def emit(
     for part in shown if isinstance(shown, list) else [shown]:
         clean = harmless(hide_secrets(part)) if isinstance(part, str) else part
         command = isinstance(clean, str) and clean.startswith("$ ")  # to be copied: a break would end it
-        console.print(clean, soft_wrap=whole_lines or command, markup=False, emoji=False)
+        console.print(clean, soft_wrap=whole_lines or command, crop=False, markup=False, emoji=False)
 
 
 def _escaped(found: re.Match[str]) -> str:

@@ -237,3 +237,16 @@ def test_augmented_figures_stand_beside_the_score_with_what_they_cannot_say(
     lines = flat(printed(leaderboards.leaderboard(board.model_copy(update={"systems": (row,)})), 120))
     assert "aug. P aug. R" in lines and ".25 .75" in lines
     assert "each system has its own denominator, so it must not rank" in lines
+
+
+def test_no_number_is_cut_where_the_terminal_is_narrow() -> None:
+    table = tables.bare_table()
+    table.add_column("system", overflow="fold", min_width=8)
+    for name in ("precision", "recall", "F1", "scored"):
+        tables.number_column(table, name)
+    table.add_row("a long name of a system", *(["1.00 [1.00,1.00]"] * 3), "17/22")
+    console = Console(width=40, force_terminal=False, color_system=None, legacy_windows=False)
+    with console.capture() as capture:
+        console.print(table, crop=False)
+    text = capture.get()
+    assert text.count("1.00 [1.00,1.00]") == 3 and "17/22" in text

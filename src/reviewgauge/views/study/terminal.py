@@ -10,7 +10,7 @@ from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.study import Estimate, StudyReport, Table
 from reviewgauge.models.request.budget import money
 from reviewgauge.views.study.cells import first_text, is_published_only, legend, shown
-from reviewgauge.views.terminal.tables import bare_table, notes_below, plain
+from reviewgauge.views.terminal.tables import bare_table, notes_below, number_column, plain
 
 MOST_COLUMNS, WITH_INTERVALS = 7, 5  # columns of figures that are shown; with intervals
 
@@ -58,8 +58,10 @@ def _table(table: Table) -> RenderableType:
     places = range(min(len(table.columns), table.texts + MOST_COLUMNS))
     intervals = len(places) + table.texts - 2 <= WITH_INTERVALS  # a second column of names takes the room of two
     for at in places:
-        side, least = ("left", 18) if at == 0 else ("left", None) if at < table.texts else ("right", None)
-        found.add_column(plain(table.columns[at]), justify=side, overflow="fold", min_width=least)  # type: ignore[arg-type]
+        if at >= table.texts:
+            number_column(found, one_line(table.columns[at]))
+        else:
+            found.add_column(plain(table.columns[at]), overflow="fold", min_width=18 if at == 0 else None)
     ours = [row for row in table.rows if not is_published_only(row)]
     for row in ours[: table.shown]:
         texts = [first_text(row), *(shown(row[at], interval=intervals) for at in places[1:])]

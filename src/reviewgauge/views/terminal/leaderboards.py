@@ -22,7 +22,17 @@ from reviewgauge.core.reports.leaderboard import (
     SystemSummary,
 )
 from reviewgauge.views.terminal import figures
-from reviewgauge.views.terminal.tables import NARROW, SLIM, TINY, Fitted, bare_table, notes_below, number_column, plain
+from reviewgauge.views.terminal.tables import (
+    NARROW,
+    SLIM,
+    TINY,
+    Fitted,
+    WholeTable,
+    bare_table,
+    notes_below,
+    number_column,
+    plain,
+)
 
 WIDE = 96  # columns for all intervals
 SHORT = {
@@ -73,6 +83,16 @@ def leaderboard(board: Leaderboard, comparisons: ComparisonTable | None = None) 
 
 
 def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width: int) -> RenderableType:
+    if not board.systems:
+        return Group(Text("no system was scored"), *_footer(board))
+    table = _board(board, width, width >= WIDE)
+    if table.least > width:
+        table = _board(board, width, False)
+    return Group(table, Text(""), plain(answer(board, comparisons), 1000, "bold"), *_footer(board))
+
+
+def _board(board: Leaderboard, width: int, intervals: bool) -> WholeTable:
+    """The table; with `intervals` of every main reading, else of the headline alone."""
     table = bare_table()
     known = figures.readings(board)
     main = known[:3] if {"precision", "recall"} & set(known) else [board.headline]
@@ -86,11 +106,9 @@ def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width:
         number_column(table, one_line(SHORT.get(reading, figures.label(reading)), 14))
     number_column(table, "scored")
     for system in board.systems:
-        shown = [_figure(system, r, width >= (TINY if r == board.headline else WIDE)) for r in main]
+        shown = [_figure(system, r, intervals or (r == board.headline and width >= TINY)) for r in main]
         table.add_row(_name(system), *shown, *(_extra(board, system, r) for r in extras), _coverage(system))
-    if not board.systems:
-        return Group(Text("no system was scored"), *_footer(board))
-    return Group(table, Text(""), plain(answer(board, comparisons), 1000, "bold"), *_footer(board))
+    return table
 
 
 def _footer(board: Leaderboard) -> list[RenderableType]:

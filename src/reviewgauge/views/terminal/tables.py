@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+from typing_extensions import override
 
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Card
@@ -44,9 +46,29 @@ class Fitted:
         yield self.build(options.max_width)
 
 
-def bare_table(title: str = "") -> Table:
+class WholeTable(Table):
+    """A table whose numbers are never cut: where they need more columns than there are, its lines are longer."""
+
+    @property
+    def least(self) -> int:
+        """The columns that it needs."""
+        kept = [column for column in self.columns if column.no_wrap]
+        numbers = sum(max(map(_cells, (column.header, *column.cells))) for column in kept)
+        return numbers + sum(column.min_width or 1 for column in self.columns if not column.no_wrap) + len(self.columns)
+
+    @override
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        squeezed = self.least - sum((column.min_width or 1) - 1 for column in self.columns if not column.no_wrap)
+        yield from super().__rich_console__(console, options.update_width(max(options.max_width, squeezed)))
+
+
+def _cells(text: RenderableType) -> int:
+    return cell_len(text.plain if isinstance(text, Text) else str(text))
+
+
+def bare_table(title: str = "") -> WholeTable:
     """A table without lines."""
-    table = Table(title=Text(title) if title else None, title_justify="left", title_style="bold", box=None)
+    table = WholeTable(title=Text(title) if title else None, title_justify="left", title_style="bold", box=None)
     table.padding = (0, 1, 0, 0)
     table.pad_edge = False
     return table
