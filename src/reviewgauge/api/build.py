@@ -17,6 +17,7 @@ from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
 from reviewgauge.core.specs import import_named, load, signature
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.build.folder import (
+    CARD,
     BuildFolder,
     Stopped,
     Written,
@@ -36,7 +37,7 @@ from reviewgauge.stages.sampling.audit import audit_stage, check_tables
 from reviewgauge.stages.sampling.label_checks import SHEET
 from reviewgauge.views.markdown import markdown
 
-CARD_JSON, CARD_MD = "card.json", "card.md"
+CARD_MD = "card.md"
 GITHUB = "github:"
 SEED = 0  # of the draws for an audit
 
@@ -92,7 +93,7 @@ def build(
         raise UserError("a sandbox is for the tests of fixes", remedy='--test "pytest -q {files}"')
     if not (models and models.dry_run):
         plan += _about_labels(plan, Path(out), test, sandbox, audit)
-    refuse_foreign(Path(out))
+    refuse_foreign(Path(out), sources)
     check_tables(Path(out))
     models, stop = models or ModelOptions(), stop or Interruption()
     context = BuildFolder(Path(out), sources, listener=progress, stop=stop)
@@ -129,7 +130,7 @@ def _extended(recipe: Recipe, stages: Sequence[str]) -> Recipe:
 
 
 def _write(card: BuildCard, folder: Path) -> None:
-    write_whole(folder / CARD_JSON, card.model_dump_json(indent=2).encode() + b"\n")
+    write_whole(folder / CARD, card.model_dump_json(indent=2).encode() + b"\n")
     write_whole(folder / CARD_MD, markdown(card).encode())
 
 

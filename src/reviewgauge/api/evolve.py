@@ -20,7 +20,7 @@ from reviewgauge.analysis.stats.bootstrap import (
 from reviewgauge.analysis.stats.folds import near_groups
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import write_whole
+from reviewgauge.core.files import write_page, write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Reviewer
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.evolution import EvolutionReport, PartResult
@@ -108,7 +108,7 @@ def evolve(
     if out is not None:
         from reviewgauge.views.report.evolution_page import evolution_page
 
-        write_whole(Path(out), evolution_page(done).encode("utf-8", "replace"))
+        write_page(Path(out), evolution_page(done).encode("utf-8", "replace"))
     return done
 
 

@@ -26,7 +26,7 @@ from reviewgauge.analysis.judge_check.report import PARTS, Wanted, check_judge
 from reviewgauge.api.judged_runs import is_run, keep_latest, scales_and_people
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import write_whole
+from reviewgauge.core.files import write_page, write_whole
 from reviewgauge.core.parsing import first_problem, lines
 from reviewgauge.core.protocols import Dataset, Judge, Metric, Progress
 from reviewgauge.core.reports.judge_check import CalibrationItem, Corrected, JudgeCost, JudgeReport
@@ -98,7 +98,7 @@ def judge_check(
     if out is not None:
         from reviewgauge.views.report.report import judge_page
 
-        write_whole(Path(out), judge_page(report).encode("utf-8", "replace"))
+        write_page(Path(out), judge_page(report).encode("utf-8", "replace"))
     return report
 
 

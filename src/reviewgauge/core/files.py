@@ -194,6 +194,16 @@ def write_named(path: Path, data: bytes | Iterable[bytes]) -> int:
         return sum(map(out.write, [data] if isinstance(data, bytes) else data))
 
 
+def write_page(path: Path, data: bytes | Iterable[bytes]) -> int:
+    """As `write_named`, for an HTML page. Raises UserError for a file of another kind, which it would replace."""
+    if path.is_file() and path.stat().st_size:
+        with path.open("rb") as stream:
+            begins = stream.read(100)
+        if b"<html" not in begins.lower():
+            raise UserError(f"{path} is no page, and would be replaced", remedy="name another file")
+    return write_named(path, data)
+
+
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A file to write that takes the place of `path` when the block ends, on the disk; not if anything is raised.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import shutil
 import sqlite3
 import threading
@@ -19,7 +20,7 @@ import numpy as np
 from reviewgauge.core.building import Candidate, CardSection
 from reviewgauge.core.databases import open_database
 from reviewgauge.core.errors import UserError, one_line
-from reviewgauge.core.files import check_plain, replacing, write_error
+from reviewgauge.core.files import check_plain, read_within, replacing, write_error
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.build_card import Spread
@@ -30,7 +31,7 @@ from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.models.request.messages import Call
 from reviewgauge.repo.git.repository import Repository
 
-MEMORY, CODE, LOCK, SCRATCH = "memory.sqlite", "repos", "build.lock", ".scratch"
+MEMORY, CODE, LOCK, SCRATCH, CARD = "memory.sqlite", "repos", "build.lock", ".scratch", "card.json"
 FORGE = "forge"  # answers of a forge, which stages keep there
 _TABLE = "CREATE TABLE IF NOT EXISTS memory (key BLOB PRIMARY KEY, value BLOB) WITHOUT ROWID"
 
@@ -244,12 +245,32 @@ class Written:
     census: Census = field(default_factory=Census)
 
 
-def refuse_foreign(folder: Path) -> None:
-    """Raise UserError where `folder` holds cases that no build wrote: a build would replace them."""
-    if (folder / CASES).exists() and not any((folder / name).exists() for name in (MEMORY, "card.json")):
+def refuse_foreign(folder: Path, sources: Sequence[str]) -> None:
+    """Raise UserError where `folder` holds cases that no build wrote, or one of other sources: they would be lost."""
+    if not (folder / CASES).exists():
+        return
+    if not any((folder / name).exists() for name in (MEMORY, CARD)):
         raise UserError(
             f"{folder / CASES} was not made by a build, and would be replaced", remedy="name another folder"
         )
+    before = _sources_of(folder)
+    if before and not before & _apart(sources):
+        raise UserError(
+            f"{folder} holds a benchmark of {', '.join(sorted(before))}, which would be replaced",
+            remedy="name another folder",
+        )
+
+
+def _sources_of(folder: Path) -> set[str]:
+    """What the benchmark in a folder was built from, as its card says; empty where it cannot be read."""
+    with suppress(OSError, ValueError, UserError):
+        found = json.loads(read_within(folder / CARD)).get("source")
+        return _apart([found]) if isinstance(found, str) and found else set()
+    return set()
+
+
+def _apart(sources: Iterable[str]) -> set[str]:
+    return {one.strip().removeprefix("github:") for source in sources for one in source.split(",")}
 
 
 def write_benchmark(folder: Path, items: Iterable[Candidate]) -> Written:
