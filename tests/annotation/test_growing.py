@@ -142,6 +142,20 @@ def test_old_and_new_scores_stand_side_by_side(tmp_path: Path) -> None:
     assert not (tmp_path / "dry").exists()
 
 
+def test_changes_that_left_the_benchmark_are_in_neither_column(tmp_path: Path) -> None:
+    """As after people refused a label: the reviews of the others still count."""
+    run = run_of(tmp_path / "a", "ann", {"shop#1": [comment(1, "Rounding loses a cent: use Decimal.")]})
+    fewer, others = tmp_path / "fewer.jsonl", tmp_path / "others.jsonl"
+    fewer.write_bytes(b"".join(case.to_line() for case in cases()[:2]))
+    others.write_bytes(cases()[0].model_copy(update={"id": "shop#9"}).to_line())
+    again = rescore(run, on=str(fewer), run=tmp_path / "new", resamples=100)
+    (figure, *_), warnings = again.tables[0].systems[0].figures, again.tables[0].warnings
+    assert again.reviews == 2 and (figure.old, figure.new, figure.n) == (1.0, 1.0, 2)
+    assert "1 of 3 changes are no longer in fewer.jsonl: both columns are without them" in warnings
+    with pytest.raises(UserError, match=r"no change that .* reviewed is in others"):
+        rescore(run, on=str(others), run=tmp_path / "none")
+
+
 def test_a_run_on_other_content_is_refused(tmp_path: Path) -> None:
     said = {"shop#1": [comment(1, EMPTY)]}
     a, b = run_of(tmp_path / "a", "ann", said), run_of(tmp_path / "b", "bob", said, cases("Another change"))

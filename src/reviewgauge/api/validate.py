@@ -83,10 +83,11 @@ def validate(
 
     `dataset` is a data set with recorded reviews and labels, which are put into the run folder `out`
     (`validity-<data set>`), or a run folder, whose scores stay in it while the report goes into `out`. `labels` is a
-    table of judgements that counts instead of those of the data, `of_round` the round to read instead of the first.
-    `slices` are facts to break correlations down by, beside the system and the language. `where`
-    (`{"system": "Auger"}` or `["system=Auger"]`) makes the report on the rows with these facts, in a folder inside
-    `out`. Without `report` none is written. The totals and `stop` say what stopped early, and the same call goes on.
+    table of judgements that counts instead of those of the data, `of_round` the round to read instead of the first,
+    `last` the one that each review ended with. `slices` are facts to break correlations down by, beside the system and
+    the language. `where` (`{"system": "Auger"}` or `["system=Auger"]`) makes the report on the rows with these facts,
+    in a folder inside `out`. Without `report` none is written. The totals and `stop` say what stopped early, and the
+    same call goes on.
     """
     began = time.monotonic()
     check_settings(resamples)

@@ -35,7 +35,9 @@ from reviewgauge.views.validity.tables import validity
     help="Only the rows where a fact, or the system, has this value; may be given again. The report goes into a folder "
     "of its own.",
 )
-@click.option("--round", "of_round", help="Only labels of this round (default: those without one, or the first).")
+@click.option(
+    "--round", "of_round", help="Labels of this round (default: none, or the first); `last`: what they ended with."
+)
 @stage_option
 @click.option("--resamples", default=1_000, show_default=True, help="Bootstrap resamples.")
 @click.option("--folds", default=10, show_default=True, help="Folds of the calibrations.")

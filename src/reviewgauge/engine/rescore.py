@@ -14,10 +14,11 @@ from reviewgauge.engine.run.scored_run import rename_systems, renamed_labels
 
 
 def carry_over(runs: Sequence[RunFolder], paths: Sequence[str | Path], target: RunFolder) -> int:
-    """Put every review and failure of `runs` into `target`, with who made it; returns how many were new there.
+    """Put the reviews and failures of `runs` into `target`, with who made them; returns how many were new there.
 
-    Systems that have the same name in two runs get their run's name in front. Raises UserError where `target` lacks a
-    reviewed change, has another one under its id, or holds another review.
+    Changes that `target` does not have any more are left out. Systems that have the same name in two runs get their
+    run's name in front. Raises UserError where `target` has no reviewed change, has another one under its id, or holds
+    another review.
     """
     cases = target.cases_by_id()
     for run, path in zip(runs, paths, strict=True):
@@ -28,7 +29,7 @@ def carry_over(runs: Sequence[RunFolder], paths: Sequence[str | Path], target: R
     for run, path, new in zip(runs, paths, names, strict=True):
         for system, entry in run.manifest.systems.items():
             target.add_systems({new.get(system, system): entry.pins}, entry.signature)
-        for outcome in run.outcomes():
+        for outcome in (one for one in run.outcomes() if one.case in cases):
             named = _renamed(outcome, new.get(outcome.system, outcome.system))
             before = known.get((named.case, named.system, named.attempt))
             if before == named:
@@ -46,14 +47,13 @@ def carry_over(runs: Sequence[RunFolder], paths: Sequence[str | Path], target: R
 
 
 def _check_changes(run: RunFolder, path: str | Path, cases: Mapping[str, Case], dataset: str) -> None:
+    remedy = "reviews count on the very changes that they are about: reviewgauge review makes new ones"
     reviewed = {one.case for one in run.outcomes()}
+    if reviewed and not reviewed & cases.keys():
+        raise UserError(f"no change that {path} reviewed is in {dataset}", remedy=remedy)
     for case in run.cases():
-        if case.id in reviewed and (case.id not in cases or not same_change(case.change, cases[case.id].change)):
-            what = "is another change in" if case.id in cases else "is not in"
-            raise UserError(
-                f"{case.id}, which {path} reviewed, {what} {dataset}",
-                remedy="reviews count on the very changes that they are about: reviewgauge review makes new ones",
-            )
+        if case.id in reviewed and case.id in cases and not same_change(case.change, cases[case.id].change):
+            raise UserError(f"{case.id}, which {path} reviewed, is another change in {dataset}", remedy=remedy)
 
 
 def _renamed(outcome: Outcome, system: str) -> Outcome:

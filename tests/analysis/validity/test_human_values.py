@@ -65,6 +65,18 @@ def test_of_several_rounds_the_first_look_counts() -> None:
     assert human_values([before], {}, of_round="never") == ([], [])
 
 
+def test_the_last_round_is_what_each_review_ended_with() -> None:
+    """Of three reviews one was decided by an expert, one agreed on together, and one never in question."""
+    third = review(2, "s", 2)
+    first = [label(review, grade, rater, round="independent") for review, rater, grade in (
+        (ONE, "Ann", 1), (ONE, "Bob", 5), (TWO, "Ann", 2), (TWO, "Bob", 4), (third, "Ann", 3), (third, "Bob", 3),
+    )]  # fmt: skip
+    later = [label(ONE, 5, "Eve", round="expert"), label(TWO, 4, "consensus", round="discussion", consensus=True)]
+    (found,), _ = human_values([*first, *later], {}, of_round="last")
+    assert sorted(found.of.values()) == [3.0, 4.0, 5.0]
+    assert found.left_out == {"labels of other rounds": 4}
+
+
 def test_a_label_outside_its_scale_is_refused_and_without_a_scale_its_range_is_one() -> None:
     with pytest.raises(UserError, match="ann gave case-000 by s 7 in grade, outside its scale of 1 to 5"):
         human_values([label(ONE, 7)], {"grade": LIKERT})

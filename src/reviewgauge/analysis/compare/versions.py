@@ -62,15 +62,23 @@ def compare_versions(
         resamples=resamples,
         seed=seed,
         estimate_note=table.estimate_note,
-        warnings=(*_bias(systems), *(one for one in table.warnings if BEFORE not in one)),
+        warnings=(*_left(old, new), *_bias(systems), *(one for one in table.warnings if BEFORE not in one)),
     )
+
+
+def _left(old: ScoredRun, new: ScoredRun) -> Iterator[str]:
+    left = {case.id for case in old.cases} - {case.id for case in new.cases}
+    if left:
+        yield f"{len(left)} of {len(old.cases)} changes are no longer in {new.dataset}: both columns are without them"
 
 
 def _together(old: ScoredRun, new: ScoredRun) -> Sequence[Score]:
     def before(score: Score) -> Score:
         return score.model_copy(update={"system": score.system + BEFORE, "benchmark": new.benchmark})
 
-    return chained([Lazy.of(old.scores, before), new.scores])
+    kept = {case.id for case in new.cases}
+    places = [at for at, score in enumerate(old.scores) if score.case in kept]
+    return chained([Lazy.of(places, lambda at: before(old.scores[at])), new.scores])
 
 
 def _readings_of(run: ScoredRun) -> Sequence[str]:

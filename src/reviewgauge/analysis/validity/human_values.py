@@ -22,6 +22,7 @@ from reviewgauge.core.reports.validity import LabelSummary, ReferencePoint
 
 MOST_GRADES = 12  # distinct human values up to which they are grades
 OTHER_ROUNDS = "labels of other rounds"
+LAST = "last"  # the round that a review ended with: what was agreed on or decided, where its raters differed
 Key = tuple[str, str, int]
 """(case, system, attempt)."""
 
@@ -74,9 +75,9 @@ def human_values(
     """(the values of each dimension with numeric labels of reviews by people, notes on the other labels).
 
     Of several rounds only the first counts, before raters talked; labels without a round come before any round, and
-    `of_round` selects another. The scale of a dimension that `scales` lacks is the range of its labels. `among`
-    restricts the reviews, but all labels define the scale and the order of the rounds. Raises UserError for two
-    different labels of one rater on one review in one round, and for a label outside its scale.
+    `of_round` selects another, or each review's `LAST`. The scale of a dimension that `scales` lacks is the range of
+    its labels. `among` restricts the reviews, but all labels define the scale and the order of the rounds. Raises
+    UserError for two different labels of one rater on one review in one round, and for a label outside its scale.
     """
     by_dimension: defaultdict[str, list[_Judgement]] = defaultdict(list)
     other_subjects: Counter[str] = Counter()
@@ -91,7 +92,7 @@ def human_values(
         own = [label for label in all_labels if label.human]
         words = next((label.value for label in own if isinstance(label.value, str)), None)
         left_out = Counter({"labels by models": _count(all_labels, among) - _count(own, among)})
-        if of_round is not None:
+        if of_round not in (None, LAST):
             all_rounds, own = own, [label for label in own if label.round == of_round]
             left_out[OTHER_ROUNDS] = _count(all_rounds, among) - _count(own, among)
         if words is not None:
@@ -99,7 +100,7 @@ def human_values(
         elif own and not _count(own, among):
             notes.append(f"left out: {dimension}, which has no labels by people on the selected reviews")
         elif own:
-            found.append(_values(dimension, own, scales.get(dimension), +left_out, among))
+            found.append(_values(dimension, own, of_round, scales.get(dimension), +left_out, among=among))
     return found, notes
 
 
@@ -128,13 +129,15 @@ def _count(labels: Sequence[_Judgement], among: Container[Key] | None) -> int:
 def _values(
     dimension: str,
     labels: Sequence[_Judgement],
+    of_round: str | None,
     scale: Scale | None,
     left_out: Counter[str],
+    *,
     among: Container[Key] | None,
 ) -> HumanValues:
-    first = _first_round(labels)
-    scale = scale or _observed(first)
-    chosen = first if among is None else [label for label in first if label.key in among]
+    looked = _last_round(labels) if of_round == LAST else _first_round(labels)
+    scale = scale or _observed(looked)
+    chosen = looked if among is None else [label for label in looked if label.key in among]
     if others := _count(labels, among) - len(chosen):
         left_out[OTHER_ROUNDS] += others
     independent: defaultdict[Key, dict[str, float]] = defaultdict(dict)
@@ -171,11 +174,25 @@ def _values(
 
 def _first_round(labels: Sequence[_Judgement]) -> list[_Judgement]:
     """The labels of each review without a round, else those of its first round in the data."""
-    rank = {name: at for at, name in enumerate(dict.fromkeys([None, *(label.round for label in labels)]))}
+    rank = _ranks(labels)
     best: dict[Key, int] = {}
     for label in labels:
         best[label.key] = min(best.get(label.key, len(rank)), rank[label.round])
     return [label for label in labels if rank[label.round] == best[label.key]]
+
+
+def _last_round(labels: Sequence[_Judgement]) -> list[_Judgement]:
+    """The labels of each review's last round in the data."""
+    rank = _ranks(labels)
+    best: dict[Key, int] = {}
+    for label in labels:
+        best[label.key] = max(best.get(label.key, 0), rank[label.round])
+    return [label for label in labels if rank[label.round] == best[label.key]]
+
+
+def _ranks(labels: Sequence[_Judgement]) -> dict[str | None, int]:
+    """The place of each round in the data; none comes before any."""
+    return {name: at for at, name in enumerate(dict.fromkeys([None, *(label.round for label in labels)]))}
 
 
 def _observed(labels: Sequence[_Judgement]) -> Scale:
