@@ -79,25 +79,15 @@ class Material:
 
     def metric(self, word: str) -> Metric:
         """The metric that a table names, by its spec or by its plug-in's name; the first where it names none."""
-        if not word:
-            return self.metrics[0]
-        bare = word.replace('"', "'").replace(" ", "")
-        for metric in self.metrics:
-            if bare == short_spec(metric).replace(" ", ""):
-                return metric
-        named = [metric for metric in self.metrics if plugin_name(metric) == word]
-        if len(named) != 1:
+        found = metric_named(self.metrics, word)
+        if found is None:
             known = ", ".join(map(short_spec, self.metrics))
             raise UserError(f"{self.name} is not measured with {word}", remedy=f"it is with: {known}")
-        return named[0]
+        return found
 
     def has(self, word: str) -> bool:
         """Whether the benchmark is measured with such a metric."""
-        try:
-            self.metric(word)
-        except UserError:
-            return False
-        return True
+        return metric_named(self.metrics, word) is not None
 
     def run(self, metric: Metric) -> ScoredRun:
         """Its scores. Raises UserError where it was not measured."""
@@ -201,6 +191,16 @@ def summary_cell(summary: SystemSummary | None, reading: str, contender: Contend
         text = f"failed ({summary.failed})" if summary.failed and not summary.scored else "–"
         return Cell(text=text, n=found.n, unit=found.unit)
     return Cell(value=found.value, low=found.low, high=found.high, n=found.n, unit=found.unit, fake=summary.fake)
+
+
+def metric_named(metrics: Sequence[Metric], word: str) -> Metric | None:
+    """The one with this spec, or the only one of this plug-in's name; the first where the word is empty."""
+    if not word:
+        return metrics[0]
+    bare = word.replace('"', "'").replace(" ", "")
+    exact = [metric for metric in metrics if bare == short_spec(metric).replace(" ", "")]
+    named = [metric for metric in metrics if plugin_name(metric) == word]
+    return exact[0] if exact else named[0] if len(named) == 1 else None
 
 
 def by_system(systems: Sequence[SystemSummary]) -> dict[str, SystemSummary]:
