@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -130,6 +131,19 @@ def test_who_found_what() -> None:
     assert {row[0].text: row[1].value for row in by_number.rows} == {"0": 1.0, "1": 2.0, "2": 2.0}
     assert sum(row[2].value or 0 for row in by_set.rows) == pytest.approx(1)
     assert all(row[2].n == 5 and row[2].low is not None for row in by_set.rows)
+
+
+def test_who_failed_is_named_and_missed_nothing() -> None:
+    whole = material()
+    scores = [s for s in whole.runs[HITS].scores if (s.system, s.case) != ("two", "c")]
+    run = ScoredRun(HITS, list(whole.cases), scores, "data", "h", list(whole.outcomes))
+    entries = [TableEntry(kind="overlap"), TableEntry(kind="cost"), TableEntry(kind="slices", by="language")]
+    found, troubles = study_tables(entries, {"bench": replace(whole, runs={HITS: run})}, {})
+    assert not troubles
+    assert {row[0].text: row[1].value for row in found[0].rows} == {"one & two": 1.0, "one": 1.0, "two": 1.0}
+    assert found[0].notes[0].startswith("3 findings of the 2 of 3 changes that all of these were scored on;")
+    for table in found:
+        assert {"two: not scored on 1 of 3 changes", "gone: failed: network"} <= set(table.notes)
 
 
 def test_which_runs_found_what() -> None:

@@ -103,6 +103,18 @@ class Material:
             self._boards[key] = leaderboard(run, slices=slices, resamples=self.resamples, seed=self.seed)
         return self._boards[key]
 
+    def gaps(self, entry: TableEntry, metric: Metric) -> list[str]:
+        """Which reviewers of a table have no figures, and on how many changes others have none; a line each."""
+        board = by_system(self.board(metric).systems)
+        found: dict[str, list[str]] = {}
+        for contender in self.chosen(entry):
+            one = board.get(contender.system)
+            lacking = len(self.cases) if one is None else one.failed + one.missing
+            if contender.trouble or lacking:
+                why = contender.trouble or f"not scored on {lacking} of {len(self.cases)} changes"
+                found.setdefault(why, []).append(contender.name)
+        return [f"{', '.join(names)}: {why}" for why, names in found.items()]
+
     def provenance(self, metric: Metric) -> str:
         """What the figures with a metric rest on, in one line."""
         board = self.board(metric)

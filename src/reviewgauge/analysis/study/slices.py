@@ -48,6 +48,7 @@ def slices_table(entry: TableEntry, material: Material, name: str, title: str) -
         notes=(
             f"{', '.join(map(reading_label, readings))} by {entry.by}; {unit}: {counts}",
             *(["the slices of each row, weighted, give its total (checked)"] if all(sums) else []),
+            *material.gaps(entry, metric),
         ),
     )
 
