@@ -83,6 +83,8 @@ def test_markdown_and_latex_escape_what_comes_from_data() -> None:
     assert "<script>" not in files["tables/t.md"] and r"\|" in files["tables/t.md"]
     assert r"\input" not in files["tables/t.tex"] and r"50\%" in files["tables/t.tex"]
     assert r".50 \[.40, .60\]" in files["tables/t.md"] and r"\{.40\}" in files["tables/t.tex"]
+    small = files["tables/t.tex"].partition(r"\footnotesize")[2]
+    assert r"  hits on data, benchmark 0123\par" in small and "  a note" in small and "(fake): a figure" in small
     assert "failed: network" in files["tables/t.md"] and "one (fake)" in files["tables/t.md"]
 
 
