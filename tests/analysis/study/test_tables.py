@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from reviewgauge.core.records import Case, Change, Review, Usage
 from reviewgauge.core.reports.study import Cell, Table, Trouble
 from reviewgauge.core.results import CommentOutcome, CommentState, GroupOutcome, Matching, Outcome, Score
 from reviewgauge.core.specs import load, signature
-from reviewgauge.core.study import Published, TableEntry
+from reviewgauge.core.study import Published, TableEntry, read_study
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.metrics.matching.counts import recall_parts
 
@@ -227,6 +228,13 @@ def test_aacr_bench_contradicts_itself() -> None:
     )  # fmt: skip
     (said,) = wrong_totals(paper)
     assert said.endswith("BM25, Claude-4.5-Sonnet: its slices, weighted, give 43.59, and its total is 35.75")
+
+
+def test_crscores_edit_distance_is_turned_for_the_similarity() -> None:
+    text = (resources.files("reviewgauge") / "studies" / "crscore.toml").read_bytes()
+    papers = {table.name: table.published for table in read_study(text, "crscore.toml").table if table.published}
+    for table, row in (("table3", "edit: similarity"), ("table9", "edit: similarity, rel")):
+        assert papers[table].values[row]["Spearman"] == -0.0249 and "signs of edit turned" in papers[table].note
 
 
 def test_context_crbench_contradicts_itself() -> None:
