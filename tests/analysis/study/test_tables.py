@@ -147,6 +147,26 @@ def test_who_failed_is_named_and_missed_nothing() -> None:
         assert {"two: not scored on 1 of 3 changes", "gone: failed: network"} <= set(table.notes)
 
 
+def test_notes_are_of_the_reviewers_that_a_table_shows_and_call_them_as_it_does() -> None:
+    whole = material()
+    contenders = [replace(one, name=one.name.title()) for one in whole.contenders]
+    scores = [s for s in whole.runs[HITS].scores if s.case != "c" or s.system == "dear"]
+    run = ScoredRun(HITS, list(whole.cases), scores, "data", "h", list(whole.outcomes))
+    made = replace(whole, contenders=contenders, runs={HITS: run})
+    entries = [TableEntry(kind="leaderboard", reviewers=("One", "Two")), TableEntry(kind="slices", by="needs")]
+    entries.append(entries[1].model_copy(update={"reviewers": ("One",), "name": "own"}))
+    entries.append(TableEntry(kind="leaderboard", reviewers=("Gone",), name="gone"))
+    (board, every, own, _), troubles = study_tables(entries, {"bench": made}, {})
+    assert not troubles and "One: of 3 cases 1 not run or not scored" in board.notes
+    assert not any("dear" in note or "one" in note.split() for note in board.notes)
+    assert "diff 3, file 2" in every.notes[0] and "diff 2, file 1" in own.notes[0]
+
+
+def test_an_ablation_says_what_it_shows() -> None:
+    (table,), _ = tables(TableEntry(kind="ablation", axis="context", baseline="none", across="model"))
+    assert table.notes == ("figures: F1 (share); gain: of the mean over none, relative", "gone: failed: network")
+
+
 def test_which_runs_found_what() -> None:
     (by_set, _), _ = tables(TableEntry(kind="overlap", of="attempts", reviewers=("two",)))
     found = {row[0].text: row[1].value for row in by_set.rows}
@@ -282,3 +302,18 @@ def test_how_far_a_metric_parts_two_grades() -> None:
     cell = next(cell for cell in bleu.ks if (cell.first, cell.second) == (1, 2))
     assert (row[2].value, row[2].published) == (cell.statistic, 0.26)
     assert not any(cell.published for cell in row[3:])
+
+
+def test_an_order_of_few_systems_that_never_changes_has_no_interval() -> None:
+    report = validity_toys.report()
+    entry = TableEntry(kind="validity", dimension="grade")
+    (before,), _ = study_tables([entry], {"bench": material()}, {"bench": report})
+    first = report.metrics[0]
+    assert first.ranking is not None and "judged by people and scored" in before.provenance
+    sure = first.ranking.spearman.model_copy(update={"value": 1.0, "low": 1.0, "high": 1.0})
+    ranked = first.model_copy(update={"ranking": first.ranking.model_copy(update={"spearman": sure})})
+    changed = report.model_copy(update={"metrics": (ranked, *report.metrics[1:])})
+    (table,), _ = study_tables([entry], {"bench": material()}, {"bench": changed})
+    cell = rows(table)[before.rows[0][0].text][3]
+    assert (cell.value, cell.low, cell.high) == (1.0, None, None)
+    assert "every resample orders them alike" in table.notes[-1]

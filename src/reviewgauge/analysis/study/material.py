@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -66,7 +67,7 @@ class Material:
     labels: Sequence[Label]
     resamples: int
     seed: int
-    _boards: dict[tuple[Metric, tuple[str, ...]], Leaderboard] = field(default_factory=dict)
+    _boards: dict[tuple[Metric, tuple[str, ...], frozenset[str]], Leaderboard] = field(default_factory=dict)
 
     def chosen(self, entry: TableEntry) -> list[Contender]:
         """The contenders that a table is about. Raises UserError where there is none."""
@@ -95,13 +96,23 @@ class Material:
             raise UserError(f"{short_spec(metric)}: {self.failed[metric]}")
         return self.runs[metric]
 
-    def board(self, metric: Metric, slices: Sequence[str] = ()) -> Leaderboard:
-        """The leaderboard of all contenders, with slices."""
-        key = metric, tuple(slices)
+    def board(self, metric: Metric, slices: Sequence[str] = (), contenders: Sequence[Contender] = ()) -> Leaderboard:
+        """The leaderboard of some contenders, with slices; of all where none of them was scored."""
+        run = self.run(metric)
+        scored = frozenset(c.system for c in contenders) & frozenset(run.systems)
+        key = metric, tuple(slices), scored or frozenset(c.system for c in self.contenders)
         if key not in self._boards:
-            run = self.run(metric).only([c.system for c in self.contenders])
+            run = run.only(sorted(key[-1]))
             self._boards[key] = leaderboard(run, slices=slices, resamples=self.resamples, seed=self.seed)
         return self._boards[key]
+
+    def warnings(self, metric: Metric, contenders: Sequence[Contender]) -> list[str]:
+        """What a reader must know of these contenders' figures, who are called as in the study."""
+        found = [line for line in self.board(metric, (), contenders).warnings if ": fake, " not in line]
+        names = {one.system: one.name for one in contenders if one.system}
+        systems = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))  # a name may begin another
+        named = rf"(?<!\w)(?:{systems})(?!\w)"
+        return [re.sub(named, lambda one: names[one[0]], line) for line in found] if systems else found
 
     def gaps(self, entry: TableEntry, metric: Metric) -> list[str]:
         """Which reviewers of a table have no figures, and on how many changes others have none; a line each."""
