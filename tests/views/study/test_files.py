@@ -144,7 +144,9 @@ def test_the_estimate_in_one_line() -> None:
     assert first.startswith(
         "Estimate: 2 cells of 2 reviewers on 1 benchmark; 40 reviews to make; 1,000 calls to pay for"
     )
-    assert "$1.50, at most $9.00" in first and first.endswith("about 10 min, a guess")
+    assert "$1.50, at most $9.00" in first and first.endswith(
+        "about 10 min, a guess; scoring and tables on this machine come on top"
+    )
     assert second == "will fail: b, r: no code"
     unknown = estimate_lines(found.model_copy(update={"dollars": None, "unpriced": ("m",)}))[0]
     assert "an unknown sum (no price is known for m)" in unknown
