@@ -23,6 +23,7 @@ from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.models.fake.server import FakeServer
 from small_studies import SMALL, enter_study, made_files, write_bench
 
+ELSEWHERE = "points(model='openai:m@http://127.0.0.1:9/v1')"
 TEXT = f"""
 title = "which model?"
 attempts = 2
@@ -172,6 +173,7 @@ def test_changed_data_another_study_and_foreign_folders_are_named(here: Path) ->
         ('kind = "attempts"\nreviewers = ["fick*", "rulez*"]', r"reviewers: there is no 'rulez\*' .*fickle, parrot"),
         ('kind = "distribution"\ndimension = "grades"', r"dimension: there is no 'grades' \(there is: none\)"),
         ('kind = "validity"\nmetric = "hots"', r"table.* 4 \(validity\): .*hots"),
+        (f'kind = "validity"\nmetric = "{ELSEWHERE}"', "an address on the network, which a file may not decide"),
         ('kind = "distribution"\nreadings = ["f1", "recall"]', "distribution.*: it shows one reading"),
     ],
 )
