@@ -15,9 +15,10 @@ import pytest
 from planted_prompts import REVIEWER, repositories, write_planted, write_tasks
 from reviewgauge import ModelOptions
 from reviewgauge.api import evolve as verb
-from reviewgauge.api.evolve import evolve
+from reviewgauge.api.evolve import _conclusion, evolve
 from reviewgauge.core.errors import MissingExtra, UserError
-from reviewgauge.core.reports.evolution import EvolutionReport
+from reviewgauge.core.reports.evolution import EvolutionReport, PartResult
+from reviewgauge.core.reports.validity import Figure
 from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.evolution.split import HELD_OUT, split_cases
 
@@ -55,6 +56,11 @@ def test_the_planted_prompt_is_found(planted: Path, tmp_path: Path) -> None:
     assert report.evaluations <= 9 * 18
     assert "Look for this" in (tmp_path / "page.html").read_text()
     assert "{{ diff_hunk }}" in Path(report.templates[0]).read_text()
+
+
+def test_one_case_of_one_repository_is_said_so() -> None:
+    part = PartResult(name=HELD_OUT, cases=1, repositories=1, hash="", difference=Figure(value=0.5, n=1))
+    assert "on the 1 held-out case of 1 repository: +0.500 reward" in _conclusion(part, False)
 
 
 def test_the_baseline_at_random_has_no_more_evaluations(planted: Path, tmp_path: Path) -> None:

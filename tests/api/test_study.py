@@ -23,6 +23,7 @@ from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.models.fake.server import FakeServer
 from small_studies import SMALL, enter_study, made_files, write_bench
 
+ELSEWHERE = "points(model='openai:m@http://127.0.0.1:9/v1')"
 TEXT = f"""
 title = "which model?"
 attempts = 2
@@ -161,6 +162,33 @@ def test_changed_data_another_study_and_foreign_folders_are_named(here: Path) ->
     with pytest.raises(UserError, match=r"other is not the folder of a study: it holds letter\.txt"):
         study("study.toml", out="other")
     assert made_files(here / "out") == before
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ('kind = "leaderboard"\nname = "b"\nreadings = ["f1", "prec"]', r"readings of hits: there is no 'prec' .*f1"),
+        ('kind = "leaderboard"\nname = "b"\nmetric = "chrf"', r"metric: there is no 'chrf' \(there is: hits, points"),
+        ('kind = "slices"\nby = "langage"', r"slices\), by: there is no 'langage' .*category.*repo"),
+        ('kind = "attempts"\nreviewers = ["fick*", "rulez*"]', r"reviewers: there is no 'rulez\*' .*fickle, parrot"),
+        ('kind = "distribution"\ndimension = "grades"', r"dimension: there is no 'grades' \(there is: none\)"),
+        ('kind = "validity"\nmetric = "hots"', r"table.* 4 \(validity\): .*hots"),
+        (f'kind = "validity"\nmetric = "{ELSEWHERE}"', "an address on the network, which a file may not decide"),
+        ('kind = "distribution"\nreadings = ["f1", "recall"]', "distribution.*: it shows one reading"),
+    ],
+)
+def test_a_slip_in_a_table_is_named_before_anything_is_run(here: Path, entry: str, said: str) -> None:
+    (here / "study.toml").write_text(f"{TEXT}[[table]]\n{entry}\n")
+    for options in (ModelOptions(dry_run=True), ModelOptions()):
+        with pytest.raises(UserError, match=said):
+            study("study.toml", out="out", resamples=50, models=options)
+    assert not (here / "out").exists()
+
+
+def test_a_table_may_name_what_is_known_only_when_it_is_measured(here: Path) -> None:
+    more = '[[table]]\nkind = "slices"\nby = "category"\nreadings = ["f1_most"]\nreviewers = ["st*", "par*"]\n'
+    (here / "study.toml").write_text(TEXT + more)
+    study("study.toml", out="out", models=ModelOptions(dry_run=True))
 
 
 def test_cells_that_are_one_reviewer_share_its_reviews(here: Path) -> None:

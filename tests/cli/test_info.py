@@ -148,6 +148,11 @@ def test_a_printed_command_is_one_line(capsys: pytest.CaptureFixture[str]) -> No
     assert f"$ {plugin_info('metrics', 'assess').example}\n" in capsys.readouterr().out
 
 
+def test_a_judge_that_is_called_as_the_reviews_of_the_data_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "recorded"]) == 0
+    assert "stands for the reviews that came with the data" in " ".join(capsys.readouterr().out.split())
+
+
 def test_info_of_a_reviewer(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "prompt"]) == 0
     out = capsys.readouterr().out

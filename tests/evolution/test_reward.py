@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 import pytest
 
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Review, Task
 from reviewgauge.core.results import Bounds, Failure, FailureKind, Parts, Score
+from reviewgauge.core.specs import load
 from reviewgauge.evolution.reward import Reward
 
 
@@ -60,6 +62,13 @@ def test_the_mean_of_a_part_is_the_weighted_sum_of_the_metrics_means() -> None:
         for case in cases
     ]
     assert sum(one.reward for one in worths) / len(cases) == pytest.approx(0.25 * 0.3 + 0.75 * 0.5)
+
+
+def test_metrics_in_different_units_are_not_added() -> None:
+    words = [(load(Metric, "chrf"), 1.0), (load(Metric, "hits"), 1.0)]
+    with pytest.raises(UserError, match=r"different units cannot be added: chrf.* in .*, hits.* in share"):
+        Reward.of(words, _read)
+    Reward.of(words[:1], _read)
 
 
 def test_a_failure_counts_as_the_worst_and_is_named() -> None:

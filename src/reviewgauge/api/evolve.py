@@ -316,7 +316,9 @@ def _conclusion(held: PartResult, same: bool) -> str:
         return "No candidate did better than the seed on the selection part: the seed stays."
     gap = held.difference
     assert gap is not None and gap.value is not None
-    where = f"the {held.cases} held-out cases of {held.repositories} repositories"
+    cases, repositories = held.cases, held.repositories
+    where = f"the {cases} held-out {'case' if cases == 1 else 'cases'} of {repositories} "
+    where += "repository" if repositories == 1 else "repositories"
     bounds = "" if gap.low is None or gap.high is None else f" [{gap.low:+.3f}, {gap.high:+.3f}]"
     by = f"{gap.value:+.3f}{bounds}"
     if gap.low is not None and gap.low > 0:

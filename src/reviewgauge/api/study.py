@@ -18,7 +18,7 @@ from reviewgauge.analysis.study.tables import study_tables
 from reviewgauge.api.studies.cells import StudyWork, Within
 from reviewgauge.api.studies.estimate import estimate as estimate_study
 from reviewgauge.api.studies.estimate import name_of
-from reviewgauge.api.studies.plan import RUNS, TRUST, BenchmarkPlan, plan_study
+from reviewgauge.api.studies.plan import RUNS, TRUST, BenchmarkPlan, check_tables, plan_study
 from reviewgauge.api.validate import validate
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError, one_line
@@ -110,9 +110,11 @@ def study(
     described = _with_sources(described, sources or {})
     said = frozenset((sources or {}).values())
     origin = FromFile("", None if source.shipped else Path(file).resolve().parent, said, remedy=TRUST)
-    plans = plan_study(described, folder, source.name, None if trust else origin)
+    writer = None if trust else origin
+    plans = plan_study(described, folder, source.name, writer)
     for plan in plans:
         _check_data(plan, source, on, described)
+    check_tables(described, plans, source.name, writer)
     lock = None if models.dry_run else _lock(folder)
     try:
         expected = estimate_study(plans, described.attempts, models, stop, progress)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
@@ -157,21 +157,24 @@ def _check_words(study: StudyFile, source: str) -> None:
     for kind, entries in (("reviewer", study.reviewer), ("table", study.table)):
         for at, entry in enumerate(entries, 1):
             for name in entry.benchmarks:  # type: ignore[attr-defined]  # both kinds of entries have them
-                _check_known(source, f"[[{kind}]] {at}, benchmarks", name, benchmarks)
+                check_known(source, f"[[{kind}]] {at}, benchmarks", name, benchmarks)
     for at, table in enumerate(study.table, 1):
         where = f"[[table]] {at} ({table.label})"
         for key in ("axis", "across"):
             if name := getattr(table, key):
-                _check_known(source, f"{where}, {key}", name, list(study.axes))
+                check_known(source, f"{where}, {key}", name, list(study.axes))
         if table.kind == "ablation":
             if not table.axis or not table.baseline:
                 raise BadInput(source, f"{where}: an ablation needs axis and baseline", remedy='axis = "context"')
-            _check_known(source, f"{where}, baseline", table.baseline, list(study.values_of(table.axis)))
+            check_known(source, f"{where}, baseline", table.baseline, list(study.values_of(table.axis)))
         if table.kind == "slices" and not table.by:
             raise BadInput(source, f"{where}: slices need by", remedy='by = "language"')
+        if table.kind in ("cost", "distribution") and len(table.readings) > 1:
+            raise BadInput(source, f"{where}: it shows one reading", remedy=f'readings = ["{table.readings[0]}"]')
 
 
-def _check_known(source: str, where: str, name: str, known: list[str]) -> None:
+def check_known(source: str, where: str, name: str, known: Collection[str]) -> None:
+    """Raise BadInput for a word that is not among the known ones."""
     if name not in known:
         raise BadInput(source, f"{where}: there is no {name!r}", remedy=f"there is: {', '.join(known) or 'none'}")
 

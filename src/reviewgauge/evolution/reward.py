@@ -61,6 +61,10 @@ class Reward:
                     f"{short_spec(metric)} looks at several systems together, and a candidate stands alone",
                     remedy="choose another metric",
                 )
+        units = {short_spec(metric): metric.units.get(metric.headline, "share") for metric, _ in words}
+        if len(set(units.values())) > 1:
+            shown = ", ".join(f"{name} in {unit}" for name, unit in units.items())
+            raise UserError(f"metrics in different units cannot be added: {shown}", remedy="choose metrics of one unit")
         total = sum(weight for _, weight in words)
         usual = {usual_metric([task]): task for task in tasks}
         only = tuple(usual.get(plugin_name(metric)) for metric, _ in words)

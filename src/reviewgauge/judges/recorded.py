@@ -26,6 +26,8 @@ class Recorded(Judge):
 
     A pair without a verdict stays undecided (None): stored verdicts name the best comment of a reference, so the
     others are unknown, not wrong.
+
+    In the place of a reviewer, as in `review DATA recorded`, the word stands for the reviews that came with the data.
     """
 
     example: ClassVar[str] = (

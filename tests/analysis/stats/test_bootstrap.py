@@ -18,7 +18,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     resampled_readings,
     sum_by_cluster,
 )
-from reviewgauge.core.records import Case
+from reviewgauge.core.records import Case, Change
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 
@@ -83,6 +83,9 @@ def test_few_changes_are_warned_of() -> None:
     clusters = cluster_cases(make_cases(5, repositories=1), np.ones(5, dtype=np.bool_))
     assert any("this repository only" in text for text in clusters.warnings())
     assert any("only 5 changes" in text and "too narrow" in text for text in clusters.warnings())
+    nameless = [Case(id=str(n), change=Change(repo="graded_reviews", base="0", head="1")) for n in range(30)]
+    (said,) = cluster_cases(nameless, np.ones(30, dtype=np.bool_)).warnings()
+    assert "the data does not say which these are" in said and "1 repository" not in said
     assert any("fewer than 2" in t for t in cluster_cases(make_cases(1), np.ones(1, dtype=np.bool_)).warnings())
 
 

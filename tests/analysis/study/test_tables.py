@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ from reviewgauge.core.records import Case, Change, Review, Usage
 from reviewgauge.core.reports.study import Cell, Table, Trouble
 from reviewgauge.core.results import CommentOutcome, CommentState, GroupOutcome, Matching, Outcome, Score
 from reviewgauge.core.specs import load, signature
-from reviewgauge.core.study import Published, TableEntry
+from reviewgauge.core.study import Published, TableEntry, read_study
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.metrics.matching.counts import recall_parts
 
@@ -132,6 +134,39 @@ def test_who_found_what() -> None:
     assert all(row[2].n == 5 and row[2].low is not None for row in by_set.rows)
 
 
+def test_who_failed_is_named_and_missed_nothing() -> None:
+    whole = material()
+    scores = [s for s in whole.runs[HITS].scores if (s.system, s.case) != ("two", "c")]
+    run = ScoredRun(HITS, list(whole.cases), scores, "data", "h", list(whole.outcomes))
+    entries = [TableEntry(kind="overlap"), TableEntry(kind="cost"), TableEntry(kind="slices", by="language")]
+    found, troubles = study_tables(entries, {"bench": replace(whole, runs={HITS: run})}, {})
+    assert not troubles
+    assert {row[0].text: row[1].value for row in found[0].rows} == {"one & two": 1.0, "one": 1.0, "two": 1.0}
+    assert found[0].notes[0].startswith("3 findings of the 2 of 3 changes that all of these were scored on;")
+    for table in found:
+        assert {"two: not scored on 1 of 3 changes", "gone: failed: network"} <= set(table.notes)
+
+
+def test_notes_are_of_the_reviewers_that_a_table_shows_and_call_them_as_it_does() -> None:
+    whole = material()
+    contenders = [replace(one, name=one.name.title()) for one in whole.contenders]
+    scores = [s for s in whole.runs[HITS].scores if s.case != "c" or s.system == "dear"]
+    run = ScoredRun(HITS, list(whole.cases), scores, "data", "h", list(whole.outcomes))
+    made = replace(whole, contenders=contenders, runs={HITS: run})
+    entries = [TableEntry(kind="leaderboard", reviewers=("One", "Two")), TableEntry(kind="slices", by="needs")]
+    entries.append(entries[1].model_copy(update={"reviewers": ("One",), "name": "own"}))
+    entries.append(TableEntry(kind="leaderboard", reviewers=("Gone",), name="gone"))
+    (board, every, own, _), troubles = study_tables(entries, {"bench": made}, {})
+    assert not troubles and "One: of 3 cases 1 not run or not scored" in board.notes
+    assert not any("dear" in note or "one" in note.split() for note in board.notes)
+    assert "diff 3, file 2" in every.notes[0] and "diff 2, file 1" in own.notes[0]
+
+
+def test_an_ablation_says_what_it_shows() -> None:
+    (table,), _ = tables(TableEntry(kind="ablation", axis="context", baseline="none", across="model"))
+    assert table.notes == ("figures: F1 (share); gain: of the mean over none, relative", "gone: failed: network")
+
+
 def test_which_runs_found_what() -> None:
     (by_set, _), _ = tables(TableEntry(kind="overlap", of="attempts", reviewers=("two",)))
     found = {row[0].text: row[1].value for row in by_set.rows}
@@ -215,6 +250,13 @@ def test_aacr_bench_contradicts_itself() -> None:
     assert said.endswith("BM25, Claude-4.5-Sonnet: its slices, weighted, give 43.59, and its total is 35.75")
 
 
+def test_crscores_edit_distance_is_turned_for_the_similarity() -> None:
+    text = (resources.files("reviewgauge") / "studies" / "crscore.toml").read_bytes()
+    papers = {table.name: table.published for table in read_study(text, "crscore.toml").table if table.published}
+    for table, row in (("table3", "edit: similarity"), ("table9", "edit: similarity, rel")):
+        assert papers[table].values[row]["Spearman"] == -0.0249 and "signs of edit turned" in papers[table].note
+
+
 def test_context_crbench_contradicts_itself() -> None:
     values = {"Base": {"closed: mean": 36.08}, "Base+P": {"closed: mean": 62.12, "closed: gain": 72.17}}
     values["Base+A"] = {"closed: mean": 54.61, "closed: gain": 43.47}
@@ -260,3 +302,18 @@ def test_how_far_a_metric_parts_two_grades() -> None:
     cell = next(cell for cell in bleu.ks if (cell.first, cell.second) == (1, 2))
     assert (row[2].value, row[2].published) == (cell.statistic, 0.26)
     assert not any(cell.published for cell in row[3:])
+
+
+def test_an_order_of_few_systems_that_never_changes_has_no_interval() -> None:
+    report = validity_toys.report()
+    entry = TableEntry(kind="validity", dimension="grade")
+    (before,), _ = study_tables([entry], {"bench": material()}, {"bench": report})
+    first = report.metrics[0]
+    assert first.ranking is not None and "judged by people and scored" in before.provenance
+    sure = first.ranking.spearman.model_copy(update={"value": 1.0, "low": 1.0, "high": 1.0})
+    ranked = first.model_copy(update={"ranking": first.ranking.model_copy(update={"spearman": sure})})
+    changed = report.model_copy(update={"metrics": (ranked, *report.metrics[1:])})
+    (table,), _ = study_tables([entry], {"bench": material()}, {"bench": changed})
+    cell = rows(table)[before.rows[0][0].text][3]
+    assert (cell.value, cell.low, cell.high) == (1.0, None, None)
+    assert "every resample orders them alike" in table.notes[-1]

@@ -83,6 +83,8 @@ def test_markdown_and_latex_escape_what_comes_from_data() -> None:
     assert "<script>" not in files["tables/t.md"] and r"\|" in files["tables/t.md"]
     assert r"\input" not in files["tables/t.tex"] and r"50\%" in files["tables/t.tex"]
     assert r".50 \[.40, .60\]" in files["tables/t.md"] and r"\{.40\}" in files["tables/t.tex"]
+    small = files["tables/t.tex"].partition(r"\footnotesize")[2]
+    assert r"  hits on data, benchmark 0123\par" in small and "  a note" in small and "(fake): a figure" in small
     assert "failed: network" in files["tables/t.md"] and "one (fake)" in files["tables/t.md"]
 
 
@@ -142,7 +144,9 @@ def test_the_estimate_in_one_line() -> None:
     assert first.startswith(
         "Estimate: 2 cells of 2 reviewers on 1 benchmark; 40 reviews to make; 1,000 calls to pay for"
     )
-    assert "$1.50, at most $9.00" in first and first.endswith("about 10 min, a guess")
+    assert "$1.50, at most $9.00" in first and first.endswith(
+        "about 10 min, a guess; scoring and tables on this machine come on top"
+    )
     assert second == "will fail: b, r: no code"
     unknown = estimate_lines(found.model_copy(update={"dollars": None, "unpriced": ("m",)}))[0]
     assert "an unknown sum (no price is known for m)" in unknown

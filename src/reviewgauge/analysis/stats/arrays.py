@@ -88,6 +88,24 @@ def readings_of(metric: Metric, aggregate: MatrixAggregate) -> Mapping[str, Numb
     return clean
 
 
+class _Every(tuple[str, ...]):
+    """One part, beside which every other seems to be there: so a metric names also the readings that need some."""
+
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def known_readings(metric: Metric) -> list[str]:
+    """The readings that a metric has before anything is measured; empty where they follow from the parts."""
+    aggregate = MatrixAggregate(["?"], np.zeros((1, 1)), np.ones(1))
+    aggregate._names = _Every(aggregate.names)
+    try:
+        found = list(readings_of(metric, aggregate))
+    except Exception:  # a plug-in's own, which may count on its parts
+        return []
+    return [] if not found or any("?" in name for name in found) else found
+
+
 def readings_of_totals(metric: Metric, names: Sequence[str], totals: Numbers) -> Mapping[str, Numbers]:
     """The readings of rows of totals: r x (K + 1), the last column being the number of measurements."""
     columns = np.ascontiguousarray(totals.T)

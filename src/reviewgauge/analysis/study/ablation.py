@@ -46,6 +46,7 @@ def ablation_table(entry: TableEntry, material: Material, name: str, title: str)
     several = len(readings) > 1
     rows = [row for reading in readings for row in _rows(entry, design, draws, board, reading, several=several)]
     unit = metric.units.get(readings[0], "share")
+    shown = ", ".join(map(reading_label, readings))
     heads = [head for group in design.groups for head in (f"{group}: mean", f"{group}: gain")]
     return Table(
         name=name,
@@ -55,7 +56,10 @@ def ablation_table(entry: TableEntry, material: Material, name: str, title: str)
         rows=tuple(rows),
         texts=2 if several else 1,
         provenance=material.provenance(metric),
-        notes=(f"gain: of the mean over {entry.baseline}, relative; figures in {unit}",),
+        notes=(
+            f"figures: {shown} ({unit}); gain: of the mean over {entry.baseline}, relative",
+            *material.gaps(entry, metric),
+        ),
     )
 
 

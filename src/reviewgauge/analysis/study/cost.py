@@ -47,6 +47,7 @@ def cost_table(entry: TableEntry, material: Material, name: str, title: str) -> 
         provenance=material.provenance(metric),
         notes=(
             "frontier: nobody is as good for less, or better for as much; cost is that of the reviews, not of judges",
+            *material.gaps(entry, metric),
         ),
     )
 

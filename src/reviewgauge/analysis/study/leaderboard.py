@@ -48,7 +48,7 @@ def leaderboard_table(entry: TableEntry, material: Material, name: str, title: s
         rows=tuple(rows),
         plot=Plot(kind="forest", columns=(leading,)) if entry.plot else None,
         provenance="\n".join(map(material.provenance, metrics)),
-        notes=tuple(line for line in material.board(metrics[0]).warnings if ": fake, " not in line),
+        notes=tuple(material.warnings(metrics[0], material.chosen(entry))),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -66,7 +67,7 @@ class Material:
     labels: Sequence[Label]
     resamples: int
     seed: int
-    _boards: dict[tuple[Metric, tuple[str, ...]], Leaderboard] = field(default_factory=dict)
+    _boards: dict[tuple[Metric, tuple[str, ...], frozenset[str]], Leaderboard] = field(default_factory=dict)
 
     def chosen(self, entry: TableEntry) -> list[Contender]:
         """The contenders that a table is about. Raises UserError where there is none."""
@@ -79,25 +80,15 @@ class Material:
 
     def metric(self, word: str) -> Metric:
         """The metric that a table names, by its spec or by its plug-in's name; the first where it names none."""
-        if not word:
-            return self.metrics[0]
-        bare = word.replace('"', "'").replace(" ", "")
-        for metric in self.metrics:
-            if bare == short_spec(metric).replace(" ", ""):
-                return metric
-        named = [metric for metric in self.metrics if plugin_name(metric) == word]
-        if len(named) != 1:
+        found = metric_named(self.metrics, word)
+        if found is None:
             known = ", ".join(map(short_spec, self.metrics))
             raise UserError(f"{self.name} is not measured with {word}", remedy=f"it is with: {known}")
-        return named[0]
+        return found
 
     def has(self, word: str) -> bool:
         """Whether the benchmark is measured with such a metric."""
-        try:
-            self.metric(word)
-        except UserError:
-            return False
-        return True
+        return metric_named(self.metrics, word) is not None
 
     def run(self, metric: Metric) -> ScoredRun:
         """Its scores. Raises UserError where it was not measured."""
@@ -105,13 +96,35 @@ class Material:
             raise UserError(f"{short_spec(metric)}: {self.failed[metric]}")
         return self.runs[metric]
 
-    def board(self, metric: Metric, slices: Sequence[str] = ()) -> Leaderboard:
-        """The leaderboard of all contenders, with slices."""
-        key = metric, tuple(slices)
+    def board(self, metric: Metric, slices: Sequence[str] = (), contenders: Sequence[Contender] = ()) -> Leaderboard:
+        """The leaderboard of some contenders, with slices; of all where none of them was scored."""
+        run = self.run(metric)
+        scored = frozenset(c.system for c in contenders) & frozenset(run.systems)
+        key = metric, tuple(slices), scored or frozenset(c.system for c in self.contenders)
         if key not in self._boards:
-            run = self.run(metric).only([c.system for c in self.contenders])
+            run = run.only(sorted(key[-1]))
             self._boards[key] = leaderboard(run, slices=slices, resamples=self.resamples, seed=self.seed)
         return self._boards[key]
+
+    def warnings(self, metric: Metric, contenders: Sequence[Contender]) -> list[str]:
+        """What a reader must know of these contenders' figures, who are called as in the study."""
+        found = [line for line in self.board(metric, (), contenders).warnings if ": fake, " not in line]
+        names = {one.system: one.name for one in contenders if one.system}
+        systems = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))  # a name may begin another
+        named = rf"(?<!\w)(?:{systems})(?!\w)"
+        return [re.sub(named, lambda one: names[one[0]], line) for line in found] if systems else found
+
+    def gaps(self, entry: TableEntry, metric: Metric) -> list[str]:
+        """Which reviewers of a table have no figures, and on how many changes others have none; a line each."""
+        board = by_system(self.board(metric).systems)
+        found: dict[str, list[str]] = {}
+        for contender in self.chosen(entry):
+            one = board.get(contender.system)
+            lacking = len(self.cases) if one is None else one.failed + one.missing
+            if contender.trouble or lacking:
+                why = contender.trouble or f"not scored on {lacking} of {len(self.cases)} changes"
+                found.setdefault(why, []).append(contender.name)
+        return [f"{', '.join(names)}: {why}" for why, names in found.items()]
 
     def provenance(self, metric: Metric) -> str:
         """What the figures with a metric rest on, in one line."""
@@ -201,6 +214,16 @@ def summary_cell(summary: SystemSummary | None, reading: str, contender: Contend
         text = f"failed ({summary.failed})" if summary.failed and not summary.scored else "–"
         return Cell(text=text, n=found.n, unit=found.unit)
     return Cell(value=found.value, low=found.low, high=found.high, n=found.n, unit=found.unit, fake=summary.fake)
+
+
+def metric_named(metrics: Sequence[Metric], word: str) -> Metric | None:
+    """The one with this spec, or the only one of this plug-in's name; the first where the word is empty."""
+    if not word:
+        return metrics[0]
+    bare = word.replace('"', "'").replace(" ", "")
+    exact = [metric for metric in metrics if bare == short_spec(metric).replace(" ", "")]
+    named = [metric for metric in metrics if plugin_name(metric) == word]
+    return exact[0] if exact else named[0] if len(named) == 1 else None
 
 
 def by_system(systems: Sequence[SystemSummary]) -> dict[str, SystemSummary]:

@@ -22,6 +22,7 @@ from reviewgauge.core.study import TableEntry
 
 JOIN = " & "
 NOBODY = "nobody"
+YES_OR_NO = "a finding is found or not here; recall counts the probability that it is"
 TIMES = "-times"  # ends the name of the table that counts finders
 Finding = tuple[str, str]  # case, first reference of the group
 
@@ -35,11 +36,14 @@ def overlap_tables(entry: TableEntry, material: Material, name: str, title: str)
     if not measured or not chosen:
         raise UserError(f"{short_spec(metric)} does not say who found what", remedy="hits and points do")
     fake = any(score.fake for score in measured)
-    overlap = _Overlap(material, metric, entry, fake, any(score.attempt > 1 for score in measured))
+    notes = []
+    if entry.of == "reviewers" and any(score.attempt > 1 for score in measured):
+        notes.append("found: in at least one attempt")
+    notes += [YES_OR_NO] if any(score.unsure for score in measured) else []
+    overlap = _Overlap(material, metric, entry, fake, (*notes, *material.gaps(entry, metric)))
     if entry.of == "reviewers":
         names = {c.system: c.name for c in chosen}
-        found = _found(measured, lambda score: names.get(score.system))
-        yield from overlap.tables(name, title, found, list(dict.fromkeys(names.values())))
+        yield from overlap.tables(name, title, measured, lambda score: names.get(score.system), [*names.values()])
         return
     repeated = [c for c in chosen if len(_attempts(measured, c)) > 1]
     if not repeated:
@@ -48,9 +52,9 @@ def overlap_tables(entry: TableEntry, material: Material, name: str, title: str)
     for at, contender in enumerate(repeated):
         sets = [f"attempt {number}" for number in _attempts(measured, contender)]
         own = [score for score in measured if score.system == contender.system]
-        found = _found(own, lambda score: f"attempt {score.attempt}")
         named = name if len(repeated) == 1 else f"{name}-{at + 1}"
-        yield from overlap.tables(named, f"{title}: {contender.name}", found, sets)
+        named_title = f"{title}: {contender.name}"
+        yield from overlap.tables(named, named_title, own, lambda score: f"attempt {score.attempt}", sets)
 
 
 class _Measured(NamedTuple):
@@ -61,29 +65,37 @@ class _Measured(NamedTuple):
     attempt: int
     fake: bool
     groups: tuple[tuple[str, bool], ...]
+    unsure: bool
 
     @classmethod
     def of(cls, score: Score, matching: Matching) -> _Measured:
         groups = tuple((sys.intern(one.group), one.hit) for one in matching.groups)
-        return cls(sys.intern(score.case), sys.intern(score.system), score.attempt, score.fake, groups)
+        unsure = any(one.probability not in (None, 0, 1) for one in matching.groups)
+        return cls(sys.intern(score.case), sys.intern(score.system), score.attempt, score.fake, groups, unsure)
 
 
 def _attempts(scores: Sequence[_Measured], contender: Contender) -> list[int]:
     return sorted({score.attempt for score in scores if score.system == contender.system})
 
 
-def _found(scores: Sequence[_Measured], name_of: Callable[[_Measured], str | None]) -> dict[Finding, set[str]]:
-    """By finding, who found it. Findings that nobody found are there, with nobody."""
+def _found(
+    scores: Sequence[_Measured], name_of: Callable[[_Measured], str | None], sets: Sequence[str]
+) -> tuple[dict[Finding, set[str]], str]:
+    """By finding, who found it; nobody, for those that nobody found. And which changes those are.
+
+    A change counts where all of `sets` were scored on it: who failed on one did not miss its findings.
+    """
+    named = [(score, who) for score in scores if (who := name_of(score)) is not None]
+    present: dict[str, set[str]] = defaultdict(set)
+    for score, who in named:
+        present[score.case].add(who)
+    common = {case for case, there in present.items() if len(there) == len(sets)}
     found: dict[Finding, set[str]] = defaultdict(set)
-    for score in scores:
-        who = name_of(score)
-        if who is None:
-            continue
-        for group, hit in score.groups:
-            members = found[score.case, group]
-            if hit:
-                members.add(who)
-    return found
+    for score, who in named:
+        for group, hit in score.groups if score.case in common else ():
+            found[score.case, group].update([who] if hit else [])
+    some = f"the {len(common)} of {len(present)} changes that all of these were scored on"
+    return found, f"{len(common)} changes" if len(common) == len(present) else some
 
 
 @dataclass(frozen=True)
@@ -92,11 +104,22 @@ class _Overlap:
     metric: Metric
     entry: TableEntry
     fake: bool
-    repeated: bool
+    notes: Sequence[str]
 
-    def tables(self, name: str, title: str, found: Mapping[Finding, set[str]], sets: Sequence[str]) -> Iterator[Table]:
+    def tables(
+        self,
+        name: str,
+        title: str,
+        scores: Sequence[_Measured],
+        name_of: Callable[[_Measured], str | None],
+        sets: Sequence[str],
+    ) -> Iterator[Table]:
         """Which sets found how many, and how many found each."""
+        sets = list(dict.fromkeys(sets))
+        found, where = _found(scores, name_of, sets)
         if not found:
+            why = (f"left out: there is no finding in {where}", *self.notes)
+            yield Table(name=name, kind=self.entry.kind, title=title, columns=("found by",), rows=(), notes=why)
             return
         what = "attempts" if self.entry.of == "attempts" else "reviewers"
         combos = Counter(tuple(one for one in sets if one in members) for members in found.values())
@@ -112,8 +135,8 @@ class _Overlap:
             shown=20,
             provenance=provenance,
             notes=(
-                f"{len(found):,} findings; each is counted once, in the row of exactly those that found it",
-                *(["found: in at least one attempt"] if self.entry.of == "reviewers" and self.repeated else []),
+                f"{len(found):,} findings of {where}; each is counted once, in the row of exactly those that found it",
+                *self.notes,
             ),
         )
         yield Table(
@@ -126,7 +149,7 @@ class _Overlap:
                 for size in range(len(sets) + 1)
             ),
             provenance=provenance,
-            notes=(f"{len(found):,} findings",),
+            notes=(f"{len(found):,} findings of {where}", *self.notes),
         )
 
     def _row(

@@ -26,10 +26,10 @@ TOLERANCE = 1e-9
 def slices_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
     """Rows: the contenders, columns: the whole and the slices; or, with `rows = "slices"`, the other way round."""
     metric = material.metric(entry.metric)
-    board = material.board(metric, (entry.by,))
+    contenders = material.chosen(entry)
+    board = material.board(metric, (entry.by,), contenders)
     pieces = [piece for piece in board.slices if piece.fact == entry.by]
     readings = list(entry.readings) or _readings(board, pieces)
-    contenders = material.chosen(entry)
     sums = [check_sums(metric, board, pieces, contender, reading) for contender in contenders for reading in readings]
     shape = _by_slice if entry.rows == "slices" else _by_contender
     columns, rows, texts = shape(entry, board, pieces, readings, contenders)
@@ -48,6 +48,7 @@ def slices_table(entry: TableEntry, material: Material, name: str, title: str) -
         notes=(
             f"{', '.join(map(reading_label, readings))} by {entry.by}; {unit}: {counts}",
             *(["the slices of each row, weighted, give its total (checked)"] if all(sums) else []),
+            *material.gaps(entry, metric),
         ),
     )
 

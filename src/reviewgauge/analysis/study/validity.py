@@ -9,6 +9,8 @@ from reviewgauge.core.reports.study import Cell, Plot, Table
 from reviewgauge.core.reports.validity import Figure, MetricValidity, ValidityReport
 from reviewgauge.core.study import TableEntry
 
+FIXED = "no interval of systems where every resample orders them alike: so few tell nothing of other systems"
+
 
 def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: str) -> Table:
     """Rows: a metric's reading and a dimension; columns: Spearman and Kendall over reviews and over systems."""
@@ -21,6 +23,7 @@ def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: 
         return _grades_table(entry, report, name, title, found)
     several = len({m.dimension for m in found}) > 1
     rows = [row for m in found for row in _rows(m, several)]
+    fixed = any(_is_fixed(figure) for m in found if m.ranking for figure in (m.ranking.spearman, m.ranking.kendall))
     texts = 2 if several else 1
     return Table(
         name=name,
@@ -34,7 +37,7 @@ def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: 
         texts=texts,
         plot=Plot(kind="forest", columns=(texts,)) if entry.plot and not several else None,
         provenance=_provenance(report, found),
-        notes=tuple(report.warnings),
+        notes=(*report.warnings, *([FIXED] if fixed else [])),
     )
 
 
@@ -71,10 +74,13 @@ def _grades_table(
 
 
 def _provenance(report: ValidityReport, found: Sequence[MetricValidity]) -> str:
+    counts = sorted({one.correlations[0].rows.rows for one in found})
+    judged = " to ".join(f"{count:,}" for count in dict.fromkeys([counts[0], counts[-1]]))
     return (
         f"people and metrics on {report.dataset}, {report.reviews:,} reviews of {report.cases:,} changes, "
-        f"benchmark {report.benchmark[:12]}; {report.level:.0%} intervals: {report.resamples:,} bootstrap "
-        f"resamples of {_clusters(found)}, seed {report.seed}"
+        f"{judged} of them judged by people and scored, benchmark {report.benchmark[:12]}; "
+        f"{report.level:.0%} intervals: {report.resamples:,} bootstrap resamples of {_clusters(found)}, "
+        f"seed {report.seed}"
     )
 
 
@@ -102,4 +108,10 @@ def _rows(metric: MetricValidity, several: bool) -> Iterator[tuple[Cell, ...]]:
 def _cell(figure: Figure | None, fake: bool) -> Cell:
     if figure is None or figure.value is None:
         return Cell(text="–")
-    return Cell(value=figure.value, low=figure.low, high=figure.high, n=figure.n, fake=fake)
+    low, high = (None, None) if _is_fixed(figure) else (figure.low, figure.high)
+    return Cell(value=figure.value, low=low, high=high, n=figure.n, fake=fake)
+
+
+def _is_fixed(figure: Figure) -> bool:
+    """Whether the interval has no width: then it says nothing of other systems."""
+    return figure.low is not None and figure.low == figure.high

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
+from reviewgauge.analysis.compare.slices import CUTOFF, FACETS, fact_values
+from reviewgauge.analysis.stats.arrays import known_readings
+from reviewgauge.analysis.study.material import metric_named
 from reviewgauge.api.resolve import find_dataset, find_stages, staged_label
 from reviewgauge.api.review import find_reviewer
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.protocols import Dataset, Metric, Reviewer, Stage
 from reviewgauge.core.records import Case
-from reviewgauge.core.specs import load, load_from, names, parse_spec, signature
-from reviewgauge.core.study import BenchmarkEntry, StudyFile
+from reviewgauge.core.specs import load, load_from, names, parse_spec, plugin_name, short_spec, signature
+from reviewgauge.core.study import BenchmarkEntry, StudyFile, TableEntry, check_known
 from reviewgauge.core.trust import FromFile, check_file
 from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.run.folder import RunFolder
@@ -180,3 +184,88 @@ def _gate(
     if kind is Reviewer and not is_spec and ("/" in word or Path(word).exists()):
         raise origin.refuse(f"the reviewer {word} is a file or a program of this machine")
     load_from(kind, word, origin)
+
+
+# --- the words of the tables -----------------------------------------------------------------------------------------
+
+
+def check_tables(study: StudyFile, plans: Sequence[BenchmarkPlan], source: str, origin: FromFile | None) -> None:
+    """Raise UserError for a word of a table that can be known to be wrong before anything is run and paid."""
+    for at, entry in enumerate(study.table, 1):
+        where = f"[[table]] {at} ({entry.label})"
+        own = [plan for plan in plans if not entry.benchmarks or plan.name in entry.benchmarks]
+        if entry.kind == "validity":
+            with _naming(f"{source}, {where}"):
+                for word in filter(None, (entry.metric, *entry.metrics)):
+                    _gate(Metric, word, origin)
+                    load(Metric, word)
+        else:
+            own = _measured(entry, own, source, where)
+            _check_figures(entry, own, source, where)
+        for word in filter(None, (entry.dimension, *entry.dimensions)):
+            check_known(source, f"{where}, dimension", word, _judged(own))
+        if names := _systems(own) if _unmatched(entry, own) else ():
+            lost = [one for one in entry.reviewers if not any(fnmatchcase(name, one) for name in names)]
+            if lost and (len(lost) == len(entry.reviewers) or not study.on):  # a variant may have other reviewers
+                check_known(source, f"{where}, reviewers", lost[0], names)
+
+
+def _measured(entry: TableEntry, plans: Sequence[BenchmarkPlan], source: str, where: str) -> list[BenchmarkPlan]:
+    """The benchmarks that are measured with what the table names: all that it names itself, else at least one."""
+    for word in filter(None, (entry.metric, *entry.metrics)):
+        fit = [plan for plan in plans if metric_named(plan.metrics, word) is not None]
+        if not fit or (entry.benchmarks and len(fit) < len(plans)):
+            lacks = next(plan for plan in plans if plan not in fit)
+            check_known(source, f"{where}, metric", word, [short_spec(metric) for metric in lacks.metrics])
+        plans = fit
+    return list(plans)
+
+
+def _check_figures(entry: TableEntry, plans: Sequence[BenchmarkPlan], source: str, where: str) -> None:
+    """Its readings, and what it slices by."""
+    for plan in plans:
+        metric = metric_named(plan.metrics, entry.metric or next(iter(entry.metrics), ""))
+        if metric is None:
+            continue
+        known = known_readings(metric) if len(entry.metrics) < 2 and not entry.dimension else []
+        for reading in entry.readings if known else ():
+            check_known(source, f"{where}, readings of {short_spec(metric)}", reading, known)
+        ours = type(metric).__module__.startswith("reviewgauge.")  # of others the facets are not known
+        if not entry.by or not ours or ":" in entry.by or entry.by == CUTOFF:
+            continue
+        if fact_values(plan.cases, entry.by) is None:
+            facts = {fact for case in plan.cases for fact in case.facts}
+            there = sorted({"repo", CUTOFF, *facts, *FACETS.get(plugin_name(metric), ())})
+            check_known(source, f"{where}, by", entry.by, there)
+
+
+def _unmatched(entry: TableEntry, plans: Sequence[BenchmarkPlan]) -> bool:
+    """Whether a pattern fits no reviewer that is run: then the recorded ones must be read."""
+    names = [cell.name for plan in plans for one in plan.entrants if one.reviewer is not None for cell in one.cells]
+    return any(not any(fnmatchcase(name, pattern) for name in names) for pattern in entry.reviewers)
+
+
+def _systems(plans: Sequence[BenchmarkPlan]) -> list[str]:
+    """The names of all reviewers, as tables call them; none where recorded ones cannot be read."""
+    found: dict[str, None] = {}
+    for plan in plans:
+        for one in plan.entrants:
+            names: Iterable[str] = (cell.name for cell in one.cells)
+            if one.reviewer is None:
+                try:
+                    names = (review.system for review in plan.dataset.recorded(**one.parameters)[0])
+                except UserError:
+                    return []
+            found.update(dict.fromkeys(names))
+    return list(found)
+
+
+def _judged(plans: Sequence[BenchmarkPlan]) -> list[str]:
+    """What people judged the reviews by: in the cases, beside the recorded reviews, and in the run."""
+    found: set[str] = set()
+    for plan in plans:
+        with suppress(UserError):
+            found |= {label.dimension for label in plan.dataset.recorded()[1]}
+        found |= {label.dimension for case in plan.cases for label in case.labels}
+        found |= {label.dimension for label in RunFolder.open(plan.run).labels()} if plan.there else set()
+    return sorted(found)

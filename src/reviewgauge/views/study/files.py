@@ -62,7 +62,9 @@ def table_tex(table: Table) -> str:
     """The table for a paper; needs `\\usepackage{booktabs}` only."""
     layout = "l" * table.texts + "r" * (len(table.columns) - table.texts)
     body = [[escape(first_text(row)), *(_tex(cell) for cell in row[1:])] for row in table.rows]
-    return latex_table(layout, table.columns, body, "; ".join([table.title, *legend(table)[:2]]), table.name)
+    end = r"\end{table}"
+    small = [r"  \par\smallskip\footnotesize\raggedright", *(f"  {escape(line)}\\par" for line in legend(table)), end]
+    return latex_table(layout, table.columns, body, table.title, table.name).replace(end, "\n".join(small))
 
 
 def _tex(cell: Cell) -> str:

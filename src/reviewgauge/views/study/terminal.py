@@ -28,7 +28,7 @@ def estimate_lines(found: Estimate) -> list[str]:
             f"; {_n(found.calls, 'call')} to pay for, {found.reused:,} more are in the cache or shared; about "
             f"{found.tokens_in:,} tokens in and {found.tokens_out:,} out: {price}"
         )
-    lines[0] += f"; about {_time(found.seconds)}, a guess"
+    lines[0] += f"; about {_time(found.seconds)}, a guess; scoring and tables on this machine come on top"
     lines += [f"will fail: {one.benchmark}, {one.what}: {one.why}" for one in found.troubles]
     return lines
 
