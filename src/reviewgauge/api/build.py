@@ -32,7 +32,7 @@ from reviewgauge.engine.run.model_options import ModelOptions, Spending, spendin
 from reviewgauge.engine.run.progress import with_cost
 from reviewgauge.engine.run.workers import executor_for
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.stages.from_git import FromGit
+from reviewgauge.stages.from_git import FromGit, pooled_names
 from reviewgauge.stages.sampling.audit import audit_stage, check_tables
 from reviewgauge.stages.sampling.label_checks import SHEET
 from reviewgauge.views.markdown import markdown
@@ -93,7 +93,9 @@ def build(
         raise UserError("a sandbox is for the tests of fixes", remedy='--test "pytest -q {files}"')
     if not (models and models.dry_run):
         plan += _about_labels(plan, Path(out), test, sandbox, audit)
-    refuse_foreign(Path(out), sources)
+    histories = [stage for stage, _ in plan if isinstance(stage, FromGit)]
+    names = [name for one in histories for name in ([one.name] if one.name else pooled_names(sources))]
+    refuse_foreign(Path(out), names)
     check_tables(Path(out))
     models, stop = models or ModelOptions(), stop or Interruption()
     context = BuildFolder(Path(out), sources, listener=progress, stop=stop)
@@ -106,8 +108,7 @@ def build(
                 if models.dry_run:
                     return _forecast(str(out), pipeline, client)
                 written = write_benchmark(context.folder, pipeline.run())
-                horizons = [stage.horizon for stage, _ in plan if isinstance(stage, FromGit)]
-                finish_label_audit(context, max(horizons, default=365))
+                finish_label_audit(context, max((one.horizon for one in histories), default=365))
             except Stopped:
                 return BuildResult(folder=str(out), stopped=stop.why, spending=spending(client))
             finally:

@@ -31,7 +31,8 @@ from reviewgauge.views.terminal.versions import versions
 def command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     """Measure the reviews of RUNS on another version of their benchmark, and show old and new scores side by side.
 
-    Nobody reviews again: the changes must be the same ones; those that are gone are left out. The new run can be compared and reported as any other.
+    Nobody reviews again: the changes must be the same ones; those that are gone are left out. The new run can be
+    compared and reported as any other.
     """
     run_stoppable("scoring", partial(rescore, *runs, **options), as_json, _shown)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import json
 import shutil
 import sqlite3
 import threading
@@ -20,11 +19,12 @@ import numpy as np
 from reviewgauge.core.building import Candidate, CardSection
 from reviewgauge.core.databases import open_database
 from reviewgauge.core.errors import UserError, one_line
-from reviewgauge.core.files import check_plain, read_within, replacing, write_error
+from reviewgauge.core.files import check_plain, replacing, write_error
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.build_card import Spread
 from reviewgauge.core.stored import checked_line
+from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.journal import CallLog, Lock
 from reviewgauge.engine.run.manifest import benchmark_hash
@@ -245,32 +245,23 @@ class Written:
     census: Census = field(default_factory=Census)
 
 
-def refuse_foreign(folder: Path, sources: Sequence[str]) -> None:
-    """Raise UserError where `folder` holds cases that no build wrote, or one of other sources: they would be lost."""
-    if not (folder / CASES).exists():
+def refuse_foreign(folder: Path, names: Sequence[str]) -> None:
+    """Raise UserError where `folder` holds cases that no build wrote, or none of the repositories `names`.
+
+    A build would replace them. Without `names` they are not compared.
+    """
+    path = folder / CASES
+    if not path.exists():
         return
     if not any((folder / name).exists() for name in (MEMORY, CARD)):
+        raise UserError(f"{path} was not made by a build, and would be replaced", remedy="name another folder")
+    before = {case.change.repo for case in Jsonl(path=str(path)).cases()} if names else set()
+    if before and not before & set(names):
+        what = ", ".join(sorted(before)[:3])
         raise UserError(
-            f"{folder / CASES} was not made by a build, and would be replaced", remedy="name another folder"
-        )
-    before = _sources_of(folder)
-    if before and not before & _apart(sources):
-        raise UserError(
-            f"{folder} holds a benchmark of {', '.join(sorted(before))}, which would be replaced",
+            f"{folder} holds a benchmark of {one_line(what, 200)}, which would be replaced",
             remedy="name another folder",
         )
-
-
-def _sources_of(folder: Path) -> set[str]:
-    """What the benchmark in a folder was built from, as its card says; empty where it cannot be read."""
-    with suppress(OSError, ValueError, UserError):
-        found = json.loads(read_within(folder / CARD)).get("source")
-        return _apart([found]) if isinstance(found, str) and found else set()
-    return set()
-
-
-def _apart(sources: Iterable[str]) -> set[str]:
-    return {one.strip().removeprefix("github:") for source in sources for one in source.split(",")}
 
 
 def write_benchmark(folder: Path, items: Iterable[Candidate]) -> Written:

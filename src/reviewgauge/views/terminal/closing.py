@@ -15,6 +15,7 @@ from reviewgauge.engine.review import ReviewTotals
 from reviewgauge.engine.run.model_options import Spending
 from reviewgauge.engine.run.progress import WorkTotals
 from reviewgauge.engine.score import ScoreTotals, usual_metric
+from reviewgauge.stages.sampling.label_checks import PAGE
 
 MOST_SYSTEMS = 20  # more systems than this are counted, not named
 MOST_NOTES = 12
@@ -162,13 +163,15 @@ def build_lines(folder: str, card: BuildCard, reviews: int) -> list[str]:
     kinds = [
         f"{card.counts[name]} {name}" for name in ("changed", "clean", "without a verdict") if card.counts.get(name)
     ]
-    findings = f"{card.counts.get('findings', 0)} findings"
+    n = card.counts.get("findings", 0)
+    findings = f"{n} finding{'' if n == 1 else 's'}"
     where = shlex.quote(folder)
     posted = f"{reviews} posted reviews: reviewgauge review {where} recorded -o RUN"
     return [
         f"{folder}: {card.cases} cases ({', '.join(kinds)}), {findings}, benchmark {card.benchmark[:12]}",
         *([posted] if reviews else []),
         f"card: {folder}/card.md; every drop with its reason: {folder}/drops.jsonl",
+        *([f"to check: {folder}/{PAGE}"] if any(one.by.startswith("check_labels") for one in card.sections) else []),
         f"next: reviewgauge doctor {where}",
     ]
 
