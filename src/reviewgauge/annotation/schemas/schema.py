@@ -25,6 +25,7 @@ LONGEST_TEXT = 20_000  # characters of one answer
 MOST_ADDED = 50  # lines of a list
 # What a reader of tables takes for a missing value, or for a number of its own.
 _NO_TABLE = re.compile(r"[-+0-9.,/% ]++(e[-+0-9]*+)?|nan|na|n/a|null|inf|infinity")
+_LETTERS = "abdhilmnpqxyzefgjkrstuvwco"  # keys of answers after the digits; first those that are no command
 ITEM = -1  # the place of an answer about the item itself, not about one of its parts
 
 
@@ -49,7 +50,7 @@ class Parts(StrEnum):
 
 
 class Option(Record):
-    """One answer of a choice. `key` is the key that gives it; by default its number."""
+    """One answer of a choice. `key` is the key that gives it; by default its number, or a letter after the ninth."""
 
     value: Annotated[str, Field(min_length=1, max_length=60)]
     text: str = ""
@@ -101,6 +102,22 @@ class Question(Record):
         if self.kind is QuestionKind.SCALE and not 1 <= self.high - self.low < LONGEST_SCALE:
             raise ValueError(f"a scale has 2 to {LONGEST_SCALE} steps")
         return self
+
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """(answer, its key) of every step or option; of very many options the last have none."""
+        if self.kind is QuestionKind.SCALE:
+            given = [(str(step), str(step) if 0 <= step < 10 else "") for step in range(self.low, self.high + 1)]
+            if self.low > 0:
+                given = [(step, "0" if step == "10" else key) for step, key in given]
+        else:
+            given = [(option.value, option.key) for option in self.options]
+        taken = {key for _, key in given}
+        free = [key for key in _LETTERS if key not in taken]
+        if self.kind is not QuestionKind.SCALE:
+            numbers = [str(at) if at < 10 and str(at) not in taken else "" for at in range(1, len(given) + 1)]
+            given = [(value, key or number) for (value, key), number in zip(given, numbers, strict=True)]
+        return [(value, key or (free.pop(0) if free else "")) for value, key in given]
 
     def label_value(self, value: Fact) -> Fact:
         """An answer as the value of a label: a number where the options are numbers."""
@@ -223,12 +240,29 @@ def load_schema(word: str | Path) -> Schema:
 def parse_schema(raw: bytes, source: str) -> Schema:
     """A schema from TOML. Raises BadInput."""
     try:
-        return Schema.model_validate(tomllib.loads(raw.decode("utf-8-sig")))
+        found = Schema.model_validate(tomllib.loads(raw.decode("utf-8-sig")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(source, f"is not valid TOML: {error}") from None
     except ValidationError as error:
         field, problem = first_problem(error)
         raise BadInput(source, problem, field=field) from None
+    for question in found.questions:  # not by the record: a database may hold such a schema
+        if problem := _unusable(found, question):
+            raise BadInput(source, problem, field=question.dimension)
+    return found
+
+
+def _unusable(schema: Schema, question: Question) -> str:
+    """What makes a question one that cannot be answered, or is never asked; empty where nothing does."""
+    given = [option.key for option in question.options if option.key]
+    if doubled := next((key for key in given if given.count(key) > 1), ""):
+        return f"two options have the key {doubled!r}"
+    other = schema.question(question.when.dimension) if question.when else None
+    if question.when and other and other.kind not in (QuestionKind.TEXT, QuestionKind.LIST):
+        known = [value for value, _ in other.keys]
+        if unknown := [value for value in question.when.values if value not in known]:
+            return f"is asked where {other.dimension} is {unknown[0]!r}, which is none of {', '.join(known)}"
+    return ""
 
 
 # --- answers -------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ if (form) begin(form);
 function begin(form) {
   const questions = [...form.querySelectorAll(".question")];
   const main = form.querySelector("button.main"), locked = !main || main.value === "next";
+  const talk = [...form.querySelectorAll("button[data-key]")];  // a consensus is for good: never by Enter
   let now = 0;
 
   const checked = (part, dimension) => {
@@ -54,11 +55,13 @@ function begin(form) {
   };
   let changed = false;
   const restore = () => {
+    const within = sessionStorage.getItem("within") === data.slot;  // another view: go on where one was
+    sessionStorage.removeItem("within");
     let kept = null;
     try { kept = JSON.parse(localStorage.getItem(draftName(data.slot)) || "null"); } catch { /* not ours */ }
     if (!kept) return;
     spent = Number(kept.spent) || 0;
-    if (kept.now < questions.length) now = kept.now;
+    if (within && kept.now < questions.length) now = kept.now;
     if (kept.answers && !locked) {
       changed = true;
       for (const input of form.querySelectorAll("input[type=radio], input[type=checkbox], textarea")) {
@@ -78,7 +81,11 @@ function begin(form) {
     sent = true;
     form.elements.seconds.value = (spent / 1000).toFixed(1);
   });
-  window.addEventListener("pageshow", (event) => { if (event.persisted) sent = false; });
+  const first = () => { now = Math.max(0, questions.findIndex((one) => !one.hidden)); mark(); };
+  window.addEventListener("pageshow", (event) => { if (event.persisted) { sent = false; first(); } });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("a[href^='?']")) sessionStorage.setItem("within", data.slot);
+  });
   form.addEventListener("input", () => { changed = true; refresh(); keep(); });
 
   // --- skip or flag
@@ -106,7 +113,7 @@ function begin(form) {
   const commands = {
     j: () => move(1),
     k: () => move(-1),
-    enter: () => { if (main) form.requestSubmit(main); },
+    enter: () => { if (main && !talk.includes(main)) form.requestSubmit(main); },
     "]": () => changeView.nextFile(1),
     "[": () => changeView.nextFile(-1),
     ".": () => changeView.nextNote(1),
@@ -130,6 +137,13 @@ function begin(form) {
     if (keyed.type === "radio") move(1);
     return true;
   };
+  const conclude = (key) => {
+    const button = talk.find((one) => one.dataset.key === key);
+    if (!button) return false;
+    if (button !== main && !form.elements.reason.value.trim()) form.elements.reason.focus();
+    else form.requestSubmit(button);
+    return true;
+  };
   document.addEventListener("keydown", (event) => {
     if (event.altKey || event.isComposing || keys.open) return;
     const { tagName, type } = event.target;
@@ -138,7 +152,7 @@ function begin(form) {
     if (event.ctrlKey || event.metaKey) return;
     if (event.key === "Escape") { document.activeElement.blur(); return; }
     if (writing || (["BUTTON", "A", "SUMMARY"].includes(tagName) && ["Enter", " "].includes(event.key))) return;
-    if (answer(event.key)) { event.preventDefault(); return; }
+    if (answer(event.key) || conclude(event.key)) { event.preventDefault(); return; }
     const command = commands[event.key.toLowerCase()];
     if (command) { event.preventDefault(); command(); }
   });
@@ -156,6 +170,5 @@ function begin(form) {
 
   restore();
   refresh();
-  if (!asking()) now = Math.max(0, questions.findIndex((one) => !one.hidden));
-  mark();
+  if (asking()) mark(); else first();
 }
