@@ -118,7 +118,7 @@ def test_from_a_project_to_the_next_version_of_the_gold_set(browser: Any, tmp_pa
         picture(people.owner, "annotate-agreement")
         assert people.complaints == []
         people.close()
-    assert "14 labels in judged.csv" in run(tmp_path, "annotate export judged.db -o judged.csv")
+    assert "28 labels in judged.csv" in run(tmp_path, "annotate export judged.db -o judged.csv")
     assert "Krippendorff" in run(tmp_path, "agree judged.csv")
     told = run(tmp_path, "validate sample chrf --labels judged.csv --resamples 50 --no-report -o validity")
     assert "grade" in told

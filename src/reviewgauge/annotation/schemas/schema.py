@@ -26,6 +26,7 @@ MOST_ADDED = 50  # lines of a list
 # What a reader of tables takes for a missing value, or for a number of its own.
 _NO_TABLE = re.compile(r"[-+0-9.,/% ]++(e[-+0-9]*+)?|nan|na|n/a|null|inf|infinity")
 _LETTERS = "abdhilmnpqxyzefgjkrstuvwco"  # keys of answers after the digits; first those that are no command
+NOTHING = "none"  # the answer of who ticked nothing, so that it differs from that of who was not asked
 ITEM = -1  # the place of an answer about the item itself, not about one of its parts
 
 
@@ -137,6 +138,12 @@ class Question(Record):
         return next(
             (one.value for one in self.options if _is_number(one.value) and float(one.value) == value), str(value)
         )
+
+    @property
+    def takes_nothing(self) -> bool:
+        """Whether it is an answer to tick nothing."""
+        options = (option.value.casefold() for option in self.options)
+        return self.kind is QuestionKind.MANY and not self.required and NOTHING not in options
 
     @property
     def counts(self) -> bool:
@@ -288,6 +295,8 @@ def check_answers(
         given = found.get((part, question.dimension), [])
         if not is_asked(question, part, values):
             given = []
+        elif whole and question.takes_nothing and not given:
+            given = [Answer(part=part, dimension=question.dimension, value=NOTHING)]
         elif whole and question.required and not given and question.kind is not QuestionKind.LIST:
             raise UserError(f"{question.dimension} is not answered" + (f" for part {part + 1}" if part >= 0 else ""))
         if len(given) > (MOST_ADDED if question.kind is QuestionKind.LIST else 1):
@@ -330,6 +339,8 @@ def _checked(question: Question, answer: Answer) -> Answer:
         return answer
     if not isinstance(value, str) or not value.strip():
         raise UserError(f"{question.dimension} is empty")
+    if question.takes_nothing and value == NOTHING:
+        return answer
     if question.kind in (QuestionKind.CHOICE, QuestionKind.MANY):
         known = [option.value for option in question.options]
         chosen = [value] if question.kind is QuestionKind.CHOICE else value.split(",")
