@@ -164,6 +164,29 @@ def test_what_was_judged_can_be_corrected_until_the_round_ends(browser: Any, sto
         page.context.close()
 
 
+def test_what_cannot_be_undone_is_asked_first(browser: Any, store: Database) -> None:
+    project = small_project(store, "grade", count=2)
+    with served(store, project) as (_, link):
+        page = browser.new_context().new_page()
+        page.set_default_timeout(15_000)
+        asked: list[str] = []
+        answers = iter([False, True])
+
+        def answer(dialog: Any) -> None:
+            asked.append(dialog.message)
+            dialog.accept() if next(answers) else dialog.dismiss()
+
+        page.on("dialog", answer)
+        page.goto(link)
+        page.click("nav >> text=Project")
+        page.click("button[value=end_batch]")
+        assert (len(asked), status(store, project).batches[0].over) == (1, False)
+        page.click("button[value=end_batch]")
+        page.wait_for_selector("button[value=end_batch]", state="detached")
+        assert (asked[0][:12], status(store, project).batches[0].over) == ("End batch 1 ", True)
+        page.context.close()
+
+
 def test_digits_go_to_the_first_question_of_a_page_that_has_answers(browser: Any, store: Database) -> None:
     with served(store, small_project(store, "grade", count=1, raters=1)) as (origin, _):
         page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()

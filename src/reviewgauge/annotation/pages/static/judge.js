@@ -1,9 +1,14 @@
-// The judge's page: keys, questions that depend on others, seconds spent, and a draft that survives a lost session.
+// What asks before it is done; and the judge's page: keys, questions that depend on others, seconds spent, and a draft that survives a lost session.
 "use strict";
 
 const data = document.body.dataset;
 const draftName = (slot) => `draft-${data.account}-${slot}`;
 if (data.saved) localStorage.removeItem(draftName(data.saved));
+
+document.addEventListener("submit", (event) => {  // an owner's buttons that take something away
+  const { ask } = event.submitter ? event.submitter.dataset : {};
+  if (ask && !confirm(ask)) event.preventDefault();
+});
 
 const form = document.getElementById("judgement");
 if (form) begin(form);
