@@ -20,7 +20,7 @@ LONGEST = 1000  # characters of a line before it is cut
 _MOST_COLOURED = 200_000  # characters that are read as one piece of code
 _BLANKS = " \t\f\v\r"
 _ODD = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp", "Zs")
-_REORDERS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # what is written after them, on the screen
+_REORDERS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # the text around them, on the screen
 NOTHING = Markup("")
 END = Markup('<span class="eof">no newline at the end</span>')
 

@@ -1,4 +1,4 @@
-"""What an owner does beside judging: end a round early, read remarks, close and reopen accounts, take invitations back."""
+"""What an owner does beside judging: rounds that end early, remarks, accounts that close or reopen, invitations."""
 
 from __future__ import annotations
 
