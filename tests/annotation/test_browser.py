@@ -12,9 +12,10 @@ import pytest
 from annotation_client import PASSWORD, served
 from annotation_toys import desk_of, judge_all, small_project
 from reviewgauge.annotation.items import make_items
-from reviewgauge.annotation.schemas.schema import load_schema
-from reviewgauge.annotation.store.accounts import Role, invite
+from reviewgauge.annotation.schemas.schema import Schema, load_schema
+from reviewgauge.annotation.store.accounts import Account, Role, all_accounts, invite
 from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.desk import Desk
 from reviewgauge.annotation.store.projects import create_project, status
 from reviewgauge.datasets.sample import Sample
 
@@ -37,6 +38,11 @@ def join(page: Any, store: Database, origin: str, name: str) -> None:
     page.fill("input[name=password]", PASSWORD)
     page.click("main button")
     page.wait_for_selector("text=Your work")
+
+
+def people(store: Database) -> list[Account]:
+    with store.reading() as connection:
+        return all_accounts(connection)
 
 
 def watched(page: Any) -> list[str]:
@@ -155,4 +161,117 @@ def test_what_was_judged_can_be_corrected_until_the_round_ends(browser: Any, sto
         page.wait_for_selector("text=This round is over")
         assert not page.locator("#judgement button").count()
         assert page.locator("input:checked").is_disabled()
+        page.context.close()
+
+
+def test_what_cannot_be_undone_is_asked_first(browser: Any, store: Database) -> None:
+    project = small_project(store, "grade", count=2)
+    with served(store, project) as (_, link):
+        page = browser.new_context().new_page()
+        page.set_default_timeout(15_000)
+        asked: list[str] = []
+        answers = iter([False, True])
+
+        def answer(dialog: Any) -> None:
+            asked.append(dialog.message)
+            dialog.accept() if next(answers) else dialog.dismiss()
+
+        page.on("dialog", answer)
+        page.goto(link)
+        page.click("nav >> text=Project")
+        page.click("button[value=end_batch]")
+        assert (len(asked), status(store, project).batches[0].over) == (1, False)
+        page.click("button[value=end_batch]")
+        page.wait_for_selector("button[value=end_batch]", state="detached")
+        assert (asked[0][:12], status(store, project).batches[0].over) == ("End batch 1 ", True)
+        page.context.close()
+
+
+def test_digits_go_to_the_first_question_of_a_page_that_has_answers(browser: Any, store: Database) -> None:
+    with served(store, small_project(store, "grade", count=1, raters=1)) as (origin, _):
+        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        page.set_default_timeout(15_000)
+        join(page, store, origin, "Ann")
+        page.goto(f"{origin}/next")
+        keys = page.locator(".question[data-dimension=criteria] kbd").first
+        assert keys.is_hidden()
+        page.keyboard.press("2")
+        assert keys.is_visible()
+        page.goto(origin)
+        page.goto(f"{origin}/next")  # the draft is there
+        page.wait_for_selector(".question.now[data-dimension=grade]")
+        page.keyboard.press("5")
+        assert [one.input_value() for one in page.locator("input:checked").all()] == ["5"]
+        page.keyboard.press("v")  # another view is no other page
+        page.wait_for_selector("table.code.two")
+        page.wait_for_selector(".question.now[data-dimension=criteria]")
+        page.context.close()
+
+
+def test_a_key_that_is_shown_gives_the_answer_beside_it(browser: Any, store: Database) -> None:
+    question = {"dimension": "useful", "text": "Useful?", "kind": "scale", "low": 0, "high": 10}
+    schema = Schema.model_validate({"name": "mine", "title": "Mine", "unit": "review", "questions": [question]})
+    with served(store, small_project(store, schema, count=1, raters=1)) as (origin, _):
+        page = browser.new_context().new_page()
+        join(page, store, origin, "Ann")
+        page.goto(f"{origin}/next")
+        page.keyboard.press(page.inner_text("label:has(input[value='10']) kbd"))
+        assert page.locator("input:checked").input_value() == "10"
+        page.context.close()
+
+
+@pytest.mark.parametrize(("schema", "confirm"), [("grade", "c"), ("claims", "C")])  # "c" answers a question there
+def test_a_proposal_is_confirmed_by_no_key_that_is_pressed_anyway(
+    browser: Any, store: Database, schema: str, confirm: str
+) -> None:
+    project = small_project(store, schema, count=2, batch=2)
+    desks = [desk_of(store, project, name) for name in ("Bob", "Cid")]
+    with served(store, project) as (origin, _):
+        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        page.set_default_timeout(15_000)
+        join(page, store, origin, "Ann")
+        ann = Desk(store, project, next(one for one in people(store) if one.name == "Ann"))
+        judge_all(ann)
+        judge_all(desks[0], choice=1)  # and proposes
+        page.goto(f"{origin}/next")
+        page.wait_for_selector("text=Discussion: Rater 2 proposes a consensus")
+        order = page.locator("#panel").inner_text()
+        assert order.index("Proposed consensus") < order.index("What the raters said")
+        here = page.url
+        for key in ("1", "Enter", *("c" if confirm == "C" else "")):
+            page.keyboard.press(key)
+        page.keyboard.press("r")
+        page.keyboard.press("Control+Enter")
+        page.keyboard.press("Escape")
+        page.wait_for_timeout(300)
+        assert (page.url, status(store, project).done) == (here, 0)
+        page.keyboard.press(confirm)
+        page.wait_for_url(lambda url: url != here)
+        assert status(store, project).done == 1
+        here = page.url
+        page.keyboard.press(confirm.replace("c", "o").replace("C", "o"))
+        page.keyboard.type("It is neither.")  # the key asks for the reason first
+        page.keyboard.press("Escape")
+        page.keyboard.press("o")
+        page.wait_for_url(lambda url: url != here)
+        assert status(store, project).batches[0].waiting == 1
+        page.context.close()
+
+
+def test_the_judgement_that_ends_a_batch_says_so_and_save_stays_in_sight(browser: Any, store: Database) -> None:
+    with served(store, small_project(store, "grade", count=3, raters=1, batch=2)) as (origin, _):
+        page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
+        page.set_default_timeout(15_000)
+        join(page, store, origin, "Ann")
+        page.goto(f"{origin}/next")
+        for says in ("Correct it", "The batch is over"):
+            page.wait_for_selector(".question.now")
+            before = page.url
+            page.keyboard.press("3")
+            page.keyboard.press("Enter")
+            page.wait_for_url(lambda url, before=before: url != before)
+            assert says in page.inner_text(".toast")
+            save = page.locator("button[value=judge]").bounding_box()
+            assert save["y"] + save["height"] <= 800
+        assert not page.locator("#undo").count()
         page.context.close()

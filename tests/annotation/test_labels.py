@@ -99,6 +99,24 @@ def test_the_labels_are_read_by_agree(tmp_path: Path) -> None:
                 labels_of(database, project, add_rater(database, role.value, role))
 
 
+def test_who_ticked_nothing_differs_from_who_ticked_something(tmp_path: Path) -> None:
+    with Database.open(tmp_path / "store.db", create=True) as database:
+        project = small_project(database, "grade", count=2)
+        for name, ticked in (("Ann", [Answer(dimension="criteria", value="not correct,not clear")]), ("Bob", [])):
+            desk = desk_of(database, project, name)
+            for given in (ticked, []):
+                slot = desk.next()
+                assert slot is not None
+                desk.submit(slot, f"judged-{name}-{slot}", [Answer(dimension="grade", value=3), *given])
+        file = tmp_path / "labels.csv"
+        file.write_text(labels_csv(labels_of(database, project, None)), encoding="utf-8")
+        values = [one.value for one in labels_of(database, project, None) if one.dimension == "criteria"]
+        assert sorted(map(str, values)) == ["none", "none", "none", "not correct,not clear"]
+        report = agree(file, resamples=0)
+        criteria = next(one for one in report.dimensions if one.dimension == "criteria")
+        assert (criteria.judged_twice, criteria.coefficients[0].figure.value) == (2, 0.5)
+
+
 def test_labels_of_something_else_change_nothing(tmp_path: Path) -> None:
     with Database.open(tmp_path / "store.db", create=True) as database:
         project = small_project(database, "grade", count=2)

@@ -13,12 +13,15 @@ from annotation_toys import add_rater, small_cases, small_reviews
 from reviewgauge.annotation.gold import with_gold
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.live import BLIND, forecast, live_agreement
+from reviewgauge.annotation.pages.agreement import EDGE, HEIGHT, Drawing, drawing
 from reviewgauge.annotation.schemas.schema import Answer, Gold, load_schema
 from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.desk import Desk
 from reviewgauge.annotation.store.judgements import NotYours
 from reviewgauge.annotation.store.projects import Project, create_project, status
+from reviewgauge.core.reports.agreement import BatchAgreement, Coefficient, DimensionAgreement
+from reviewgauge.core.reports.validity import Figure
 
 RATERS = ("Ann", "Bob", "Cy")
 
@@ -104,6 +107,25 @@ def test_a_forecast_says_what_it_is_of(database: Database) -> None:
     assert found.basis.startswith("9 judgements in the last 7.0 hours")
 
 
+def test_a_coefficient_below_chance_is_drawn_below_the_line_of_0() -> None:
+    def rated(*values: float) -> list[tuple[Coefficient, ...]]:
+        name = "Krippendorff's alpha (nominal)"
+        return [(Coefficient(name=name, figure=Figure(value=one, n=4), items=4, raters=2),) for one in values]
+
+    def drawn(*values: float) -> Drawing:
+        batches = [BatchAgreement(batch=str(at), items=4, coefficients=one) for at, one in enumerate(rated(*values))]
+        counts = {"labels": 16, "items": 8, "judged_twice": 8, "kinds": {}}
+        all_of_it = {"dimension": "any", "coefficients": rated(0.1)[0], "batches": batches, **counts}
+        found = drawing(DimensionAgreement.model_validate(all_of_it))
+        assert found is not None
+        return found
+
+    low, high = drawn(-0.5, 1.0), drawn(0.5, 1.0)
+    assert (low.bottom, high.bottom) == (-1, 0)
+    assert low.points[0].y > low.zero > low.points[1].y == high.points[1].y
+    assert high.zero == HEIGHT - EDGE
+
+
 def test_the_page_of_agreement(browser: Any, tmp_path: Path) -> None:
     with Database.open(tmp_path / "s.db", create=True) as database:
         project, desks = started(database, 31, 10)
@@ -119,6 +141,7 @@ def test_the_page_of_agreement(browser: Any, tmp_path: Path) -> None:
             page.wait_for_selector("text=Who needs calibration")
             assert "Cy agrees with the others in grade on" in page.inner_text(".advice")
             assert page.locator("svg circle").count() == 3
+            assert page.locator("table:not(:has(tbody tr))").count() == 0  # no head without rows
             if folder := os.environ.get("ANNOTATION_PICTURES"):
                 page.screenshot(path=str(Path(folder) / "agreement.png"), full_page=True)
                 page.goto(f"{origin}/project")

@@ -11,15 +11,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from annotation_client import PASSWORD, Client, joined, saved, served
-from annotation_toys import small_cases, small_project
-from reviewgauge.annotation.items import Exhibit, Item, ProjectData, shown_change
+from annotation_toys import PATCH, small_cases, small_project
+from reviewgauge.annotation.items import Exhibit, Item, ProjectData, make_items, shown_change
 from reviewgauge.annotation.schemas.schema import load_schema
 from reviewgauge.annotation.service import open_service
-from reviewgauge.annotation.store.accounts import Role, digest, invite
+from reviewgauge.annotation.store.accounts import Role, digest, find_account, invite
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import create_project, find_project, status
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Subject, SubjectKind
+from reviewgauge.core.records import Change, ChangedFile, Comment, Review, Span
 
 
 @pytest.fixture
@@ -148,6 +149,8 @@ def test_an_invitation_works_once(store: Database, service: tuple[str, str]) -> 
     token = invite(store, Role.RATER)
     for name, status_code in (("Ann", 200), ("Bob", 400)):
         client = Client(service[0])
+        asked = client.send(f"/invitation/{token}")  # says so before anybody chooses a password
+        assert (asked.status, "<form" in asked.text) == (status_code, status_code == 200)
         assert client.send(f"/invitation/{token}", {"name": name, "password": PASSWORD}).status == status_code
 
 
@@ -164,6 +167,45 @@ def test_an_owner_withdraws_an_invitation(store: Database, service: tuple[str, s
     for one, status_code in ((token, 400), (stays, 200)):
         client = Client(service[0])
         assert client.send(f"/invitation/{one}", {"name": "Ann", "password": PASSWORD}).status == status_code
+
+
+def test_an_owner_reopens_a_closed_account(store: Database, service: tuple[str, str]) -> None:
+    ann, owner = joined(store, service[0], "Ann"), Client(service[0])
+    csrf = owner.send(urlsplit(service[1]).path).field("csrf")
+    with store.reading() as connection:
+        account = find_account(connection, "Ann")
+    assert account is not None
+    for action, path in (("close", "/login"), ("reopen", "/")):
+        page = owner.send("/project", {"csrf": csrf, "action": action, "account": account.id})
+        assert ('value="reopen"' in page.text) == (action == "close")
+        ann.send("/login", {"name": "Ann", "password": PASSWORD})
+        assert ann.send("/").path == path
+
+
+def test_what_reorders_text_is_marked_in_all_that_others_wrote(store: Database) -> None:
+    odd = "a\u202eb\u2066c\u200fd"
+    case = small_cases(1)[0]
+    files = (ChangedFile(path=f"{odd}.py", patch=PATCH.replace("def pay", odd)),)
+    case = case.model_copy(update={"change": Change(repo="acme/shop", title=odd, description=odd, files=files)})
+    placed, loose = (Comment(id=name, body=odd, quote=odd, span=span) for name, span in (
+        ("1", Span(path=f"{odd}.py", start=2)), ("2", None),
+    ))  # fmt: skip
+    review = Review(case=case.id, system="gpt", comments=(placed, loose))
+    schema = load_schema("grade").model_copy(update={"guidelines": odd, "batch": 1})
+    project = create_project(store, "odd", schema, make_items(schema, [case], [review]), raters=2)
+    with served(store, project) as (origin, link):
+        ann, bob, owner = joined(store, origin, "Ann"), joined(store, origin, "Bob"), Client(origin)
+        page = ann.send("/next")
+        ann.send(page.path, {"csrf": page.field("csrf"), "action": "flag", "reason": odd})
+        saved(ann, page, 1, reason=odd)
+        corrected = ann.send(page.path).text
+        assert f">{odd}</textarea>" in corrected  # where one edits one's own words they stay as they are
+        talk = saved(bob, bob.send("/next"), 5)
+        owner.send(urlsplit(link).path)
+        shown = [corrected, talk.text, bob.send("/conflicts").text, ann.send("/").text, owner.send("/project").text]
+    for text in shown:
+        assert "U+202E</span>" in text
+        assert not re.search("[\u200f\u202e\u2066]", re.sub(r"(?s)<textarea.*?</textarea>", "", text))
 
 
 def test_what_is_asked_of_an_audit_stands_beside_the_question(store: Database) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from annotation_toys import answers_for
 from reviewgauge.annotation.schemas.schema import (
     Answer,
+    Question,
     QuestionKind,
     Schema,
     check_answers,
@@ -64,6 +65,17 @@ def test_a_schema_of_ones_own(tmp_path: Path) -> None:
         (b'text = "Useful?"', b'text = "Useful?"\neach = true', "no parts"),
         (b'text = "Useful?"', b'text = "Useful?"\nwhen = { dimension = "x", values = ["y"] }', "not asked"),
         (b'text = "Useful?"', b'text = "Useful?"\nrequired = false', "must answer"),
+        (
+            b'{ value = "yes" }, { value = "no" }',
+            b'{ value = "yes", key = "y" }, { value = "no", key = "y" }',
+            "useful: two options have the key 'y'",
+        ),
+        (
+            b'text = "Useful?"',
+            b'text = "?"\noptions = [{ value = "1" }, { value = "0" }]\n[[questions]]\ndimension = "why"\n'
+            b'text = "Why?"\nwhen = { dimension = "useful", values = ["yes"] }',
+            "why: is asked where useful is 'yes', which is none of 1, 0",
+        ),
         (b"[[questions]]", b"[[questions", "not valid TOML"),
         (b"title", b"titel", "title: is missing"),
     ],
@@ -71,6 +83,20 @@ def test_a_schema_of_ones_own(tmp_path: Path) -> None:
 def test_a_wrong_schema_is_refused_by_name(before: bytes, after: bytes, says: str) -> None:
     with pytest.raises(BadInput, match=says):
         parse_schema(CUSTOM.replace(before, after), "mine.toml")
+
+
+def test_every_answer_has_a_key_of_its_own() -> None:
+    def keys(**given: object) -> str:
+        question = Question.model_validate({"dimension": "any", "text": "?", **given})
+        assert all(value for value, _ in question.keys)
+        return " ".join(key for _, key in question.keys)
+
+    assert keys(kind="scale", low=0, high=10) == "0 1 2 3 4 5 6 7 8 9 a"
+    assert keys(kind="scale", low=1, high=12) == "1 2 3 4 5 6 7 8 9 0 a b"
+    assert keys(kind="scale", low=-1, high=1) == "a 0 1"
+    assert keys(options=[{"value": f"v{n}", "key": {3: "1", 5: "a"}.get(n, "")} for n in range(12)]) == (
+        "b 2 3 1 5 a 7 8 9 d h i"
+    )
 
 
 def test_an_unknown_schema_names_the_known() -> None:

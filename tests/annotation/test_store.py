@@ -88,7 +88,7 @@ def test_what_raters_differ_in_is_discussed_and_then_adjudicated(database: Datab
     expert = desk_of(database, project, "Eve", Role.EXPERT)
     case = expert.next()
     assert case is not None
-    assert [len(vote.answers) for vote in expert.work(case).earlier] == [1, 1, 0]  # both votes, and why they differ
+    assert [len(vote.answers) for vote in expert.work(case).earlier] == [2, 2, 0]  # both votes, and why they differ
     assert judge_all(expert, 3) == 1
     assert status(database, project).done == 2
 

@@ -74,7 +74,7 @@ def test_the_training_comes_first_for_every_rater_and_shows_the_right_answer_aft
         assert all(desk.work(one.slot).right is None for one in desk.mine() if not desk.work(one.slot).training)
     found = status(database, project)
     assert (found.items, found.done, [batch.number for batch in found.batches]) == (3, 3, [1, 2])
-    assert len(labels_of(database, project, None)) == 3 * 2  # the training is no label
+    assert len(labels_of(database, project, None)) == 3 * 2 * 2  # grade and criteria; the training is no label
 
 
 def test_only_an_owner_reads_the_right_answers(database: Database) -> None:

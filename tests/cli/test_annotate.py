@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation_toys import desk_of, judge_all
+from annotation_toys import desk_of, judge_all, small_cases
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import find_project
 from reviewgauge.cli.main import main
@@ -52,6 +52,17 @@ def test_a_backup_is_a_store_and_the_audit_log_is_harmless(tmp_path: Path, capsy
     assert "\x1b" not in lines[3]
     assert main(["annotate", "audit", str(copy), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["lines"][2]["account"] == "Ann"
+
+
+def test_reviews_that_cannot_be_read_are_not_taken_for_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = small_cases(1)[0]
+    (tmp_path / "cases.jsonl").write_bytes(case.to_line())
+    words = ["annotate", "init", str(tmp_path / "one.db"), str(tmp_path), "--schema", "comments"]
+    (tmp_path / "reviews.jsonl").write_text("{no review}\n", encoding="utf-8")
+    assert main(words) == 2
+    assert "reviews.jsonl, line 1" in capsys.readouterr().err
+    (tmp_path / "reviews.jsonl").unlink()
+    assert main(words) == 0  # its references
 
 
 @pytest.mark.parametrize(

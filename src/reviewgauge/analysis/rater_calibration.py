@@ -27,6 +27,7 @@ from reviewgauge.core.reports.validity import Figure
 
 LIMIT = 0.05  # chance that somebody is named who is like the rest
 ENOUGH = 5  # shared items below which nobody is said to be apart
+MOST_DIFFERENCES = 8
 THIRDS = 9  # shared items from which a rater's work is shown by thirds
 _ROUNDING = 1e-9  # of a difference compared with a tolerance
 
@@ -161,7 +162,7 @@ def _thirds(own: Share, labels: Sequence[Label], rater: str, grid: Grid) -> Iter
         yield own.only(chosen)
 
 
-def differences(labels: Sequence[Label], most: int = 8) -> list[Difference]:
+def differences(labels: Sequence[Label], most: int = MOST_DIFFERENCES) -> list[Difference]:
     """Who says what where another one says something else, the most frequent first. `labels` are of one dimension."""
     by_item: dict[Subject, list[Label]] = {}
     for label in labels:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from reviewgauge.analysis.corrected_claims import corrected_claims
 from reviewgauge.api.points_study import points_of_run
 from reviewgauge.api.resolve import find_dataset
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.errors import NothingRecorded, UserError
 from reviewgauge.core.labels import Label, SubjectKind
 from reviewgauge.core.records import Case, Review
 from reviewgauge.datasets.files.labels import read_label_file
@@ -93,7 +93,7 @@ def material(source: str, files: str | None) -> Material:
     labels = [label for case in cases for label in case.labels]
     try:
         reviews, recorded = dataset.recorded()
-    except UserError:  # a data set without reviews
+    except NothingRecorded:
         return Material(cases, [], labels)
     unique = {label.to_line(): label for label in (*labels, *recorded)}
     return Material(cases, list(reviews), list(unique.values()))

@@ -56,6 +56,10 @@ class MissingExtra(UserError):
         super().__init__(f"{what} is not installed", remedy=f"pip install 'reviewgauge[{extra}]'")
 
 
+class NothingRecorded(UserError):
+    """A data set came without reviews."""
+
+
 class NeedsCode(UserError):
     """Something needs diffs or files of a change whose commits are not available.
 

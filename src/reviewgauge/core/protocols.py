@@ -12,7 +12,7 @@ from pydantic import Field
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.building import BuildContext, Candidate, Decision
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.errors import NothingRecorded, UserError
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import (
@@ -97,7 +97,7 @@ class Dataset(Plugin):
 
     def recorded(self, **parameters: object) -> tuple[Sequence[Review], Sequence[Label]]:
         """The reviews that came with the data, and the labels on them; `parameters` choose among several sets."""
-        raise UserError(f"{type(self).__name__} came without recorded reviews", remedy="name a reviewer instead")
+        raise NothingRecorded(f"{type(self).__name__} came without recorded reviews", remedy="name a reviewer instead")
 
     def scales(self) -> Mapping[str, Scale]:
         """The scale of each dimension that people judged in, by its name; empty where the data does not say."""

@@ -13,7 +13,7 @@ from typing import TypeVar
 from typing_extensions import override
 
 from reviewgauge.core.base import Record
-from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.errors import BadInput, NothingRecorded, UserError
 from reviewgauge.core.files import plain_file
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.parsing import lines, parse_record
@@ -107,8 +107,8 @@ class Jsonl(Dataset):
         if parameters:
             raise UserError(f"jsonl's recorded reviews have no parameter {next(iter(parameters))!r}")
         file = self._folder() / REVIEWS
-        if not file.is_file():
-            raise UserError(f"there is no {REVIEWS} next to the cases", remedy="name a reviewer instead")
+        if not file.exists():
+            raise NothingRecorded(f"there is no {REVIEWS} next to the cases", remedy="name a reviewer instead")
         reviews = _reviews(plain_file(file))
         labels = find_labels(self._folder())
         if labels is None:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from starlette.responses import Response
 
+from reviewgauge.analysis.rater_calibration import MOST_DIFFERENCES
 from reviewgauge.annotation.live import live_agreement
 from reviewgauge.annotation.pages.visits import Visit
 from reviewgauge.core.reports.agreement import Coefficient, DimensionAgreement
+from reviewgauge.core.reports.validity import Figure
 
 WIDTH, HEIGHT, EDGE = 420, 120, 16  # of a drawing of agreement by batch
 
@@ -30,6 +32,8 @@ class Drawing(NamedTuple):
 
     name: str
     points: list[Point]
+    bottom: int  # 0, or -1 where a value is below 0
+    zero: float
 
     @property
     def line(self) -> str:
@@ -48,6 +52,7 @@ def agreement_page(visit: Visit) -> Response:
         main={one.dimension: headline(one.coefficients) for one in dimensions},
         drawings={one.dimension: drawing(one) for one in dimensions},
         languages=[(one, headline(one.coefficients)) for one in found.languages],
+        most=MOST_DIFFERENCES,
         size=(WIDTH, HEIGHT, EDGE),
     )
 
@@ -64,19 +69,23 @@ def drawing(dimension: DimensionAgreement) -> Drawing | None:
     if len(dimension.batches) < 2:
         return None
     name = headline(dimension.coefficients)[-1].name
-    points = list(_points(dimension, name))
-    return Drawing(name, points) if len(points) > 1 else None
+    figures = [
+        next((one.figure for one in batch.coefficients if one.name == name), None) for batch in dimension.batches
+    ]
+    ends = [end for one in figures if one is not None for end in (one.value, one.low) if end is not None]
+    bottom = -1 if min(ends, default=0) < 0 else 0
+    points = list(_points(dimension, figures, bottom))
+    return Drawing(name, points, bottom, _height(0, bottom)) if len(points) > 1 else None
 
 
-def _points(dimension: DimensionAgreement, name: str) -> Iterator[Point]:
+def _height(value: float, bottom: int) -> float:
+    return HEIGHT - EDGE - (max(bottom, min(1.0, value)) - bottom) / (1 - bottom) * (HEIGHT - 2 * EDGE)
+
+
+def _points(dimension: DimensionAgreement, figures: Sequence[Figure | None], bottom: int) -> Iterator[Point]:
     step = (WIDTH - 2 * EDGE) / (len(dimension.batches) - 1)
-
-    def height(value: float) -> float:
-        return HEIGHT - EDGE - max(0.0, min(1.0, value)) * (HEIGHT - 2 * EDGE)
-
-    for at, batch in enumerate(dimension.batches):
-        figure = next((one.figure for one in batch.coefficients if one.name == name), None)
+    for at, (batch, figure) in enumerate(zip(dimension.batches, figures, strict=True)):
         if figure is not None and figure.value is not None:
-            low, high = (None if end is None else height(end) for end in (figure.low, figure.high))
+            low, high = (None if end is None else _height(end, bottom) for end in (figure.low, figure.high))
             label = f"batch {batch.batch}: {figure.value:.2f} on {batch.items} items"
-            yield Point(EDGE + at * step, height(figure.value), low, high, label, batch.batch)
+            yield Point(EDGE + at * step, _height(figure.value, bottom), low, high, label, batch.batch)

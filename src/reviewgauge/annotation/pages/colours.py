@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -19,6 +20,7 @@ LONGEST = 1000  # characters of a line before it is cut
 _MOST_COLOURED = 200_000  # characters that are read as one piece of code
 _BLANKS = " \t\f\v\r"
 _ODD = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp", "Zs")
+_REORDERS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # the text around them, on the screen
 NOTHING = Markup("")
 END = Markup('<span class="eof">no newline at the end</span>')
 
@@ -119,6 +121,13 @@ def _cut(tokens: Sequence[tuple[str, str]], cuts: Sequence[int]) -> Iterator[tup
         for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
             yield name, text[start:end], at + start
         at += len(text)
+
+
+def shown_order(value: object) -> object:
+    """A value for a page: text with the characters that reorder it marked. No quotes: it may stand in an attribute."""
+    if not isinstance(value, str) or isinstance(value, Markup) or not _REORDERS.search(value):
+        return value
+    return Markup(_REORDERS.sub(lambda found: f"<span class=odd>U+{ord(found[0]):04X}</span>", str(escape(value))))
 
 
 def _character(one: str) -> str:

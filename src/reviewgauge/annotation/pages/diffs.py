@@ -6,11 +6,11 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from reviewgauge.annotation.code import lines_of, starts
 from reviewgauge.annotation.items import ShownText
-from reviewgauge.annotation.pages.colours import END, NOTHING, coloured, differing_part
+from reviewgauge.annotation.pages.colours import END, NOTHING, coloured, differing_part, shown_order
 from reviewgauge.annotation.pages.parts import Piece, parts_of
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
@@ -172,7 +172,7 @@ def _file_rows(piece: Piece, text: str | None, notes: Sequence[Note], *, split: 
         gap = None
         if text is not None:
             gap = yield from _between(path, text, Gap(old, new, after - new), notes)
-        yield Row("head", left=escape(f"{hunk.header} {hunk.heading}".strip()), gap=gap)
+        yield Row("head", left=Markup.escape(shown_order(f"{hunk.header} {hunk.heading}".strip())), gap=gap)
         yield from _hunk_rows(path, hunk, split=split)
         old, new = before + hunk.old_count, after + hunk.new_count
     if text is not None and piece.last and piece.hunks:

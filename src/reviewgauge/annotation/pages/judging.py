@@ -15,7 +15,7 @@ from reviewgauge.annotation.items import Item, ShownText
 from reviewgauge.annotation.pages.diffs import Gap, Note, Shown, context_rows, show_change
 from reviewgauge.annotation.pages.render import render
 from reviewgauge.annotation.pages.visits import Visit, whole
-from reviewgauge.annotation.pages.votes import agreed_answers, answers_in_words, votes_of
+from reviewgauge.annotation.pages.votes import agreed_answers, answers_in_words, talk_keys, votes_of
 from reviewgauge.annotation.schemas.schema import ITEM, Answer, Parts, QuestionKind, Schema, asked, warnings
 from reviewgauge.annotation.store.desk import Work
 from reviewgauge.annotation.store.judgements import INDEPENDENT
@@ -135,7 +135,9 @@ def judge(visit: Visit) -> Response:
                 return RedirectResponse(f"/judge/{saved.slot}?saved={saved.slot}", 303)
     except UserError as error:
         return _judge(visit, work, given, reason, key=key, message=str(error), status=400)
-    how = "skipped" if action == "skip" else "" if work.round == INDEPENDENT else "closed"
+    how = "skipped" if action == "skip" else "closed" if work.round != INDEPENDENT else ""
+    if not how and not desk.work(slot).open:
+        how = "over"
     return RedirectResponse(f"/next?saved={slot}&how={how}", 303)
 
 
@@ -162,6 +164,7 @@ def _judge(
         shown=shown,
         notes=shown_notes,
         votes=votes_of(schema, work, visit.account.id),
+        talk=talk_keys(schema),
         right=answers_in_words(schema, work.right) if work.right else [],
         progress=visit.desk().progress(),
         told=visit.request.query_params.get("told", ""),

@@ -9,7 +9,14 @@ from starlette.responses import RedirectResponse, Response
 from reviewgauge.annotation.live import forecast
 from reviewgauge.annotation.pages.visits import Visit
 from reviewgauge.annotation.store.accounts import Role, all_accounts, invite, open_invitations
-from reviewgauge.annotation.store.owner import all_remarks, close_account, end_batch, open_rest, withdraw
+from reviewgauge.annotation.store.owner import (
+    all_remarks,
+    close_account,
+    end_batch,
+    open_rest,
+    reopen_account,
+    withdraw,
+)
 from reviewgauge.annotation.store.projects import current_guidelines, edit_guidelines, status
 from reviewgauge.core.errors import UserError
 
@@ -59,6 +66,8 @@ def change_project(visit: Visit) -> Response:
         open_rest(service.database, service.project, owner)
     elif action == "close":
         close_account(service.database, owner, visit.number("account"))
+    elif action == "reopen":
+        reopen_account(service.database, owner, visit.number("account"))
     elif action == "withdraw":
         withdraw(service.database, owner, visit.field("invitation"))
     else:

@@ -7,7 +7,7 @@ from secrets import compare_digest
 from starlette.responses import RedirectResponse, Response
 
 from reviewgauge.annotation.pages.visits import COOKIE, Visit
-from reviewgauge.annotation.store.accounts import SESSION, Account, accept, begin_session, end_session
+from reviewgauge.annotation.store.accounts import SESSION, Account, accept, begin_session, check_invitation, end_session
 from reviewgauge.annotation.store.logins import change_password, log_in
 from reviewgauge.core.errors import UserError
 
@@ -60,7 +60,8 @@ def change_account(visit: Visit) -> Response:
 
 
 def invitation_page(visit: Visit) -> Response:
-    """The form that makes an account."""
+    """The form that makes an account. Raises UserError for a link that makes none."""
+    check_invitation(visit.service.database, str(visit.request.path_params["token"]))
     return visit.page("invitation.html.j2", name="")
 
 

@@ -1,4 +1,7 @@
-"""Templates into pages. Everything is escaped; scripts and styles are files of their own."""
+"""Templates into pages. Everything is escaped, and what reorders text is marked but where people edit it (`|e`).
+
+Scripts and styles are files of their own.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,8 @@ from functools import cache
 from importlib import resources
 
 import jinja2
+
+from reviewgauge.annotation.pages.colours import shown_order
 
 FILES = {
     "style.css": "text/css",
@@ -23,6 +28,7 @@ def environment() -> jinja2.Environment:
         loader=jinja2.PackageLoader("reviewgauge.annotation.pages", "templates"),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
+        finalize=shown_order,
         trim_blocks=True,
         lstrip_blocks=True,
     )

@@ -22,8 +22,9 @@ class VoteRow:
 
 @dataclass(frozen=True)
 class Later:
-    """What was said in a discussion: a consensus, or why there is none."""
+    """What was said in a discussion, and who did: a consensus, or why there is none."""
 
+    who: str
     answers: list[tuple[str, str]]
     reason: str
 
@@ -34,17 +35,30 @@ class Votes:
 
     names: list[str]
     rows: list[VoteRow]
-    reasons: list[str]
+    reasons: list[tuple[str, str]]
     later: list[Later]
 
 
 def votes_of(schema: Schema, work: Work, me: int) -> Votes:
     """The votes that this rater may see."""
     independent = [vote for vote in work.earlier if vote.round == INDEPENDENT]
-    names = [f"Rater {at}" + (" (you)" if vote.rater == me else "") for at, vote in enumerate(independent, 1)]
+    named = {
+        vote.rater: f"Rater {at}" + (" (you)" if vote.rater == me else "") for at, vote in enumerate(independent, 1)
+    }
     rows = list(_rows(schema, independent, work.item.kinds))
-    later = [Later(answers_in_words(schema, vote), vote.reason) for vote in work.earlier if vote.round != INDEPENDENT]
-    return Votes(names, rows, [vote.reason for vote in independent], later)
+    later = [
+        Later(named.get(vote.rater, "Another rater"), answers_in_words(schema, vote), vote.reason)
+        for vote in work.earlier
+        if vote.round != INDEPENDENT
+    ]
+    reasons = [(named[vote.rater], vote.reason) for vote in independent if vote.reason]
+    return Votes(list(named.values()), rows, reasons, later)
+
+
+def talk_keys(schema: Schema) -> dict[str, str]:
+    """The keys that confirm and object: capitals where the small letter answers a question, which is easily pressed."""
+    taken = {key for question in schema.questions for _, key in question.keys}
+    return {action: key.upper() if key in taken else key for action, key in (("confirm", "c"), ("object", "o"))}
 
 
 def answers_in_words(schema: Schema, vote: Judgement | Gold) -> list[tuple[str, str]]:

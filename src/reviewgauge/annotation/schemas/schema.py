@@ -25,6 +25,8 @@ LONGEST_TEXT = 20_000  # characters of one answer
 MOST_ADDED = 50  # lines of a list
 # What a reader of tables takes for a missing value, or for a number of its own.
 _NO_TABLE = re.compile(r"[-+0-9.,/% ]++(e[-+0-9]*+)?|nan|na|n/a|null|inf|infinity")
+_LETTERS = "abdhilmnpqxyzefgjkrstuvwco"  # keys of answers after the digits; first those that are no command
+NOTHING = "none"  # the answer of who ticked nothing, so that it differs from that of who was not asked
 ITEM = -1  # the place of an answer about the item itself, not about one of its parts
 
 
@@ -49,7 +51,7 @@ class Parts(StrEnum):
 
 
 class Option(Record):
-    """One answer of a choice. `key` is the key that gives it; by default its number."""
+    """One answer of a choice. `key` is the key that gives it; by default its number, or a letter after the ninth."""
 
     value: Annotated[str, Field(min_length=1, max_length=60)]
     text: str = ""
@@ -102,6 +104,22 @@ class Question(Record):
             raise ValueError(f"a scale has 2 to {LONGEST_SCALE} steps")
         return self
 
+    @property
+    def keys(self) -> list[tuple[str, str]]:
+        """(answer, its key) of every step or option; of very many options the last have none."""
+        if self.kind is QuestionKind.SCALE:
+            given = [(str(step), str(step) if 0 <= step < 10 else "") for step in range(self.low, self.high + 1)]
+            if self.low > 0:
+                given = [(step, "0" if step == "10" else key) for step, key in given]
+        else:
+            given = [(option.value, option.key) for option in self.options]
+        taken = {key for _, key in given}
+        free = [key for key in _LETTERS if key not in taken]
+        if self.kind is not QuestionKind.SCALE:
+            numbers = [str(at) if at < 10 and str(at) not in taken else "" for at in range(1, len(given) + 1)]
+            given = [(value, key or number) for (value, key), number in zip(given, numbers, strict=True)]
+        return [(value, key or (free.pop(0) if free else "")) for value, key in given]
+
     def label_value(self, value: Fact) -> Fact:
         """An answer as the value of a label: a number where the options are numbers."""
         if self.kind is not QuestionKind.CHOICE or not _is_number(self.options[0].value):
@@ -120,6 +138,12 @@ class Question(Record):
         return next(
             (one.value for one in self.options if _is_number(one.value) and float(one.value) == value), str(value)
         )
+
+    @property
+    def takes_nothing(self) -> bool:
+        """Whether it is an answer to tick nothing."""
+        options = (option.value.casefold() for option in self.options)
+        return self.kind is QuestionKind.MANY and not self.required and NOTHING not in options
 
     @property
     def counts(self) -> bool:
@@ -223,12 +247,29 @@ def load_schema(word: str | Path) -> Schema:
 def parse_schema(raw: bytes, source: str) -> Schema:
     """A schema from TOML. Raises BadInput."""
     try:
-        return Schema.model_validate(tomllib.loads(raw.decode("utf-8-sig")))
+        found = Schema.model_validate(tomllib.loads(raw.decode("utf-8-sig")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(source, f"is not valid TOML: {error}") from None
     except ValidationError as error:
         field, problem = first_problem(error)
         raise BadInput(source, problem, field=field) from None
+    for question in found.questions:  # not by the record: a database may hold such a schema
+        if problem := _unusable(found, question):
+            raise BadInput(source, problem, field=question.dimension)
+    return found
+
+
+def _unusable(schema: Schema, question: Question) -> str:
+    """What makes a question one that cannot be answered, or is never asked; empty where nothing does."""
+    given = [option.key for option in question.options if option.key]
+    if doubled := next((key for key in given if given.count(key) > 1), ""):
+        return f"two options have the key {doubled!r}"
+    other = schema.question(question.when.dimension) if question.when else None
+    if question.when and other and other.kind not in (QuestionKind.TEXT, QuestionKind.LIST):
+        known = [value for value, _ in other.keys]
+        if unknown := [value for value in question.when.values if value not in known]:
+            return f"is asked where {other.dimension} is {unknown[0]!r}, which is none of {', '.join(known)}"
+    return ""
 
 
 # --- answers -------------------------------------------------------------------------------------------------------
@@ -254,6 +295,8 @@ def check_answers(
         given = found.get((part, question.dimension), [])
         if not is_asked(question, part, values):
             given = []
+        elif whole and question.takes_nothing and not given:
+            given = [Answer(part=part, dimension=question.dimension, value=NOTHING)]
         elif whole and question.required and not given and question.kind is not QuestionKind.LIST:
             raise UserError(f"{question.dimension} is not answered" + (f" for part {part + 1}" if part >= 0 else ""))
         if len(given) > (MOST_ADDED if question.kind is QuestionKind.LIST else 1):
@@ -296,6 +339,8 @@ def _checked(question: Question, answer: Answer) -> Answer:
         return answer
     if not isinstance(value, str) or not value.strip():
         raise UserError(f"{question.dimension} is empty")
+    if question.takes_nothing and value == NOTHING:
+        return answer
     if question.kind in (QuestionKind.CHOICE, QuestionKind.MANY):
         known = [option.value for option in question.options]
         chosen = [value] if question.kind is QuestionKind.CHOICE else value.split(",")

@@ -166,8 +166,7 @@ def open_invitations(connection: sql.Connection, now: float) -> list[Invitation]
 def accept(database: Database, token: str, name: str, password: str) -> Account:
     """Make the account that an invitation is for, once. Raises UserError."""
     name, mine = check_name(name), invitations.c.token == digest(token)
-    with database.reading() as connection:  # a stranger's guess costs no hash
-        _check_open(connection.execute(sql.select(invitations).where(mine)).first(), database.clock())
+    check_invitation(database, token)  # a stranger's guess costs no hash
     kept = hashed(password)
     with database.writing() as connection:
         now = database.clock()
@@ -176,6 +175,13 @@ def accept(database: Database, token: str, name: str, password: str) -> Account:
         connection.execute(invitations.update().where(mine).values(used_by=account.id))
         database.log(connection, account.id, "accept invitation")
     return account
+
+
+def check_invitation(database: Database, token: str) -> None:
+    """Raises UserError where nobody can accept the invitation (any more)."""
+    with database.reading() as connection:
+        query = sql.select(invitations).where(invitations.c.token == digest(token))
+        _check_open(connection.execute(query).first(), database.clock())
 
 
 def _check_open(invitation: Any, now: float) -> Any:

@@ -1,4 +1,4 @@
-"""What an owner does beside judging: end a round early, read remarks, close accounts, withdraw invitations."""
+"""What an owner does beside judging: rounds that end early, remarks, accounts that close or reopen, invitations."""
 
 from __future__ import annotations
 
@@ -87,6 +87,14 @@ def close_account(database: Database, owner: Account, account: int) -> None:
             lock_batch(connection, row.batch)
             check_discussion(connection, row.id)
         database.log(connection, owner.id, "close account", closed=account)
+
+
+def reopen_account(database: Database, owner: Account, account: int) -> None:
+    """Let them log in again. Raises NotYours."""
+    _check(owner)
+    with database.writing() as connection:
+        connection.execute(accounts.update().where(accounts.c.id == account).values(active=True))
+        database.log(connection, owner.id, "reopen account", reopened=account)
 
 
 def withdraw(database: Database, owner: Account, invitation: str) -> None:

@@ -1,9 +1,14 @@
-// The judge's page: keys, questions that depend on others, seconds spent, and a draft that survives a lost session.
+// What asks before it is done; and the judge's page: keys, questions that depend on others, seconds spent, and a draft that survives a lost session.
 "use strict";
 
 const data = document.body.dataset;
 const draftName = (slot) => `draft-${data.account}-${slot}`;
 if (data.saved) localStorage.removeItem(draftName(data.saved));
+
+document.addEventListener("submit", (event) => {  // an owner's buttons that take something away
+  const { ask } = event.submitter ? event.submitter.dataset : {};
+  if (ask && !confirm(ask)) event.preventDefault();
+});
 
 const form = document.getElementById("judgement");
 if (form) begin(form);
@@ -11,6 +16,7 @@ if (form) begin(form);
 function begin(form) {
   const questions = [...form.querySelectorAll(".question")];
   const main = form.querySelector("button.main"), locked = !main || main.value === "next";
+  const talk = [...form.querySelectorAll("button[data-key]")];  // a consensus is for good: never by Enter
   let now = 0;
 
   const checked = (part, dimension) => {
@@ -54,11 +60,13 @@ function begin(form) {
   };
   let changed = false;
   const restore = () => {
+    const within = sessionStorage.getItem("within") === data.slot;  // another view: go on where one was
+    sessionStorage.removeItem("within");
     let kept = null;
     try { kept = JSON.parse(localStorage.getItem(draftName(data.slot)) || "null"); } catch { /* not ours */ }
     if (!kept) return;
     spent = Number(kept.spent) || 0;
-    if (kept.now < questions.length) now = kept.now;
+    if (within && kept.now < questions.length) now = kept.now;
     if (kept.answers && !locked) {
       changed = true;
       for (const input of form.querySelectorAll("input[type=radio], input[type=checkbox], textarea")) {
@@ -78,7 +86,11 @@ function begin(form) {
     sent = true;
     form.elements.seconds.value = (spent / 1000).toFixed(1);
   });
-  window.addEventListener("pageshow", (event) => { if (event.persisted) sent = false; });
+  const first = () => { now = Math.max(0, questions.findIndex((one) => !one.hidden)); mark(); };
+  window.addEventListener("pageshow", (event) => { if (event.persisted) { sent = false; first(); } });
+  document.addEventListener("click", (event) => {
+    if (event.target.closest("a[href^='?']")) sessionStorage.setItem("within", data.slot);
+  });
   form.addEventListener("input", () => { changed = true; refresh(); keep(); });
 
   // --- skip or flag
@@ -106,7 +118,7 @@ function begin(form) {
   const commands = {
     j: () => move(1),
     k: () => move(-1),
-    enter: () => { if (main) form.requestSubmit(main); },
+    enter: () => { if (main && !talk.includes(main)) form.requestSubmit(main); },
     "]": () => changeView.nextFile(1),
     "[": () => changeView.nextFile(-1),
     ".": () => changeView.nextNote(1),
@@ -130,6 +142,13 @@ function begin(form) {
     if (keyed.type === "radio") move(1);
     return true;
   };
+  const conclude = (key) => {
+    const button = talk.find((one) => one.dataset.key === key);
+    if (!button) return false;
+    if (button !== main && !form.elements.reason.value.trim()) form.elements.reason.focus();
+    else form.requestSubmit(button);
+    return true;
+  };
   document.addEventListener("keydown", (event) => {
     if (event.altKey || event.isComposing || keys.open) return;
     const { tagName, type } = event.target;
@@ -138,7 +157,7 @@ function begin(form) {
     if (event.ctrlKey || event.metaKey) return;
     if (event.key === "Escape") { document.activeElement.blur(); return; }
     if (writing || (["BUTTON", "A", "SUMMARY"].includes(tagName) && ["Enter", " "].includes(event.key))) return;
-    if (answer(event.key)) { event.preventDefault(); return; }
+    if (answer(event.key) || conclude(event.key)) { event.preventDefault(); return; }
     const command = commands[event.key.toLowerCase()];
     if (command) { event.preventDefault(); command(); }
   });
@@ -156,6 +175,5 @@ function begin(form) {
 
   restore();
   refresh();
-  if (!asking()) now = Math.max(0, questions.findIndex((one) => !one.hidden));
-  mark();
+  if (asking()) mark(); else first();
 }
