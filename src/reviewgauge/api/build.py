@@ -94,7 +94,7 @@ def build(
     if not (models and models.dry_run):
         plan += _about_labels(plan, Path(out), test, sandbox, audit)
     histories = [stage for stage, _ in plan if isinstance(stage, FromGit)]
-    names = [name for one in histories for name in ([one.name] if one.name else pooled_names(sources))]
+    names = [name for one in histories if not one.name for name in pooled_names(sources)]
     refuse_foreign(Path(out), names)
     check_tables(Path(out))
     models, stop = models or ModelOptions(), stop or Interruption()
