@@ -201,6 +201,8 @@ def test_cases_that_no_build_made_are_not_replaced(
         capsys.readouterr().err.split()
     )
     assert main(["build", str(shop.folder), str(other), "-o", str(mine)]) == 0, "more of the same is no other"
+    (mine / "cases.jsonl").write_bytes(b"")
+    assert main(["build", str(shop.folder), "-o", str(mine)]) == 0, "a build that left nothing is no other, either"
 
 
 @pytest.mark.slow

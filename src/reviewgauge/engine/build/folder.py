@@ -255,7 +255,10 @@ def refuse_foreign(folder: Path, names: Sequence[str]) -> None:
         return
     if not any((folder / name).exists() for name in (MEMORY, CARD)):
         raise UserError(f"{path} was not made by a build, and would be replaced", remedy="name another folder")
-    before = {case.change.repo for case in Jsonl(path=str(path)).cases()} if names else set()
+    before: set[str] = set()
+    if names:
+        with suppress(UserError):  # an earlier build left nothing, or was not of this version
+            before = {case.change.repo for case in Jsonl(path=str(path)).cases()}
     if before and not before & set(names):
         what = ", ".join(sorted(before)[:3])
         raise UserError(
