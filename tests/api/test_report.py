@@ -29,6 +29,6 @@ def test_only_so_many_changes_are_on_the_page(tmp_path: Path, monkeypatch: pytes
     assert "7 of 30 changes are shown: those that cost the systems the most in F1" in page.read_text()
     with pytest.raises(UserError, match="changes must be 0 or more, got -1"):
         report(tmp_path / "run", out=page, changes=-1)
-    with pytest.raises(UserError, match="is no page, and would be replaced"):
+    with pytest.raises(UserError, match="is not an HTML page, and would be replaced"):
         report(tmp_path / "run", out=tmp_path / "bench.jsonl", resamples=20)
     assert (tmp_path / "bench.jsonl").read_text().startswith("{")

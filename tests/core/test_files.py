@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import check_plain, open_within, read_file, read_within
+from reviewgauge.core.files import check_page, check_plain, open_within, read_file, read_within
 
 
 @pytest.mark.parametrize("flags", [os.O_RDONLY, os.O_WRONLY | os.O_CREAT, os.O_RDWR | os.O_APPEND | os.O_CREAT])
@@ -63,3 +63,14 @@ def test_reading_has_a_limit(tmp_path: Path) -> None:
             read(file, 10)
     with pytest.raises(BadInput, match="is a device"):
         read_file(Path("/dev/zero"))
+
+
+def test_a_page_takes_the_place_of_pages_only(tmp_path: Path) -> None:
+    mine, page, empty = tmp_path / "cases.jsonl", tmp_path / "old.html", tmp_path / "empty"
+    mine.write_text('{"id": "a"}\n')
+    page.write_text("<!doctype html>\n<html><body>old</body></html>")
+    empty.touch()
+    for path in (page, empty, tmp_path / "new.html", tmp_path, "/dev/stdout", None):
+        check_page(path)
+    with pytest.raises(UserError, match="is not an HTML page, and would be replaced"):
+        check_page(mine)

@@ -48,6 +48,16 @@ def test_schemas_are_valid(path: Path) -> None:
     jsonschema.Draft202012Validator.check_schema(json.loads(path.read_text(encoding="utf-8")))
 
 
+@pytest.fixture(scope="module")
+def scored_run(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a scored run: each worker of a test run makes its own, whichever tests it gets."""
+    folder = tmp_path_factory.mktemp("json_output")
+    run = str(folder / "run")
+    assert main(["review", "sample", "silent", "recorded", "-o", run]) == 0
+    assert main(["score", run, "hits"]) == 0
+    return folder
+
+
 @pytest.mark.parametrize(
     ("arguments", "record", "many"),
     [
@@ -63,13 +73,12 @@ def test_json_output_satisfies_its_schema(
     arguments: list[str],
     record: str,
     many: bool,
-    tmp_path_factory: pytest.TempPathFactory,
+    scored_run: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    folder = tmp_path_factory.getbasetemp() / "json_output"  # one run for all
-    folder.mkdir(exist_ok=True)
-    monkeypatch.chdir(folder)
+    monkeypatch.chdir(scored_run)
+    capsys.readouterr()
     assert main([*arguments, "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     validator = jsonschema.Draft202012Validator({**read_schema("output"), "$ref": f"#/$defs/{record}"})

@@ -94,9 +94,7 @@ def build(
     if not (models and models.dry_run):
         plan += _about_labels(plan, Path(out), test, sandbox, audit)
     histories = [stage for stage, _ in plan if isinstance(stage, FromGit)]
-    names = [name for one in histories if not one.name for name in pooled_names(sources)]
-    refuse_foreign(Path(out), names)
-    check_tables(Path(out))
+    _check_folder(Path(out), histories, sources)
     models, stop = models or ModelOptions(), stop or Interruption()
     context = BuildFolder(Path(out), sources, listener=progress, stop=stop)
     try:
@@ -160,6 +158,12 @@ def _sources(given: Sequence[str | Path]) -> tuple[str, ...]:
     if forge and len(forge) < len(named):
         raise UserError("paths and repositories of GitHub cannot be built together", remedy="build them one by one")
     return (GITHUB + ",".join(forge),) if forge else named
+
+
+def _check_folder(folder: Path, histories: Sequence[FromGit], sources: Sequence[str]) -> None:
+    """Raise UserError for a folder that holds what a build would lose, or audits that cannot be read."""
+    refuse_foreign(folder, [name for one in histories if not one.name for name in pooled_names(sources)])
+    check_tables(folder)
 
 
 def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:

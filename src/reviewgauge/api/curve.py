@@ -9,7 +9,7 @@ from reviewgauge.analysis.curve import CurveSettings, ensemble_curve
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import write_page
+from reviewgauge.core.files import check_page, write_whole
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.curve import Curve
 from reviewgauge.engine.run.executors import Interruption, Serial, Threads, abort_on_interrupt
@@ -52,6 +52,7 @@ def curve(
     several; of more than one, their attempts are mixed. `sizes` are the numbers of attempts, `subsets` how many
     subsets of each are drawn. `out` is where a page with the plots goes.
     """
+    check_page(out)
     models = models or ModelOptions()
     (measure,) = find_metrics([metric])
     try:
@@ -70,5 +71,5 @@ def curve(
     if models.dry_run:  # what the fake model makes of the attempts is not a finding
         return CurveResult(curve=None, spending=spent)
     if out is not None:
-        write_page(Path(out), curve_page(found).encode("utf-8", "replace"))
+        write_whole(Path(out), curve_page(found).encode("utf-8", "replace"))
     return CurveResult(curve=found, spending=spent)

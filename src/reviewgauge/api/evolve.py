@@ -20,7 +20,7 @@ from reviewgauge.analysis.stats.bootstrap import (
 from reviewgauge.analysis.stats.folds import near_groups
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import write_page, write_whole
+from reviewgauge.core.files import check_page, write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Reviewer
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.evolution import EvolutionReport, PartResult
@@ -83,6 +83,7 @@ def evolve(
     Everything is kept in the folder `run`, and the same call goes on where it stopped; the held-out part is computed
     once, when the search has ended. `evaluations` bounds the pairs of a candidate and a case. `out`: an HTML report.
     """
+    check_page(out)
     models, stop = models or ModelOptions(), stop or Interruption()
     _check_options(optimizer, models, workers, resamples)
     species = Species.of([one if isinstance(one, Reviewer) else load(Reviewer, one) for one in reviewers], contexts)
@@ -108,7 +109,7 @@ def evolve(
     if out is not None:
         from reviewgauge.views.report.evolution_page import evolution_page
 
-        write_page(Path(out), evolution_page(done).encode("utf-8", "replace"))
+        write_whole(Path(out), evolution_page(done).encode("utf-8", "replace"))
     return done
 
 

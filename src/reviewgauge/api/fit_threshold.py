@@ -15,7 +15,7 @@ from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.api.judged_runs import is_run, keep_latest, scales_and_people
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import write_page
+from reviewgauge.core.files import check_page, write_whole
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.protocols import Dataset, Metric, Progress
 from reviewgauge.core.records import Case
@@ -45,6 +45,7 @@ def fit_threshold(
     the one with people's highest mean in `dimension` (`rel`, or the only one that people judged in). `claims` is that
     of the metric. `out` is where a page with the plots goes.
     """
+    check_page(out)
     check_settings(resamples)
     if not models:
         raise UserError("no model given", remedy="such as words, chars or all-MiniLM-L6-v2")
@@ -76,7 +77,7 @@ def fit_threshold(
     if out is not None:
         from reviewgauge.views.validity.threshold_page import threshold_page
 
-        write_page(Path(out), threshold_page(report).encode("utf-8", "replace"))
+        write_whole(Path(out), threshold_page(report).encode("utf-8", "replace"))
     return report
 
 

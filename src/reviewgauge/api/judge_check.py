@@ -26,7 +26,7 @@ from reviewgauge.analysis.judge_check.report import PARTS, Wanted, check_judge
 from reviewgauge.api.judged_runs import is_run, keep_latest, scales_and_people
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import write_page, write_whole
+from reviewgauge.core.files import check_page, write_whole
 from reviewgauge.core.parsing import first_problem, lines
 from reviewgauge.core.protocols import Dataset, Judge, Metric, Progress
 from reviewgauge.core.reports.judge_check import CalibrationItem, Corrected, JudgeCost, JudgeReport
@@ -71,6 +71,7 @@ def judge_check(
     (`{"tool": "gpt-5"}`). `limit` draws rows for the agreement, `probes` questions to be edited, `only` keeps some
     parts. `min_kappa` is a gate, with `lower` on the lower end of the interval. `out` is an HTML page.
     """
+    check_page(out)
     check_settings(resamples)
     if lower and min_kappa is None:
         raise UserError("--lower belongs to a gate", remedy="--min-kappa .7 --lower")
@@ -98,7 +99,7 @@ def judge_check(
     if out is not None:
         from reviewgauge.views.report.report import judge_page
 
-        write_page(Path(out), judge_page(report).encode("utf-8", "replace"))
+        write_whole(Path(out), judge_page(report).encode("utf-8", "replace"))
     return report
 
 

@@ -12,7 +12,7 @@ from reviewgauge.analysis.compare.worst import worst_cases
 from reviewgauge.analysis.stats.score_table import stated_facets
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import write_page
+from reviewgauge.core.files import check_page, write_named
 from reviewgauge.core.stored import chained
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
@@ -52,6 +52,7 @@ def report(
     path = Path(out)
     if path.is_dir():
         raise UserError(f"{path} is a folder", remedy="give a file name such as report.html")
+    check_page(path)
     entries = read_scored_runs(runs, metric)
     boards, tables = [], []
     for scored in entries:
@@ -86,7 +87,7 @@ def report(
             shown=_shown(first, changes),
         )
     )
-    size = write_page(path, (piece.encode() for piece in pieces))
+    size = write_named(path, (piece.encode() for piece in pieces))
     return ReportResult(path=str(path), bytes=size, systems=len(boards[0].systems), cases=len(first.cases))
 
 

@@ -36,7 +36,9 @@ from reviewgauge.views.validity.tables import validity
     "of its own.",
 )
 @click.option(
-    "--round", "of_round", help="Labels of this round (default: none, or the first); `last`: what they ended with."
+    "--round",
+    "of_round",
+    help="Only labels of this round, or `last`: what reviews ended with. Default: those without one, or the first.",
 )
 @stage_option
 @click.option("--resamples", default=1_000, show_default=True, help="Bootstrap resamples.")

@@ -194,14 +194,16 @@ def write_named(path: Path, data: bytes | Iterable[bytes]) -> int:
         return sum(map(out.write, [data] if isinstance(data, bytes) else data))
 
 
-def write_page(path: Path, data: bytes | Iterable[bytes]) -> int:
-    """As `write_named`, for an HTML page. Raises UserError for a file of another kind, which it would replace."""
-    if path.is_file() and path.stat().st_size:
-        with path.open("rb") as stream:
-            begins = stream.read(100)
-        if b"<html" not in begins.lower():
-            raise UserError(f"{path} is no page, and would be replaced", remedy="name another file")
-    return write_named(path, data)
+def check_page(out: str | Path | None) -> None:
+    """Raise UserError where a page would replace a file of another kind: before anything is done or paid for it."""
+    path = Path(out or "")
+    if not path.is_file() or not path.stat().st_size:
+        return
+    begins = b""
+    with suppress(OSError), path.open("rb") as stream:
+        begins = stream.read(100)
+    if b"<html" not in begins.lower():
+        raise UserError(f"{path} is not an HTML page, and would be replaced", remedy="name another file")
 
 
 @contextmanager

@@ -362,14 +362,16 @@ class Measured(Record):
 class Metric(Plugin):
     """Measures one (case, review), and combines measurements into readings.
 
-    `headline` is the reading that ranks; `units` name the unit of each reading (a share unless named);
-    `lower_is_better` names the readings where less is more, `signed` those that run from -1 to 1. `reads_order`: the
-    order of the comments counts by definition, as in a metric that reads them as one text.
+    `headline` is the reading that ranks; `units` name the unit of each reading (a share unless named); `facets` are
+    what its scores can be sliced by; `lower_is_better` names the readings where less is more, `signed` those that run
+    from -1 to 1. `reads_order`: the order of the comments counts by definition, as in a metric that reads them as one
+    text.
     """
 
     kind: ClassVar[str] = "metrics"
     headline: ClassVar[str] = "mean"
     units: ClassVar[Mapping[str, str]] = {}
+    facets: ClassVar[Sequence[str]] = ()
     lower_is_better: ClassVar[frozenset[str]] = frozenset()
     signed: ClassVar[frozenset[str]] = frozenset()
     reads_order: ClassVar[bool] = False

@@ -58,6 +58,7 @@ class Hits(Metric):
     unmatched: ModelName = ""
 
     headline: ClassVar[str] = "f1"
+    facets: ClassVar[Sequence[str]] = ("category", "severity", "needs", "comment_category", "comment_severity")
     units: ClassVar[Mapping[str, str]] = {
         "comments_per_change": "comments per change",
         "comments_per_hunk": "comments per hunk",

@@ -272,6 +272,7 @@ class Points(Metric):
     points_of: ModelName = ""
 
     headline: ClassVar[str] = "f1"
+    facets: ClassVar[Sequence[str]] = ("type",)
     units: ClassVar[Mapping[str, str]] = {
         "count": "points per change",
         "functional_count": "points per change",

@@ -34,10 +34,6 @@ CUTOFF = "cutoff"  # the slice before and after the training cut-offs of the mod
 CREATED = "created"  # the fact that says on which day a change was made, as an ISO date
 TIER = "tier"  # the slice by how well the findings of a case are founded
 UPPER_TIERS = "checked"  # confirmed by people, or verified by tests
-FACETS = {  # by metric, what its scores can be sliced by beside the facts of the cases
-    "hits": ("category", "severity", "needs", "comment_category", "comment_severity"),
-    "points": ("type",),
-}
 _CUT = re.compile(r"([A-Za-z_][A-Za-z0-9_ ]*)<(\S+)")
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from typing_extensions import override
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
@@ -89,16 +90,22 @@ def readings_of(metric: Metric, aggregate: MatrixAggregate) -> Mapping[str, Numb
 
 
 class _Every(tuple[str, ...]):
-    """One part, beside which every other seems to be there: so a metric names also the readings that need some."""
-
     def __contains__(self, name: object) -> bool:
         return True
 
 
+class _Unmeasured(MatrixAggregate):
+    """One part, beside which every other seems to be there: so a metric names also the readings that need some."""
+
+    @property
+    @override
+    def names(self) -> Sequence[str]:
+        return _Every(super().names)
+
+
 def known_readings(metric: Metric) -> list[str]:
     """The readings that a metric has before anything is measured; empty where they follow from the parts."""
-    aggregate = MatrixAggregate(["?"], np.zeros((1, 1)), np.ones(1))
-    aggregate._names = _Every(aggregate.names)
+    aggregate = _Unmeasured(["?"], np.zeros((1, 1)), np.ones(1))
     try:
         found = list(readings_of(metric, aggregate))
     except Exception:  # a plug-in's own, which may count on its parts

@@ -118,7 +118,7 @@ class _Overlap:
         sets = list(dict.fromkeys(sets))
         found, where = _found(scores, name_of, sets)
         if not found:
-            why = (f"left out: there is no finding in {where}", *self.notes)
+            why = (f"left out: {where} have no findings", *self.notes)
             yield Table(name=name, kind=self.entry.kind, title=title, columns=("found by",), rows=(), notes=why)
             return
         what = "attempts" if self.entry.of == "attempts" else "reviewers"

@@ -100,16 +100,21 @@ def _rows(metric: MetricValidity, several: bool) -> Iterator[tuple[Cell, ...]]:
             *([Cell(text=metric.dimension)] if several else []),
             _cell(found.spearman, metric.fake),
             _cell(found.kendall, metric.fake),
-            _cell(ranking.spearman if ranking else None, metric.fake),
-            _cell(ranking.kendall if ranking else None, metric.fake),
+            _ranking_cell(ranking.spearman if ranking else None, metric.fake),
+            _ranking_cell(ranking.kendall if ranking else None, metric.fake),
         )
 
 
 def _cell(figure: Figure | None, fake: bool) -> Cell:
     if figure is None or figure.value is None:
         return Cell(text="–")
-    low, high = (None, None) if _is_fixed(figure) else (figure.low, figure.high)
-    return Cell(value=figure.value, low=low, high=high, n=figure.n, fake=fake)
+    return Cell(value=figure.value, low=figure.low, high=figure.high, n=figure.n, fake=fake)
+
+
+def _ranking_cell(figure: Figure | None, fake: bool) -> Cell:
+    cell = _cell(figure, fake)
+    fixed = figure is not None and _is_fixed(figure)
+    return cell.model_copy(update={"low": None, "high": None}) if fixed else cell
 
 
 def _is_fixed(figure: Figure) -> bool:

@@ -25,7 +25,7 @@ LONGEST_TEXT = 20_000  # characters of one answer
 MOST_ADDED = 50  # lines of a list
 # What a reader of tables takes for a missing value, or for a number of its own.
 _NO_TABLE = re.compile(r"[-+0-9.,/% ]++(e[-+0-9]*+)?|nan|na|n/a|null|inf|infinity")
-_LETTERS = "abdhilmnpqxyzefgjkrstuvwco"  # keys of answers after the digits; first those that are no command
+_LETTERS = "abdhilmnpqxyzefgjkrstuvwco"  # keys of answers after the digits; first those that are not commands
 NOTHING = "none"  # the answer of who ticked nothing, so that it differs from that of who was not asked
 ITEM = -1  # the place of an answer about the item itself, not about one of its parts
 

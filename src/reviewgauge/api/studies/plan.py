@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
-from reviewgauge.analysis.compare.slices import CUTOFF, FACETS, fact_values
+from reviewgauge.analysis.compare.slices import CUTOFF, fact_values
 from reviewgauge.analysis.stats.arrays import known_readings
 from reviewgauge.analysis.study.material import metric_named
 from reviewgauge.api.resolve import find_dataset, find_stages, staged_label
@@ -17,7 +17,7 @@ from reviewgauge.api.review import find_reviewer
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.protocols import Dataset, Metric, Reviewer, Stage
 from reviewgauge.core.records import Case
-from reviewgauge.core.specs import load, load_from, names, parse_spec, plugin_name, short_spec, signature
+from reviewgauge.core.specs import load, load_from, names, parse_spec, short_spec, signature
 from reviewgauge.core.study import BenchmarkEntry, StudyFile, TableEntry, check_known
 from reviewgauge.core.trust import FromFile, check_file
 from reviewgauge.engine.build.pipeline import apply_stages
@@ -235,7 +235,7 @@ def _check_figures(entry: TableEntry, plans: Sequence[BenchmarkPlan], source: st
             continue
         if fact_values(plan.cases, entry.by) is None:
             facts = {fact for case in plan.cases for fact in case.facts}
-            there = sorted({"repo", CUTOFF, *facts, *FACETS.get(plugin_name(metric), ())})
+            there = sorted({"repo", CUTOFF, *facts, *metric.facets})
             check_known(source, f"{where}, by", entry.by, there)
 
 

@@ -256,15 +256,14 @@ def refuse_foreign(folder: Path, names: Sequence[str]) -> None:
     if not any((folder / name).exists() for name in (MEMORY, CARD)):
         raise UserError(f"{path} was not made by a build, and would be replaced", remedy="name another folder")
     before: set[str] = set()
-    if names:
-        with suppress(UserError):  # an earlier build left nothing, or was not of this version
-            before = {case.change.repo for case in Jsonl(path=str(path)).cases()}
-    if before and not before & set(names):
-        what = ", ".join(sorted(before)[:3])
-        raise UserError(
-            f"{folder} holds a benchmark of {one_line(what, 200)}, which would be replaced",
-            remedy="name another folder",
-        )
+    with suppress(UserError):  # an earlier build left nothing, or was not of this version
+        for case in Jsonl(path=str(path)).cases() if names else ():
+            before.add(case.change.repo or "")
+            if before & set(names):
+                return
+    if before:
+        problem = f"{folder} holds a benchmark of {one_line(', '.join(sorted(before)[:3]), 200)}"
+        raise UserError(f"{problem}, which would be replaced", remedy="name another folder")
 
 
 def write_benchmark(folder: Path, items: Iterable[Candidate]) -> Written:

@@ -17,7 +17,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import read_within, write_whole
 
 AUDIT = "audit"
-CONSENSUS = "consensus"  # the name of the copy that holds what raters agreed on together: it decides, and is no rater's
+CONSENSUS = "consensus"  # the name of the copy that holds what raters agreed on together, which decides
 _SETTING = re.compile(r"[0-9a-f]{6}(-.*)?")  # how the table of another setting of the stage goes on
 COLUMNS = ("id", "shown", "decided", "reason", "correct", "note")
 _YES = {"y", "yes", "true", "1", "right", "correct"}
