@@ -268,21 +268,21 @@ class FromGithub(Stage):
         wanted = {repository_name(word).lower() for word in self._named(context)}
         counts: dict[str, int] = {}
         mirrors: dict[str, Mirror] = {}
-        with Archive(Path(self.archive).expanduser()) as archive:
-            for done, (where, raw) in enumerate(archive.pulls()):
-                context.progress("pull requests of the archive", done, None)
-                try:
-                    pull = read_pull(raw, where)
-                except BadInput as error:
-                    yield self.drop(where, UNREADABLE, str(error))
-                    continue
-                if (wanted and pull.repo.lower() not in wanted) or not self._is_wanted(raw, pull):
-                    continue
-                if self.limit and counts.get(pull.repo, 0) >= self.limit:
-                    continue
-                counts[pull.repo] = counts.get(pull.repo, 0) + 1
-                made = self._too_large(case_id(pull), raw) or self._unpacked(context, mirrors, raw, pull)
-                yield made if isinstance(made, Drop) else final_candidate(made)
+        pulls = Archive(Path(self.archive).expanduser()).pulls()
+        for done, (where, raw) in enumerate(pulls):
+            context.progress("pull requests of the archive", done, None)
+            try:
+                pull = read_pull(raw, where)
+            except BadInput as error:
+                yield self.drop(where, UNREADABLE, str(error))
+                continue
+            if (wanted and pull.repo.lower() not in wanted) or not self._is_wanted(raw, pull):
+                continue
+            if self.limit and counts.get(pull.repo, 0) >= self.limit:
+                continue
+            counts[pull.repo] = counts.get(pull.repo, 0) + 1
+            made = self._too_large(case_id(pull), raw) or self._unpacked(context, mirrors, raw, pull)
+            yield made if isinstance(made, Drop) else final_candidate(made)
 
     def _is_wanted(self, raw: Raw, pull: PullRequest) -> bool:
         if self.numbers:
