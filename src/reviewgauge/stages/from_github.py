@@ -52,7 +52,7 @@ class FromGithub(Stage):
 
     `since` and `until` are ISO dates of opening, `states` are of merged, closed (without a merge) and open, `limit` is
     how many of each repository are read (0: all), `numbers` picks single ones. `api` is the address of GitHub
-    Enterprise (`https://HOST/api/v3`), `auth_variable` the environment variable that holds a token. With `archive` a dump
+    Enterprise (`https://HOST/api/v3`), `auth_variable` the environment variable of a token. With `archive` a dump
     is read and nobody is asked. `code`: commits come from a git mirror and, where git cannot be had, patches from the
     API (`auto`), or from one of them only; `clone` is a clone on this machine to take commits from. `issues`: read the
     issues that a pull request names. A pull request of more than `max_lines` changed lines is left out unread.
