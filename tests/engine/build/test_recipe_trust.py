@@ -38,7 +38,7 @@ EVIL = [
     ("from_github(repos=('a/b',), api='forge.invalid')", "forge.invalid.* is an address"),
     ("select_repos(api='forge.invalid')", "forge.invalid.* is an address"),
     (
-        "from_github(repos=('a/b',), tokens=('AWS_SECRET_ACCESS_KEY',))",
+        "from_github(repos=('a/b',), auth_variable='AWS_SECRET_ACCESS_KEY')",
         "AWS_SECRET_ACCESS_KEY.* is an environment variable",
     ),
     ("from_github(repos=('a/b',), clone='/home/me/private')", "/home/me/private.* is outside of its folder"),
@@ -80,10 +80,10 @@ def test_what_the_user_says_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     run = "command(run='touch x', system='mine')"
     file = recipe_file(tmp_path, "generate(reviewers=$reviewers)", "reviewers = ['silent']")
     assert made(file, reviewers=repr((run, "parrot")))
-    forge = "from_github(repos=('a/b',), api=$api, tokens=$tokens, clone=$clone, archive='dumps/new')"
-    file = recipe_file(tmp_path, forge, "api = ''\ntokens = ['GITHUB_TOKEN']\nclone = ''")
+    forge = "from_github(repos=('a/b',), api=$api, auth_variable=$auth_variable, clone=$clone, archive='dumps/new')"
+    file = recipe_file(tmp_path, forge, "api = ''\nauth_variable = 'GITHUB_TOKEN'\nclone = ''")
     assert made(file)
-    assert made(file, api=FORGE, tokens="('OTHER_TOKEN',)", clone="/srv/code/shop.git")
+    assert made(file, api=FORGE, auth_variable="OTHER_TOKEN", clone="/srv/code/shop.git")
     with pytest.raises(UserError, match="is an address"):
         made(recipe_file(tmp_path, f"from_github(repos=('a/b',), api='{FORGE}', limit=$limit)", "limit = 0"), limit="1")
     asks = recipe_file(tmp_path, 'generate(reviewers=("prompt(model=$model)",))', "model = 'fake:rules'")
