@@ -60,6 +60,12 @@ def plain_reports(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setitem(sys.modules, "altair", None)
 
 
+@pytest.fixture(autouse=True)
+def whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verbs break no line: where one breaks depends on the length of the temporary folder's name, which it may hold."""
+    monkeypatch.setenv("COLUMNS", "10000")
+
+
 def _unit(path: Path) -> str:
     return path.relative_to(Path(__file__).parent).parts[0]
 

@@ -184,4 +184,5 @@ def home(folder: Path) -> dict[str, str]:
         "REVIEWGAUGE_DATA": str(folder / "data"),
         "REVIEWGAUGE_CACHE": str(folder / "cache"),
         "PYTHONUNBUFFERED": "1",
+        "COLUMNS": "100",
     }

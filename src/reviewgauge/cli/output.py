@@ -64,8 +64,10 @@ def harmless(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 
 
-def _width() -> int | None:
-    """At most 100 columns; what the terminal has when that is less. Not a terminal: 100."""
+def _width() -> int:
+    """The columns that COLUMNS says; else 100, or those of the terminal when it has fewer."""
+    if (stated := os.environ.get("COLUMNS", "")).isdecimal():
+        return max(1, int(stated))
     return min(100, shutil.get_terminal_size((100, 24)).columns) if sys.stdout.isatty() else 100
 
 
