@@ -53,6 +53,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("reference")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say how to repeat the order, which is another one each time."""
+    if seed := config.getoption("randomly_seed", None):
+        terminalreporter.write_line(f"order: --randomly-seed={seed}")
+
+
 @pytest.fixture(autouse=True)
 def plain_reports(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Verbs write reports without plots, as without the extra: drawing takes seconds. Tests marked `plots` draw."""
