@@ -6,7 +6,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import pytest
 from filelock import FileLock
 
 from documented import run
+from waiting import HANGS
 
 # Vectors that tests embed are kept beside pytest's own cache, never in the home of whoever runs them.
 os.environ.setdefault("REVIEWGAUGE_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "reviewgauge"))
@@ -107,7 +108,24 @@ def browser() -> Iterator[Any]:
     if (chromium := shutil.which("chromium")) is None:
         pytest.skip("chromium is not installed")
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+    arguments.append("--disable-dev-shm-usage")  # which is small in containers
     with playwright.sync_playwright() as running:
-        found = running.chromium.launch(executable_path=chromium, args=arguments)
+        try:
+            found = running.chromium.launch(executable_path=chromium, args=arguments, timeout=0)
+        except playwright.Error as error:
+            pytest.skip(f"chromium does not start here: {str(error).partition(os.linesep)[0]}")
+        for name in ("new_page", "new_context"):
+            setattr(found, name, _patient(getattr(found, name)))
         yield found
         found.close()
+
+
+def _patient(make: Callable[..., Any]) -> Callable[..., Any]:
+    """What it makes waits for what a test waits for as long as a busy machine takes, not for 30 seconds."""
+
+    def made(**options: Any) -> Any:
+        page = make(**options)
+        page.set_default_timeout(1000 * HANGS)
+        return page
+
+    return made

@@ -164,7 +164,7 @@ def started(command: str, folder: Path) -> Iterator[None]:
             yield
         finally:
             server.send_signal(signal.SIGINT)
-            server.communicate(timeout=20)
+            server.communicate()
 
 
 def free_port() -> int:

@@ -309,7 +309,7 @@ def test_a_program_that_was_started_does_not_keep_the_lock(tmp_path: Path) -> No
         run.close()
         create(tmp_path).close()
     finally:
-        sleeper.communicate(b"\n", timeout=20)
+        sleeper.communicate(b"\n")
 
 
 # --- a full disk ---------------------------------------------------------------------------------------------------
@@ -344,7 +344,6 @@ def fill(folder: Path, limit: int) -> tuple[int, str]:
         check=False,
         capture_output=True,
         text=True,
-        timeout=60,
     )
     assert (done.returncode, done.stderr) == (2, "")
     assert done.stdout.count("\n") == 1
