@@ -82,27 +82,20 @@ def progress_bar(title: str, quiet: bool = False) -> Iterator[Progress]:
 
     It shows the time that has passed and is left, the rate, and `what`: what failed, what was spent, what came last.
     """
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[rate]}", markup=False),
-        TextColumn("{task.fields[what]}", style="dim", markup=False),  # names from data, brackets and all
+        rich.TextColumn("{task.description}", markup=False),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TimeElapsedColumn(),
+        rich.TimeRemainingColumn(),
+        rich.TextColumn("{task.fields[rate]}", markup=False),
+        rich.TextColumn("{task.fields[what]}", style="dim", markup=False),  # names from data, brackets and all
     )
-    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as bar:
+    with rich.Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as bar:
         task = bar.add_task(title, total=None, what="", rate="")
 
         def show(done: int, total: int, what: str) -> None:
