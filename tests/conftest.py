@@ -73,6 +73,12 @@ def whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "10000")
 
 
+@pytest.fixture
+def hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verbs break lines as they do away from a terminal."""
+    monkeypatch.delenv("COLUMNS")
+
+
 def _unit(path: Path) -> str:
     return path.relative_to(Path(__file__).parent).parts[0]
 

@@ -49,10 +49,8 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 
 @pytest.mark.plots
 @pytest.mark.slow
-def test_a_data_set_becomes_a_report_with_its_tables(
-    bench: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("COLUMNS")
+@pytest.mark.usefixtures("hundred_columns")
+def test_a_data_set_becomes_a_report_with_its_tables(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", str(bench), METRIC, *FAST]) == 0
     out = capsys.readouterr().out
     assert "Shared agrees best with people on grade: Spearman" in out.replace("\n", " ")
