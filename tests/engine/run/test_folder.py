@@ -381,7 +381,7 @@ def tiny_disk(tmp_path: Path) -> Path:
         ["mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", str(folder)], check=False, capture_output=True, text=True
     )
     if done.returncode:
-        pytest.skip(f"no file system can be mounted here: {done.stderr.strip()}")
+        pytest.skip(f"no file system can be mounted here: {done.stderr.partition(chr(10))[0]}")
     return folder
 
 
