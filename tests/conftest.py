@@ -6,6 +6,7 @@ import os
 import shutil
 import signal
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -55,7 +56,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    """Say how to repeat the order, which is another one each time."""
+    """Say why tests were skipped, and how to repeat the order, which is another one each time."""
+    skipped = (one.longrepr[2].removeprefix("Skipped: ") for one in terminalreporter.stats.get("skipped", ()))
+    for reason, count in Counter(skipped).most_common():
+        terminalreporter.write_line(f"{count} skipped: {reason}")
     if seed := config.getoption("randomly_seed", None):
         terminalreporter.write_line(f"order: --randomly-seed={seed}")
 

@@ -44,12 +44,12 @@ def good() -> Iterator[FakeServer]:
         yield server
 
 
-def ask_openai(server: FakeServer, timeout: float = 5, **more: Any) -> Any:
+def ask_openai(server: FakeServer, timeout: float | None = None, **more: Any) -> Any:
     with openai.OpenAI(base_url=f"{server.url}/v1", api_key="sk-secret", max_retries=0, timeout=timeout) as client:
         return client.chat.completions.create(**{"model": "fake", "messages": ASKED, **more})
 
 
-def ask_anthropic(server: FakeServer, timeout: float = 5, **more: Any) -> Any:
+def ask_anthropic(server: FakeServer, timeout: float | None = None, **more: Any) -> Any:
     with anthropic.Anthropic(base_url=server.url, api_key="sk-secret", max_retries=0, timeout=timeout) as client:
         return client.messages.create(**{"model": "fake", "messages": ASKED, "max_tokens": 100, **more})
 
