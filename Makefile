@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 SYSTEM := scripts/install-system-packages
+STRANGER := scripts/as-a-stranger
 
 .PHONY: demo quick test test-ray check fix docs clean
 
@@ -10,11 +11,11 @@ demo: .venv/demo
 
 # The inner loop: no pages, browser, processes, public data, nothing slow.
 quick: .venv/dev
-	$(BIN)/pytest -n 2 --dist worksteal -m "not (pages or browser or processes or reference or slow)"
+	$(STRANGER) $(BIN)/pytest -n 2 --dist worksteal -m "not (pages or browser or processes or reference or slow)"
 
 test: .venv/dev .venv-reference/ready
 	@$(SYSTEM) git bubblewrap chromium postgresql shellcheck nodejs wordnet-base wordnet-sense-index
-	$(BIN)/pytest -n 3 --dist worksteal
+	$(STRANGER) $(BIN)/pytest -n 3 --dist worksteal
 
 # Ray is large and its clusters start slowly, so the other targets do without: its tests skip there.
 test-ray: .venv/dev

@@ -6,7 +6,8 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from filelock import FileLock
 
 from documented import run
+from waiting import HANGS
 
 # Vectors that tests embed are kept beside pytest's own cache, never in the home of whoever runs them.
 os.environ.setdefault("REVIEWGAUGE_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "reviewgauge"))
@@ -53,11 +55,32 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("reference")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Say why tests were skipped, and how to repeat the order, which is another one each time."""
+    skipped = (one.longrepr[2].removeprefix("Skipped: ") for one in terminalreporter.stats.get("skipped", ()))
+    for reason, count in Counter(skipped).most_common():
+        terminalreporter.write_line(f"{count} skipped: {reason}")
+    if seed := config.getoption("randomly_seed", None):
+        terminalreporter.write_line(f"order: --randomly-seed={seed}")
+
+
 @pytest.fixture(autouse=True)
 def plain_reports(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Verbs write reports without plots, as without the extra: drawing takes seconds. Tests marked `plots` draw."""
     if _unit(request.path) in ("cli", "api") and not request.node.get_closest_marker("plots"):
         monkeypatch.setitem(sys.modules, "altair", None)
+
+
+@pytest.fixture(autouse=True)
+def whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verbs break no line: where one breaks depends on the length of the temporary folder's name, which it may hold."""
+    monkeypatch.setenv("COLUMNS", "10000")
+
+
+@pytest.fixture
+def hundred_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Verbs break lines as they do away from a terminal."""
+    monkeypatch.delenv("COLUMNS")
 
 
 def _unit(path: Path) -> str:
@@ -95,7 +118,24 @@ def browser() -> Iterator[Any]:
     if (chromium := shutil.which("chromium")) is None:
         pytest.skip("chromium is not installed")
     arguments = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+    arguments.append("--disable-dev-shm-usage")  # which is small in containers
     with playwright.sync_playwright() as running:
-        found = running.chromium.launch(executable_path=chromium, args=arguments)
+        try:
+            found = running.chromium.launch(executable_path=chromium, args=arguments, timeout=0)
+        except playwright.Error as error:
+            pytest.skip(f"chromium does not start here: {str(error).partition(os.linesep)[0]}")
+        for name in ("new_page", "new_context"):
+            setattr(found, name, _patient(getattr(found, name)))
         yield found
         found.close()
+
+
+def _patient(make: Callable[..., Any]) -> Callable[..., Any]:
+    """What it makes waits for what a test waits for as long as a busy machine takes, not for 30 seconds."""
+
+    def made(**options: Any) -> Any:
+        page = make(**options)
+        page.set_default_timeout(1000 * HANGS)
+        return page
+
+    return made

@@ -34,6 +34,7 @@ from reviewgauge.stages.split_hunks import OUTDATED, SplitHunks
 from reviewgauge.stages.stratify import Stratify
 from reviewgauge.stages.where import Where
 from scripted_models import Messages, ScriptedModel, scripted
+from waiting import until
 
 pytestmark = pytest.mark.processes
 
@@ -123,9 +124,9 @@ def forge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
 
 def kill_when(process: subprocess.Popen[str], reached: threading.Event) -> None:
     """Kill it, with no chance to clean up, as soon as it got so far."""
-    assert reached.wait(timeout=120), "the build never got that far"
+    until(reached.is_set, process)
     process.send_signal(signal.SIGKILL)
-    process.communicate(timeout=30)
+    process.communicate()
     assert process.returncode == -signal.SIGKILL
 
 
@@ -187,7 +188,7 @@ def test_killed_in_the_crawl_and_with_a_token_that_is_revoked(tmp_path: Path, fo
         kill_when(bench.start(), reached)
         forge.troubles[:] = [hung_up("/pulls/1"), revoked(TOKEN, "", after=15)]
         process = bench.start()
-        _, errors = process.communicate(timeout=120)
+        _, errors = process.communicate()
         assert process.returncode != 0
         assert "refuses the token in GITHUB_TOKEN" in errors
         assert "Traceback" not in errors

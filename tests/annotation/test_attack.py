@@ -105,7 +105,7 @@ def test_a_rater_gets_nothing_of_others_by_any_address(store: Database) -> None:
 
 def answer_to(origin: str, request: str) -> str:
     host, _, port = urlsplit(origin).netloc.partition(":")
-    with socket.create_connection((host, int(port)), timeout=20) as raw_connection:
+    with socket.create_connection((host, int(port))) as raw_connection:
         raw_connection.sendall(request.format(host=f"{host}:{port}").encode())
         found = b""
         while piece := raw_connection.recv(10_000):

@@ -11,6 +11,7 @@ import pytest
 
 from annotation_client import PASSWORD, served
 from annotation_toys import desk_of, judge_all, small_project
+from html_pages import arrive
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.schemas.schema import Schema, load_schema
 from reviewgauge.annotation.store.accounts import Account, Role, all_accounts, invite
@@ -68,7 +69,7 @@ def test_a_judge_works_by_keys_alone(browser: Any, store: Database) -> None:
             page.keyboard.press(key)
         picture(page, "judge")
         page.keyboard.press("Enter")
-        page.wait_for_selector("text=Relevance is usually between", timeout=8000)
+        arrive(page, "text=Relevance is usually between")
         picture(page, "judge-warned")
         page.keyboard.press("v")
         page.wait_for_selector("table.code.two")
@@ -79,7 +80,7 @@ def test_a_judge_works_by_keys_alone(browser: Any, store: Database) -> None:
         for key in "jjjjjj3":
             page.keyboard.press(key)
         page.keyboard.press("Enter")
-        page.wait_for_selector("text=Item 2", timeout=8000)
+        arrive(page, "text=Item 2")
         assert status(store, project).batches[0].judgements == 1
         assert not page.locator("input:checked").count()  # the draft of the first item is gone
         owner = browser.new_page()
@@ -100,7 +101,6 @@ def test_a_change_is_read_with_the_code_around_it_and_found_again_where_one_was(
     project = create_project(store, "sample", load_schema("points"), make_items(load_schema("points"), cases), raters=1)
     with served(store, project) as (origin, _):
         page = browser.new_context(viewport={"width": 820, "height": 1180}, has_touch=True).new_page()
-        page.set_default_timeout(15_000)
         complaints = watched(page)
         join(page, store, origin, "Ann")
         page.click("text=Judge the next item")
@@ -144,7 +144,6 @@ def test_what_was_judged_can_be_corrected_until_the_round_ends(browser: Any, sto
     project = small_project(store, "grade", count=1, raters=2)
     with served(store, project) as (origin, _):
         page = browser.new_context().new_page()
-        page.set_default_timeout(15_000)
         join(page, store, origin, "Ann")
         for answer in ("2", "5"):
             page.goto(f"{origin}/")
@@ -168,7 +167,6 @@ def test_what_cannot_be_undone_is_asked_first(browser: Any, store: Database) -> 
     project = small_project(store, "grade", count=2)
     with served(store, project) as (_, link):
         page = browser.new_context().new_page()
-        page.set_default_timeout(15_000)
         asked: list[str] = []
         answers = iter([False, True])
 
@@ -190,7 +188,6 @@ def test_what_cannot_be_undone_is_asked_first(browser: Any, store: Database) -> 
 def test_digits_go_to_the_first_question_of_a_page_that_has_answers(browser: Any, store: Database) -> None:
     with served(store, small_project(store, "grade", count=1, raters=1)) as (origin, _):
         page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-        page.set_default_timeout(15_000)
         join(page, store, origin, "Ann")
         page.goto(f"{origin}/next")
         keys = page.locator(".question[data-dimension=criteria] kbd").first
@@ -228,7 +225,6 @@ def test_a_proposal_is_confirmed_by_no_key_that_is_pressed_anyway(
     desks = [desk_of(store, project, name) for name in ("Bob", "Cid")]
     with served(store, project) as (origin, _):
         page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-        page.set_default_timeout(15_000)
         join(page, store, origin, "Ann")
         ann = Desk(store, project, next(one for one in people(store) if one.name == "Ann"))
         judge_all(ann)
@@ -261,7 +257,6 @@ def test_a_proposal_is_confirmed_by_no_key_that_is_pressed_anyway(
 def test_the_judgement_that_ends_a_batch_says_so_and_save_stays_in_sight(browser: Any, store: Database) -> None:
     with served(store, small_project(store, "grade", count=3, raters=1, batch=2)) as (origin, _):
         page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
-        page.set_default_timeout(15_000)
         join(page, store, origin, "Ann")
         page.goto(f"{origin}/next")
         for says in ("Correct it", "The batch is over"):

@@ -6,7 +6,6 @@ import resource
 import socket
 import sqlite3
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -28,6 +27,7 @@ from reviewgauge.annotation.store.projects import create_project, find_project, 
 from reviewgauge.annotation.store.tables import meta
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Review
+from waiting import until
 
 
 @pytest.fixture
@@ -112,8 +112,7 @@ def test_a_backup_is_whole_while_others_judge(store: Database, tmp_path: Path) -
 
     thread = threading.Thread(target=work)
     thread.start()
-    while not desk.mine():
-        time.sleep(0.01)
+    until(desk.mine)
     before = len(desk.mine())
     assert store.backup(tmp_path / "copy.db") > 10_000
     after = len(desk.mine())
@@ -210,17 +209,18 @@ def sent_whole(origin: str, client: Client, path: str, form: dict[str, object]) 
 
 
 def test_slow_requests_are_closed(store: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(app, "PATIENCE", 0.3)
-    monkeypatch.setattr(visits, "SLOWEST_FORM", 0.3)
-    with served(store, small_project(store)) as (origin, _):
+    with served(store, small_project(store)) as (origin, _), monkeypatch.context() as hasty:
+        hasty.setattr(app, "PATIENCE", 0.3)
+        hasty.setattr(visits, "SLOWEST_FORM", 0.3)
         host = urlsplit(origin).netloc
         head = f"POST /login HTTP/1.1\r\nHost: {host}\r\nOrigin: {origin}\r\nContent-Length: 100\r\n\r\nname="
         for sent, status_code in (("", b""), (f"GET / HTTP/1.1\r\nHost: {host}\r\n", b""), (head, b"408")):
             name, _, port = host.partition(":")
-            with socket.create_connection((name, int(port)), timeout=20) as raw:
+            with socket.create_connection((name, int(port))) as raw:
                 raw.sendall(sent.encode())
                 answer = raw.recv(100)
                 assert answer[9:12] == status_code
+        hasty.undo()  # a busy machine needs longer for an honest form
         assert rater_of(store, origin).send("/next").status == 200
 
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from annotation_client import PASSWORD
+from html_pages import arrive
 
 TABLET = {"width": 820, "height": 1180}
 LAPTOP = {"width": 1280, "height": 800}
@@ -53,7 +54,6 @@ class People:
 
     def _page(self, name: str, size: dict[str, int]) -> Any:
         page = self.browser.new_context(viewport=size, has_touch=size is TABLET).new_page()
-        page.set_default_timeout(60_000)
         page.on("console", lambda said: self.complaints.append(said.text) if said.type == "error" else None)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         self.pages[name] = page
@@ -62,7 +62,8 @@ class People:
     def join(self, name: str, role: str, size: dict[str, int] = LAPTOP) -> Any:
         """The page of somebody whom the owner invited."""
         self.owner.select_option("select[name=role]", role)
-        self.owner.click("button:text-is('Invite')")
+        with self.owner.expect_navigation():  # the page before shows a link, too
+            self.owner.click("button:text-is('Invite')")
         link = self.owner.inner_text("code:has-text('/invitation/')").strip()
         page = self._page(name, size)
         page.goto(link)
@@ -158,7 +159,7 @@ def discuss(page: Any) -> None:
         page.click("nav >> text=Conflicts")
         picture(page, "annotate-conflicts")
         page.click("main table button")
-        page.wait_for_selector("text=Proposed consensus")
+        arrive(page, "text=Proposed consensus")
         before = page.url
         if answer.startswith("Object"):
             page.keyboard.press("o")
@@ -191,6 +192,7 @@ def grow(browser: Any, folder: Path) -> None:
         people = People(browser, link)
         page = people.join("Dan", "rater")
         page.click("text=Judge the next item")
+        page.wait_for_url("**/judge/*")
         while "/judge/" in page.url:
             number(page)
             while page.locator(".question.now[data-dimension=same]").count():

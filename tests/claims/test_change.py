@@ -314,18 +314,18 @@ def test_a_focus_is_told_alone() -> None:
 
 def test_there_are_never_more_than_the_limit() -> None:
     patch = "".join(hunk(f"-a{n} = 1", f"+a{n} = {n + 2}", start=10 * n + 1) for n in range(500))
-    began = time.monotonic()
+    began = time.process_time()
     found = change_claims(change("a.py", patch))
-    assert len(found) == MOST and time.monotonic() - began < 20
+    assert len(found) == MOST and time.process_time() - began < 20
     assert len({claim.id for claim in found}) == MOST
 
 
 @pytest.mark.parametrize("path", ["a.py", "a.js", "a.xyz"])
 def test_huge_hunks_take_seconds_at_most(path: str) -> None:
     lines = [f"{mark}    value_{n} = call_{n}(argument_{n % 7}, {mark}{n})" for mark in "-+" for n in range(1, 1000)]
-    began = time.monotonic()
+    began = time.process_time()
     assert len(change_claims(change(path, hunk(*lines)))) == MOST
-    assert time.monotonic() - began < 20
+    assert time.process_time() - began < 20
 
 
 @pytest.mark.parametrize(
@@ -344,10 +344,10 @@ def test_huge_hunks_take_seconds_at_most(path: str) -> None:
     ],
 )
 def test_hostile_lines_are_told_somehow(path: str, text: str) -> None:
-    began = time.monotonic()
+    began = time.process_time()
     text = text.replace("\x00", "\ufffd")
     found = change_claims(change(path, hunk(f"-{text}", f"+{text}1", " x")))
-    assert time.monotonic() - began < 30
+    assert time.process_time() - began < 30
     assert all(len(claim.body) < 1000 for claim in found)
 
 

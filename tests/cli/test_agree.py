@@ -49,6 +49,7 @@ def values(report: AgreementReport, dimension: str) -> dict[str, float | None]:
     return {c.name: c.figure.value for c in one.coefficients}
 
 
+@pytest.mark.usefixtures("hundred_columns")
 def test_a_csv_of_votes(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = said(capsys, table, "--resamples", 100)
     assert "hit: 30 of 30 items with two raters or more, 90 labels" in text

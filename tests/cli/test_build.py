@@ -6,7 +6,6 @@ import json
 import shutil
 import subprocess
 import sys
-import time
 from copy import copy
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from history_builder import Told
 from reviewgauge.api.build import build
 from reviewgauge.cli.main import main
 from reviewgauge.core.reports.build_card import BuildCard
+from waiting import until
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"
 
@@ -147,9 +147,7 @@ def test_killed_at_any_moment_the_same_command_goes_on(tmp_path: Path) -> None:
     words = [sys.executable, "-m", "reviewgauge", "build", str(told.folder), "-o", str(tmp_path / "b")]
     for begun in ("memory.sqlite", ".scratch"):
         with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-            while not (tmp_path / "b" / begun).exists():
-                assert process.poll() is None, "it ended before"
-                time.sleep(0.01)
+            until((tmp_path / "b" / begun).exists, process)
             process.kill()
     resumed = build(told.folder, out=tmp_path / "b").card
     assert whole is not None and resumed is not None and resumed.benchmark == whole.benchmark

@@ -22,6 +22,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "mine"
 
 
+@pytest.mark.usefixtures("hundred_columns")
 def test_the_table_names_the_metric_to_use_beside_the_papers_figures(
     mine: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -62,6 +62,7 @@ def labels(tmp_path: Path) -> Path:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("hundred_columns")
 def test_a_plan_is_printed_in_100_columns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["plan", "--from", str(run), "--detect", ".05", "--change-cost", "2"]) == 0
     out = capsys.readouterr().out

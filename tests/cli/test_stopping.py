@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ import pytest
 from documented import run_here
 from engine_small import patched_cases
 from reviewgauge.engine.run.folder import RunFolder
+from waiting import until
 
 pytestmark = pytest.mark.processes
 
@@ -46,19 +46,13 @@ def start(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen
 
 
 def end(folder: Path, process: subprocess.Popen[str]) -> tuple[int, str, str]:
-    out, _ = process.communicate(timeout=300)
+    out, _ = process.communicate()
     return process.returncode, out, (folder / "stderr.txt").read_text()
 
 
 def finish(folder: Path, *arguments: str) -> tuple[int, str, str]:
     done = run_here(folder, *arguments)
     return done.returncode, done.stdout, done.stderr
-
-
-def wait_for(process: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
-    while not reached():
-        assert process.poll() is None, "it ended before"
-        time.sleep(0.01)
 
 
 class Gate:
@@ -69,7 +63,7 @@ class Gate:
         self.environment = {"ECHO_GATE": str(self.file), "ECHO_FREE": str(free)}
 
     def waits_for(self, process: subprocess.Popen[str], count: int) -> None:
-        wait_for(process, lambda: self.file.exists() and self.file.stat().st_size >= count)
+        until(lambda: self.file.exists() and self.file.stat().st_size >= count, process)
 
     def open(self) -> None:
         Path(f"{self.file}.open").touch()
@@ -78,7 +72,7 @@ class Gate:
 def interrupt(folder: Path, process: subprocess.Popen[str]) -> None:
     process.send_signal(signal.SIGINT)
     told = "interrupted: finishing what is in flight; Ctrl-C again stops at once"
-    wait_for(process, lambda: told in (folder / "stderr.txt").read_text())
+    until(lambda: told in (folder / "stderr.txt").read_text(), process)
 
 
 ASKING = ("review", "cases.jsonl", "engine_small.Asking", "-o", "run", "--workers", "4")

@@ -49,6 +49,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
 
 @pytest.mark.plots
 @pytest.mark.slow
+@pytest.mark.usefixtures("hundred_columns")
 def test_a_data_set_becomes_a_report_with_its_tables(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", str(bench), METRIC, *FAST]) == 0
     out = capsys.readouterr().out

@@ -99,12 +99,17 @@ def test_recorded_reviews_become_a_leaderboard(run: Path, capsys: pytest.Capture
 
 
 @pytest.mark.slow
-def test_the_terminal_fits_100_columns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for arguments in (["score", str(run)], ["compare", str(run)], ["list"], ["info", "martian"]):
+@pytest.mark.parametrize("columns", ["", "140"])
+def test_what_is_printed_is_as_wide_as_columns_says_else_100(
+    run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, columns: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    monkeypatch.chdir(run.parent)  # commands to copy stay in one piece, and some name the run
+    for arguments in (["score", run.name], ["compare", run.name], ["list"], ["info", "martian"]):
         assert main(arguments) == 0
         out = capsys.readouterr().out
         assert out.strip()
-        assert max(len(line) for line in out.splitlines()) <= 100, arguments
+        assert (100 if columns else 0) < max(len(line) for line in out.splitlines()) <= int(columns or 100), arguments
 
 
 @pytest.mark.slow

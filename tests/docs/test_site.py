@@ -44,7 +44,7 @@ def test_its_search_works_from_a_folder_without_a_network(site: Path, browser: A
         page.locator("[data-md-component=search-query]").focus()
         page.keyboard.type("sign flips")
         found = page.locator("a.md-search-result__link[href*='explanation/statistics.html']")
-        found.first.wait_for(state="attached", timeout=60_000)
+        found.first.wait_for(state="attached")
     finally:
         context.close()
 

@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -18,6 +19,7 @@ from reviewgauge.engine.review import review
 from reviewgauge.engine.run.executors import Serial
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.request.messages import Call
+from waiting import until
 
 pytestmark = pytest.mark.processes
 
@@ -25,9 +27,14 @@ PROGRAM = Path(__file__).parents[1] / "toys" / "engine_small.py"
 CASES, DELAY, KILLS = 100, 0.012, 6
 
 
-def start(folder: Path, cases: int = CASES, delay: float = DELAY, *more: str) -> subprocess.Popen[str]:
+def start(
+    folder: Path, cases: int = CASES, delay: float = DELAY, *more: str, most: int | None = None
+) -> subprocess.Popen[str]:
+    """With `most`, it stands still after so many reviews, so that it does not end before it is killed."""
+    gate = {"ECHO_GATE": str(Path(tempfile.mkdtemp(dir=folder.parent)) / "gate"), "ECHO_FREE": str(most)}
     command = [sys.executable, str(PROGRAM), str(folder), str(cases), str(delay), *more]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    environment = os.environ | (gate if most else {})
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def wait_until_started(process: subprocess.Popen[str]) -> None:
@@ -40,23 +47,21 @@ def wait_until_more_is_kept(process: subprocess.Popen[str], folder: Path) -> Non
     wait_until_started(process)
     reviews = folder / "reviews.jsonl"
     before = reviews.stat().st_size if reviews.exists() else 0
-    while not reviews.exists() or reviews.stat().st_size <= before:
-        assert process.poll() is None, "it ended before"
-        time.sleep(0.005)
+    until(lambda: reviews.exists() and reviews.stat().st_size > before, process)
 
 
 def test_killed_many_times_it_ends_as_if_never_killed(tmp_path: Path) -> None:
     rng, folder = random.Random(20), tmp_path / "run"
     kept = 0
     for kill in range(KILLS):
-        process = start(folder)
+        process = start(folder, most=2 * CASES // KILLS - 1)
         if kill % 5:  # mostly in the middle of the reviews, now and then in the middle of the start
             wait_until_more_is_kept(process, folder)
             time.sleep(rng.uniform(0, 0.12))
         else:
             time.sleep(rng.uniform(0.1, 0.5))
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate()
         assert process.returncode == -signal.SIGKILL
         if (folder / "manifest.json").exists():
             now = len(RunFolder.open(folder).outcomes())
@@ -66,7 +71,7 @@ def test_killed_many_times_it_ends_as_if_never_killed(tmp_path: Path) -> None:
             with (folder / "reviews.jsonl").open("ab") as torn:
                 torn.write(b'{"case":"case-00')
     assert 0 < kept < 2 * CASES
-    out, err = start(folder).communicate(timeout=60)
+    out, err = start(folder).communicate()
     assert err == ""
     assert out.splitlines()[-1] == f"done {2 * CASES - kept} skipped {kept}"
 
@@ -85,14 +90,14 @@ def test_killed_many_times_no_answer_is_lost_and_none_is_paid_twice(
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
     rng, folder, cases = random.Random(21), tmp_path / "run", 60
     for _ in range(4):
-        process = start(folder, cases, 0.1, "model")
+        process = start(folder, cases, 0.1, "model", most=20)
         wait_until_more_is_kept(process, folder)
         time.sleep(rng.uniform(0, 0.3))
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate()
     kept = len(RunFolder.open(folder).outcomes())
     assert 0 < kept < 2 * cases
-    out, err = start(folder, cases, 0.0, "model").communicate(timeout=60)
+    out, err = start(folder, cases, 0.0, "model").communicate()
     assert (out.splitlines()[-1], err) == (f"done {2 * cases - kept} skipped {kept}", "")
 
     run = RunFolder.open(folder)
@@ -116,23 +121,23 @@ def test_the_second_of_two_processes_is_refused_by_name(tmp_path: Path) -> None:
     first = start(tmp_path / "run", delay=0.2)
     wait_until_started(first)
     second = start(tmp_path / "run")
-    out, err = second.communicate(timeout=30)
+    out, err = second.communicate()
     assert (second.returncode, err) == (2, "")
     assert out.count("\n") == 1
     assert f"is being written by process {first.pid}" in out
     first.kill()
-    first.communicate(timeout=30)
+    first.communicate()
     third = start(tmp_path / "run", delay=0.0)  # the lock died with its process
-    assert "done" in third.communicate(timeout=30)[0]
+    assert "done" in third.communicate()[0]
 
 
 def test_ctrl_c_leaves_a_folder_that_can_be_resumed(tmp_path: Path) -> None:
     first = start(tmp_path / "run", delay=0.03)
     wait_until_more_is_kept(first, tmp_path / "run")
     os.kill(first.pid, signal.SIGINT)
-    _, err = first.communicate(timeout=30)
+    _, err = first.communicate()
     assert (first.returncode, err) == (130, "")
     kept = len(RunFolder.open(tmp_path / "run").outcomes())
     assert kept > 0
-    out, _ = start(tmp_path / "run", delay=0.0).communicate(timeout=60)
+    out, _ = start(tmp_path / "run", delay=0.0).communicate()
     assert out.splitlines()[-1] == f"done {2 * CASES - kept} skipped {kept}"

@@ -19,6 +19,7 @@ from reviewgauge.models.chat.client import ChatClient, counted
 from reviewgauge.models.request.messages import Call, Request, user
 from reviewgauge.models.request.model_spec import ChatSettings
 from scripted_endpoint import KEY, Asked, OpenAI, Protocol, Say, Scripted
+from waiting import HANGS
 
 pytestmark = pytest.mark.usefixtures("own_environment")
 SCHEMA = {"type": "object", "properties": {"a": {"type": "integer"}}}
@@ -266,16 +267,14 @@ def test_an_empty_answer_is_asked_for_once_more(protocol: Protocol, server: Scri
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.UNREADABLE, False, 4)
 
 
-@pytest.mark.parametrize("say", [Say(b"x", delay=30), Say(b"x" * 1000, drip=0.05)], ids=["silent", "dripping"])
+@pytest.mark.parametrize("say", [Say(b"x", delay=HANGS), Say(b"x" * 1000, drip=0.05)], ids=["silent", "dripping"])
 @pytest.mark.slow
 def test_an_answer_that_takes_too_long_is_tried_once_more(
     say: Say, protocol: Protocol, server: Scripted, client: ChatClient
 ) -> None:
     server.always = lambda _: say
-    began = time.monotonic()
     failed = failure(client, protocol.spec(server, "?timeout=1"))
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.TIMEOUT, False, 2)
-    assert time.monotonic() - began < 10
     assert "timeout" in failed.remedy
 
 

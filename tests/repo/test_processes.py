@@ -9,6 +9,7 @@ from typing import IO
 import pytest
 
 from reviewgauge.repo.processes import Child, ChildEnded, gather
+from waiting import until
 
 
 def _running(code: str) -> subprocess.Popen[bytes]:
@@ -83,10 +84,11 @@ def test_a_child_that_takes_too_long_or_says_too_much_is_ended() -> None:
 
 
 TIED = """
-import subprocess, time
+import pathlib, subprocess, time
 from reviewgauge.repo.processes import start_tied
 text = "echo begun >> beats; (while :; do echo . >> beats; sleep 0.05; done) & sleep 60"
 kept = start_tied(["sh", "-c", text], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+pathlib.Path("tied").touch()
 time.sleep(60)
 """
 
@@ -96,8 +98,7 @@ def test_a_tied_program_and_its_children_end_with_us(tmp_path: Path) -> None:
     beats = tmp_path / "beats"
     ours = subprocess.Popen([sys.executable, "-c", TIED], cwd=tmp_path)
     try:
-        while not beats.exists() or beats.stat().st_size < 8:
-            time.sleep(0.02)
+        until(lambda: (tmp_path / "tied").exists() and beats.exists() and beats.stat().st_size >= 8, ours)
         ours.kill()
         ours.wait()
         sizes = [beats.stat().st_size]

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,14 +18,16 @@ from git_project import commit, make_change, run_git
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Issue, Side
-from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.results import Failed, FailureKind, Outcome
 from reviewgauge.core.specs import load, signature
+from reviewgauge.engine.review import ReviewTotals
 from reviewgauge.engine.review import review as run_reviewer
 from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
 from reviewgauge.reviewers import command as command_module
 from reviewgauge.reviewers.command import Command
+from waiting import until
 
 pytestmark = pytest.mark.processes
 
@@ -377,30 +378,9 @@ def running(mark: Path) -> list[int]:
     return found
 
 
-def wait_for(mark: Path, count: int) -> None:
-    """Until so many processes have written a line to the file."""
-    for _ in range(600):
-        if mark.exists() and len(mark.read_text().split()) >= count:
-            return
-        time.sleep(0.02)
-    raise AssertionError("the program did not start")
-
-
-def all_gone(mark: Path) -> bool:
-    for _ in range(600):
-        if not running(mark):
-            return True
-        time.sleep(0.02)
-    return False
-
-
-def nothing_left(folder: Path) -> bool:
-    """Whether a folder is empty, or soon will be."""
-    for _ in range(600):
-        if not any(folder.iterdir()):
-            return True
-        time.sleep(0.02)
-    return False
+def begun(mark: Path, count: int) -> bool:
+    """Whether so many processes have written a line to the file."""
+    return mark.exists() and len(mark.read_text().split()) >= count
 
 
 STAYS = ": >> {pids}; (setsid sh -c 'echo $$ >> {pids}; sleep 300; :' &); (sh -c 'echo $$ >> {pids}; sleep 300; :' &); "
@@ -413,12 +393,10 @@ def test_what_it_leaves_behind_is_ended_too(change: Change, tmp_path: Path, sand
     pids = tmp_path / "pids"
     wait = f"while [ $(wc -l < {pids}) -lt 2 ]; do sleep 0.02; done; "
     review = shell(STAYS.format(pids=pids) + wait + "echo '- m.py:2 done'", sandbox=sandbox).review(change)
-    wait_for(pids, 2)
-    assert not running(pids) and "processes that it left behind were ended" in (review.trace or "")
+    assert begun(pids, 2) and not running(pids) and "processes that it left behind were ended" in (review.trace or "")
     pids.unlink()
     with pytest.raises(Failed, match="took longer than 5 seconds and was ended"):
         shell(STAYS.format(pids=pids) + wait + "sleep 300", seconds=5.0, sandbox=sandbox).review(change)
-    wait_for(pids, 2)
     assert not running(pids)
 
 
@@ -441,14 +419,15 @@ def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers
         env=os.environ | {"TMPDIR": str(tmp_path / "tmp")},
     )
     try:
-        wait_for(pids, 3)
+        until(lambda: begun(pids, 3), ran)
         ran.send_signal(number)
         if number == signal.SIGINT:
-            time.sleep(0.5)
-            assert ran.poll() is None and running(pids)
+            assert ran.stdout is not None
+            assert any(b"finishing what is in flight" in line for line in ran.stdout)
+            assert running(pids)
             ran.send_signal(number)
-        ran.wait(20)
-        assert all_gone(pids) and nothing_left(tmp_path / "tmp")
+        ran.wait()
+        until(lambda: not running(pids) and not any((tmp_path / "tmp").iterdir()))
     finally:
         ran.kill()
         ran.communicate()
@@ -496,15 +475,19 @@ def test_why_it_broke_is_told_by_its_last_words(change: Change) -> None:
 
 
 def test_the_engine_records_what_broke(change: Change, tmp_path: Path) -> None:
-    cases = []
-    for n, name in enumerate(("ok", "late", "crash", "mute"), 1):
-        case = make_case(n, diff=False)
-        cases.append(case.model_copy(update={"id": name, "change": change.model_copy(update={"id": None})}))
+    def recorded(*names: str, seconds: float) -> tuple[ReviewTotals, dict[str, Outcome]]:
+        cases = []
+        for n, name in enumerate(names, 1):
+            case = make_case(n, diff=False)
+            cases.append(case.model_copy(update={"id": name, "change": change.model_copy(update={"id": None})}))
+        with RunFolder.create(tmp_path / names[0], dataset="small", dataset_path="", cases=cases) as run:
+            reviewer = shell(text, seconds=seconds, system="mine", env=("PATH", CASE))
+            return run_reviewer(run, reviewer, executor=Threads(4)), {one.case: one for one in run.outcomes()}
+
     text = 'case "$REVIEWGAUGE_CASE" in late) sleep 60;; crash) exit 7;; mute) exit 0;; *) echo "- m.py:2 loud";; esac'
-    with RunFolder.create(tmp_path / "run", dataset="small", dataset_path="", cases=cases) as run:
-        totals = run_reviewer(run, shell(text, seconds=1.5, system="mine", env=("PATH", CASE)), executor=Threads(4))
-        found = {outcome.case: outcome for outcome in run.outcomes()}
-    assert totals.done == 1 and totals.failed == {"crash": 1, "timeout": 1, "unreadable": 1}
+    assert recorded("late", seconds=0.5)[0].failed == {"timeout": 1}
+    totals, found = recorded("ok", "crash", "mute", seconds=600)
+    assert totals.done == 1 and totals.failed == {"crash": 1, "unreadable": 1}
     assert found["ok"].review is not None and found["ok"].review.usage.seconds > 0
     assert found["ok"].review.system == "mine"
 

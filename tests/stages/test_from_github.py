@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +22,7 @@ from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.forge.client import Forge as ForgeClient
 from reviewgauge.repo.forge.replies import Clock
 from reviewgauge.stages.from_github import DUMP, FOLDER, FromGithub
+from waiting import until
 
 NAME = "acme/shop"
 
@@ -250,9 +250,7 @@ def test_a_process_that_is_killed_leaves_all_that_was_answered(forge: Forge, tmp
         f"list(FromGithub(api={forge.url!r}, code='api').apply((), place))"
     )
     with subprocess.Popen([sys.executable, "-c", program]) as process:
-        while not forge.paths("/pulls/1/comments"):
-            assert process.poll() is None
-            time.sleep(0.01)
+        until(lambda: forge.paths("/pulls/1/comments"), process)
         process.kill()
     forge.troubles.clear()
     assert run(stage, tmp_path / "killed") == whole

@@ -53,7 +53,7 @@ class Client:
             body = urlencode(form, doseq=True).encode()
             given |= {"Content-Type": "application/x-www-form-urlencoded", "Origin": self.origin}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
-        connection = http.client.HTTPConnection(urlsplit(self.origin).netloc, timeout=30)
+        connection = http.client.HTTPConnection(urlsplit(self.origin).netloc)
         try:
             connection.request("GET" if body is None else "POST", path, body, {k: v for k, v in given.items() if v})
             answer = connection.getresponse()

@@ -164,7 +164,7 @@ def started(command: str, folder: Path) -> Iterator[None]:
             yield
         finally:
             server.send_signal(signal.SIGINT)
-            server.communicate(timeout=20)
+            server.communicate()
 
 
 def free_port() -> int:
@@ -184,4 +184,5 @@ def home(folder: Path) -> dict[str, str]:
         "REVIEWGAUGE_DATA": str(folder / "data"),
         "REVIEWGAUGE_CACHE": str(folder / "cache"),
         "PYTHONUNBUFFERED": "1",
+        "COLUMNS": "100",
     }

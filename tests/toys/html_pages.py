@@ -66,6 +66,17 @@ def opened(browser: Any, path: Path, **options: Any) -> Iterator[tuple[Any, list
         context.close()
 
 
+def arrive(page: Any, sight: str) -> None:
+    """Wait for the next page, known by what it shows, until its keys work: it is seen before its scripts have run."""
+    page.wait_for_selector(sight)
+    page.wait_for_load_state()
+
+
+def settle(page: Any) -> None:
+    """Wait until the page has done what it put off by less than 200 ms: its timers run in the order of their ends."""
+    page.evaluate("() => new Promise((done) => setTimeout(done, 200))")
+
+
 CONTRAST = """() => {
   const canvas = document.createElement('canvas').getContext('2d', {willReadFrequently: true});
   const rgb = (colour) => {

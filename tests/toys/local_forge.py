@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +12,7 @@ import pytest
 
 from git_project import head, run_git
 from reviewgauge.core.records import Case, Change
+from waiting import until
 
 PEOPLE = {
     f"GIT_{role}_{what}": value
@@ -54,12 +54,11 @@ class Forge:
             pytest.skip("git daemon is not installed: no real git server to fetch from")
         options = [f"--base-path={self.root}", "--export-all", "--listen=127.0.0.1", f"--port={self.port}"]
         self.server = subprocess.Popen([program, *options, "--reuseaddr"], stderr=subprocess.DEVNULL)
-        for _ in range(200):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
-                    return
-            time.sleep(0.02)
-        pytest.fail("the git server did not start")
+        until(self._listens, self.server)
+
+    def _listens(self) -> bool:
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def stop(self) -> None:
         if self.server is not None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from html_pages import CONTRAST, opened
+from html_pages import CONTRAST, opened, settle
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 from reviewgauge.views.report.report import ReportData, render
 
@@ -208,7 +208,7 @@ def test_filters_count_what_they_leave(browser: Any, small_page: Path, small: Re
     with opened(browser, small_page) as (page, noise):
 
         def counted() -> tuple[int, int, list[str]]:
-            page.wait_for_timeout(150)
+            settle(page)
             changes, items, tallied, words, texts = page.evaluate(seen)
             assert items == tallied
             assert words.startswith(f"{changes} of {len(small.cases)} changes, {items} of ")

@@ -64,8 +64,10 @@ def harmless(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else " " for c in text)
 
 
-def _width() -> int | None:
-    """At most 100 columns; what the terminal has when that is less. Not a terminal: 100."""
+def _width() -> int:
+    """The columns that COLUMNS says; else 100, or those of the terminal when it has fewer."""
+    if (stated := os.environ.get("COLUMNS", "")).isdecimal():
+        return max(1, int(stated))
     return min(100, shutil.get_terminal_size((100, 24)).columns) if sys.stdout.isatty() else 100
 
 
@@ -80,27 +82,20 @@ def progress_bar(title: str, quiet: bool = False) -> Iterator[Progress]:
 
     It shows the time that has passed and is left, the rate, and `what`: what failed, what was spent, what came last.
     """
+    from rich import progress as rich
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
     console = Console(stderr=True)
     columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[rate]}", markup=False),
-        TextColumn("{task.fields[what]}", style="dim", markup=False),  # names from data, brackets and all
+        rich.TextColumn("{task.description}", markup=False),
+        rich.BarColumn(),
+        rich.MofNCompleteColumn(),
+        rich.TimeElapsedColumn(),
+        rich.TimeRemainingColumn(),
+        rich.TextColumn("{task.fields[rate]}", markup=False),
+        rich.TextColumn("{task.fields[what]}", style="dim", markup=False),  # names from data, brackets and all
     )
-    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as bar:
+    with rich.Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as bar:
         task = bar.add_task(title, total=None, what="", rate="")
 
         def show(done: int, total: int, what: str) -> None:

@@ -52,7 +52,7 @@ def test_a_finished_item_does_not_wait_for_a_slow_one() -> None:
 
     def wait_for_zero(number: int) -> int:
         if number == 0:
-            release.wait(20)
+            release.wait()
         return number
 
     answers = Threads(2).map(wait_for_zero, range(4))

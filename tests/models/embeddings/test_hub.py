@@ -132,7 +132,7 @@ def ask(home: Path, url: str, *words: str, **variables: str) -> list[dict[str, A
     kept = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     environment = {**kept, "HF_HOME": str(home), "HF_ENDPOINT": url, "HF_HUB_DISABLE_TELEMETRY": "1", **variables}
     command = [sys.executable, "-c", PROGRAM, *words]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False, timeout=120)
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 

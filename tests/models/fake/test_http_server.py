@@ -6,7 +6,6 @@ import json
 import socket
 import ssl
 import subprocess
-import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -18,6 +17,7 @@ import openai
 import pytest
 
 from reviewgauge.models.fake.server import FakeServer
+from waiting import until
 
 ASKED = [{"role": "user", "content": "Is this fine?"}]
 
@@ -38,7 +38,7 @@ def test_an_endless_answer_keeps_a_time_out_from_firing() -> None:
             while not got.endswith(b" " * 5):
                 got += raw.recv(1000)
         assert got.partition(b"\r\n\r\n")[2].strip() == b""
-        waiting(server, 0, "a client that leaves ends it")
+        waiting(server, 0)
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,14 @@ def test_an_endless_answer_keeps_a_time_out_from_firing() -> None:
     ],
 )
 def test_invalid_requests_are_refused(good: FakeServer, sent: bytes) -> None:
-    with socket.create_connection(("127.0.0.1", good.port), timeout=5) as raw:
+    with socket.create_connection(("127.0.0.1", good.port)) as raw:
         raw.sendall(sent)
         assert raw.recv(1000).startswith(b"HTTP/1.1 4")
 
 
 def test_requests_in_pieces_and_in_one_piece(good: FakeServer) -> None:
     one = b"GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", good.port), timeout=5) as raw:
+    with socket.create_connection(("127.0.0.1", good.port)) as raw:
         for byte in one:
             raw.sendall(bytes([byte]))
         assert raw.recv(5000).startswith(b"HTTP/1.1 200")
@@ -72,7 +72,7 @@ def test_requests_in_pieces_and_in_one_piece(good: FakeServer) -> None:
 def test_a_chunked_body_is_read(good: FakeServer) -> None:
     body = json.dumps({"model": "fake", "messages": ASKED}).encode()
     head = b"POST /v1/chat/completions HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", good.port), timeout=5) as raw:
+    with socket.create_connection(("127.0.0.1", good.port)) as raw:
         raw.sendall(head + b"%x\r\n%b\r\n0\r\n\r\n" % (len(body), body))
         assert raw.recv(5000).startswith(b"HTTP/1.1 200 OK")
 
@@ -121,7 +121,7 @@ def root_cause(error: BaseException) -> BaseException:
 def test_a_client_that_asks_first_is_told_to_go_on(good: FakeServer) -> None:
     body = json.dumps({"model": "fake", "messages": ASKED}).encode()
     head = b"POST /v1/chat/completions HTTP/1.1\r\nexpect: 100-continue\r\ncontent-length: %d\r\n\r\n" % len(body)
-    with socket.create_connection(("127.0.0.1", good.port), timeout=5) as raw:
+    with socket.create_connection(("127.0.0.1", good.port)) as raw:
         raw.sendall(head)
         assert raw.recv(1000) == b"HTTP/1.1 100 Continue\r\n\r\n"
         raw.sendall(body)
@@ -134,14 +134,11 @@ def test_it_counts_how_many_wait_at_the_same_time() -> None:
         for _ in range(8):
             raw = clients.enter_context(socket.create_connection(("127.0.0.1", server.port)))
             raw.sendall(b"POST /v1/chat/completions HTTP/1.1\r\ncontent-length: %d\r\n\r\n%b" % (len(body), body))
-        assert waiting(server, 8, "all are taken in at once")["peak_in_flight"] == 8
+        assert waiting(server, 8)["peak_in_flight"] == 8
         clients.close()
-        assert waiting(server, 0, "clients that leave wait no more")["answered"] == 0
+        assert waiting(server, 0)["answered"] == 0
 
 
-def waiting(server: FakeServer, count: int, what: str) -> dict[str, Any]:
-    end = time.monotonic() + 10
-    while (stats := server.stats())["in_flight"] != count:
-        assert time.monotonic() < end, what
-        time.sleep(0.01)
-    return stats
+def waiting(server: FakeServer, count: int) -> dict[str, Any]:
+    until(lambda: server.stats()["in_flight"] == count)
+    return server.stats()

@@ -6,12 +6,15 @@ import asyncio
 import random
 import time
 from collections.abc import Coroutine
+from types import SimpleNamespace
 
 import pytest
 
 from reviewgauge.core.backoff import backoff
 from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.models.providers import rate_limits
 from reviewgauge.models.providers.rate_limits import EndpointLimiter, TokenBucket, Trouble
+from waiting import HANGS
 
 
 async def work(lane: EndpointLimiter, seconds: float = 0.01, tokens: int = 1) -> None:
@@ -20,7 +23,7 @@ async def work(lane: EndpointLimiter, seconds: float = 0.01, tokens: int = 1) ->
 
 
 def run(what: Coroutine[object, object, None]) -> None:
-    asyncio.run(asyncio.wait_for(what, 20))  # what hangs is a failure
+    asyncio.run(asyncio.wait_for(what, HANGS))
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -145,8 +148,15 @@ def test_what_is_said_goes_by_what_went_wrong_most(troubles: list[Trouble], prob
     assert "is a server running" not in caught.value.remedy
 
 
-@pytest.mark.slow
-def test_a_success_forgets_the_troubles_before_it() -> None:
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
+    """The time is `now`; only a test moves it on."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(rate_limits, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    return clock
+
+
+def test_a_success_forgets_the_troubles_before_it(clock: SimpleNamespace) -> None:
     lane = EndpointLimiter("http://a", patience=0.01)
     lane.heard()
     for _ in range(20):
@@ -154,20 +164,19 @@ def test_a_success_forgets_the_troubles_before_it() -> None:
     lane.succeeded()
     for _ in range(12):
         lane.failed("it", Trouble.GARBLED)
-    time.sleep(0.35)
+    clock.now += 0.35
     with pytest.raises(Failed, match="24 tries in a row") as caught:
         for _ in range(12):
             lane.failed("it", Trouble.GARBLED)
     assert "not in the protocol" in str(caught.value)
 
 
-@pytest.mark.slow
-def test_an_address_that_has_answered_gets_time_to_come_back() -> None:
+def test_an_address_that_has_answered_gets_time_to_come_back(clock: SimpleNamespace) -> None:
     lane = EndpointLimiter("a", patience=0.01)
     lane.succeeded()
     for _ in range(200):
         lane.failed("refused")
-    time.sleep(0.35)
+    clock.now += 0.35
     with pytest.raises(Failed, match="201 tries"):
         lane.failed("refused")
 

@@ -38,6 +38,6 @@ def test_the_innermost_function_of_every_line(sizes: list[int]) -> None:
 
 def test_many_functions_and_many_lines_take_no_minutes() -> None:
     index = Functions((f"f{line}", line, line) for line in range(1, 70_001))
-    began = time.perf_counter()
+    began = time.process_time()
     assert [index.around(line) for line in range(1, 70_001)][-1] == "f70000"
-    assert time.perf_counter() - began < 5
+    assert time.process_time() - began < 5

@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import os
 import shutil
-import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import pytest
 from hypothesis import given
@@ -308,24 +311,31 @@ def test_a_crash_names_the_tool_and_is_no_empty_result(tmp_path: Path) -> None:
         programs.run_libraries(["lizard"], [], ["gone.js"], bench)
 
 
+@contextmanager
+def written(folder: Path) -> Iterator[IO[bytes]]:
+    """What is written into `folder/pipe`; a read waits until all who have it open have ended."""
+    os.mkfifo(folder / "pipe")
+    with os.fdopen(os.open(folder / "pipe", os.O_RDONLY | os.O_NONBLOCK), "rb") as stream:
+        os.set_blocking(stream.fileno(), True)
+        yield stream
+
+
 @pytest.mark.slow
 def test_a_program_that_does_not_end_is_a_timeout_and_is_ended(tmp_path: Path) -> None:
     bench = AnalyserJob(tmp_path, tmp_path, AnalyserSettings(seconds=0.3))
-    with pytest.raises(AnalyserTimeout, match=r"slow did not finish within 0\.3 s"):
-        run_program("slow", ["sh", "-c", "(sleep 1; touch late) & touch early; wait"], bench)
-    time.sleep(1.2)
-    assert (tmp_path / "early").exists()
-    assert not (tmp_path / "late").exists()
+    with written(tmp_path) as pipe:
+        with pytest.raises(AnalyserTimeout, match=r"slow did not finish within 0\.3 s"):
+            run_program("slow", ["sh", "-c", "(sleep 60; echo late) > pipe & wait"], bench)
+        assert pipe.read() == b""
 
 
 def test_what_a_program_leaves_behind_is_ended(tmp_path: Path) -> None:
     """Also when it ended well itself, and what it left is in a session of its own."""
-    text = "setsid sh -c 'touch early; while :; do echo . >> beats; sleep 0.05; done' > /dev/null 2>&1 &"
-    wait = "while [ ! -e beats ]; do sleep 0.02; done"
-    assert run_program("daemon", ["sh", "-c", f"{text} {wait}"], AnalyserJob(tmp_path, tmp_path))[0] == 0
-    before = (tmp_path / "beats").stat().st_size
-    time.sleep(0.3)
-    assert (tmp_path / "beats").stat().st_size == before
+    text = "setsid sh -c 'echo early; touch begun; sleep 60; echo late' > pipe 2>&1 &"
+    wait = "while [ ! -e begun ]; do sleep 0.02; done"
+    with written(tmp_path) as pipe:
+        assert run_program("daemon", ["sh", "-c", f"{text} {wait}"], AnalyserJob(tmp_path, tmp_path))[0] == 0
+        assert pipe.read() == b"early\n"
 
 
 def test_a_program_gets_an_empty_home_and_none_of_our_secrets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -81,7 +81,7 @@ def test_what_could_not_be_ended_is_named(tmp_path: Path, monkeypatch: pytest.Mo
     """A guard that may not kill; what it leaves ends by itself."""
     deny = ("os.kill(pid, number)", "raise PermissionError")
     other_guard(tmp_path, monkeypatch, deny=deny, soon=("ENDING = 8.0", "ENDING = 0.3"))
-    ended = run("(sleep 3 > /dev/null 2>&1 &) ; sleep 0.1", tmp_path, namespace=False)
+    ended = run("(sleep 60 > /dev/null 2>&1 &) ; sleep 0.1", tmp_path, namespace=False)
     assert ended.unproved.startswith("processes that it started could not be ended, and may still run: ")
     assert ended.unproved.endswith("(sleep)")
 
