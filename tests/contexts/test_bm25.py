@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import io
 import threading
 import zipfile
@@ -20,7 +19,7 @@ from reviewgauge.contexts.code import word_index as word_module
 from reviewgauge.contexts.code.index import code_index
 from reviewgauge.contexts.code.made import Made
 from reviewgauge.contexts.code.word_index import word_index
-from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
+from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change
 from reviewgauge.core.specs import load
@@ -255,7 +254,3 @@ def test_bad_input(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = planted(tmp_path / "r").model_copy(update={"head": "0" * 40})
     with pytest.raises(UserError, match="git rev-parse failed"):
         said("bm25", gone)
-    found = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "bm25s" else found(name))
-    with pytest.raises(MissingExtra, match=r"bm25s is not installed \(pip install 'reviewgauge\[build\]'\)"):
-        load(Context, "bm25").prepare([bare])

@@ -16,7 +16,7 @@ from reviewgauge.repo.analysers.run import analyse
 from reviewgauge.reviewers.reading.change_text import pieces_of
 
 LINES = [f"x{n} = {n}" for n in range(40)]
-SPEC = "static(tools=('ruff', 'bandit'))"
+SPEC = "static(tools=('ruff', 'radon'))"
 
 
 @pytest.mark.slow
@@ -32,7 +32,7 @@ def test_the_report_has_the_lines_of_the_piece(tmp_path: Path, monkeypatch: pyte
     (found,) = context.excerpts(change, first.change)
     assert found.name == "the report of static analysers"
     assert found.text.startswith("a.py:4: medium: Use of possibly insecure function")
-    assert "[bandit B307, ruff:S307]" in found.text
+    assert "[ruff S307]" in found.text
     (found,) = context.excerpts(change, second.change)
     assert found.text.startswith("a.py:31: ")
     assert "eval" not in found.text

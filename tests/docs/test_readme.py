@@ -44,7 +44,7 @@ def test_the_demo_prints_what_the_readme_says(demo: tuple[Path, str]) -> None:
 
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="the example needs shellcheck")
 def test_the_example_is_what_the_analysers_say_of_the_sample(tmp_path: Path) -> None:
-    assert run("reviewgauge review sample analyser -o run --only case=16-*", tmp_path).returncode == 0
+    assert run("reviewgauge review sample analyser(tools=()) -o run --only case=16-*", tmp_path).returncode == 0
     assert run("reviewgauge score run", tmp_path).returncode == 0
     (review,) = [json.loads(line)["review"] for line in (tmp_path / "run" / "reviews.jsonl").open()]
     (score,) = [json.loads(line) for line in (tmp_path / "run" / "scores.jsonl").open()]

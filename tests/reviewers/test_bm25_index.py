@@ -1,12 +1,10 @@
 from __future__ import annotations
 
 import math
-import sys
 
 import numpy as np
 import pytest
 
-from reviewgauge.core.errors import MissingExtra
 from reviewgauge.reviewers.bm25_knn import Bm25Index
 
 TEXTS = [["if", "x", "is", "none"], ["return", "x", "x", "y"], ["none"], []]
@@ -27,19 +25,11 @@ def lucene(query: list[str], text: list[str], k1: float, b: float) -> float:
 @pytest.mark.parametrize("query", [["x"], ["none", "x"], ["x", "x", "unknown"], ["unknown"], []])
 @pytest.mark.parametrize(("k1", "b"), [(0.9, 0.4), (1.5, 0.75)])
 def test_scores_are_those_of_the_formula(query: list[str], k1: float, b: float) -> None:
-    pytest.importorskip("bm25s")
     found = Bm25Index(TEXTS, k1, b).scores(query)
     np.testing.assert_allclose(found, [lucene(query, text, k1, b) for text in TEXTS], rtol=1e-5)
 
 
 @pytest.mark.parametrize("texts", [[], [[], []]])
 def test_an_index_without_words(texts: list[list[str]]) -> None:
-    pytest.importorskip("bm25s")
     index = Bm25Index(texts)
     assert index.scores(["x"]).tolist() == [0.0] * len(texts)
-
-
-def test_the_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "bm25s", None)
-    with pytest.raises(MissingExtra, match=r"reviewgauge\[build\]"):
-        Bm25Index(TEXTS)

@@ -129,11 +129,11 @@ def test_a_hybrid_reads_the_report_of_the_analysers(spec: str, tmp_path: Path) -
     with FakeServer() as server, ChatClient(ChatSettings()):
         of = f"model='{server.spec()}'"
         plain = load(Reviewer, spec.format(of)).review(change)
-        context = "static(tools=('bandit',))"
+        context = "static(tools=('ruff',))"
         hybrid = load(Reviewer, spec.format(f'{of}, context="{context}"')).review(change)
         without, with_report = (str(seen.body) for seen in server.seen)
-    assert "bandit B307" in with_report
-    assert "bandit" not in without
+    assert "ruff S307" in with_report
+    assert "ruff" not in without
     assert len(plain.comments) == len(hybrid.comments) == 1
 
 

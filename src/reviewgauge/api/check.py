@@ -20,7 +20,7 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.datasets.files.labels import FILES as LABEL_FILES
 from reviewgauge.datasets.files.labels import find_labels, read_label_file
-from reviewgauge.datasets.jsonl import REVIEWS, case_files
+from reviewgauge.datasets.jsonl import EXAMPLE, REVIEWS, case_files
 
 _PIECE = 1024 * 1024
 _MODELS: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Outcome, "score": Score}
@@ -67,7 +67,7 @@ def check(path: str | Path, *, keep: int = 1000, longest: int = LONGEST_LINE) ->
                 problems.append(problem)
     if not bad and not good:
         bad = 1
-        problems.append(BadInput(files[0].name, "holds no record", remedy="one record a line: docs/reference/jsonl.md"))
+        problems.append(BadInput(files[0].name, "holds no record", remedy=f"one case a line, such as {EXAMPLE}"))
     return CheckResult(
         path=str(path),
         records=good,

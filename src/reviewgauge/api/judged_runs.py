@@ -32,7 +32,7 @@ from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.engine.score import MeasureResult, measure_run
 from reviewgauge.models.cache.stores import CALLS
 
-NO_LABELS = "--labels FILE.csv with judgements of your own (docs/guides/people.md), or graded_reviews or crscore_study"
+NO_LABELS = "--labels FILE.csv with judgements of your own, or graded_reviews or crscore_study"
 
 
 @dataclass(frozen=True)

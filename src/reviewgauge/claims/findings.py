@@ -16,7 +16,7 @@ from reviewgauge.repo.git.repository import Repository
 
 MOST = 40  # issues of a change
 SECURITY, PERFORMANCE = "security", "performance"
-_SECURITY_RULE = re.compile(r"bandit:|ruff:S\d")
+_SECURITY_RULE = re.compile(r"ruff:S\d")
 _ORDER = {grade: number for number, grade in enumerate(Severity)}
 
 
@@ -57,7 +57,7 @@ def _sources(finding: Finding) -> Iterator[str]:
 def _sentence(finding: Finding, several: bool) -> str:
     message = " ".join(finding.message.replace("\x00", "").split()).rstrip(".")
     place = f"{finding.path}, line {finding.start}" if several else f"Line {finding.start}"
-    if finding.rule in ("cyclomatic", "cognitive") and finding.function:
+    if finding.rule == "cyclomatic" and finding.function:
         message = f"`{finding.function}` is hard to follow: {message}"
     elif finding.function and finding.tool != "smells":
         message += f" (in `{finding.function}`)"

@@ -29,7 +29,9 @@ def _quoted(spec: str) -> str:
 )
 @click.option("--run", type=click.Path(file_okay=False), help="The folder for the measurements.  [validity-DATASET]")
 @from_option
-@click.option("--labels", "label_file", type=click.Path(exists=True), help="Labels of your own: docs/guides/people.md.")
+@click.option(
+    "--labels", "label_file", type=click.Path(exists=True), help="Labels of your own: id, rater, dimension, value."
+)
 @click.option("--dimension", help="What was judged, where people judged several things.")
 @stage_option
 @click.option("--folds", default=10, show_default=True, type=click.IntRange(min=2), help="Folds by reference text.")

@@ -24,7 +24,9 @@ from reviewgauge.views.validity.tables import validity
     "-o", "--out", type=click.Path(file_okay=False), help="The folder for run and report.  [validity-DATASET]"
 )
 @click.option(
-    "--labels", type=click.Path(exists=True), help="Judgements of your own that count instead: docs/guides/people.md."
+    "--labels",
+    type=click.Path(exists=True),
+    help="A table of your own that counts instead: id, rater, dimension, value.",
 )
 @click.option("--dimension", "dimensions", multiple=True, help="Only this dimension; may be given again.")
 @click.option("--slice", "slices", multiple=True, help="Also break down by this fact; may be given again.")

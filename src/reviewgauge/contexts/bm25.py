@@ -6,17 +6,16 @@ the code of the reviewed version, three chunks. The paper does not print its chu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import importlib.metadata
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
 from reviewgauge.contexts.code.nearest import nearest, query_of
 from reviewgauge.contexts.code.readers import code_of
-from reviewgauge.contexts.code.word_index import bm25s_version, check_bm25s, word_index
+from reviewgauge.contexts.code.word_index import word_index
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change
-from reviewgauge.core.results import Drop
-from reviewgauge.repo.syntax.functions import check_parser
 
 
 @dataclass(frozen=True)
@@ -33,13 +32,7 @@ class Bm25(Context):
 
     def pins(self) -> Mapping[str, str]:
         """The version of bm25s."""
-        return {"bm25s": bm25s_version()}
-
-    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
-        """Nothing to leave out. Raises MissingExtra."""
-        check_bm25s()
-        check_parser()
-        return ()
+        return {"bm25s": importlib.metadata.version("bm25s")}
 
     def excerpts(self, change: Change, piece: Change) -> Iterator[Excerpt]:
         """The nearest chunks, the nearest first."""

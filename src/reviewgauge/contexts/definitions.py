@@ -7,7 +7,7 @@ counts the findings that need other files. Names are matched as they stand: no t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise, takewhile
 from typing import ClassVar
@@ -17,10 +17,9 @@ from reviewgauge.contexts.code.places import hunks_of, lines_on, path_on, place_
 from reviewgauge.contexts.code.readers import Code, code_of, reader_of
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change, Side
-from reviewgauge.core.results import Drop
 from reviewgauge.models.text.words import is_identifier
 from reviewgauge.repo.git.blobs import file_name
-from reviewgauge.repo.syntax.functions import check_parser, code_lines
+from reviewgauge.repo.syntax.functions import code_lines
 from reviewgauge.repo.syntax.languages import language
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -44,11 +43,6 @@ class Definitions(Context):
     def __post_init__(self) -> None:
         if min(self.most, self.alike, self.longest) < 1:
             raise ValueError("most, alike and longest must be positive")
-
-    def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
-        """Nothing to leave out. Raises MissingExtra."""
-        check_parser()
-        return ()
 
     def excerpts(self, change: Change, piece: Change) -> Iterator[Excerpt]:
         """The definitions as they are after the change."""

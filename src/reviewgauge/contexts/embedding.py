@@ -23,7 +23,6 @@ from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import ModelName
 from reviewgauge.models.embeddings.embedder import DEFAULT, pins
 from reviewgauge.models.embeddings.load import embedder
-from reviewgauge.repo.syntax.functions import check_parser
 
 _LONGEST = 8_000  # characters of a text that are embedded; most models read fewer
 
@@ -51,7 +50,6 @@ class Embedding(Context):
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Nothing to leave out. Raises UserError for a model that is not there, MissingExtra."""
         embedder(self.model)
-        check_parser()
         return ()
 
     def excerpts(self, change: Change, piece: Change) -> Iterator[Excerpt]:

@@ -1,4 +1,4 @@
-"""The report of static analysers on the changed lines: ruff, bandit, radon, lizard ...
+"""The report of static analysers on the changed lines: ruff, radon, lizard ...
 
 Source: Hybrid-Review of SWR-Bench (arXiv:2509.01494) after Jaoua and others, arXiv:2502.06633: a static analysis report
 as further context of a model. The tools are those of the reviewer `analyser`, with their sources.
@@ -36,12 +36,11 @@ class Static(Context):
 
     tools: tuple[Word, ...] = ()
     complexity: int = 10
-    cognitive: int = 15
     seconds: float = 60.0
 
     def __post_init__(self) -> None:
-        if self.complexity < 1 or self.cognitive < 1 or self.seconds <= 0:
-            raise ValueError("complexity, cognitive and seconds must be positive")
+        if self.complexity < 1 or self.seconds <= 0:
+            raise ValueError("complexity and seconds must be positive")
 
     def pins(self) -> Mapping[str, str]:
         """The version of every tool that is installed here."""
@@ -68,7 +67,6 @@ class Static(Context):
         settings = AnalyserSettings(
             tools=self.tools or tuple(TOOLS),
             complexity=self.complexity,
-            cognitive=self.cognitive,
             seconds=self.seconds,
         )
         return analyse(Repository(Path(change.git)), change, settings).findings

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from typing_extensions import override
 
-from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.errors import BadInput, MissingExtra, UserError
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.labels import Label, Scale, Subject, SubjectKind
 from reviewgauge.core.protocols import Card, Dataset
@@ -146,8 +146,10 @@ def _read(file: Path) -> Iterator[_Row]:
 
 def _cells(file: Path) -> Iterator[tuple[int, tuple[object, ...]]]:
     """(number, values) of each row of the first sheet, as Excel last computed them."""
-    import openpyxl
-
+    try:
+        import openpyxl
+    except ImportError:
+        raise MissingExtra("openpyxl", "xlsx") from None
     if file.exists() and not file.is_file():
         raise UserError(f"{file} is not a plain file")
     try:

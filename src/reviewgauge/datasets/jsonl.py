@@ -29,6 +29,9 @@ from reviewgauge.repo.git.containment import find_escape
 from reviewgauge.repo.git.repository import Repository
 
 R = TypeVar("R", bound=Record)
+EXAMPLE = (
+    '{"id": "shop#12", "change": {"repo": "our/shop"}, "references": [{"id": "a", "body": "The total is wrong."}]}'
+)
 CASES, REVIEWS, LABELS = "cases.jsonl", "reviews.jsonl", "labels.jsonl"
 
 
@@ -72,7 +75,7 @@ class Jsonl(Dataset):
                     self._gaps.append(Drop(item=case.id, by="jsonl", reason=gap))
                 yield whole
         if not seen:
-            raise UserError(f"{self.path} holds no case", remedy="one case a line: docs/reference/jsonl.md")
+            raise UserError(f"{self.path} holds no case", remedy=f"one case a line, such as {EXAMPLE}")
 
     def _check_git(self, git: Path, file: Path, number: int) -> None:
         """Raise BadInput for a repository outside the allowed folders."""

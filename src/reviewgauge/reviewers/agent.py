@@ -19,7 +19,6 @@ from reviewgauge.core.trust import ModelName, PluginSpec, Use
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message, Prompt, fence, load_prompt
 from reviewgauge.repo.guarded.sandbox import check_sandbox
-from reviewgauge.repo.syntax.functions import check_parser
 from reviewgauge.reviewers.agents.code import ReviewedCode
 from reviewgauge.reviewers.agents.conversation import Conversation, Limits, tools_digest
 from reviewgauge.reviewers.agents.shell import RunCommand, shell
@@ -83,7 +82,6 @@ class Agent(Reviewer):
             raise UserError("agent needs steps above 0, a window of 1000 or more, and tokens and cost of 0 or more")
         if self.cost and model.client.budget.prices.facts(model.of).price is None:
             raise UserError(f"cost={self.cost:g}: the price of {self.model} is not known", remedy="limit it by tokens")
-        check_parser()
         if self.sandbox:
             check_sandbox()
         lost = list(_without_code(changes))

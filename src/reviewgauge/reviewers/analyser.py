@@ -1,4 +1,4 @@
-"""Static analysers on the changed lines, with no model: ruff, bandit, radon, lizard ...
+"""Static analysers on the changed lines, with no model: ruff, radon, lizard ...
 
 The offline baseline that needs no model. What each tool reads, and how it is kept from the repository's own
 settings, is in `repo/analysers/run.py`, with the tools' sources.
@@ -16,7 +16,9 @@ from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Comment, Review, Side, Span
 from reviewgauge.core.results import Drop
+from reviewgauge.core.trust import Word
 from reviewgauge.repo.analysers.findings import SmellLimits
+from reviewgauge.repo.analysers.programs import SHIPPED
 from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, analyse, check_tools, gaps, versions
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.reviewers.reading.change_text import with_patches
@@ -24,16 +26,19 @@ from reviewgauge.reviewers.reading.change_text import with_patches
 
 @dataclass(frozen=True)
 class Analyser(Reviewer, AnalyserSettings):
-    """Runs `tools` (empty: all that are installed) on the files that a change touches, in their head version.
+    """Runs `tools` on the files that a change touches, in their head version.
 
-    `complexity` and `cognitive` are the highest cyclomatic and cognitive complexity of a function that is not
-    reported; `statements` to `comprehension_length` are those of the smells (SmellLimits says what each counts and
-    where its default comes from), but for `cohesion`, the lowest percentage of a class. `suppressions=True` obeys
-    comments such as `noqa`, `nosec` and `eslint-disable`; by default the code under review does not silence its
-    reviewer. A tool that takes longer than `seconds` fails that change.
+    The default is what comes with ReviewGauge, so figures are the same on every machine; `tools=()` runs all that are
+    installed. `complexity` is the highest cyclomatic complexity of a function that is not reported; `statements` to
+    `comprehension_length` are those of the smells (SmellLimits says what each counts and where its default comes from),
+    but for `cohesion`, the lowest percentage of a class. `suppressions=True` obeys comments such as `noqa` and
+    `eslint-disable`; by default the code under review does not silence its reviewer. A tool that takes longer than
+    `seconds` fails that change.
     """
 
     needs_diff: ClassVar[bool] = True
+
+    tools: tuple[Word, ...] = SHIPPED
 
     @property
     def _chosen(self) -> tuple[str, ...]:
@@ -46,7 +51,7 @@ class Analyser(Reviewer, AnalyserSettings):
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Name the tools that are not installed and the files that no tool reads. Raises UserError, NeedsCode."""
         check_tools(self.tools)
-        for name in ("complexity", "cognitive", "seconds", *(limit.name for limit in fields(SmellLimits))):
+        for name in ("complexity", "seconds", *(limit.name for limit in fields(SmellLimits))):
             if getattr(self, name) <= 0:
                 raise UserError(f"{name} of analyser must be above 0, got {getattr(self, name)}")
         if changes and not any(change.git is not None and change.head is not None for change in changes):
@@ -91,7 +96,7 @@ def _comment(finding: Finding) -> Comment:
 def _sentence(finding: Finding) -> str:
     """The text of the comment: the rule's message and the function that it is about."""
     message = finding.message.rstrip(".").replace("\x00", "")
-    if finding.rule in ("cyclomatic", "cognitive"):
+    if finding.rule == "cyclomatic":
         nameless = finding.function.startswith(("anonymous", "(anonymous"))  # lizard's word for closures
         name = "This function" if nameless else f"`{finding.function}`"
         return f"{name} is hard to follow: {message}. Consider splitting it."

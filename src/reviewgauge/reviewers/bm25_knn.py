@@ -17,7 +17,6 @@ from typing import Any, Literal
 import numpy as np
 from typing_extensions import override
 
-from reviewgauge.core.errors import MissingExtra
 from reviewgauge.reviewers.learning.nearest import Hit, Mask, Nearest
 
 _WORD = re.compile(r"\w+")
@@ -71,11 +70,9 @@ class Bm25Index:
     """An index of texts. It never changes, so several threads may ask it."""
 
     def __init__(self, texts: Sequence[Sequence[str]], k1: float = 1.5, b: float = 0.75) -> None:
-        """Index the texts, each a list of words. Raises MissingExtra."""
-        try:
-            import bm25s
-        except ImportError:
-            raise MissingExtra("bm25s", "build") from None
+        """Index the texts, each a list of words."""
+        import bm25s
+
         self._size = len(texts)
         self._words = frozenset(word for text in texts for word in text)
         self._index = None

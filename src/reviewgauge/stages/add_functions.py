@@ -20,7 +20,7 @@ from typing_extensions import override
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
-from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Side
 from reviewgauge.repo.diff.diffs import parse_patch
@@ -62,8 +62,6 @@ class AddFunctions(Stage):
             for item, result in _ahead(items, lambda item: around.find(item.case.change, reader), threads):
                 try:
                     found = result.result()
-                except MissingExtra:
-                    raise
                 except UserError as error:
                     yield self.drop(item.id, "the code cannot be read", str(error))
                     continue

@@ -4,8 +4,6 @@ import ast
 import importlib
 import io
 import os
-import subprocess
-import sys
 import time
 import tokenize
 from pathlib import Path
@@ -708,22 +706,6 @@ def test_a_forked_process_has_parsers_of_its_own() -> None:
     assert running
     assert all(process.alive for process in running)
     assert enclosing(b"def after():\n    return 1\n", "a.py", 2, 2).name == "after"
-
-
-def test_without_the_library_the_extra_is_named() -> None:
-    code = """
-import sys
-sys.modules["tree_sitter"] = None
-from reviewgauge.core.errors import MissingExtra
-from reviewgauge.repo.syntax.functions import enclosing
-print(enclosing(b"x: 1", "a.yaml", 1, 1).kind)  # needs no library
-try:
-    enclosing(b"x = 1", "a.py", 1, 1)
-except MissingExtra as error:
-    print(error)
-"""
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert said == ("window\ntree-sitter, which reads Python, is not installed (pip install 'reviewgauge[build]')\n")
 
 
 def test_limits_are_what_the_reasons_say() -> None:

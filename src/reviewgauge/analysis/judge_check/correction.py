@@ -191,7 +191,7 @@ def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
     if not any(row.checked for row in found) and not asker.stopped:
         raise UserError(
             "people checked no review of this run completely, so there is nothing to correct by",
-            remedy="label every pair of a few reviews as same_issue: docs/guides/score.md",
+            remedy="label every pair of comment and reference of a few reviews, in the dimension same_issue",
         )
     return found
 

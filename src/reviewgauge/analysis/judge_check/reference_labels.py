@@ -211,7 +211,7 @@ def label_bench(material: Material) -> JudgeBench:
     if not items:
         raise UserError(
             f"{material.label} has no labels of pairs by people",
-            remedy="label pairs in the dimension same_issue: docs/guides/score.md",
+            remedy="label pairs of a comment and a reference, 1 or 0, in the dimension same_issue",
         )
     return JudgeBench("pairs", material.label, tuple(items), tuple(pairs), left_out=dict(left))
 

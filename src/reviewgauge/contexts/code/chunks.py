@@ -14,7 +14,7 @@ Lines = tuple[int, int]  # the first and the last line
 
 
 def chunks(source: bytes, path: str) -> list[Lines]:
-    """Chunks of at most LONGEST lines that cover a file but for blank lines. Raises MissingExtra without tree-sitter.
+    """Chunks of at most LONGEST lines that cover a file but for blank lines.
 
     A definition that is short enough is one chunk; a longer one is cut at the definitions in it.
     """

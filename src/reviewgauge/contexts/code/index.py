@@ -125,7 +125,7 @@ _INDEXES: Made[tuple[str, str], CodeIndex] = Made(4)
 
 
 def code_index(git: str, commit: str) -> CodeIndex:
-    """The index of a commit. Raises UserError for a commit that is not there, MissingExtra without tree-sitter."""
+    """The index of a commit. Raises UserError for a commit that is not there."""
     return _INDEXES.of((git, commit), lambda: _open(git, commit))
 
 

@@ -21,7 +21,6 @@ import numpy.typing as npt
 from reviewgauge.contexts.code.index import CodeIndex, code_index
 from reviewgauge.contexts.code.made import Made
 from reviewgauge.contexts.code.store import Arrays, as_bytes, as_texts, keep_arrays, read_arrays
-from reviewgauge.core.errors import MissingExtra
 
 VERSION = 1  # of the words and of what is kept
 LONGEST_QUERY = 100_000  # characters of a query that are read
@@ -42,19 +41,6 @@ def words_of(name: str) -> tuple[str, ...]:
     if len(name) > _LONGEST:
         return ()
     return tuple(dict.fromkeys([name.lower(), *(part.lower() for part in _BREAK.split(name) if part)]))
-
-
-def check_bm25s() -> None:
-    """Raise MissingExtra where bm25s is not installed."""
-    if importlib.util.find_spec("bm25s") is None:
-        raise MissingExtra("bm25s", "build")
-
-
-def bm25s_version() -> str:
-    """The version of bm25s; empty where it is not installed."""
-    with suppress(importlib.metadata.PackageNotFoundError):
-        return importlib.metadata.version("bm25s")
-    return ""
 
 
 @dataclass(frozen=True)
@@ -79,14 +65,13 @@ _INDEXES: Made[str, WordIndex] = Made(4)
 
 
 def word_index(git: str, commit: str) -> WordIndex:
-    """The index of a commit. Raises UserError for a commit that is not there, MissingExtra without bm25s."""
+    """The index of a commit. Raises UserError for a commit that is not there."""
     code = code_index(git, commit)
     return _INDEXES.of(code.key, lambda: _open(code))
 
 
 def _open(code: CodeIndex) -> WordIndex:
-    check_bm25s()
-    key = f"{code.key}-words-{VERSION}-{bm25s_version().replace('.', '-')}"
+    key = f"{code.key}-words-{VERSION}-{importlib.metadata.version('bm25s').replace('.', '-')}"
     kept = read_arrays(key)
     if kept is not None:
         with suppress(Exception):  # arrays of any shape and kind; the index is made again

@@ -33,6 +33,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.core.stored import Spool
 
 REQUIRED = ("rater", "dimension", "value")
+ONE_A_ROW = "one judgement a row, with the columns id, rater, dimension and value"
 COLUMNS = (
     *("id", "case", "system", "attempt", "comment", "reference", "claim", *REQUIRED),
     *("kind", "batch", "round", "confidence", "reason", "seconds", "consensus", "at", "guidelines", "written_by"),
@@ -292,7 +293,7 @@ def read_label_file(path: Path) -> LabelFile:
     """
     file = find_labels(path) if path.is_dir() else path
     if file is None:
-        raise UserError(f"{path} holds no labels", remedy=f"put them into {FILES[0]}: docs/guides/people.md")
+        raise UserError(f"{path} holds no labels", remedy=f"put them into {FILES[0]}, {ONE_A_ROW}")
     try:
         if file.stat().st_size > LARGEST:
             raise BadInput(file.name, f"is {file.stat().st_size:,} bytes, over {LARGEST:,}")
@@ -312,7 +313,7 @@ def read_label_file(path: Path) -> LabelFile:
         else:
             missing[label] += 1
     if not labels:
-        raise BadInput(file.name, "holds no label", remedy="one judgement a row: docs/guides/people.md")
+        raise BadInput(file.name, "holds no label", remedy=ONE_A_ROW)
     _refuse_twice(labels, numbers, file.name)
     _refuse_ambiguous(labels, numbers, file.name)
     for (rater, dimension), count in sorted(missing.items()):

@@ -23,8 +23,6 @@ from itertools import accumulate
 
 from reviewgauge.core.errors import UserError
 
-REMEDY = "for example --fail 429:0.2,timeout:0.05; docs/reference/fake.md lists all faults"
-
 FAULTS: Mapping[str, str] = {
     "timeout": "nothing is ever answered; the connection stays open",
     "drop": "the connection is closed before the answer begins",
@@ -60,6 +58,7 @@ FAULTS: Mapping[str, str] = {
     "filter": "a content filter of the endpoint withholds the answer",
     "garbage": "the text is something else than what was asked for",
 }
+REMEDY = f"for example --fail 429:0.2,timeout:0.05; there are {', '.join(FAULTS)}"
 _SETTINGS = {"retry-after": 0.0, "slow": 2.0}  # seconds
 _COUNTED = ("first", "each", "every")
 

@@ -63,7 +63,6 @@ class ComplexityLimits:
 
     tools: tuple[Word, ...] = ()
     complexity: int = 10
-    cognitive: int = 15
 
 
 @dataclass(frozen=True)
@@ -153,10 +152,9 @@ def last_words(err: bytes) -> str:
 
 
 # Rules that fire on every use of a module, whatever is done with it. The use itself has its own rule.
-_EVERY_USE = frozenset(f"{letter}{number}" for letter in "BS" for number in (*range(403, 412), 603, 607))
-_OF_TESTS = frozenset({"B101", "S101", "shotgun-surgery", "low-cohesion"})
+_EVERY_USE = frozenset(f"S{number}" for number in (*range(403, 412), 603, 607))
+_OF_TESTS = frozenset({"S101", "shotgun-surgery", "low-cohesion"})
 _TEST_FILE = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
-_COMPLEXITY = frozenset({"cyclomatic", "cognitive"})
 
 _RUFF_CATEGORIES = (
     (("PERF",), "performance"),
@@ -165,6 +163,7 @@ _RUFF_CATEGORIES = (
 )
 _RUFF_SEVERITIES = (
     (("E9", "F70", "F82", "F50", "F52", "F63", "PLE"), Severity.HIGH),
+    (("S201", "S202", "S304", "S324", "S501", "S502", "S507", "S602", "S605", "S701"), Severity.HIGH),  # as in bandit
     (("E722", "E711", "E721", "F811", "S", "B", "PLW", "RUF", "DTZ", "ASYNC", "SIM115", "T10"), Severity.MEDIUM),
 )
 _ESLINT_SECURITY = frozenset({"no-eval", "no-implied-eval", "no-new-func", "no-script-url"})
@@ -211,31 +210,25 @@ _JSHINT_ESLINT = {
 
 def ignored(finding: RawFinding) -> bool:
     """Whether no reviewer would report this: any use of a module; in a test, `assert` and calls to what is tested."""
-    if finding.tool not in ("ruff", "bandit", "smells"):
+    if finding.tool not in ("ruff", "smells"):
         return False
     return finding.rule in _EVERY_USE or (finding.rule in _OF_TESTS and _TEST_FILE.search(finding.path) is not None)
 
 
 def complaint(finding: RawFinding) -> str:
-    """A key that equal findings of two tools share: ruff adopted bandit's rules with their numbers."""
-    if finding.rule in _COMPLEXITY:
-        return "complexity"
-    if finding.tool == "bandit":
-        return f"S{finding.rule[1:]}"
+    """A key that equal findings of two tools share."""
     return _JSHINT_ESLINT.get(finding.rule, finding.rule)
 
 
 def category(finding: RawFinding) -> str:
     """security, performance, maintainability or defect."""
     rule = finding.rule
-    if rule in _COMPLEXITY or finding.tool == "smells":
+    if rule == "cyclomatic" or finding.tool == "smells":
         return "maintainability"
     if finding.tool == "pmd":
         return _PMD_CATEGORIES.get(finding.level.partition("/")[0], "maintainability")
     if finding.tool == "jshint":
         return "security" if rule in _JSHINT_SECURITY else "defect"
-    if finding.tool == "bandit":
-        return "security"
     if finding.tool == "ruff":
         if rule == "SIM115":
             return "defect"
@@ -253,7 +246,7 @@ def category(finding: RawFinding) -> str:
 
 def severity(finding: RawFinding) -> Severity:
     """The tool's own severity where it has one, else one by the rule. A complexity or smell counts by its excess."""
-    if finding.rule in _COMPLEXITY or finding.tool == "smells":
+    if finding.rule == "cyclomatic" or finding.tool == "smells":
         return Severity.MEDIUM if float(finding.level) >= 2 else Severity.LOW
     if finding.tool == "pmd":
         return _PMD_SEVERITIES.get(finding.level.rpartition("/")[2], Severity.LOW)

@@ -14,11 +14,9 @@ class Functions:
     def __init__(self, functions: Iterable[Function] = ()) -> None:
         self._known = sorted(functions, key=lambda one: (one[1], -one[2]))
         self._starts = [start for _, start, _ in self._known]
-        self._by_end: dict[tuple[str, int], int] = {}
         self._outer: list[int] = []  # the number of the function around each, -1 for none
         nested: list[int] = []
-        for number, (name, start, end) in enumerate(self._known):
-            self._by_end.setdefault((name.rpartition(".")[2], end), start)
+        for number, (_, start, _) in enumerate(self._known):
             while nested and self._known[nested[-1]][2] < start:
                 nested.pop()
             self._outer.append(nested[-1] if nested else -1)
@@ -30,7 +28,3 @@ class Functions:
         while number >= 0 and self._known[number][2] < line:
             number = self._outer[number]
         return self._known[number][0] if number >= 0 else ""
-
-    def start(self, name: str, end: int) -> int | None:
-        """The first line of the function that ends at a line, by the last part of its name."""
-        return self._by_end.get((name.rpartition(".")[2], end))

@@ -112,8 +112,9 @@ def _advice(message: str, fix: object) -> str:
     return f"{message.rstrip('.')}. {advice}" if advice and advice not in message else message
 
 
-LIBRARIES = ("bandit", "radon", "complexipy", "lizard")  # as `installed` knows them by their packages
+LIBRARIES = ("radon", "lizard")  # as `installed` knows them by their packages
 WORKED = (*LIBRARIES, "smells")  # what the worker runs
+SHIPPED = ("ruff", *WORKED)
 _WORKER = Path(__file__).with_name("worker.py")
 
 
@@ -127,7 +128,6 @@ def run_libraries(tools: Sequence[str], python: Sequence[str], other: Sequence[s
         "python": list(python),
         "other": list(other),
         "cyclomatic": job.settings.complexity,
-        "cognitive": job.settings.cognitive,
         "smells": {limit.name: getattr(job.settings, limit.name) for limit in fields(SmellLimits)},
         "suppressions": job.settings.suppressions,
     }

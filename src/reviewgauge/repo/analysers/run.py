@@ -2,10 +2,9 @@
 
 The files are exported as plain blobs into an empty folder, alone: no settings file of the repository is among them
 unless the change touches it, and even then no tool reads it. Nothing is built, imported or executed. ruff,
-bandit, radon, complexipy and lizard come with the package, smells is ours; eslint, jshint, pmd, shellcheck and cppcheck
-are used where they are installed. Sources: docs.astral.sh/ruff, bandit.readthedocs.io, radon.readthedocs.io,
-rohaquinlop.github.io/complexipy, github.com/terryyin/lizard, eslint.org, jshint.com, pmd.github.io, shellcheck.net,
-cppcheck.sourceforge.io; for smells, its own file.
+radon and lizard come with the package, smells is ours; eslint, jshint, pmd, shellcheck and cppcheck are programs of the
+machine. Sources: docs.astral.sh/ruff, radon.readthedocs.io, github.com/terryyin/lizard, eslint.org, jshint.com,
+pmd.github.io, shellcheck.net, cppcheck.sourceforge.io; for smells, its own file.
 """
 
 from __future__ import annotations
@@ -71,9 +70,7 @@ _LIZARD = (
 )
 TOOLS: Mapping[str, frozenset[str]] = {
     "ruff": frozenset({"Python"}),
-    "bandit": frozenset({"Python"}),
     "radon": frozenset({"Python"}),
-    "complexipy": frozenset({"Python"}),
     "smells": frozenset({"Python"}),
     "lizard": frozenset(_LIZARD.split()),
     "eslint": frozenset({"JavaScript"}),
@@ -284,9 +281,7 @@ def _place(raw: Iterable[RawFinding], exported: _ExportedFiles) -> Iterator[tupl
         if findings.ignored(item):
             continue
         if item.function:
-            # complexipy counts a function from its first decorator on
-            start = known.start(item.function, item.end) or item.start
-            touched = _touched(changed, start, item.end)
+            touched = _touched(changed, item.start, item.end)
             at = (touched[0], touched[0]) if touched else None
         elif item.lines:
             touched = next(filter(None, (_touched(changed, first, last) for first, last in item.lines)), None)
@@ -323,8 +318,8 @@ def _finding(item: RawFinding, at: tuple[int, int], known: Functions, lines: Seq
 def _merge(placed: Iterable[tuple[RawFinding, Finding]]) -> list[Finding]:
     """One finding for each problem at one place: the first tool's, with the others named.
 
-    The same rule of one tool twice on one line is one problem. Two measures of complexity of one function are too,
-    and of nested functions that meet at one line, the innermost counts.
+    The same rule of one tool twice on one line is one problem; of nested functions that meet at one line, the innermost
+    counts.
     """
     merged: dict[tuple[str, int, str], Finding] = {}
     inner_first = sorted(placed, key=lambda pair: pair[0].end - pair[0].start if pair[0].function else 0)
@@ -336,10 +331,7 @@ def _merge(placed: Iterable[tuple[RawFinding, Finding]]) -> list[Finding]:
         elif item.function and finding.function != first.function:
             continue
         elif first.tool != finding.tool:
-            message = first.message
-            if finding.rule != first.rule and item.function:
-                message = f"{message}; {finding.message}"
-            merged[key] = replace(first, message=message, agree=(*first.agree, f"{finding.tool}:{finding.rule}"))
+            merged[key] = replace(first, agree=(*first.agree, f"{finding.tool}:{finding.rule}"))
         elif len(first.message) < LONGEST and finding.message not in first.message:
             message = f"{first.message.rstrip('.')}. {finding.message}"
             merged[key] = replace(first, message=one_line(message, LONGEST))

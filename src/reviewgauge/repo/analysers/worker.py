@@ -1,8 +1,8 @@
-"""The process that runs the analysers which are Python libraries: bandit, radon, complexipy, lizard; and smells.
+"""The process that runs the analysers which are Python libraries: radon and lizard; and smells.
 
 It is started as a program (`python -I worker.py`) in the folder of exported files, so that a file which makes a
 library crash, hang or eat memory takes nothing else along. It reads one JSON object from stdin (`tools`, `python`
-and `other`: lists of paths, `cyclomatic`, `cognitive`, `smells`, `suppressions`) and prints one JSON object per tool,
+and `other`: lists of paths, `cyclomatic`, `smells`, `suppressions`) and prints one JSON object per tool,
 after a line with the tool's name alone, so that a crash can be blamed. The Python files are parsed first: what does
 not parse is reported once and no tool reads it. It imports nothing of ReviewGauge.
 """
@@ -24,7 +24,6 @@ from typing import Any
 
 MEMORY = 4 << 30  # bytes of address space
 STACK = 256 << 20  # bytes
-LONG = 10  # lines; what bandit says of more than a statement goes by its own line
 DEPTH = 10_000  # calls: long sums in generated code nest deeper than Python's own limit
 Row = dict[str, Any]
 
@@ -108,36 +107,12 @@ def _functions(tree: ast.AST) -> list[tuple[str, int, int]]:
     return found
 
 
-def _bandit(job: Row) -> Iterator[Row]:
-    import logging
-
-    from bandit.core import config, manager  # type: ignore[import-untyped]
-
-    logging.disable(logging.CRITICAL)
-    run = manager.BanditManager(config.BanditConfig(), "file", ignore_nosec=not job["suppressions"])
-    run.files_list = list(job["python"])
-    run.run_tests()
-    for path, reason in run.get_skipped():
-        raise RuntimeError(f"{reason}: {path}")
-    for issue in run.get_issue_list():
-        # the line is the keyword's (`shell=True`), the range is the call's
-        lines = sorted({*issue.linerange, issue.lineno})
-        yield {
-            "path": issue.fname,
-            "rule": issue.test_id,
-            "start": lines[0] if lines[-1] - lines[0] < LONG else issue.lineno,
-            "end": lines[-1],
-            "message": issue.text,
-            "level": str(issue.severity),
-        }
-
-
-def _too_complex(job: Row, rule: str, complexity: int, row: Row) -> Iterator[Row]:
+def _too_complex(job: Row, complexity: int, row: Row, rank: str = "") -> Iterator[Row]:
     """The row of a function, if it is over the limit."""
-    if complexity > job[rule]:
-        rank = f" (rank {row.pop('rank')})" if "rank" in row else ""
-        message = f"{rule} complexity is {complexity}{rank}, over {job[rule]}"
-        yield row | {"rule": rule, "message": message, "level": str(complexity / job[rule])}
+    limit = job["cyclomatic"]
+    if complexity > limit:
+        message = f"cyclomatic complexity is {complexity}{rank}, over {limit}"
+        yield row | {"rule": "cyclomatic", "message": message, "level": str(complexity / limit)}
 
 
 def _radon(job: Row) -> Iterator[Row]:
@@ -153,23 +128,7 @@ def _radon(job: Row) -> Iterator[Row]:
         for block in blocks:
             if isinstance(block, Function):
                 row = {"path": path, "function": block.fullname, "start": block.lineno, "end": block.endline}
-                row["rank"] = cc_rank(block.complexity)
-                yield from _too_complex(job, "cyclomatic", block.complexity, row)
-
-
-def _complexipy(job: Row) -> Iterator[Row]:
-    import complexipy
-
-    for path in job["python"]:
-        try:
-            found = complexipy.code_complexity(_source(path), no_ignore=not job["suppressions"], with_plans=False)
-        except ValueError as error:
-            yield _unread(path, f"does not parse: {error}")
-            continue
-        for function in found.functions:
-            row = {"path": path, "start": function.line_start, "end": function.line_end}
-            row["function"] = function.name.replace("::", ".")
-            yield from _too_complex(job, "cognitive", function.complexity, row)
+                yield from _too_complex(job, block.complexity, row, f" (rank {cc_rank(block.complexity)})")
 
 
 def _drop_comments(tokens: Iterable[str], reader: Any) -> Iterator[str]:
@@ -201,7 +160,7 @@ def _lizard(job: Row) -> Iterator[Row]:
             if function.name != "*global*":
                 row = {"path": path, "function": function.name}
                 row |= {"start": function.start_line, "end": function.end_line}
-                yield from _too_complex(job, "cyclomatic", function.cyclomatic_complexity, row)
+                yield from _too_complex(job, function.cyclomatic_complexity, row)
 
 
 def _smells(job: Row) -> Iterator[Row]:
@@ -218,9 +177,7 @@ def _smells(job: Row) -> Iterator[Row]:
 
 RUNNERS: dict[str, Callable[[Row], Iterable[Row]]] = {
     "parse": _parse,
-    "bandit": _bandit,
     "radon": _radon,
-    "complexipy": _complexipy,
     "lizard": _lizard,
     "smells": _smells,
 }

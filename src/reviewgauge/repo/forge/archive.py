@@ -146,7 +146,12 @@ def shaped(value: object, where: str) -> Raw:
         raw["pull"] = {name: item for name, item in value.items() if name not in _LISTS or not isinstance(item, list)}
     pull = node(raw, "pull")
     if number(pull, "number") is None:
-        raise BadInput(where, "is not a pull request", field="pull.number", remedy="fields: docs/guides/build.md")
+        raise BadInput(
+            where,
+            "is not a pull request",
+            field="pull.number",
+            remedy="a pull request as GitHub's API gives it, with its number",
+        )
     for name in _LISTS:
         raw[name] = _flat(raw.get(name))
     raw["repo"] = text(raw, "repo") or text(pull, "base", "repo", "full_name") or text(pull, "repo")

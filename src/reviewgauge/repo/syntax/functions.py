@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import hashlib
-import importlib.util
 import json
 import os
 import re
@@ -24,9 +23,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
-from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.core.errors import UserError
 from reviewgauge.repo.processes import Child, ChildEnded, RecentlyUsed, start_tied
-from reviewgauge.repo.syntax.grammars import GRAMMARS, grammar_of
+from reviewgauge.repo.syntax.grammars import grammar_of
 from reviewgauge.repo.syntax.languages import language
 from reviewgauge.repo.syntax.lines import LineKinds, comments_by_prefix, line_count, line_starts
 
@@ -84,7 +83,7 @@ def enclosing(source: bytes, path: str, start: int, end: int, window: int = WIND
 
     Decorators and attributes belong to their definition, comments right above it do when the lines begin there, and
     a lambda or closure counts when it is given a name. Blank lines at both ends are not looked at. Lines that lie
-    in no definition have the file around them. Raises MissingExtra without tree-sitter.
+    in no definition have the file around them.
     """
     file = _file(source, path)
     count = len(file.starts) or line_count(source)
@@ -222,9 +221,8 @@ class Parsers:
     def ask(self, key: str, want: str, source: bytes) -> dict[str, Any] | None:
         """The worker's answer about a source; None where it died or took too long.
 
-        Raises MissingExtra without tree-sitter or the grammar, UserError where the process does not start at all.
+        Raises UserError where the process does not start at all.
         """
-        _check_installed(key)
         head = json.dumps({"grammar": key, "want": want, "size": len(source)}).encode()
         child = self._take()
         child.seconds = self._seconds
@@ -295,20 +293,5 @@ def _started() -> Child:
     return child
 
 
-def check_parser() -> None:
-    """Raise MissingExtra without tree-sitter; a grammar that is missing shows with the first file in its language."""
-    if importlib.util.find_spec("tree_sitter") is None:
-        raise MissingExtra("tree-sitter", "build")
-
-
-def _check_installed(key: str) -> None:
-    for module in ("tree_sitter", GRAMMARS[key].wheel):
-        if module not in _FOUND:
-            if importlib.util.find_spec(module) is None:
-                raise MissingExtra(f"{module.replace('_', '-')}, which reads {GRAMMARS[key].name},", "build")
-            _FOUND.add(module)
-
-
-_FOUND: set[str] = set()
 PARSERS = Parsers()
 atexit.register(PARSERS.close)

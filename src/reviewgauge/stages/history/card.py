@@ -95,8 +95,7 @@ def noise_section(counts: Counts, horizon: int) -> CardSection:
         text=(
             "A clean change is one that no recognised fix spoke about and no small change rewrote within the horizon: "
             "defects that nobody found, or that were fixed silently by adding lines only, are in it. A label says "
-            "that a fix had to change these lines, not that a reviewer could have known; docs/guides/build.md has a "
-            "count."
+            "that a fix had to change these lines, not that a reviewer could have known."
         ),
         figures=figures,
     )

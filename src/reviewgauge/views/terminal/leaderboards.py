@@ -77,18 +77,21 @@ def _coverage(system: SystemSummary) -> Text:
 # --- leaderboard ---------------------------------------------------------------------------------------------------
 
 
-def leaderboard(board: Leaderboard, comparisons: ComparisonTable | None = None) -> RenderableType:
-    """The leaderboard, headline first, with coverage beside every score and the settings below."""
-    return Fitted(lambda width: _leaderboard(board, comparisons, width))
+def leaderboard(
+    board: Leaderboard, comparisons: ComparisonTable | None = None, *, notes: bool = True
+) -> RenderableType:
+    """The leaderboard, headline first, with coverage beside every score; the answer, and with `notes` the settings."""
+    return Fitted(lambda width: _leaderboard(board, comparisons, width, notes))
 
 
-def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width: int) -> RenderableType:
+def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width: int, notes: bool) -> RenderableType:
     if not board.systems:
         return Group(Text("no system was scored"), *_footer(board))
     table = _board(board, width, width >= WIDE)
     if table.least > width:
         table = _board(board, width, False)
-    return Group(table, Text(""), plain(answer(board, comparisons), 1000, "bold"), *_footer(board))
+    footer = _footer(board) if notes else ()
+    return Group(table, Text(""), plain(answer(board, comparisons), 1000, "bold"), *footer)
 
 
 def _board(board: Leaderboard, width: int, intervals: bool) -> WholeTable:
