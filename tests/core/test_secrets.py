@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+
 import pytest
 
 from reviewgauge.core.errors import UserError
@@ -52,6 +54,17 @@ def test_values_are_masked_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
         "a": ["***", 1, None],
         "***": True,
     }
+
+
+@pytest.mark.parametrize("user", ["", ":", "x:", "me:", "x-access-token:"])
+def test_a_key_in_a_basic_authentication_header_is_masked(monkeypatch: pytest.MonkeyPatch, user: str) -> None:
+    monkeypatch.setenv("GH_PAT", "hunter2-and-more")
+    for whole in (f"{user}hunter2-and-more", f"{user}hunter2-and-more:", f"{user}hunter2-and-more:tail"):
+        coded = b64encode(whole.encode()).decode()
+        said = hide_secrets(f"Authorization: Basic {coded}")
+        assert "***" in said and len(said) < len(f"Authorization: Basic {coded}") - 14
+        left = said.partition("Basic ")[2].partition("***")[2].rstrip("=")
+        assert len(left) <= 8 or "tail" in whole
 
 
 @pytest.mark.parametrize(("text", "masked"), [

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -191,3 +194,16 @@ def test_a_model_without_a_fitted_threshold_is_refused_with_the_command_that_fit
     folder = str(tiny_models.write_model(tmp_path / "tiny"))
     with pytest.raises(UserError, match=f"no threshold is known for .*fit-threshold crscore_study {folder}"):
         Crscore(model=folder, soft=False).pins()
+
+
+def test_the_last_digit_does_not_depend_on_the_hash_seed() -> None:
+    code = (
+        "from reviewgauge.datasets.sample import Sample\n"
+        "from reviewgauge.metrics.coverage.vectors import TextVectors\n"
+        "texts = [one.body for case in Sample().cases() for one in case.references]\n"
+        "print(TextVectors(texts, 'words').cosines(texts, texts).tobytes().hex())"
+    )
+    command = [sys.executable, "-c", code]
+    seeds = ({**os.environ, "PYTHONHASHSEED": seed} for seed in "12")
+    first, second = (subprocess.run(command, env=env, capture_output=True, check=True).stdout for env in seeds)
+    assert first == second

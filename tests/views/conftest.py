@@ -142,11 +142,11 @@ def board(names: Sequence[str], n: int, seed: int = 1, slices: bool = True) -> L
     values = {"language": ("Python", "TypeScript", "Go", "Java"), "category": ("defect", "security", "performance")}
     for fact, kinds in values.items() if slices else ():
         for kind in kinds:
-            part = [summary(rng, s.system, rng.uniform(0.1, 0.8), rng.uniform(0.1, 0.8), max(2, n // 4)) for s in rows]
+            part = [summary(rng, s.system, rng.uniform(0.1, 0.8), rng.uniform(0.1, 0.8), max(5, n // 4)) for s in rows]
             if fact == "category":
                 part = [only_recall(s) for s in part]
             pieces.append(
-                SliceSummary(fact=fact, value=kind, facet=fact == "category", n=max(2, n // 4), systems=tuple(part))
+                SliceSummary(fact=fact, value=kind, facet=fact == "category", n=max(5, n // 4), systems=tuple(part))
             )
     return Leaderboard(
         metric=METRIC,

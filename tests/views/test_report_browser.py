@@ -183,10 +183,10 @@ def test_filters_leave_what_they_say(browser: Any, small_page: Path, small: Repo
         page.select_option("#f-state", "missed")
         page.click("#f-open")
         page.wait_for_function(
-            "() => !document.querySelector('.column :not([data-s=missed])[data-s]').checkVisibility()"
+            "() => !document.querySelector('.change :not([data-s=missed])[data-s]').checkVisibility()"
         )
         shown = page.evaluate(
-            "() => Array.from(document.querySelectorAll('.column [data-s]'))"
+            "() => Array.from(document.querySelectorAll('.change [data-s]'))"
             ".filter(e => e.checkVisibility()).map(e => e.dataset.s)"
         )
         assert set(shown) == {"missed"}
@@ -200,7 +200,7 @@ def test_filters_count_what_they_leave(browser: Any, small_page: Path, small: Re
     """The number of changes, of comments and misses, and the tallies of the changes are those of what can be seen."""
     seen = """() => {
       const all = (within) => Array.from(document.querySelectorAll('details.change:not([hidden]) ' + within));
-      const items = all('.column:not([hidden]) [data-s]'), marks = all('[data-t]:not([hidden]) b');
+      const items = all('[data-s]'), marks = all('[data-t]:not([hidden]) b');
       return [document.querySelectorAll('details.change:not([hidden])').length,
         items.filter(e => !e.hidden).length, marks.reduce((sum, e) => sum + Number(e.textContent), 0),
         document.getElementById('shown').textContent, items.filter(e => !e.hidden).map(e => e.textContent)];

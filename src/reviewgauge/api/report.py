@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.analysis.compare.slices import tier_slice
+from reviewgauge.analysis.compare.slices import FEWEST, group_values, tier_slice
 from reviewgauge.analysis.compare.worst import worst_cases
 from reviewgauge.analysis.stats.score_table import stated_facets
-from reviewgauge.core.base import Record
+from reviewgauge.core.base import Fact, Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import check_page, write_named
 from reviewgauge.core.stored import chained
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
+MOST_VALUES = 12  # of a fact or facet that is shown unasked
 MOST_REVIEWS = 2_000  # on the page: 9 MB of reviews of one hunk, more with diffs of many files
 
 
@@ -57,7 +59,13 @@ def report(
     boards, tables = [], []
     for scored in entries:
         boards.append(
-            leaderboard(scored, slices=list(slices) or telling_slices(scored), resamples=resamples, seed=seed)
+            leaderboard(
+                scored,
+                slices=list(slices) or telling_slices(scored),
+                least=FEWEST,
+                resamples=resamples,
+                seed=seed,
+            )
         )
         if sum(row.scored > 0 for row in boards[-1].systems) > 1:
             tables.append(compare(scored, resamples=resamples, seed=seed))
@@ -100,13 +108,15 @@ def _shown(run: ScoredRun, changes: int | None) -> list[int] | None:
 
 
 def telling_slices(run: ScoredRun) -> list[str]:
-    """The facts and facets worth a plot: two to twelve values, and not one for nearly every case."""
-    values: dict[str, set[str]] = {}
+    """The facts and facets worth a plot: two to twelve values, and facts with two groups of enough cases."""
+    values: dict[str, list[Fact]] = {}
     for case in run.cases:
         for fact, value in case.facts.items():
-            values.setdefault(fact, set()).add(str(value))
-    for facet, stated in stated_facets(run.scores).items():
-        values.setdefault(facet, set()).update(stated)
-    most = max(2, min(12, len(run.cases) // 2))
-    telling = [name for name, found in values.items() if 2 <= len(found) <= most]
-    return list(dict.fromkeys([*tier_slice(run.cases), *telling]))
+            values.setdefault(fact, []).append(value)
+    telling = []
+    for fact, stated in values.items():
+        if len(set(stated)) <= MOST_VALUES:
+            groups = Counter(map(group_values(stated, FEWEST).__getitem__, stated))
+            telling += [fact] if sum(n >= FEWEST for n in groups.values()) > 1 else []
+    facets = [name for name, found in stated_facets(run.scores).items() if 2 <= len(found) <= MOST_VALUES]
+    return list(dict.fromkeys([*tier_slice(run.cases), *telling, *facets]))

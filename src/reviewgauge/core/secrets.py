@@ -9,6 +9,7 @@ import json
 import math
 import os
 import re
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
@@ -106,8 +107,15 @@ def _secrets() -> Iterator[tuple[str, str]]:
 
 @lru_cache(maxsize=256)
 def _forms(value: str) -> frozenset[str]:
-    """The value as it stands, in JSON, in Python's own words and in an address."""
-    return frozenset((value, json.dumps(value)[1:-1], repr(value)[1:-1], quote(value, safe="")))
+    """The value as it stands, in JSON, in Python's own words, in an address, and in base64 wherever it begins there.
+
+    Basic authentication puts a name before it or a colon behind it: of three alignments, what no neighbour changes.
+    """
+    raw = value.encode("utf-8", "surrogateescape")
+    coded = (
+        b64encode(bytes(at) + raw).decode()[skip : (at + len(raw)) // 3 * 4] for at, skip in ((0, 0), (1, 2), (2, 3))
+    )
+    return frozenset((value, json.dumps(value)[1:-1], repr(value)[1:-1], quote(value, safe=""), *coded))
 
 
 _is_secret = lru_cache(maxsize=4096)(is_secret)

@@ -9,7 +9,7 @@ from reviewgauge.core.records import ChangedFile, Comment, Side
 from reviewgauge.engine.build.labels_to_check import LabelToCheck
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.syntax.product import not_product
-from reviewgauge.views.report.change_views import place_of
+from reviewgauge.views.report.answers import place_of
 from reviewgauge.views.report.diff_views import LONGEST
 from reviewgauge.views.report.report import render_page
 

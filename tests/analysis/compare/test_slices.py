@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from datetime import date
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 import reviewgauge
 from analysis_toys import BENCHMARK, Mean, make_cases, mean_scores
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.analysis.compare.slices import Cut, expand_cutoffs, parse_cut, stated_cutoffs, tier_slice
+from reviewgauge.analysis.compare.slices import Cut, expand_cutoffs, group_values, parse_cut, stated_cutoffs, tier_slice
+from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Comment, Tier
 from reviewgauge.engine.run.scored_run import ScoredRun
@@ -118,3 +120,27 @@ def test_the_upper_tiers_are_one_slice_and_changes_without_a_tier_are_in_none() 
     assert {value: piece.n for value, piece in found.items()} == {"checked": 2, "traced": 2}
     assert found["checked"].systems[0].estimates[0].value == 0.5
     assert tier_slice(cases[:2]) == tier_slice(cases[2:4]) == tier_slice(cases[4:]) == []
+
+
+COMMITS: list[Fact | None] = [*[1] * 9, 2, 2, 2, 3, 3, 4, 7, 7, 31, None]
+
+
+@pytest.mark.parametrize(
+    ("values", "least", "slices"),
+    [
+        (COMMITS, 5, {"1": 9, "2 to 31": 9, "(not stated)": 1}),
+        (COMMITS[:-2], 5, {"1": 9, "2 to 7": 8}),
+        (COMMITS[:10], 1, {"1": 9, "2": 1}),
+        ([*range(100)], 5, {"0 to 16": 17, "17 to 33": 17, "34 to 50": 17, "51 to 67": 17, "68 to 99": 32}),
+        ([2026, 2024, 2025, 2024] * 5, 5, {"2024": 10, "2025": 5, "2026": 5}),
+        (["L", "XS", "M", "XL", "S"] * 5, 5, dict.fromkeys(("XS", "S", "M", "L", "XL"), 5)),
+        (["Go", "C", *["Python"] * 6, "Rust", "Rust"], 5, {"Python": 6, "other (3 groups)": 4}),
+        ([True, False, False], 5, {"false": 2, "true": 1}),
+    ],
+)
+def test_small_slices_are_joined_and_all_are_in_order(
+    values: list[Fact | None], least: int, slices: dict[str, int]
+) -> None:
+    groups = group_values(values, least)
+    assert list(dict.fromkeys(groups.values())) == list(slices)
+    assert Counter(groups[value] for value in values) == slices

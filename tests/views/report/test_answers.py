@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -50,7 +51,7 @@ def page(small: ReportData, case: Case, review: Review, coverage: Coverage | Non
 )
 def test_a_verdict_stands_beside_the_true_one(said: bool, true: bool | None, state: str) -> None:
     view = shown(case(Task.ASSESS, true), Review(case="c", system="s", verdict=said))
-    (answer,) = view.columns[0].answers
+    (answer,) = view.columns[0].said
     assert (answer.state, answer.text) == (state, f"It {'can' if said else 'cannot'} be merged as it is.")
     assert view.outcome == ("" if true is None else f"It {'can' if true else 'cannot'} be merged as it is.")
     assert view.columns[0].note == "", "it was scored"
@@ -61,20 +62,17 @@ def test_a_ranking_stands_line_by_line_and_the_right_ones_are_marked() -> None:
     """An unchanged line is the same by its old and its new number, as pass_at_k counts it."""
     truth = case(Task.LOCATE, None, at(13))
     view = shown(truth, Review(case="c", system="s", ranked_lines=(at(11), at(12, Side.OLD), at(99))))
-    assert [(a.name, a.state, a.text) for a in view.columns[0].answers] == [
-        ("#1", "wrong", "b = 3"),
-        ("#2", "right", "return a"),
-        ("#3", "wrong", "The diff does not show this line."),
-    ]
-    marked = {line.text: [m.name for m in line.marks if m.state != "reference"] for f in view.files for line in f.lines}
-    assert marked["b = 3"] == ["s #1"] and marked["return a"] == ["s #2"]
+    said = {one.anchor: (one.name, one.state, one.text) for one in view.columns[0].said}
+    placed = {line.text: [said[m.anchor] for m in line.remarks if m.anchor in said] for line in view.files[0].lines}
+    assert placed["b = 3"] == [("#1", "wrong", "")] and placed["return a"] == [("#2", "right", "")]
+    assert [said[off] for off in view.off] == [("#3", "wrong", "The diff does not show this line.")]
 
 
 def test_long_rankings_and_long_lines_are_cut() -> None:
     truth = case(Task.LOCATE, None, at(1), patch="@@ -0,0 +1 @@\n+" + "x" * 9999)
     view = shown(truth, Review(case="c", system="s", ranked_lines=tuple(at(n) for n in range(1, 100))))
     (column,) = view.columns
-    assert len(column.answers) == MOST_RANKED and len(column.answers[0].text) == LONGEST + 1
+    assert len(column.said) == MOST_RANKED and len(view.files[0].lines[1].text) == LONGEST + 1
     assert column.note == f"{99 - MOST_RANKED} more ranked lines are in the run."
 
 
@@ -82,7 +80,7 @@ def test_no_scored_review_is_called_unscored(small: ReportData) -> None:
     review = Review(case="c", system="s", comments=(Comment(id="1", body="written", span=at(11)),))
     text = page(small, case(Task.COMMENT, None, at(11)), review)
     assert "Not scored." not in text and "1 scored" in text
-    assert "Reference g0" in text.partition("Reviews by system")[2], "the reference stands beside the text"
+    assert re.search(r"added b = 3 ?finding g0 .*known ?scored s ?written", text), "both stand below their line"
     assessed = page(small, case(Task.ASSESS, False), Review(case="c", system="s", verdict=True))
     assert "Outcome It cannot be merged as it is." in assessed and "It can be merged as it is." in assessed
 

@@ -27,26 +27,30 @@ def views(data: ReportData) -> list[ChangeView]:
 def test_every_comment_and_finding_is_shown_once(small: ReportData) -> None:
     shown = views(small)
     said = Counter((o.case, o.system, c.id) for o in small.outcomes if o.review for c in o.review.comments)
-    assert said == Counter((v.case.id, c.system, m.comment.id) for v in shown for c in v.columns for m in c.comments)
+    assert said == Counter(
+        (v.case.id, c.system, m.comment.id) for v in shown for c in v.columns for m in c.said if m.comment
+    )
     known = Counter((case.id, r.id) for case in small.cases for r in case.references)
-    assert known == Counter((v.case.id, row[1]) for v in shown for g in v.groups for row in g.members)
+    assert known == Counter((v.case.id, row[1]) for v in shown for g in v.findings for row in g.members)
 
 
 @pytest.mark.slow
 def test_anchors_are_unique(big: ReportData) -> None:
     anchors = []
     for view in views(big):
-        anchors += [view.anchor, *(row[0] for g in view.groups for row in g.members)]
+        anchors += [view.anchor, *(row[0] for g in view.findings for row in g.members)]
+        anchors += [m.anchor for g in view.findings for m in g.missed]
         for column in view.columns:
-            anchors += [column.anchor, *(m.anchor for m in column.comments), *(m.anchor for m in column.misses)]
+            anchors += [column.anchor, *(m.anchor for m in column.said)]
     assert len(anchors) == len(set(anchors))
 
 
 def test_hits_and_misses_add_up_for_each_scored_review(small: ReportData) -> None:
     for view in views(small):
-        scored = [c for c in view.columns if c.policy]
-        for group in view.groups:
-            assert len(group.hit) + len(group.missed) == len(scored)
+        scored = {s.system for s in small.scores if s.case == view.case.id and s.matching}
+        for one in view.findings:
+            assert {*(name for name, _ in one.hit), *(m.system for m in one.missed)} == scored
+            assert len(one.hit) + len(one.missed) == len(scored)
 
 
 def test_ids_that_look_alike_get_their_own_anchor() -> None:
@@ -62,9 +66,9 @@ def test_a_failure_is_shown_as_such_and_unscored_is_not_false() -> None:
     (view,) = view_changes([case], [broken, Outcome(case="k", system="b", review=review)], [], ["a", "b"], "m")
     first, second = view.columns
     assert "refusal" in first.trouble
-    assert [c.state for c in second.comments] == ["unscored"]
+    assert [c.state for c in second.said] == ["unscored"]
     assert second.note == "Not scored."
-    assert view.groups[0].missed == []
+    assert view.findings[0].missed == []
 
 
 def test_one_comment_may_stand_for_several_findings() -> None:
@@ -78,7 +82,7 @@ def test_one_comment_may_stand_for_several_findings() -> None:
     )
     score = Score(case="k", system="a", metric="m", benchmark="b", matching=matching)
     (view,) = view_changes([case], [Outcome(case="k", system="a", review=review)], [score], ["a"], "m")
-    assert [name for _, name in view.columns[0].comments[0].links] == ["g1", "g2"]
+    assert [name for _, name in view.columns[0].said[0].links] == ["g1", "g2"]
 
 
 def test_a_comment_of_which_several_points_were_counted_stands_once_for_each() -> None:
@@ -98,10 +102,10 @@ def test_a_comment_of_which_several_points_were_counted_stands_once_for_each() -
     outcome = Outcome(case="k", system="a", review=review)
     (view,) = view_changes([case], [outcome], [score], ["a"], "m")
     (column,) = view.columns
-    assert [(c.comment.id, c.comment.body, c.state, c.reason) for c in column.comments] == [
-        ("report#1", "x", "matched", "F.2 Logic"),
-        ("report#2", "x", "false", "E.2 Visual Representation"),
-        ("praise", "y", "unscored", ""),
+    assert [(c.comment.id, c.text, c.state, c.reasons) for c in column.said if c.comment] == [
+        ("report#1", "x", "matched", ("F.2 Logic",)),
+        ("report#2", "x", "false", ("E.2 Visual Representation",)),
+        ("praise", "y", "unscored", ()),
     ]
-    assert view.groups[0].hit == [("a", column.comments[0].anchor)]
-    assert len({c.anchor for c in column.comments}) == 3
+    assert view.findings[0].hit == [("a", column.said[0].anchor)]
+    assert len({c.anchor for c in column.said}) == 3

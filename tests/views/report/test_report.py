@@ -53,7 +53,9 @@ def test_every_comment_and_reference_is_there_once(small: ReportData, html: str,
     assert (
         Counter(
             re.findall(
-                r'<div class="ref" id="[^"]+">(?:<p class="quiet">[^<]*</p>)?<p class="meta"><b>([^<]+)</b>', html
+                r'<div class="ref" id="[^"]+">(?:<p class="quiet">[^<]*</p>)?<p class="meta">(?:finding )?'
+                r"<b>([^<]+)</b>",
+                html,
             )
         )
         == references
@@ -111,9 +113,21 @@ def test_a_report_of_nothing_is_a_page(small: ReportData) -> None:
 
 @pytest.mark.slow
 def test_two_leaderboards_do_not_clash(small: ReportData) -> None:
-    other = small.leaderboards[0].model_copy(update={"metric": "hits(policy='any')"})
-    found = Page("".join(render(replace(small, leaderboards=[small.leaderboards[0], other]))))
-    assert [i for i, n in Counter(found.ids).items() if n > 1] == []
+    other = small.leaderboards[0].model_copy(update={"metric": "hits(policy='any')", "label": "lenient"})
+    text = "".join(render(replace(small, leaderboards=[small.leaderboards[0], other])))
+    assert [i for i, n in Counter(Page(text).ids).items() if n > 1] == []
+    first, second = re.findall(r'<p class="answer">(.*?)</p>', text)
+    assert "leads" in first and second.startswith("<code>lenient</code>: <bdi>"), "each metric has its sentence"
+
+
+def test_slices_with_few_changes_are_named_and_not_drawn(small: ReportData) -> None:
+    board = small.leaderboards[0]
+    rare = board.slices[0].model_copy(update={"value": "a rare one", "n": 4})
+    boards = [board.model_copy(update={"slices": pieces}) for pieces in (board.slices, (rare, *board.slices), (rare,))]
+    pages = ["".join(render(replace(small, leaderboards=[one]))) for one in boards]
+    assert ["Left out: <bdi>a rare one</bdi> (n = 4)" in page for page in pages] == [False, True, True]
+    assert ["<figcaption><bdi>a rare one" in page for page in pages] == [False] * 3
+    assert [page.count('<th scope="col">a rare one') for page in pages] == [0] * 3
 
 
 @pytest.mark.slow

@@ -12,9 +12,8 @@ from reviewgauge.analysis.compare.slices import (
     TIER,
     add_class_slices,
     expand_cutoffs,
-    fact_order,
     fact_values,
-    show_fact,
+    group_values,
 )
 from reviewgauge.analysis.compare.summary import Summariser, View, rank
 from reviewgauge.analysis.stats.bootstrap import Resampler, cluster_cases
@@ -61,14 +60,16 @@ def leaderboard(
     resamples: int = 10_000,
     seed: int = 0,
     slices: Sequence[str] = (),
+    least: int = 1,
 ) -> Leaderboard:
     """Summarise the scores of a run, best system first.
 
     `slices` are facts of the cases, cuts of one (`created<2025-03-31`), `repo`, facets of the scores, `cutoff` (the
-    training cut-offs of the models), `tier` or classes (`classified:category`). Each system is
-    measured on its own scored cases; where coverage differs, `on_common` repeats the rows on the cases that all were
-    scored on. Intervals are 95% percentile bootstrap intervals, the same draws for all systems. Raises UserError
-    for scores of several metrics or benchmarks, and for an unknown slice.
+    training cut-offs of the models), `tier` or classes (`classified:category`); facts' values with fewer cases than
+    `least` are joined (`group_values`). Each system is measured on its own scored cases; where coverage differs,
+    `on_common` repeats the rows on the cases that all were scored on. Intervals are 95% percentile bootstrap intervals,
+    the same draws for all systems. Raises UserError for scores of several metrics or benchmarks, and for an unknown
+    slice.
     """
     check_settings(resamples)
     metric = run.metric
@@ -106,7 +107,7 @@ def leaderboard(
         common=int(common.sum()),
         on_common=tuple(on_common[at] for at in _order(on_common, metric)),
         across=across_systems(rows),
-        slices=tuple(piece for name in slices for piece in _slices(work, name, order)),
+        slices=tuple(piece for name in slices for piece in _slices(work, name, order, least)),
         pins=pins,
         estimate_note=metric.estimate_note,
         warnings=(*caveats(run), *notes, *warnings),
@@ -139,7 +140,7 @@ def _order(rows: Sequence[SystemSummary], metric: Metric) -> list[int]:
     return rank([row.system for row in rows], [None if e is None else e.value for e in found], metric)
 
 
-def _slices(work: Summariser, name: str, order: Sequence[int]) -> Iterator[SliceSummary]:
+def _slices(work: Summariser, name: str, order: Sequence[int], least: int) -> Iterator[SliceSummary]:
     """The systems, in the leaderboard's order, on each value of a case fact or a facet of that name."""
 
     def one(value: str, view: View) -> SliceSummary:
@@ -150,10 +151,9 @@ def _slices(work: Summariser, name: str, order: Sequence[int]) -> Iterator[Slice
     panel = work.panel
     values = fact_values(panel.cases, name)
     found = values is not None
-    shown = [show_fact(value) for value in values or ()]
-    stated = (value for value in sorted(values or (), key=fact_order) if value is not None or name != TIER)
-    for word in dict.fromkeys(map(show_fact, stated)):
-        yield one(word, View(np.array([own == word for own in shown], dtype=np.bool_), panel.parts))
+    groups = group_values(values or (), least)
+    for word in dict.fromkeys(word for value, word in groups.items() if value is not None or name != TIER):
+        yield one(word, View(np.array([groups[own] == word for own in values or ()], dtype=np.bool_), panel.parts))
     for word, parts, mask in panel.facet(name):
         found = True
         yield one(word, View(mask, parts, whole=False))

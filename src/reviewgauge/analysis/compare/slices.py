@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 from typing import NamedTuple
 
+from reviewgauge.analysis.stats.score_table import word_order
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, SubjectKind
@@ -31,6 +33,8 @@ from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.models.request.prices import open_prices
 
 CUTOFF = "cutoff"  # the slice before and after the training cut-offs of the models that the reviewers ask
+FEWEST = 5  # changes of a slice that the report shows
+MOST_BINS = 6  # of a fact that is a number
 CREATED = "created"  # the fact that says on which day a change was made, as an ISO date
 TIER = "tier"  # the slice by how well the findings of a case are founded
 UPPER_TIERS = "checked"  # confirmed by people, or verified by tests
@@ -161,17 +165,41 @@ def tier_slice(cases: Sequence[Case]) -> list[str]:
     return [TIER] if len({tier_of(case) for case in cases} - {None}) > 1 else []
 
 
-def fact_order(value: Fact | None) -> tuple[bool, bool, float, str]:
-    """Numbers by size, then words by name, then the cases that do not state it."""
-    number = isinstance(value, int | float)
-    return value is None, not number, float(value) if isinstance(value, int | float) else 0.0, str(value)
+def group_values(values: Sequence[Fact | None], least: int = 1) -> dict[Fact | None, str]:
+    """The slice that each value is in: numbers by size, then words in their order, then the cases that do not state it.
+
+    Numbers beside each other are joined, in at most six groups, until a group has `least` cases; words with fewer are
+    joined as `other`, which may still have fewer.
+    """
+    counts = Counter(values)
+    numbers = sorted(v for v in counts if isinstance(v, int | float))
+    words = sorted((v for v in counts if isinstance(v, str)), key=word_order)
+    bins = [[number] for number in numbers]
+    if least > 1 and bool not in map(type, numbers):
+        bins = _join(numbers, counts, least)
+        bins = bins if len(bins) <= MOST_BINS else _join(numbers, counts, -(-len(values) // MOST_BINS))
+    named: dict[Fact | None, str] = {v: _show(*dict.fromkeys((own[0], own[-1]))) for own in bins for v in own}
+    few = [word for word in words if counts[word] < least]
+    kept = words if len(few) < 2 else [word for word in words if word not in few]
+    named |= {word: word for word in kept}
+    named |= {word: f"other ({len(few)} groups)" for word in words if word not in kept}
+    return named | {value: NOT_STATED for value in counts if value is None}
 
 
-def show_fact(value: Fact | None) -> str:
-    """A fact's value as a slice is named."""
-    if value is None:
-        return NOT_STATED
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _join(numbers: Sequence[float], counts: Mapping[Fact | None, int], least: int) -> list[list[float]]:
+    """The numbers, in their order, in groups of at least so many cases."""
+    joined: list[list[float]] = []
+    for number in numbers:
+        if not joined or sum(counts[v] for v in joined[-1]) >= least:
+            joined.append([])
+        joined[-1].append(number)
+    if len(joined) > 1 and sum(counts[v] for v in joined[-1]) < least:
+        joined[-2:] = [joined[-2] + joined[-1]]
+    return joined
+
+
+def _show(*ends: float) -> str:
+    return " to ".join(str(end).lower() if isinstance(end, bool) else str(end) for end in ends)
 
 
 OF_COMMENTS, OF_REFERENCES, OF_BOTH = "classified", "classified_references", "classified_both"

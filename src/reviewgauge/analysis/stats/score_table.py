@@ -15,7 +15,7 @@ from reviewgauge.analysis.stats.power import Attempts
 from reviewgauge.analysis.stats.slim import Slimmer, SlimScore
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case, RequiredContext, Severity
+from reviewgauge.core.records import Case
 from reviewgauge.core.results import NOT_STATED, Bounds, Parts, Score
 from reviewgauge.core.specs import signature
 
@@ -31,7 +31,10 @@ class Status(IntEnum):
 
 Cells = Mapping[tuple[int, int], Sequence[SlimScore]]
 Key = tuple[str, str, int]
-_SCALE = {str(word): place for place, word in enumerate([*Severity, *RequiredContext])}
+# Sizes, severities, difficulties and required contexts, each in its order; three of these scales have a `medium`.
+_SIZES = ("XS", "S", "M", "L", "XL", "XXL")
+_LEVELS = ("critical", "high", "easy", "small", "medium", "large", "hard", "low")
+_SCALE = (*_SIZES, *_LEVELS, "info", "diff", "file", "repo")
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class ScoreTable:
         values = {value for score in every for value in score.facets.get(name, {})}
         if values <= {NOT_STATED}:
             return
-        for value in sorted(values, key=_facet_order):
+        for value in sorted(values, key=word_order):
             table, mask = np.zeros_like(self.parts), np.zeros(len(self.cases), dtype=np.bool_)
             for (row, column), scores in self.cells.items():
                 measured = [score for score in scores if score.parts is not None]
@@ -113,9 +116,9 @@ class ScoreTable:
             yield value, table, mask
 
 
-def _facet_order(value: str) -> tuple[bool, int, str]:
-    """Severities and required contexts in their order, other values by name, NOT_STATED last."""
-    return value == NOT_STATED, _SCALE.get(value, len(_SCALE)), value
+def word_order(value: str) -> tuple[bool, int, str]:
+    """Words of a scale in its order, other values by name, NOT_STATED last."""
+    return value == NOT_STATED, _SCALE.index(value) if value in _SCALE else len(_SCALE), value
 
 
 def stated_facets(scores: Iterable[Score | SlimScore]) -> dict[str, set[str]]:

@@ -130,7 +130,11 @@ def _codes(text: str) -> Keys:
 
 
 def _word_codes(words: Sequence[str]) -> Keys:
-    return np.array([hash(word) & 0xFFFF_FFFF_FFFF_FFFF for word in words], dtype=np.uint64)
+    """The same in every process: weights are added up in the order of the columns."""
+    known = {
+        word: hashlib.blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest() for word in set(words)
+    }
+    return np.frombuffer(b"".join(map(known.__getitem__, words)), dtype="<u8").astype(np.uint64)
 
 
 def _hashed(symbols: Keys, starts: Places, n: int) -> Keys:

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from reviewgauge.core.records import Case, Claim, Review, Span
+from reviewgauge.core.records import Case, Claim, Comment, Review, Span
 from reviewgauge.core.results import Coverage, Link, Parts
-from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.repo.diff.positions import DiffRow, find_row, hunk_rows
-from reviewgauge.views.report.diff_views import cut
+from reviewgauge.repo.diff.positions import find_row, hunk_rows
+from reviewgauge.views.report.diff_views import Remark
 from reviewgauge.views.terminal import figures
 
 Pairing = Literal["", "paired", "taken", "left"]
@@ -18,14 +17,17 @@ MOST_RANKED = 20  # ranked lines of one review
 
 
 @dataclass(frozen=True)
-class AnswerView:
-    """A verdict, or one line of a ranking: `right`, `wrong`, or `unscored` where nobody knows."""
+class SaidView(Remark):
+    """A comment, a verdict or one line of a ranking (`name`), and why it counts as it does."""
 
-    anchor: str
-    state: str
+    index: int  # of its system
+    system: str
     name: str
     text: str
-    span: Span | None = None
+    comment: Comment | None = None
+    place: str = ""
+    reasons: tuple[str, ...] = ()
+    links: tuple[tuple[str, str], ...] = ()  # (anchor, id) of its findings
 
 
 @dataclass(frozen=True)
@@ -66,26 +68,37 @@ def outcome_words(verdict: bool | None) -> str:
     return "" if verdict is None else f"It {'can' if verdict else 'cannot'} be merged as it is."
 
 
-def answers(case: Case, review: Review, anchor: str) -> Iterator[AnswerView]:
-    """The verdict of the review, then the first lines of its ranking."""
+def answers(case: Case, review: Review, anchor: str, index: int, system: str) -> Iterator[SaidView]:
+    """The verdict of the review, then the first lines of its ranking: right, wrong, or unscored where nobody knows."""
     if review.verdict is not None:
         right = None if case.verdict is None else review.verdict == case.verdict
-        yield AnswerView(f"{anchor}v", _state(right), "verdict", outcome_words(review.verdict))
+        words = outcome_words(review.verdict)
+        yield SaidView(f"{anchor}v", _state(right), (), index, system, "verdict", words)
     if not review.ranked_lines:
         return
     wanted = {row for reference in case.references if reference.span for row in hunk_rows(case.change, reference.span)}
     for rank, span in enumerate(review.ranked_lines[:MOST_RANKED], 1):
         row = find_row(case.change, span, repair=False)
-        text = "The diff does not show this line." if row is None else cut(_line(case, row))
-        yield AnswerView(f"{anchor}l{rank}", _state(row in wanted if wanted else None), f"#{rank}", text, span)
+        state = _state(row in wanted if wanted else None)
+        words = "The diff does not show this line." if row is None else ""
+        yield SaidView(f"{anchor}l{rank}", state, (span,), index, system, f"#{rank}", words, place=place_of(span))
+
+
+def place_of(span: Span | None, comment: Comment | None = None) -> str:
+    """`src/a.py:12-14`, with `(old)` for lines before the change."""
+    if span is None:
+        claimed = comment.claimed if comment else None
+        if claimed is None or not claimed.path:
+            return ""
+        return f"claimed {claimed.path}" + (f":{claimed.start}" if claimed.start else "")
+    lines = ""
+    if span.start is not None:
+        lines = f":{span.start}" if span.start == span.end else f":{span.start}-{span.end}"
+    return f"{span.path}{lines}{' (old)' if span.side == 'old' else ''}"
 
 
 def _state(right: bool | None) -> str:
     return {True: "right", False: "wrong", None: "unscored"}[right]
-
-
-def _line(case: Case, row: DiffRow) -> str:
-    return parse_patch(case.change.files[row.file].patch or "")[row.hunk].lines[row.line].text
 
 
 def sentence_views(coverage: Coverage, claims: Sequence[ClaimView]) -> list[SentenceView]:

@@ -1,4 +1,4 @@
-"""Changes as the report shows them: references and comments once, with their results, beside the marked diff lines."""
+"""Changes as the report shows them: findings and comments once, with their results, on their lines of the diff."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 
-from reviewgauge.core.records import Anchoring, Case, Comment, Span, Task, Usage, findings
+from reviewgauge.core.records import Anchoring, Case, Comment, Task, Usage, findings
 from reviewgauge.core.results import (
     CommentOutcome,
     CommentState,
@@ -21,48 +21,44 @@ from reviewgauge.core.results import (
 from reviewgauge.core.stored import ByKey
 from reviewgauge.views.report.answers import (
     MOST_RANKED,
-    AnswerView,
     ClaimView,
+    SaidView,
     SentenceView,
     add_nearest,
     answers,
     numbers,
     outcome_words,
+    place_of,
     sentence_views,
 )
-from reviewgauge.views.report.diff_views import FileView, Mark, show_files
+from reviewgauge.views.report.diff_views import FileView, Remark, show_files
 from reviewgauge.views.terminal import figures
 
 Key = tuple[str, str, int]  # case, system, attempt
 LONGEST_TRACE = 20_000  # characters
 
 ORDER = {state: at for at, state in enumerate((*CommentState, "rejected", "scored", "unscored"))}
-EXCERPT = 110  # shown characters of a reference beside its diff line
-
-
-@dataclass(frozen=True)
-class CommentView:
-    """One comment in its system's column."""
-
-    anchor: str
-    comment: Comment
-    place: str
-    state: str
-    reason: str
-    evidence: str
-    links: tuple[tuple[str, str], ...]  # (anchor, id) of its findings
 
 
 @dataclass(frozen=True)
 class MissView:
-    """One finding that a review missed."""
+    """A review that missed a finding, and why."""
 
     anchor: str
-    group_anchor: str
-    group: str
-    reason: str
-    evidence: str
-    nearest: tuple[str, str] | None  # (anchor, id) of the closest comment
+    index: int  # of its system
+    system: str
+    reasons: tuple[str, ...]
+    nearest: str | None  # anchor of its closest comment
+
+
+@dataclass(frozen=True)
+class FindingView(Remark):
+    """One finding in all its phrasings, which systems hit it and which missed it."""
+
+    id: str
+    members: tuple[tuple[str, str, Comment, str], ...]  # (anchor, id, reference, place)
+    hit: list[tuple[str, str]] = field(default_factory=list)  # (system, anchor of its comment)
+    missed: list[MissView] = field(default_factory=list)
 
 
 @dataclass
@@ -78,13 +74,10 @@ class ColumnView:
     note: str = ""
     usage: str = ""
     trace: str = ""
-    policy: str = ""
     numbers: str = ""
-    answers: list[AnswerView] = field(default_factory=list)
+    said: list[SaidView] = field(default_factory=list)
     sentences: list[SentenceView] = field(default_factory=list)
-    comments: list[CommentView] = field(default_factory=list)
-    misses: list[MissView] = field(default_factory=list)
-    hits: dict[str, str] = field(default_factory=dict)  # group -> anchor of the credited comment
+    missed: int = 0
 
     @property
     def paired(self) -> bool:
@@ -94,8 +87,7 @@ class ColumnView:
     @property
     def counts(self) -> Counter[str]:
         """The number of comments and answers in each state; `missed` counts findings."""
-        states = chain((a.state for a in self.answers), (c.state for c in self.comments))
-        return +(Counter(states) + Counter(missed=len(self.misses)))
+        return +Counter(one.state for one in self.said) + Counter(missed=self.missed)
 
     @property
     def name(self) -> str:
@@ -104,26 +96,16 @@ class ColumnView:
 
 
 @dataclass
-class GroupView:
-    """One finding in all its phrasings, and which systems hit it."""
-
-    id: str
-    anchor: str
-    members: list[tuple[str, str, Comment, str]]  # (anchor, id, reference, place)
-    hit: list[tuple[str, str]] = field(default_factory=list)  # (system, anchor)
-    missed: list[tuple[str, str]] = field(default_factory=list)
-
-
-@dataclass
 class ChangeView:
-    """One change with its references and all reviews."""
+    """One change with its findings and all reviews; `off` are the anchors of what has no place on the diff."""
 
     anchor: str
     case: Case
     url: str | None
-    groups: list[GroupView]
+    findings: list[FindingView]
     columns: list[ColumnView]
     files: list[FileView]
+    off: set[str]
     others: list[tuple[str, Comment, str]]  # (neutral or rejected, comment, place)
     hidden_hunks: int = 0
     claims: list[ClaimView] = field(default_factory=list)
@@ -137,19 +119,6 @@ class ChangeView:
     def outcome(self) -> str:
         """The true verdict in words, where the task is to give one."""
         return outcome_words(self.case.verdict) if self.case.change.task is Task.ASSESS else ""
-
-
-def place_of(span: Span | None, comment: Comment | None = None) -> str:
-    """`src/a.py:12-14`, with `(old)` for lines before the change."""
-    if span is None:
-        claimed = comment.claimed if comment else None
-        if claimed is None or not claimed.path:
-            return ""
-        return f"claimed {claimed.path}" + (f":{claimed.start}" if claimed.start else "")
-    lines = ""
-    if span.start is not None:
-        lines = f":{span.start}" if span.start == span.end else f":{span.start}-{span.end}"
-    return f"{span.path}{lines}{' (old)' if span.side == 'old' else ''}"
 
 
 def view_changes(
@@ -198,14 +167,15 @@ class _Builder:
 
     def __init__(self, number: int, anchor: str, case: Case, index: Mapping[str, int]) -> None:
         self.prefix, self.anchor, self.case, self.index = f"k{number}", anchor, case, index
-        self.groups: list[GroupView] = []
-        self.group_of: dict[str, GroupView] = {}
+        self.findings: list[FindingView] = []
+        self.finding_of: dict[str, FindingView] = {}
         at = count(1)
         for members in findings(case.references):
-            rows = [(f"{self.prefix}r{next(at)}", one.id, one, place_of(one.span, one)) for one in members]
-            group = GroupView(members[0].id, rows[0][0], rows)
-            self.groups.append(group)
-            self.group_of |= {member.id: group for member in members}
+            rows = tuple((f"{self.prefix}r{next(at)}", one.id, one, place_of(one.span, one)) for one in members)
+            spans = tuple(one.span for one in members if one.span is not None)
+            finding = FindingView(rows[0][0], "finding", spans, members[0].id, rows)
+            self.findings.append(finding)
+            self.finding_of |= {member.id: finding for member in members}
 
     def build(
         self,
@@ -221,10 +191,23 @@ class _Builder:
         claims = self._claims(
             [(column, covered[key]) for key, column in zip(keys, columns, strict=True) if key in covered]
         )
-        files, hidden = show_files(self.case.change.files, self._marks(columns))
+        remarks = chain(self.findings, *(column.said for column in columns))
+        files, hidden, above = show_files(self.case.change, remarks)
+        off = {one.anchor for one in above}
         others = [(kind, c, place_of(c.span, c)) for kind in ("neutral", "rejected") for c in getattr(self.case, kind)]
         url = figures.web_url(self.case.change.url)
-        return ChangeView(self.anchor, self.case, url, self.groups, columns, files, others, hidden, claims)
+        return ChangeView(
+            self.anchor,
+            self.case,
+            url,
+            self.findings,
+            columns,
+            files,
+            off,
+            others,
+            hidden_hunks=hidden,
+            claims=claims,
+        )
 
     def _claims(self, scored: Sequence[tuple[ColumnView, Score]]) -> list[ClaimView]:
         """The claims on the change; adds what they and the sentences of the reviews are closest to."""
@@ -257,20 +240,19 @@ class _Builder:
             column.note = score.reason
         elif not column.trouble and (score is None or (matching is None and score.parts is None)):
             column.note = "Not scored."
-        column.answers = list(answers(self.case, review, anchor))
+        column.said = list(answers(self.case, review, anchor, index, column.name))
         if (more := len(review.ranked_lines) - MOST_RANKED) > 0:
             column.note = " ".join(filter(None, (column.note, f"{more} more ranked lines are in the run.")))
         comments = list(_by_outcome(review.comments, matching))
         anchors = {comment.id: f"{anchor}c{at}" for at, comment in enumerate(comments, 1)}
-        column.comments = sorted(self._comments(comments, score, anchors), key=lambda view: ORDER[view.state])
+        column.said += sorted(self._comments(comments, column, score, anchors), key=lambda one: ORDER[one.state])
         if matching:
-            column.policy = matching.policy
             self._findings(column, matching, anchors)
         return column
 
     def _comments(
-        self, comments: Iterable[Comment], score: Score | None, anchors: Mapping[str, str]
-    ) -> Iterator[CommentView]:
+        self, comments: Iterable[Comment], column: ColumnView, score: Score | None, anchors: Mapping[str, str]
+    ) -> Iterator[SaidView]:
         matching = score.matching if score else None
         alone = "scored" if score and score.parts is not None and matching is None else "unscored"
         states = {o.comment: o for o in matching.comments} if matching else {}
@@ -283,61 +265,47 @@ class _Builder:
             groups = credited.get(comment.id, []) if found and found.state == CommentState.MATCHED else []
             if found and found.group is not None and found.group not in groups:
                 groups = [*groups, found.group]
-            yield CommentView(
+            evidence = "; ".join(filter(None, (self._evidence(matching, found, comment.id, group) for group in groups)))
+            yield SaidView(
                 anchors[comment.id],
+                alone if found is None else "rejected" if found.rejected else str(found.state),
+                () if comment.span is None else (comment.span,),
+                column.index,
+                column.name,
+                "",
+                comment.body,
                 comment,
                 place_of(comment.span, comment),
-                alone if found is None else "rejected" if found.rejected else str(found.state),
-                found.reason if found else "",
-                "; ".join(filter(None, (self._evidence(matching, found, comment.id, group) for group in groups))),
-                tuple((self.group_of[g].anchor, self.group_of[g].id) for g in groups if g in self.group_of),
+                tuple(filter(None, (found.reason if found else "", evidence, _anchoring(comment)))),
+                tuple((self.finding_of[g].anchor, self.finding_of[g].id) for g in groups if g in self.finding_of),
             )
 
     def _evidence(
         self, matching: Matching | None, outcome: CommentOutcome | GroupOutcome | None, comment: str, group: str
     ) -> str:
         """What speaks for a comment raising a finding, in its most probable phrasing, beside the outcome's reason."""
-        members = {row[1] for row in self.group_of[group].members} if group in self.group_of else {group}
+        members = {row[1] for row in self.finding_of[group].members} if group in self.finding_of else {group}
         pairs = [p for p in (matching.pairs if matching else ()) if p.comment == comment and p.reference in members]
         best = max(pairs, key=lambda p: p.verdict.probability if p.verdict else -1, default=None)
         return _evidence(best, bool(outcome and outcome.reason)) if best else ""
 
     def _findings(self, column: ColumnView, matching: Matching, anchors: Mapping[str, str]) -> None:
-        """Add what the review hit and missed to its column and to the findings."""
+        """Add the review to the findings that it hit and to those that it missed."""
         for at, outcome in enumerate(matching.groups, 1):
-            group, anchor = self.group_of.get(outcome.group), f"{column.anchor}m{at}"
+            finding = self.finding_of.get(outcome.group)
+            if finding is None:
+                continue
             if outcome.hit:
                 anchor = next((anchors[c] for c in outcome.comments if c in anchors), column.anchor)
-                column.hits[outcome.group] = anchor
-            else:
-                near = outcome.nearest
-                column.misses.append(
-                    MissView(
-                        anchor,
-                        group.anchor if group else anchor,
-                        group.id if group else outcome.group,
-                        outcome.reason,
-                        "" if near is None else self._evidence(matching, outcome, near, outcome.group),
-                        (anchors[near], near) if near is not None and near in anchors else None,
-                    )
-                )
-            if group:
-                (group.hit if outcome.hit else group.missed).append((column.name, anchor))
-
-    def _marks(self, columns: Sequence[ColumnView]) -> Iterator[Mark]:
-        for group in self.groups:
-            for anchor, name, reference, _ in group.members:
-                if reference.span is not None:
-                    excerpt = " ".join(reference.body.split())
-                    excerpt = excerpt if len(excerpt) <= EXCERPT else excerpt[: EXCERPT - 1] + "…"
-                    yield Mark(reference.span, "reference", anchor, name, excerpt)
-        for column in columns:
-            for answer in column.answers:
-                if answer.span is not None:
-                    yield Mark(answer.span, answer.state, answer.anchor, f"{column.name} {answer.name}", "")
-            for view in column.comments:
-                if view.comment.span is not None:
-                    yield Mark(view.comment.span, view.state, view.anchor, column.name, "")
+                finding.hit.append((column.name, anchor))
+                continue
+            near = outcome.nearest
+            evidence = "" if near is None else self._evidence(matching, outcome, near, outcome.group)
+            reasons = tuple(filter(None, (outcome.reason, evidence)))
+            finding.missed.append(
+                MissView(f"{column.anchor}m{at}", column.index, column.name, reasons, anchors.get(near or ""))
+            )
+            column.missed += 1
 
 
 def _by_outcome(comments: Sequence[Comment], matching: Matching | None) -> Iterator[Comment]:
@@ -401,6 +369,5 @@ _ANCHORING = {
 }
 
 
-def anchoring_words(comment: Comment) -> str:
-    """A note on an unusual location of the comment; empty for a usual one."""
+def _anchoring(comment: Comment) -> str:
     return _ANCHORING.get(comment.anchoring, "") if comment.anchoring else ""

@@ -1,30 +1,30 @@
-"""The marked lines of a diff, with some lines around them."""
+"""The lines of a diff that something was said about, with some lines around them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 
-from reviewgauge.core.records import ChangedFile, Side, Span
-from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
+from reviewgauge.core.records import Change, Span
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.diff.positions import covered, find_file
 
-AROUND = 4  # lines shown before and after a marked line
+AROUND = 4  # lines shown before and after a line with remarks
 LONGEST = 400  # characters of a code line before it is cut
+Place = tuple[int, int, int]  # file, hunk and line, counted from 0; hunk and line are -1 for the file as a whole
 
 
 @dataclass(frozen=True)
-class Mark:
-    """A reference (with an excerpt) or a system's comment at a location."""
+class Remark:
+    """A finding, a comment or an answer: it stands at the first of its places that the diff shows."""
 
-    span: Span
-    state: str
     anchor: str
-    name: str
-    excerpt: str
+    state: str
+    spans: tuple[Span, ...]
 
 
-@dataclass
+@dataclass(frozen=True)
 class LineView:
     """One line of a diff, or (kind `gap`) omitted lines."""
 
@@ -32,72 +32,76 @@ class LineView:
     old: int | None
     new: int | None
     text: str
-    marks: list[Mark] = field(default_factory=list)
+    remarks: Sequence[Remark] = ()
 
 
-@dataclass
+@dataclass(frozen=True)
 class FileView:
     """The shown lines of one file."""
 
     path: str
     old_path: str | None
-    marks: list[Mark]  # about the file as a whole
-    lines: list[LineView]
+    remarks: Sequence[Remark]  # about the file as a whole
+    lines: Sequence[LineView]
 
 
-def show_files(files: Sequence[ChangedFile], marks: Iterable[Mark]) -> tuple[list[FileView], int]:
-    """(the files and lines with marks, the number of hunks without one)."""
-    by_path: dict[str, list[Mark]] = {}
-    for mark in marks:
-        by_path.setdefault(mark.span.path, []).append(mark)
+def show_files(change: Change, remarks: Iterable[Remark]) -> tuple[list[FileView], int, list[Remark]]:
+    """(files and lines with remarks, the number of hunks without one, the remarks that the diff has no place for)."""
+    placed: dict[Place, list[Remark]] = {}
+    rest: list[Remark] = []
+    for remark in remarks:
+        places = (_place(change, span) for span in remark.spans)
+        at = next((place for place in places if place), None)
+        (rest if at is None else placed.setdefault(at, [])).append(remark)
     views: list[FileView] = []
     hidden = 0
-    for file in files:
-        if file.patch is None:
-            continue
-        about = by_path.get(file.path, [])
-        if file.old_path and file.old_path != file.path:
-            about = [*about, *(m for m in by_path.get(file.old_path, []) if m.span.side == Side.OLD)]
-        shown = [list(_show_hunk(hunk, about)) for hunk in parse_patch(file.patch)]
-        hidden += sum(not lines for lines in shown)
-        lines = [line for hunk in shown for line in hunk]
-        whole = [m for m in about if m.span.start is None]
+    for number, file in enumerate(change.files):
+        lines: list[LineView] = []
+        for at_hunk, hunk in enumerate(parse_patch(file.patch or "")):
+            here = {line: own for (f, h, line), own in placed.items() if (f, h) == (number, at_hunk)}
+            lines += _show_hunk(hunk, here)
+            hidden += not here
+        whole = placed.get((number, -1, -1), [])
         if lines or whole:
             views.append(FileView(file.path, file.old_path, whole, lines))
-    return views, hidden
+    return views, hidden, rest
 
 
-def _show_hunk(hunk: Hunk, about: Sequence[Mark]) -> Iterator[LineView]:
-    placed: dict[int, list[Mark]] = {}
-    for mark in about:
-        at = _last_line(hunk.lines, mark.span)
-        if at is not None:
-            placed.setdefault(at, []).append(mark)
+def _place(change: Change, span: Span) -> Place | None:
+    """The last line that the span covers; None where the diff does not show it."""
+    file = find_file(span.path, change)
+    if file is None:
+        return None
+    number = change.files.index(file)
+    if span.start is None or span.end is None:
+        return number, -1, -1
+    wanted = range(span.start, span.end + 1)
+    for at, hunk in reversed(list(enumerate(parse_patch(file.patch or "")))):
+        shown = covered(hunk, span.side)
+        if wanted.start < shown.stop and shown.start < wanted.stop:
+            for line in reversed(range(len(hunk.lines))):
+                if hunk.lines[line].number(span.side) in wanted:
+                    return number, at, line
+    return None
+
+
+def _show_hunk(hunk: Hunk, placed: Mapping[int, Sequence[Remark]]) -> Iterator[LineView]:
     if not placed:
         return
-    keep = {line for at, marks in placed.items() for line in _window(hunk.lines, at, marks)}
+    keep = {line for at, remarks in placed.items() for line in _window(len(hunk.lines), at, remarks)}
     yield LineView("head", None, None, f"@@ -{hunk.old_start} +{hunk.new_start} @@ {hunk.heading}".rstrip())
     for kept, run in groupby(enumerate(hunk.lines), key=lambda numbered: numbered[0] in keep):
         lines = list(run)
         if not kept:
-            yield LineView("gap", None, None, f"{len(lines)} lines")
+            yield LineView("gap", None, None, f"{len(lines)} line{'s' * (len(lines) > 1)}")
             continue
         for at, line in lines:
-            yield LineView(line.kind, line.old, line.new, cut(line.text), placed.get(at, []))
+            yield LineView(line.kind, line.old, line.new, cut(line.text), placed.get(at, ()))
 
 
-def _last_line(lines: Sequence[DiffLine], span: Span) -> int | None:
-    """The last line of the hunk that the span covers; None if it covers none."""
-    if span.start is None or span.end is None:
-        return None
-    numbers = [line.old if span.side == Side.OLD else line.new for line in lines]
-    covered = [at for at, number in enumerate(numbers) if number is not None and span.start <= number <= span.end]
-    return covered[-1] if covered else None
-
-
-def _window(lines: Sequence[DiffLine], at: int, marks: Sequence[Mark]) -> range:
-    longest = max((m.span.end or 0) - (m.span.start or 0) for m in marks)
-    return range(max(0, at - min(longest, 20) - AROUND), min(len(lines), at + AROUND + 1))
+def _window(lines: int, at: int, remarks: Sequence[Remark]) -> range:
+    longest = max((span.end or 0) - (span.start or 0) for remark in remarks for span in remark.spans)
+    return range(max(0, at - min(longest, 20) - AROUND), min(lines, at + AROUND + 1))
 
 
 def cut(line: str) -> str:

@@ -13,13 +13,14 @@ from typing import NamedTuple
 import jinja2
 from markupsafe import Markup
 
+from reviewgauge.analysis.compare.slices import FEWEST
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.judge_check import JudgeReport
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, SliceSummary
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 from reviewgauge.core.stored import Lazy
 from reviewgauge.views.report import plots
-from reviewgauge.views.report.change_views import anchoring_words, anchors_of, place_of, view_changes
+from reviewgauge.views.report.change_views import anchors_of, view_changes
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.judge_tables import footnotes, gate_line, headline, sections
 from reviewgauge.views.terminal.leaderboards import answer, found
@@ -155,6 +156,7 @@ class SliceGroup:
     reading: str
     pieces: list[SliceSummary]
     panels: list[ReportPanel]
+    few: list[SliceSummary]  # left out
 
 
 @dataclass(frozen=True)
@@ -209,8 +211,7 @@ def _words() -> dict[str, object]:
         "scored_of": figures.scored_of,
         "spread_words": figures.spread_words,
         "n_range": _n_range,
-        "anchoring_words": anchoring_words,
-        "place_of": place_of,
+        "fewest": FEWEST,
     }
 
 
@@ -248,16 +249,19 @@ def _drawings(board: Leaderboard, name: str) -> dict[str, Markup]:
 
 
 def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
-    by_fact = [(fact, list(pieces)) for fact, pieces in groupby(board.slices, key=lambda s: s.fact)]
-    shown = [(fact, pieces, r) for fact, pieces in by_fact for r in figures.slice_readings(board, pieces)]
+    shown = []
+    for fact, every in groupby(board.slices, key=lambda s: s.fact):
+        known = list(every)
+        pieces, few = [s for s in known if s.n >= FEWEST], [s for s in known if s.n < FEWEST]
+        shown += [(fact, pieces, few, r) for r in figures.slice_readings(board, known)]
     return [
-        SliceGroup(fact, reading, pieces, _panels(board, reading, pieces, f"{name}s{number}"))
-        for number, (fact, pieces, reading) in enumerate(shown, 1)
+        SliceGroup(fact, reading, pieces, _panels(board, reading, pieces, f"{name}s{number}"), few)
+        for number, (fact, pieces, few, reading) in enumerate(shown, 1)
     ]
 
 
 def _panels(board: Leaderboard, reading: str, pieces: Sequence[SliceSummary], name: str) -> list[ReportPanel]:
-    top = max(plots.highest(piece.systems, reading) for piece in pieces)
+    top = max((plots.highest(piece.systems, reading) for piece in pieces), default=1.0)
     largest = sorted(pieces, key=lambda piece: -piece.n)[:MOST_PANELS]
     return [
         ReportPanel(piece, Markup(plots.small_multiple(board, piece, reading, f"{name}p{at}", top=top, width=SMALL)))

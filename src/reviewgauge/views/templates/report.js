@@ -43,16 +43,15 @@
     return copy.textContent.toLowerCase();
   };
   const changes = all("details.change").map((node) => {
-    const columns = all(".column", node).map((own) => ({ own, frame: "", items: all("[data-s]", own).map((li) => ({ li, text: "" })) }));
-    return { node, columns, text: null, tally: all("[data-t]", node) };
+    const columns = all(".column", node).map((own) => ({ own, text: "" }));
+    const items = all("[data-s]", node).map((own) => ({ own, text: "", frame: columns.find((c) => c.own.contains(own)) }));
+    return { node, columns, items, text: null, tally: all("[data-t]", node) };
   });
   const read = (change) => {
     if (change.text !== null) return;
-    change.text = words(change.node, ".column");
-    for (const column of change.columns) {
-      column.frame = words(column.own, "[data-s]");
-      for (const item of column.items) item.text = item.li.textContent.toLowerCase();
-    }
+    change.text = words(change.node, ".column, [data-s]");
+    for (const column of change.columns) column.text = words(column.own, "[data-s]");
+    for (const item of change.items) item.text = item.own.textContent.toLowerCase();
   };
   const shown = one("shown");
   const apply = () => {
@@ -67,16 +66,15 @@
       const here = !repo || change.node.dataset.repo === repo;
       const counts = {};
       let fits = here && !state && !off.size && holds(change.text);
-      for (const { own, frame, items } of change.columns) {
+      for (const { own, text } of change.columns) {
         own.hidden = off.has(own.dataset.system);
-        fits = fits || (here && !state && !own.hidden && holds(change.text, frame));
-        for (const { li, text } of items) {
-          const found = (!state || li.dataset.s === state) && holds(change.text, frame, text);
-          li.hidden = !found;
-          if (found && here && !own.hidden) counts[li.dataset.s] = (counts[li.dataset.s] || 0) + 1;
-        }
-        total += items.length;
+        fits = fits || (here && !state && !own.hidden && holds(change.text, text));
       }
+      for (const { own, text, frame } of change.items) {
+        own.hidden = off.has(own.dataset.system) || (state && own.dataset.s !== state) || !holds(change.text, frame ? frame.text : "", text);
+        if (!own.hidden && here) counts[own.dataset.s] = (counts[own.dataset.s] || 0) + 1;
+      }
+      total += change.items.length;
       const own = Object.values(counts).reduce((sum, n) => sum + n, 0);
       change.node.hidden = !(fits || own);
       for (const mark of change.tally) {
