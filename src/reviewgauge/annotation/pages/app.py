@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import getpass
 import ipaddress
+import resource
 import secrets
 import socket
+from operator import attrgetter
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -25,6 +28,8 @@ from reviewgauge.annotation.store.database import Database
 from reviewgauge.core.errors import UserError
 
 PATIENCE = 30.0  # seconds
+LAST_ANSWERS = 5  # seconds for the answers under way when the service ends
+MOST, BACKLOG = 500, 64  # connections: in all, and taken at once
 
 
 def make_app(service: Service, origins: list[str]) -> ASGIApp:
@@ -68,11 +73,22 @@ async def _static(request: Request) -> Response:
 
 
 class _Impatient(H11Protocol):
-    """Closes a connection on which no whole request came for a while: each open one costs the service a file."""
+    """Drops a connection that waits too long for its client, and the oldest where there are too many.
+
+    Each open one costs the service a file. An answer that a client does not read would keep it open for ever.
+    """
+
+    _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
+        self.since = self.loop.time()
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)  # half of them are for the database and other things
+        if len(self.connections) > (MOST if files == resource.RLIM_INFINITY else min(MOST, files // 2)):
+            oldest: Any = min(self.connections, key=attrgetter("since"))
+            self.connections.discard(oldest)
+            oldest.transport.abort()
         self._hurry(None)
 
     def on_response_complete(self) -> None:
@@ -81,16 +97,27 @@ class _Impatient(H11Protocol):
         super().on_response_complete()  # the next one may be there already
         self._hurry(answered)
 
-    def _hurry(self, last: object) -> None:
-        self.loop.call_later(PATIENCE, self._close_if_idle, last)
+    def pause_writing(self) -> None:
+        """Begin to wait for the client to read."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(PATIENCE, self.transport.abort)
 
-    def _close_if_idle(self, last: object) -> None:
-        if self.cycle is last and not self.transport.is_closing():
-            self.transport.close()
+    def resume_writing(self) -> None:
+        """It has read."""
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+
+    def _hurry(self, last: object) -> None:
+        self.loop.call_later(PATIENCE, self._drop_if_idle, last)
+
+    def _drop_if_idle(self, last: object) -> None:
+        if self.cycle is last and not self.flow.write_paused:
+            self.transport.abort()
 
 
 def server_of(app: ASGIApp, *, proxied: bool = False) -> uvicorn.Server:
-    """What serves; requests that are being answered when it ends are answered.
+    """What serves; requests that are being answered when it ends are answered, if their clients read.
 
     Where it is `proxied`, a proxy on this machine says who asks (`FORWARDED_ALLOW_IPS` names others).
     """
@@ -102,6 +129,8 @@ def server_of(app: ASGIApp, *, proxied: bool = False) -> uvicorn.Server:
         ws="none",
         lifespan="off",
         proxy_headers=proxied,
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=LAST_ANSWERS,
     )
     return uvicorn.Server(config)
 

@@ -12,6 +12,7 @@ from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from reviewgauge.annotation.items import Item, ShownText
+from reviewgauge.annotation.pages.colours import resting
 from reviewgauge.annotation.pages.diffs import Gap, Note, Shown, context_rows, show_change
 from reviewgauge.annotation.pages.render import render
 from reviewgauge.annotation.pages.visits import Visit, whole
@@ -193,7 +194,7 @@ def _diff(visit: Visit, work: Work, *, split: bool) -> tuple[Markup, Shown, list
         text = render("sections.html.j2", files=shown.files, exhibits=beside, split=split, shown=shown)
         return text, (replace(shown, files=[]), notes)
 
-    text, (shown, notes) = visit.service.diffs.get((project.id, work.number, split, part), make)
+    text, (shown, notes) = visit.service.diffs.get((project.id, work.number, split, part, resting()), make)
     return Markup(text), shown, notes
 
 
