@@ -23,7 +23,7 @@ from reviewgauge.annotation.pages import agreement, judging, owning, people
 from reviewgauge.annotation.pages.guard import Guard
 from reviewgauge.annotation.pages.render import FILES, static
 from reviewgauge.annotation.pages.visits import Handler, Service, page
-from reviewgauge.annotation.store.accounts import Account, Role, can_log_in, find_account, new_account
+from reviewgauge.annotation.store.accounts import Account, Role, can_log_in, local_account
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.core.errors import UserError
 
@@ -177,9 +177,7 @@ def local_owner(database: Database) -> Account:
     except (OSError, KeyError):  # a user without a name
         name = "owner"
     with database.writing() as connection:
-        found = find_account(connection, name)
-        if found is None:
-            found = new_account(connection, database.clock(), name, Role.OWNER)
+        found = local_account(connection, database.clock(), name)
     if found.role is not Role.OWNER:
         raise UserError(
             f"the account {name!r} is not an owner's", remedy="run it as the owner, or with --url for a team"
