@@ -18,6 +18,7 @@ from reviewgauge.annotation.pages.render import render
 from reviewgauge.annotation.pages.visits import Visit, whole
 from reviewgauge.annotation.pages.votes import agreed_answers, answers_in_words, talk_keys, votes_of
 from reviewgauge.annotation.schemas.schema import ITEM, Answer, Parts, QuestionKind, Schema, asked, warnings
+from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.desk import Work
 from reviewgauge.annotation.store.judgements import INDEPENDENT
 from reviewgauge.core.errors import UserError
@@ -62,17 +63,20 @@ def next_item(visit: Visit) -> Response:
     """Go to the item to judge now."""
     slot = visit.desk().next()
     told = {name: visit.request.query_params.get(name, "") for name in ("saved", "how")}
-    query = f"?{urlencode(told)}" if told["saved"].isdigit() else ""
-    return RedirectResponse(f"/{query}" if slot is None else f"/judge/{slot}{query}", 303)
+    query = urlencode(told) if told["saved"].isdigit() else ""
+    return RedirectResponse(f"/?{query}" if slot is None else f"/judge/{slot}?next=1&{query}", 303)
 
 
 def judge_page(visit: Visit) -> Response:
-    """One item."""
-    work = visit.desk().work(visit.slot)
+    """One item. A talk that comes next begins on a page of its own, which no key that answers passes."""
+    work, asked_for = visit.desk().work(visit.slot), visit.request.query_params
+    if asked_for.get("next") and work.round != INDEPENDENT and visit.account.role is not Role.EXPERT:
+        told = {name: asked_for.get(name, "") for name in ("saved", "how")}
+        return visit.page("begin.html.j2", work=work, key=talk_keys(visit.service.project.schema_)["begin"], **told)
     given = _of_answers(work.mine.answers if work.mine else agreed_answers(work))
     reason = work.mine.reason if work.mine else ""
     answer = _judge(visit, work, given, reason, key=secrets.token_urlsafe(24))
-    if (view := visit.request.query_params.get("view")) in ("split", "unified"):
+    if (view := asked_for.get("view")) in ("split", "unified"):
         answer.set_cookie(VIEW, view, max_age=_MONTH, path="/", httponly=True, samesite="lax")
     return answer
 
