@@ -71,8 +71,8 @@ def judge_page(visit: Visit) -> Response:
     """One item. A talk that comes next begins on a page of its own, which no key that answers passes."""
     work, asked_for = visit.desk().work(visit.slot), visit.request.query_params
     if asked_for.get("next") and work.round != INDEPENDENT and visit.account.role is not Role.EXPERT:
-        told = {name: asked_for.get(name, "") for name in ("saved", "how")}
-        return visit.page("begin.html.j2", work=work, key=talk_keys(visit.service.project.schema_)["begin"], **told)
+        key, saved = talk_keys(visit.service.project.schema_)["begin"], asked_for.get("saved", "")
+        return visit.page("begin.html.j2", work=work, key=key, saved=saved, how=asked_for.get("how", ""))
     given = _of_answers(work.mine.answers if work.mine else agreed_answers(work))
     reason = work.mine.reason if work.mine else ""
     answer = _judge(visit, work, given, reason, key=secrets.token_urlsafe(24))
