@@ -41,7 +41,8 @@ def raw(text: str) -> bytes:
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_odd_words_everywhere_break_nothing(store: Database, odd: str) -> None:
+def test_odd_words_everywhere_break_nothing(database: Database, odd: str) -> None:
+    store = database
     with served(store, small_project(store, "claims", count=1)) as (origin, _):
         ann, owner = person(store, origin, "Ann"), person(store, origin, "Olga", Role.OWNER)
         page = ann.send("/next")

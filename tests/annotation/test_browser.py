@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from annotation_client import PASSWORD, served
-from annotation_toys import desk_of, judge_all, small_project
+from annotation_toys import add_rater, desk_of, judge_all, small_project
 from html_pages import arrive
 from reviewgauge.annotation.items import make_items
+from reviewgauge.annotation.pages.visits import COOKIE
 from reviewgauge.annotation.schemas.schema import Schema, load_schema
-from reviewgauge.annotation.store.accounts import Account, Role, all_accounts, invite
+from reviewgauge.annotation.store.accounts import Account, Role, all_accounts, begin_session, invite
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.desk import Desk
 from reviewgauge.annotation.store.projects import create_project, status
@@ -39,6 +40,19 @@ def join(page: Any, store: Database, origin: str, name: str) -> None:
     page.fill("input[name=password]", PASSWORD)
     page.click("main button")
     page.wait_for_selector("text=Your work")
+
+
+def begin(page: Any, url: str) -> None:
+    """Pass the page before a discussion, which no key that answers passes."""
+    page.goto(url)
+    page.wait_for_selector("text=Begin the discussion")
+    for key in ("2", "Enter", "y", "c", "o", "u"):
+        page.keyboard.press(key)
+    key = page.get_attribute("#begin", "data-key")
+    page.wait_for_timeout(100)
+    assert page.locator("#begin").is_visible()
+    page.keyboard.press(key)
+    page.wait_for_selector("#judgement")
 
 
 def people(store: Database) -> list[Account]:
@@ -205,6 +219,29 @@ def test_digits_go_to_the_first_question_of_a_page_that_has_answers(browser: Any
         page.context.close()
 
 
+def test_no_page_is_wider_than_a_phone(browser: Any, store: Database) -> None:
+    project = small_project(store, "claims")
+    ann, bob = desk_of(store, project, "Ann"), desk_of(store, project, "Bobby Tables-Longername")
+    judge_all(ann)
+    judge_all(bob, choice=1, most=2)
+    owner = add_rater(store, "Olga Ivanovna Longername", Role.OWNER)
+    with served(store, project) as (origin, _):
+        for account, paths in (
+            (owner, ("/", "/next", "/project", "/agreement", "/conflicts", "/account")),
+            (ann.account, ("/", "/next", "/conflicts")),
+            (None, ("/login", "/enter/x", f"/invitation/{invite(store, Role.RATER)}")),
+        ):
+            page = browser.new_context(viewport={"width": 390, "height": 844}).new_page()
+            token = begin_session(store, account) if account else "x"
+            page.context.add_cookies([{"name": COOKIE, "value": token, "url": origin}])
+            for path in paths:
+                page.goto(origin + path)
+                assert page.evaluate("document.scrollingElement.scrollWidth") <= 390, path
+                words = page.locator("nav a:not(.name), nav button").all()
+                assert all(one.evaluate("one => one.getClientRects().length === 1") for one in words), path
+            page.context.close()
+
+
 def test_a_key_that_is_shown_gives_the_answer_beside_it(browser: Any, store: Database) -> None:
     question = {"dimension": "useful", "text": "Useful?", "kind": "scale", "low": 0, "high": 10}
     schema = Schema.model_validate({"name": "mine", "title": "Mine", "unit": "review", "questions": [question]})
@@ -229,7 +266,7 @@ def test_a_proposal_is_confirmed_by_no_key_that_is_pressed_anyway(
         ann = Desk(store, project, next(one for one in people(store) if one.name == "Ann"))
         judge_all(ann)
         judge_all(desks[0], choice=1)  # and proposes
-        page.goto(f"{origin}/next")
+        begin(page, f"{origin}/next")
         page.wait_for_selector("text=Discussion: Rater 2 proposes a consensus")
         order = page.locator("#panel").inner_text()
         assert order.index("Proposed consensus") < order.index("What the raters said")
@@ -244,6 +281,7 @@ def test_a_proposal_is_confirmed_by_no_key_that_is_pressed_anyway(
         page.keyboard.press(confirm)
         page.wait_for_url(lambda url: url != here)
         assert status(store, project).done == 1
+        begin(page, page.url)
         here = page.url
         page.keyboard.press(confirm.replace("c", "o").replace("C", "o"))
         page.keyboard.type("It is neither.")  # the key asks for the reason first

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 
 from annotation_toys import add_rater, answers_for, desk_of, judge_all, small_cases, small_project, small_reviews
 from reviewgauge.annotation.items import make_items
-from reviewgauge.annotation.label_import import import_labels
+from reviewgauge.annotation.label_import import MOST_RATERS, import_labels
 from reviewgauge.annotation.labels import labels_csv, labels_jsonl, labels_of
+from reviewgauge.annotation.pages.app import local_owner
 from reviewgauge.annotation.schemas.schema import Answer, Schema, load_schema, shipped_schemas
 from reviewgauge.annotation.store import judgements as votes
-from reviewgauge.annotation.store.accounts import Role, account_names
+from reviewgauge.annotation.store.accounts import Role, accept, account_names, invite
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.desk import Desk
 from reviewgauge.annotation.store.judgements import NotYours
@@ -115,6 +116,30 @@ def test_who_ticked_nothing_differs_from_who_ticked_something(tmp_path: Path) ->
         report = agree(file, resamples=0)
         criteria = next(one for one in report.dimensions if one.dimension == "criteria")
         assert (criteria.judged_twice, criteria.coefficients[0].figure.value) == (2, 0.5)
+
+
+def test_a_rater_of_imported_labels_may_be_who_serves_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOGNAME", "Ann")
+    with Database.open(tmp_path / "store.db", create=True) as database:
+        project = small_project(database, "grade", count=2)
+        file = tmp_path / "labels.csv"
+        file.write_text("case,system,attempt,rater,dimension,value\nshop#1,gpt,1,ann,grade,3\n", encoding="utf-8")
+        import_labels(database, project, file)
+        assert local_owner(database).role is Role.OWNER
+        accept(database, invite(database, Role.RATER), "Bob", "a long password")
+        monkeypatch.setenv("LOGNAME", "bob")
+        with pytest.raises(UserError, match="'bob' is not an owner's"):
+            local_owner(database)
+
+
+def test_labels_of_very_many_raters_are_refused(tmp_path: Path) -> None:
+    rows = "".join(f"shop#1,gpt,1,r{n},grade,3\n" for n in range(MOST_RATERS + 1))
+    file = tmp_path / "labels.csv"
+    file.write_text(f"case,system,attempt,rater,dimension,value\n{rows}", encoding="utf-8")
+    with Database.open(tmp_path / "store.db", create=True) as database:
+        with pytest.raises(UserError, match="1,001 raters, over 1,000"):
+            import_labels(database, small_project(database, "grade", count=1), file)
+        assert status(database, find_project(database)).batches[0].judgements == 0
 
 
 def test_labels_of_something_else_change_nothing(tmp_path: Path) -> None:

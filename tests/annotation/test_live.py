@@ -10,6 +10,7 @@ import pytest
 
 from annotation_client import joined, served
 from annotation_toys import add_rater, small_cases, small_reviews
+from reviewgauge.annotation import live
 from reviewgauge.annotation.gold import with_gold
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.live import BLIND, forecast, live_agreement
@@ -89,6 +90,20 @@ def test_everything_is_reported(database: Database) -> None:
     assert found.advice[0].startswith("Cy agrees with the others in grade on 3")
     assert {one.rater for one in found.differences} == set(RATERS)
     assert all(one.seconds == pytest.approx(32, abs=1) for one in found.work)
+
+
+def test_of_many_raters_those_who_judged_most_are_compared(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "MOST_RATERS", 2)
+    project, desks = started(database)
+    for name in RATERS:
+        judge(desks[name], 100)
+    found = live_agreement(database, project, None)
+    assert [len({one.rater for one in of}) for of in (found.raters, found.work, found.differences)] == [2, 2, 0]
+    assert found.not_shown == len(RATERS) - 2
+    with served(database, project) as (origin, _):
+        shown = joined(database, origin, "Olga", Role.OWNER).send("/agreement").text
+        assert "Of the 2 raters who judged most" in shown
+        assert f'<th scope="row">{RATERS[-1]}' not in shown
 
 
 def test_a_forecast_says_what_it_is_of(database: Database) -> None:

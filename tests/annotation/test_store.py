@@ -273,6 +273,42 @@ def test_work_of_somebody_whose_lease_is_over_is_kept(database: Database) -> Non
     assert status(database, project).done == 1
 
 
+@pytest.mark.parametrize("round_", ["independent", "discussion"])
+def test_a_late_answer_and_a_new_holder_at_one_moment_do_not_share_a_slot(database: Database, round_: str) -> None:
+    now = clocked(database)
+    project = small_project(database, count=1, raters=3)
+    ann, bob, cid = (desk_of(database, project, name) for name in ("Ann", "Bob", "Cid"))
+    if round_ == "discussion":
+        for grade, desk in enumerate((ann, bob, cid)):
+            judge_all(desk, grade, most=1)
+    else:
+        judge_all(cid, most=1)
+        judge_all(desk_of(database, project, "Dan"), most=1)
+    slot = ann.next()
+    assert slot is not None
+    now[0] += LEASE + 1
+    taken: list[int | None] = []
+    other = threading.Thread(target=lambda: taken.append(bob.next()))
+
+    def while_he_asks() -> float:
+        """The time, told between what reads who holds the slot and what writes the judgement."""
+        if not other.ident and threading.current_thread() is threading.main_thread():
+            other.start()
+            other.join(1.0)
+        return now[0]
+
+    database.clock = while_he_asks
+    late = ann.submit(slot, "late-but-done", answers_for(project.schema_, 0)).slot
+    other.join()
+    if taken[0] is not None and round_ == "independent":
+        bob.submit(taken[0], "in-time-key", answers_for(project.schema_, 0))
+    with database.reading() as connection:
+        holders = dict(connection.execute(sql.select(slots.c.id, slots.c.holder)).all())
+        made = connection.execute(sql.select(judgements.c.slot, judgements.c.rater)).all()
+    assert [holders[one] for one, _ in made] == [rater for _, rater in made]
+    assert late not in taken
+
+
 def test_nobody_sees_the_work_of_others(database: Database) -> None:
     project = small_project(database)
     ann, bob = desk_of(database, project, "Ann"), desk_of(database, project, "Bob")

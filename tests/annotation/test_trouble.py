@@ -7,6 +7,8 @@ import socket
 import sqlite3
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from types import ModuleType
 from urllib.parse import urlsplit
@@ -222,6 +224,52 @@ def test_slow_requests_are_closed(store: Database, monkeypatch: pytest.MonkeyPat
                 assert answer[9:12] == status_code
         hasty.undo()  # a busy machine needs longer for an honest form
         assert rater_of(store, origin).send("/next").status == 200
+
+
+@pytest.mark.processes
+def test_code_that_holds_a_lexer_for_ever_is_plain_and_the_service_ends(tmp_path: Path, drill: ModuleType) -> None:
+    where, schema = str(tmp_path / "store.db"), load_schema("grade")
+    codes = {"a.tnt": "~~~~", "b.tnt": "~~~~~", "c.mcschema": "<!--<!--<!--", "d.tnt": "~~~~~~", "e.tnt": "~~~~~~~"}
+    cases = []
+    for (path, code), case in zip(codes.items(), small_cases(5), strict=True):
+        file = ChangedFile(path=path, patch=f"@@ -0,0 +1 @@\n+{code}\n")
+        cases.append(case.model_copy(update={"change": case.change.model_copy(update={"files": (file,)})}))
+    with Database.open(where, create=True) as store, ExitStack() as opened:
+        create_project(store, "hostile", schema, make_items(schema, cases, small_reviews(cases)), raters=1)
+        process, origin = opened.enter_context(drill.serving(where, 0))
+        people = [rater_of(store, origin, name) for name in ("Ann", "Bob", "Cid", "Dan", "Eve")]
+        with ThreadPoolExecutor() as threads:
+            pages = list(threads.map(lambda one: one.send("/next"), people[:4]))
+            assert [(page.status, "~~~~" in page.text or "&lt;!--" in page.text) for page in pages] == [(200, True)] * 4
+            assert hand_in(people[0], pages[0]).status == 303
+            last = threads.submit(people[4].send, "/next")
+            process.terminate()
+            process.wait(60)
+            with suppress(OSError):
+                last.result()
+
+
+@pytest.mark.processes
+def test_clients_that_never_read_keep_nobody_out_and_do_not_hold_the_service(tmp_path: Path, drill: ModuleType) -> None:
+    where, schema = str(tmp_path / "store.db"), load_schema("grade")
+    (case,) = small_cases(1)
+    long = ChangedFile(path="a.txt", patch="@@ -0,0 +1,1500 @@\n" + f"+{'<' * 90}\n" * 1500)
+    case = case.model_copy(update={"change": case.change.model_copy(update={"files": (long,)})})
+    with Database.open(where, create=True) as store, ExitStack() as opened:
+        create_project(store, "long", schema, make_items(schema, [case], small_reviews([case])), raters=1)
+        process, origin = opened.enter_context(drill.serving(where, 0))
+        resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (100, 100))
+        ann = rater_of(store, origin)
+        page = ann.send("/next")
+        assert len(page.text) > 500_000
+        host, _, port = urlsplit(origin).netloc.partition(":")
+        cookie = f"{visits.COOKIE}={ann.cookies[visits.COOKIE]}"
+        for _ in range(110):
+            raw = opened.enter_context(socket.create_connection((host, int(port)), timeout=60))
+            raw.sendall(f"GET {page.path} HTTP/1.1\r\nHost: {host}:{port}\r\nCookie: {cookie}\r\n\r\n".encode())
+        assert hand_in(ann, page).status == 303
+        process.terminate()
+        process.wait(60)
 
 
 def test_text_that_no_encoding_has_is_shown(store: Database) -> None:

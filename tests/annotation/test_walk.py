@@ -133,6 +133,10 @@ def judge(page: Any, name: str) -> None:
     """
     page.click("text=Judge the next item")
     for turn in range(6 if name == "Cid" else 4):
+        page.wait_for_selector("#begin, .question.now")
+        if page.locator("#begin").count():
+            picture(page, "annotate-begin")
+            page.keyboard.press("b")
         item = number(page)
         if "discussion" in page.inner_text(".eyebrow"):
             assert page.inner_text(".votes .differs").split()[-3:] == ["4", "2", "4"]

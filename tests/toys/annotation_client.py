@@ -92,6 +92,8 @@ def joined(store: Database, origin: str, name: str, role: Role = Role.RATER) -> 
 
 
 def saved(client: Client, page: Answered, grade: int, **more: str) -> Answered:
+    if 'id="begin"' in page.text:  # of a discussion
+        page = client.send(page.path.partition("?")[0])
     hidden = {name: page.field(name) for name in ("csrf", "key", "replaces")}
     action = "confirm" if 'value="confirm"' in page.text else "judge"
     form = {**hidden, "q:-1:grade": grade, "seconds": "2.5", "reason": "", "action": action, **more}

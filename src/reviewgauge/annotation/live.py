@@ -28,6 +28,7 @@ from reviewgauge.core.reports.annotation import (
     RaterWork,
 )
 
+MOST_RATERS = 100  # of which each is compared with the others
 RESAMPLES = 200  # behind an interval: enough to watch, and quick
 DAY = 86_400.0
 WINDOW = 7 * DAY  # the pace is that of so long
@@ -45,18 +46,21 @@ def live_agreement(database: Database, project: Project, reader: Account | None)
         trained = votes.trained(connection, reader, project.id)
         names = account_names(connection)
     own = sorted((label for label in labels if not label.consensus), key=lambda label: label.at or 0.0)
-    work = _work(schema, own, trained, gold, names)
+    everybody = _work(schema, own, trained, gold, names)
+    busiest = {one.rater for one in sorted(everybody, key=lambda one: -one.judgements)[:MOST_RATERS]}
+    work = tuple(one for one in everybody if one.rater in busiest)
+    not_shown = len(everybody) - len(work)
     if not labels:
-        return LiveAgreement(why=BLIND, work=work)
+        return LiveAgreement(why=BLIND, work=work, not_shown=not_shown)
     settings = AgreementSettings(resamples=RESAMPLES)
     try:
         report = agreement_report(labels, source=project.name, scales=scales_of(schema), settings=settings)
     except UserError as error:
-        return LiveAgreement(why=str(error), work=work)
+        return LiveAgreement(why=str(error), work=work, not_shown=not_shown)
     counted = {question.dimension: question for question in schema.questions if question.counts}
     by_dimension: dict[str, list[Label]] = {}
     for label in own:
-        if label.dimension in counted:
+        if label.dimension in counted and label.rater in busiest:
             by_dimension.setdefault(label.dimension, []).append(label)
     right = _right(schema, gold, items)
     raters: list[RaterAgreement] = []
@@ -68,6 +72,7 @@ def live_agreement(database: Database, project: Project, reader: Account | None)
         languages=tuple(_languages(schema, own, items.values(), settings)),
         raters=tuple(raters),
         work=work,
+        not_shown=not_shown,
         differences=tuple(one for group in by_dimension.values() for one in differences(group)),
         advice=tuple(advice(raters)),
     )

@@ -11,18 +11,21 @@ import os
 import select
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import IO, Any, Generic, TypeVar
 
 _BLOCK = 1 << 18
 _PIPE = 1 << 16  # bytes that a pipe holds
 _MOST_ERRORS = 4_000  # bytes of a child's errors that are read
+_WORKER = f"import sys; sys.path.insert(0, {str(Path(__file__).resolve().parents[2])!r}); from {{}} import main; main()"
 
 
 class ChildEnded(Exception):
@@ -167,6 +170,13 @@ def start_tied(command: Sequence[str], **how: Any) -> subprocess.Popen[bytes]:
     finally:
         os.close(theirs)
     return process
+
+
+def start_worker(module: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
+    """Start `main` of one of our modules as a child that is asked and answers. Raises as Popen does."""
+    # `-I`: no PYTHON* variable and no folder of the user's on the path
+    command = [sys.executable, "-I", "-c", _WORKER.format(module)]
+    return start_tied(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=os.sep)
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import getpass
 import ipaddress
+import resource
 import secrets
 import socket
+from operator import attrgetter
+from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
@@ -20,11 +23,13 @@ from reviewgauge.annotation.pages import agreement, judging, owning, people
 from reviewgauge.annotation.pages.guard import Guard
 from reviewgauge.annotation.pages.render import FILES, static
 from reviewgauge.annotation.pages.visits import Handler, Service, page
-from reviewgauge.annotation.store.accounts import Account, Role, can_log_in, find_account, new_account
+from reviewgauge.annotation.store.accounts import Account, Role, can_log_in, local_account
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.core.errors import UserError
 
 PATIENCE = 30.0  # seconds
+LAST_ANSWERS = 5  # seconds for the answers under way when the service ends
+MOST, BACKLOG = 500, 64  # connections: in all, and taken at once
 
 
 def make_app(service: Service, origins: list[str]) -> ASGIApp:
@@ -68,11 +73,22 @@ async def _static(request: Request) -> Response:
 
 
 class _Impatient(H11Protocol):
-    """Closes a connection on which no whole request came for a while: each open one costs the service a file."""
+    """Drops a connection that waits too long for its client, and the oldest where there are too many.
+
+    Each open one costs the service a file. An answer that a client does not read would keep it open for ever.
+    """
+
+    _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
+        self.since = self.loop.time()
+        files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)  # half of them are for the database and other things
+        if len(self.connections) > (MOST if files == resource.RLIM_INFINITY else min(MOST, files // 2)):
+            oldest: Any = min(self.connections, key=attrgetter("since"))
+            self.connections.discard(oldest)
+            oldest.transport.abort()
         self._hurry(None)
 
     def on_response_complete(self) -> None:
@@ -81,16 +97,27 @@ class _Impatient(H11Protocol):
         super().on_response_complete()  # the next one may be there already
         self._hurry(answered)
 
-    def _hurry(self, last: object) -> None:
-        self.loop.call_later(PATIENCE, self._close_if_idle, last)
+    def pause_writing(self) -> None:
+        """Begin to wait for the client to read."""
+        super().pause_writing()
+        self._unread = self.loop.call_later(PATIENCE, self.transport.abort)
 
-    def _close_if_idle(self, last: object) -> None:
-        if self.cycle is last and not self.transport.is_closing():
-            self.transport.close()
+    def resume_writing(self) -> None:
+        """It has read."""
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+
+    def _hurry(self, last: object) -> None:
+        self.loop.call_later(PATIENCE, self._drop_if_idle, last)
+
+    def _drop_if_idle(self, last: object) -> None:
+        if self.cycle is last and not self.flow.write_paused:
+            self.transport.abort()
 
 
 def server_of(app: ASGIApp, *, proxied: bool = False) -> uvicorn.Server:
-    """What serves; requests that are being answered when it ends are answered.
+    """What serves; requests that are being answered when it ends are answered, if their clients read.
 
     Where it is `proxied`, a proxy on this machine says who asks (`FORWARDED_ALLOW_IPS` names others).
     """
@@ -102,6 +129,8 @@ def server_of(app: ASGIApp, *, proxied: bool = False) -> uvicorn.Server:
         ws="none",
         lifespan="off",
         proxy_headers=proxied,
+        backlog=BACKLOG,
+        timeout_graceful_shutdown=LAST_ANSWERS,
     )
     return uvicorn.Server(config)
 
@@ -148,9 +177,7 @@ def local_owner(database: Database) -> Account:
     except (OSError, KeyError):  # a user without a name
         name = "owner"
     with database.writing() as connection:
-        found = find_account(connection, name)
-        if found is None:
-            found = new_account(connection, database.clock(), name, Role.OWNER)
+        found = local_account(connection, database.clock(), name)
     if found.role is not Role.OWNER:
         raise UserError(
             f"the account {name!r} is not an owner's", remedy="run it as the owner, or with --url for a team"

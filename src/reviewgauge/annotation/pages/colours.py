@@ -1,11 +1,22 @@
-"""Lines of code as marked-up text: syntax colours, visible whitespace, and codes for characters that hide."""
+"""Lines of code as marked-up text: syntax colours, visible whitespace, and codes for characters that hide.
+
+Lexers run in a process of their own: many take for ever, or very long, on a few characters of a hostile change. A text
+that takes too long stays plain, and all others do for a while, so that no number of them stops the service.
+"""
 
 from __future__ import annotations
 
+import atexit
 import hashlib
+import json
 import re
+import signal
+import sys
+import threading
 import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import partial
+from time import monotonic
 from typing import Any
 
 from markupsafe import Markup, escape
@@ -15,9 +26,12 @@ from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
 from reviewgauge.annotation.pages.packed import Packed
+from reviewgauge.repo.processes import Child, ChildEnded, start_worker
 
 LONGEST = 1000  # characters of a line before it is cut
-_MOST_COLOURED = 200_000  # characters that are read as one piece of code
+_MOST_COLOURED = 100_000  # characters that are read as one piece of code
+SECONDS = 1.0  # of processor time for one text; ordinary ones take milliseconds
+REST = 10 * SECONDS  # after a text that took longer
 _BLANKS = " \t\f\v\r"
 _ODD = ("Cc", "Cf", "Co", "Cn", "Cs", "Zl", "Zp", "Zs")
 _REORDERS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # the text around them, on the screen
@@ -25,8 +39,12 @@ NOTHING = Markup("")
 END = Markup('<span class="eof">no newline at the end</span>')
 
 Part = tuple[int, int]  # of a line: its first character, and the one after its last
+Tokens = list[list[tuple[str, str]]]  # (style class, text) of each token, line by line
 
-
+_lexer = Child("the lexer", partial(start_worker, __name__), 10 * SECONDS)
+_turn = threading.Lock()
+_rests_until = [0.0]
+atexit.register(_lexer.close)
 _packed = Packed()  # the same lines are shown to many raters
 
 
@@ -40,7 +58,7 @@ def coloured(path: str, lines: Sequence[str], parts: Sequence[Part | None] = ())
     text = "\n".join(cut)
     if not cut or len(text) > _MOST_COLOURED:
         return [_markup([("", line)], part) for line, part in zip(cut, parts, strict=True)]
-    name = hashlib.sha256(f"{path}\0{text}\0{parts}".encode("utf-8", "surrogatepass")).digest()
+    name = hashlib.sha256(f"{resting()}{path}\0{text}\0{parts}".encode("utf-8", "surrogatepass")).digest()
     joined, _ = _packed.get(name, lambda: ("\n".join(_marked(path, cut, parts)), None))
     return [Markup(line) for line in joined.split("\n")]
 
@@ -52,13 +70,38 @@ def _marked(path: str, cut: Sequence[str], parts: Sequence[Part | None]) -> list
     return [_markup(line, part) for line, part in zip(tokens, parts, strict=True)]
 
 
-def _tokens(path: str, text: str) -> list[list[tuple[str, str]]]:
-    """(class, text) of each token, line by line."""
+def resting() -> bool:
+    """Whether texts stay plain now, as one took too long a short while ago."""
+    return monotonic() < _rests_until[0]
+
+
+def _tokens(path: str, text: str) -> Tokens:
+    """The tokens of a text; none where the lexer failed, or rests."""
+    with _turn:
+        if resting():
+            return []
+        try:
+            _lexer.ask(json.dumps([path, text]).encode() + b"\n")
+            found: Tokens = json.loads(_lexer.line())
+        except (ChildEnded, OSError):
+            _rests_until[0] = monotonic() + REST
+            return []
+        return found
+
+
+def main() -> None:
+    """The process of the lexers: for each line with a path and a text, one with tokens. A text that is late ends it."""
+    for line in sys.stdin.buffer:
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
+        print(json.dumps(_read_tokens(*json.loads(line))), flush=True)
+
+
+def _read_tokens(path: str, text: str) -> Tokens:
     try:
         lexer = get_lexer_for_filename(path, stripnl=False, ensurenl=False)
     except ClassNotFound:
         lexer = TextLexer(stripnl=False, ensurenl=False)
-    found: list[list[tuple[str, str]]] = [[]]
+    found: Tokens = [[]]
     for _, kind, value in lexer.get_tokens_unprocessed(text):
         name = _class_of(kind)
         for at, piece in enumerate(value.split("\n")):

@@ -12,11 +12,13 @@ from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from reviewgauge.annotation.items import Item, ShownText
+from reviewgauge.annotation.pages.colours import resting
 from reviewgauge.annotation.pages.diffs import Gap, Note, Shown, context_rows, show_change
 from reviewgauge.annotation.pages.render import render
 from reviewgauge.annotation.pages.visits import Visit, whole
 from reviewgauge.annotation.pages.votes import agreed_answers, answers_in_words, talk_keys, votes_of
 from reviewgauge.annotation.schemas.schema import ITEM, Answer, Parts, QuestionKind, Schema, asked, warnings
+from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.desk import Work
 from reviewgauge.annotation.store.judgements import INDEPENDENT
 from reviewgauge.core.errors import UserError
@@ -61,17 +63,20 @@ def next_item(visit: Visit) -> Response:
     """Go to the item to judge now."""
     slot = visit.desk().next()
     told = {name: visit.request.query_params.get(name, "") for name in ("saved", "how")}
-    query = f"?{urlencode(told)}" if told["saved"].isdigit() else ""
-    return RedirectResponse(f"/{query}" if slot is None else f"/judge/{slot}{query}", 303)
+    query = urlencode(told) if told["saved"].isdigit() else ""
+    return RedirectResponse(f"/?{query}" if slot is None else f"/judge/{slot}?next=1&{query}", 303)
 
 
 def judge_page(visit: Visit) -> Response:
-    """One item."""
-    work = visit.desk().work(visit.slot)
+    """One item. A talk that comes next begins on a page of its own, which no key that answers passes."""
+    work, asked_for = visit.desk().work(visit.slot), visit.request.query_params
+    if asked_for.get("next") and work.round != INDEPENDENT and visit.account.role is not Role.EXPERT:
+        key, saved = talk_keys(visit.service.project.schema_)["begin"], asked_for.get("saved", "")
+        return visit.page("begin.html.j2", work=work, key=key, saved=saved, how=asked_for.get("how", ""))
     given = _of_answers(work.mine.answers if work.mine else agreed_answers(work))
     reason = work.mine.reason if work.mine else ""
     answer = _judge(visit, work, given, reason, key=secrets.token_urlsafe(24))
-    if (view := visit.request.query_params.get("view")) in ("split", "unified"):
+    if (view := asked_for.get("view")) in ("split", "unified"):
         answer.set_cookie(VIEW, view, max_age=_MONTH, path="/", httponly=True, samesite="lax")
     return answer
 
@@ -193,7 +198,7 @@ def _diff(visit: Visit, work: Work, *, split: bool) -> tuple[Markup, Shown, list
         text = render("sections.html.j2", files=shown.files, exhibits=beside, split=split, shown=shown)
         return text, (replace(shown, files=[]), notes)
 
-    text, (shown, notes) = visit.service.diffs.get((project.id, work.number, split, part), make)
+    text, (shown, notes) = visit.service.diffs.get((project.id, work.number, split, part, resting()), make)
     return Markup(text), shown, notes
 
 

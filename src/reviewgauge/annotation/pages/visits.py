@@ -77,8 +77,8 @@ class Visit:
         return Desk(self.service.database, self.service.project, self.account)
 
     def field(self, name: str, default: str = "") -> str:
-        """The value of a field of the form."""
-        return self.form.get(name, [default])[0]
+        """The value of a field of the form, without NUL, which PostgreSQL does not take."""
+        return self.form.get(name, [default])[0].replace("\0", "\ufffd")
 
     def number(self, name: str) -> int:
         """The whole number in a field; 0, which is nothing's, where there is none."""

@@ -56,9 +56,10 @@ def votes_of(schema: Schema, work: Work, me: int) -> Votes:
 
 
 def talk_keys(schema: Schema) -> dict[str, str]:
-    """The keys that confirm and object: capitals where the small letter answers a question, which is easily pressed."""
+    """The keys of a talk: capitals where the small letter answers a question, which is easily pressed."""
     taken = {key for question in schema.questions for _, key in question.keys}
-    return {action: key.upper() if key in taken else key for action, key in (("confirm", "c"), ("object", "o"))}
+    ways = {"begin": "b", "confirm": "c", "object": "o"}
+    return {action: key.upper() if key in taken else key for action, key in ways.items()}
 
 
 def answers_in_words(schema: Schema, vote: Judgement | Gold) -> list[tuple[str, str]]:

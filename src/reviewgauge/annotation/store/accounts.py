@@ -98,6 +98,17 @@ def find_account(connection: sql.Connection, name: str) -> Account | None:
     return None if row is None else account_of(row)
 
 
+def local_account(connection: sql.Connection, now: float, name: str) -> Account:
+    """The account of who runs the service: an owner's, unless it is a rater's who has a password.
+
+    An import makes accounts without one, to which nobody else can log in.
+    """
+    found = find_account(connection, name) or new_account(connection, now, name, Role.OWNER)
+    mine = accounts.update().where(accounts.c.id == found.id, accounts.c.password.is_(None))
+    theirs = connection.execute(mine.values(role=Role.OWNER.value)).rowcount == 0
+    return found if theirs else found.model_copy(update={"role": Role.OWNER})
+
+
 def account_names(connection: sql.Connection) -> dict[int, str]:
     """The name of every account."""
     return {row.id: row.name for row in connection.execute(sql.select(accounts.c.id, accounts.c.name))}

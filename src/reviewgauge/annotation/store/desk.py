@@ -218,7 +218,12 @@ class Desk:
                 right=right_answers(connection, self.account, slot),
             )
 
-    def _row(self, connection: sql.Connection, slot: int) -> Any:
+    def _locked(self, connection: sql.Connection, slot: int) -> Any:
+        """A slot with its item, as they are now that nobody else changes or takes them. Raises NotYours."""
+        lock_batch(connection, self._row(connection, slot).batch)
+        return self._row(connection, slot, lock=True)
+
+    def _row(self, connection: sql.Connection, slot: int, *, lock: bool = False) -> Any:
         """A slot with its item. Raises NotYours where it was not given to this rater, or does not exist."""
         query = (
             sql.select(
@@ -232,7 +237,7 @@ class Desk:
             .join(leases, (leases.c.slot == slots.c.id) & (leases.c.rater == self.account.id))
             .where(slots.c.id == slot, items.c.project == self.project.id)
         )
-        row = connection.execute(query).first()
+        row = connection.execute(query.with_for_update(of=slots) if lock else query).first()
         if row is None:
             raise NotYours("this work is not yours")
         return row
@@ -259,23 +264,20 @@ class Desk:
         `replaces` is the version that it corrects. Work of somebody whose lease was over is kept too, in another place
         of the item. Raises NotYours, AlreadyJudged, and UserError for answers that do not fit the questions.
         """
-        if not 8 <= len(client_key) <= 64:
-            raise UserError("the key of the judgement is not valid")
+        _check_key(client_key)
         words = clean_text(reason, "the reason")
         given = list(answers)
         with self.database.writing() as connection:
-            row = self._row(connection, slot)
-            compared = lock_batch(connection, row.batch)
+            row = self._locked(connection, slot)
             known = votes.own_by_key(connection, self.account, client_key)
             if known is not None:
                 return Saved(judgement=known.id, slot=known.slot, again=True)
-            row = self._row(connection, slot)  # as it is now that nobody else changes it
             checked = check_answers(self.project.schema_, given, Item.model_validate(row.item).kinds)
             place = self._place(connection, row)
             before = votes.own(connection, self.account, place)
             if (before.version if before else 0) != replaces:
                 raise AlreadyJudged("this item has a newer judgement of yours", remedy="open it again to change it")
-            if row.now != row.round or (compared and row.round == INDEPENDENT):
+            if row.now != row.round or (row.compared and row.round == INDEPENDENT):
                 raise UserError("this round is over: others may have seen the judgements")
             if before and row.kind == TRAINING:
                 raise UserError("the right answer was shown: this judgement stays as it is")
@@ -308,7 +310,8 @@ class Desk:
         if row.round == DISCUSSION and row.holder is not None:
             raise UserError("somebody else has taken this over", remedy="take the next one")
         of_item = (slots.c.item == row.item_id) & (slots.c.round == row.round)
-        found = connection.execute(sql.select(slots.c.id).where(of_item, slots.c.holder == self.account.id)).scalar()
+        mine = sql.select(slots.c.id).where(of_item, slots.c.holder == self.account.id).with_for_update()
+        found = connection.execute(mine).scalar()
         if found is None:
             found = free_place(connection, row.item_id, row.round)
         connection.execute(slots.update().where(slots.c.id == found).values(holder=self.account.id, opened=row.opened))
@@ -329,9 +332,7 @@ class Desk:
         if not words:
             raise UserError("say why")
         with self.database.writing() as connection:
-            row = self._row(connection, slot)
-            lock_batch(connection, row.batch)
-            row = self._row(connection, slot)
+            row = self._locked(connection, slot)
             values = {"item": row.item_id, "rater": self.account.id, "skipped": skipped, "reason": words}
             connection.execute(remarks.insert().values(**values, at=self.database.clock()))
             mine = slots.update().where(
@@ -350,16 +351,13 @@ class Desk:
 
         The same `client_key` again gives what is there. Raises NotYours, UserError.
         """
-        if not 8 <= len(client_key) <= 64:
-            raise UserError("the key of the judgement is not valid")
+        _check_key(client_key)
         words = clean_text(reason, "the reason")
         with self.database.writing() as connection:
-            row = self._row(connection, slot)
-            lock_batch(connection, row.batch)
+            row = self._locked(connection, slot)
             known = votes.own_by_key(connection, self.account, client_key)
             if known is not None:
                 return Saved(judgement=known.id, slot=known.slot, again=True)
-            row = self._row(connection, slot)
             open_ = row.round == row.now == DISCUSSION and row.holder == self.account.id and not row.done
             if not open_ or (agreed and row.place == PROPOSAL):
                 raise UserError("there is no open discussion of yours")
@@ -384,3 +382,8 @@ class Desk:
                 give_to_expert(connection, row.item_id)
             self.database.log(connection, self.account.id, "confirm" if agreed else "no consensus", slot=slot)
         return Saved(judgement=found, slot=slot)
+
+
+def _check_key(client_key: str) -> None:
+    if not (8 <= len(client_key) <= 64 and client_key.isascii() and client_key.isprintable()):
+        raise UserError("the key of the judgement is not valid")

@@ -28,7 +28,7 @@ def open_slots(connection: sql.Connection, item: int, round_: str, places: range
 
 
 def free_place(connection: sql.Connection, item: int, round_: str) -> int:
-    """A slot of an item that nobody holds; in the independent round another one is made where there is none.
+    """A slot of an item that nobody holds, locked; in the independent round another one is made where there is none.
 
     In other rounds it is the first one. The batch is locked. Raises UserError.
     """
@@ -36,7 +36,7 @@ def free_place(connection: sql.Connection, item: int, round_: str) -> int:
     free = sql.select(slots.c.id).where(of_item, slots.c.holder.is_(None), slots.c.done.is_(sql.false()))
     if round_ != INDEPENDENT:
         free = free.where(slots.c.place == PROPOSAL)
-    found = connection.execute(free.order_by(slots.c.place).limit(1)).scalar()
+    found = connection.execute(free.order_by(slots.c.place).limit(1).with_for_update()).scalar()
     if found is None and round_ != INDEPENDENT:
         raise UserError("somebody else has taken this over", remedy="take the next one")
     if found is None:

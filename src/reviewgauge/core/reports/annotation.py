@@ -87,13 +87,17 @@ class RaterWork(Record):
 
 
 class LiveAgreement(Record):
-    """Agreement on the batches whose independent round is over. `advice` says who needs calibration, in words."""
+    """Agreement on the batches whose independent round is over. `advice` says who needs calibration, in words.
+
+    `not_shown` counts the raters who judged least, who are in `report` and `languages` only.
+    """
 
     report: AgreementReport | None = None
     why: str = ""  # there is no report
     languages: tuple[LanguageAgreement, ...] = ()
     raters: tuple[RaterAgreement, ...] = ()
     work: tuple[RaterWork, ...] = ()
+    not_shown: int = 0
     differences: tuple[Difference, ...] = ()
     advice: tuple[str, ...] = ()
 

@@ -12,19 +12,16 @@ import hashlib
 import json
 import os
 import re
-import subprocess
-import sys
 import threading
 from bisect import bisect_right
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
-from pathlib import Path
-from typing import IO, Any
+from functools import lru_cache, partial
+from typing import Any
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.repo.processes import Child, ChildEnded, RecentlyUsed, start_tied
+from reviewgauge.repo.processes import Child, ChildEnded, RecentlyUsed, start_worker
 from reviewgauge.repo.syntax.grammars import grammar_of
 from reviewgauge.repo.syntax.languages import language
 from reviewgauge.repo.syntax.lines import LineKinds, comments_by_prefix, line_count, line_starts
@@ -202,8 +199,6 @@ _LINES: RecentlyUsed[bytes, LineKinds] = RecentlyUsed(_KEPT)
 
 SECONDS = 10.0  # for one source; ordinary ones take milliseconds
 PROCESSES = 2
-_ROOT = str(Path(__file__).resolve().parents[3])
-_CODE = "import sys; sys.path.insert(0, {!r}); from reviewgauge.repo.syntax.worker import main; main()"
 _READY = b"ready"
 _SECONDS_TO_START = 60.0
 
@@ -272,15 +267,9 @@ class Parsers:
             raise
 
 
-def _start(errors: IO[bytes]) -> subprocess.Popen[bytes]:
-    # `-I`: no PYTHON* variable and no folder of the user's on the path
-    command = [sys.executable, "-I", "-c", _CODE.format(_ROOT)]
-    return start_tied(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=os.sep)
-
-
 def _started() -> Child:
     """A parsing process that is ready. Raises UserError where it does not start at all."""
-    child = Child("the parser", _start, _SECONDS_TO_START)
+    child = Child("the parser", partial(start_worker, "reviewgauge.repo.syntax.worker"), _SECONDS_TO_START)
     try:
         child.ask(b"")
         ready = child.line() == _READY

@@ -10,6 +10,11 @@ document.addEventListener("submit", (event) => {  // an owner's buttons that tak
   if (ask && !confirm(ask)) event.preventDefault();
 });
 
+const talkLink = document.getElementById("begin");  // of the page before a discussion
+if (talkLink) document.addEventListener("keydown", (event) => {
+  if (event.key === talkLink.dataset.key && !event.repeat && !event.altKey && !event.ctrlKey && !event.metaKey) talkLink.click();
+});
+
 const form = document.getElementById("judgement");
 if (form) begin(form);
 
