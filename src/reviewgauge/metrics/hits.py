@@ -187,7 +187,8 @@ class Hits(Metric):
         judge = self._judge
         if not (self.location == "gate" or self._is_review_bench) or not isinstance(judge, Asking):
             return judge.judge(case, review.comments, known, review)
-        places = [[locate(comment, other, self.tolerance) for other in known] for comment in review.comments]
+        strict = self.location == "gate"
+        places = [[locate(comment, other, self.tolerance, strict) for other in known] for comment in review.comments]
         open_to_it = [
             (c, r)
             for c, row in enumerate(places)
