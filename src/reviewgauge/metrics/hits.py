@@ -64,7 +64,7 @@ class Hits(Metric):
         "comments_per_hunk": "comments per hunk",
     }
     lower_is_better: ClassVar[frozenset[str]] = frozenset(
-        {"noise", "rejected_hits", "invalid_anchors", "unsure", "duplicate_share"}
+        {"noise", "rejected_hits", "invalid_anchors", "comments_per_change", "duplicate_share"}
     )
 
     def __post_init__(self) -> None:
@@ -298,7 +298,6 @@ class Hits(Metric):
         readings = {
             "precision": ratio(total("right"), total("said")),
             "recall": ratio(total("hit"), total("references")),
-            "unsure": ratio(total("unsure_references"), total("references")),
             "comments_per_change": ratio(total("comments"), total("changes")),
             "comments_per_hunk": ratio(total("hunk_comments"), total("hunks")),
             "clean_left_alone": ratio(total("clean_quiet"), total("clean")),

@@ -68,8 +68,9 @@ class PairPlan(Record):
 class ChangePlan(Record):
     """How many changes and attempts it takes to find a difference of `detect` in one reading of one metric.
 
-    `pairs` are the leader and every other system, or those that were named; `typical` is the position of the pair
-    in the middle. A test at `level` is shared by `comparisons` comparisons.
+    `pairs` are the leader and every other system but baselines, or those that were named; `typical` is the position of
+    the pair in the middle. `best` is the highest value of these systems, None where less is better: a larger difference
+    cannot show. A test at `level` is shared by `comparisons` comparisons.
     """
 
     metric: str
@@ -83,6 +84,7 @@ class ChangePlan(Record):
     level: float
     comparisons: int
     clustered_by: str
+    best: float | None = None
     changes_per_cluster: float
     dollars_per_attempt: Mapping[str, float] = Field(default_factory=dict)
     dollars_per_change: float = 0.0

@@ -50,9 +50,9 @@ class ScoredRun:
         return list(dict.fromkeys(score.system for score in self.scores))
 
     @property
-    def floors(self) -> frozenset[str]:
+    def baselines(self) -> frozenset[str]:
         """The systems that are there to be beaten, such as silence."""
-        return frozenset(system for system, known in self.reviewers.items() if _is_floor(known[0]))
+        return frozenset(system for system, known in self.reviewers.items() if _is_baseline(known[0]))
 
     def only(self, systems: Sequence[str]) -> ScoredRun:
         """The scores of these systems alone."""
@@ -61,9 +61,9 @@ class ScoredRun:
         return replace(self, scores=Lazy.of(kept, self.scores.__getitem__), systems_in=named)
 
 
-def _is_floor(spec: str) -> bool:
+def _is_baseline(spec: str) -> bool:
     try:
-        return load_recorded(Reviewer, spec).floor
+        return load_recorded(Reviewer, spec).baseline
     except UserError:  # recorded reviews, and code outside the package that the user did not name
         return False
 

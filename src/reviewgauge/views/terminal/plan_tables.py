@@ -117,6 +117,9 @@ def _answer(found: ChangePlan, pair: PairPlan, wanted: str) -> str:
     middle = ", the pair in the middle" if len(found.pairs) > 1 else ""
     often = "one attempt" if row.attempts == 1 else f"{row.attempts} attempts"
     what = figures.label(found.reading)
+    if found.best is not None and found.unit == "share" and found.detect > found.best:
+        most = f"No system has more than {figures.number(found.best)} {what} here, so none can be {wanted} better"
+        return f"{most} than another: this benchmark cannot decide."
     if row.changes is None:
         return f"No feasible study detects a difference of {wanted} {what} between {pair.first} and {pair.second}."
     span = f" (between {row.low:,} and {row.high:,} by this pilot)" if row.low and row.high else ""
