@@ -38,7 +38,7 @@ def gate(found: Gate) -> RenderableType:
 def headline(found: Gate) -> str:
     """One line: the verdict, the reading and the margin."""
     fake = " (fake)" if found.fake else ""
-    named = [check for check in found.checks if not check.guard] or [found]
+    named: list[Gate | GateCheck] = [check for check in found.checks if not check.guard] or [found]
     if found.verdict is not GateVerdict.NOT_WORSE:
         named = [check for check in found.checks if check.verdict is found.verdict][:1] or [found]
     margins = [(figures.label(one.reading), margin(one)) for one in named]

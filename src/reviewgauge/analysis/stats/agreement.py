@@ -147,18 +147,18 @@ class Table:
         """The codes that a rater gave."""
         return self._of[row][1]
 
-    def near(self, most: float) -> Integers:
+    def near(self, most: float) -> Numbers:
         """For each label, how many labels of its item are at most `most` apart from it, with itself."""
         low = np.searchsorted(self.categories, self.categories - most)
         high = np.searchsorted(self.categories, self.categories + most, side="right") - 1
         start = self.item * self.categories.size
         keys = np.sort(start + self.code)
         upto = np.searchsorted(keys, start + high[self.code], side="right")
-        return np.asarray(upto - np.searchsorted(keys, start + low[self.code]))
+        return np.asarray(upto - np.searchsorted(keys, start + low[self.code]), dtype=np.float64)
 
     def sums(self, values: Numbers) -> Numbers:
         """The sum of `values` (one a label) over each item."""
-        return np.bincount(self.item, values, minlength=self.index.size)
+        return np.asarray(np.bincount(self.item, values, minlength=self.index.size), dtype=np.float64)
 
     def mean(self, totals: Numbers) -> Numbers:
         """Totals over the ordered pairs of two labels of each item, a pair; 0 with fewer than two raters."""
