@@ -96,9 +96,8 @@ def rater_agreement(
     found = []
     for row in grid.busiest:
         rater, mine = grid.raters[row], table.rater == row
-        near_r, others_r, correct_r, asked_r = (
-            table.sums(np.where(mine, one, 0.0)) for one in (near, others, correct, asked)
-        )
+        of_rater = (table.sums(np.where(mine, one, 0.0)) for one in (near, others, correct, asked))
+        near_r, others_r, correct_r, asked_r = of_rater
         own = Share.of(near_r, others_r)
         rest = Share.of(sums["near"] / 2 - near_r, sums["others"] / 2 - others_r)
         gold = Share.of(correct_r, asked_r)

@@ -65,6 +65,7 @@ class Table:
         table = np.asarray(values, dtype=np.float64)
         if table.ndim != (2 if at is None else 1) or np.isinf(table).any():
             raise ValueError("labels must be a raters x items array of finite numbers and NaN")
+        self.rater: Integers
         self.rater, item = np.nonzero(~np.isnan(table)) if at is None else at
         self.size = table.shape[0] if at is None else len(raters)
         given = table[self.rater, item] if at is None else table
@@ -123,14 +124,14 @@ class Table:
 
     def pair(self, first: int, second: int) -> Table:
         """The table of two raters on the items that both judged, on the same axis of items."""
-        items, codes = zip(*(self._of[row] for row in (first, second)), strict=True)
-        both, *places = np.intersect1d(*items, assume_unique=True, return_indices=True)
+        (items, codes), (others, theirs) = self._of[first], self._of[second]
+        both, here, there = np.intersect1d(items, others, assume_unique=True, return_indices=True)
         found = Table.__new__(Table)
         found.categories, found.names = self.categories, self.names
         found.raters, found.size = (self.name_of(first), self.name_of(second)), 2
         found.rater, found.index = np.repeat([0, 1], both.size), self.index[both]
         found.item = np.tile(np.arange(both.size), 2)
-        found.code = np.concatenate([own[place] for own, place in zip(codes, places, strict=True)])
+        found.code = np.concatenate([codes[here], theirs[there]])
         if self.categories.size > _MANY:  # too many for the coefficients that count those nobody chose
             kept, found.code = np.unique(found.code, return_inverse=True)
             found.categories, found.names = self.categories[kept], tuple(self.name(int(code)) for code in kept)
