@@ -46,6 +46,8 @@ def plan(
         raise UserError("nothing to plan from", remedy="reviewgauge plan --from RUN --detect .03, or --labels FILE")
     if runs and detect is None:
         raise UserError("--detect is required: the smallest difference to find", remedy="--detect .03")
+    if detect is not None and not runs:
+        raise UserError("--detect goes with --from", remedy="--labels alone plans raters")
     if data is not None and labels is None:
         raise UserError("--data goes with --labels", remedy="--from names a run")
     if margin is not None and not margin > 0:
@@ -62,10 +64,9 @@ def plan(
         plan = make_plan(entry, question, systems=systems, reading=reading, resamples=resamples, seed=seed)
         changes.append(plan.model_copy(update={"warnings": (*caveats(entry), *plan.warnings)}))
     found: list[RaterPlan] = []
-    wanted = Question(detect, **asked) if detect is not None and labels is not None else None  # type: ignore[arg-type]
     notes: list[str] = []
     for source, judged, found_notes in _judged(runs, labels, data):
-        found += rater_plans(judged, source=source, question=wanted, margin=margin, resamples=resamples, seed=seed)
+        found += rater_plans(judged, source=source, margin=margin, resamples=resamples, seed=seed)
         notes += found_notes
     return Plan(changes=tuple(changes), raters=tuple(found), notes=(*notes, *_notes(runs, labels, found)))
 

@@ -38,7 +38,7 @@ def gate(found: Gate) -> RenderableType:
 def headline(found: Gate) -> str:
     """One line: the verdict, the reading and the margin."""
     fake = " (fake)" if found.fake else ""
-    named: list[Gate | GateCheck] = [check for check in found.checks if not check.guard] or [found]
+    named: list[GateCheck] = [check for check in found.checks if not check.guard] or [found]
     if found.verdict is not GateVerdict.NOT_WORSE:
         named = [check for check in found.checks if check.verdict is found.verdict][:1] or [found]
     margins = [(figures.label(one.reading), margin(one)) for one in named]
@@ -51,7 +51,7 @@ def headline(found: Gate) -> str:
     return f"{found.verdict.upper()}{fake}: {what}"
 
 
-def margin(found: Gate | GateCheck) -> str:
+def margin(found: GateCheck) -> str:
     """The margin of a check."""
     return figures.number(found.margin, found.unit, 3 if found.margin < 0.1 else 2)
 
@@ -89,7 +89,7 @@ def others(found: Gate) -> list[tuple[str, str, str, str, str, str]]:
 ALSO = ("also checked", "candidate", "baseline", "difference", "margin", "verdict")
 
 
-def difference(found: Gate | GateCheck) -> str:
+def difference(found: GateCheck) -> str:
     """`+.03 [-.01, .07]`."""
     interval = figures.interval(found.low, found.high, found.unit)
     return f"{figures.signed(found.difference, found.unit)} {interval}".strip()

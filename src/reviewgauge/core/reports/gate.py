@@ -59,32 +59,20 @@ class GateFinding(Record):
     text: str
 
 
-class Gate(Record):
+class Gate(GateCheck):
     """Paired non-inferiority of `candidate` against `baseline`. `verdict` is the worst one of the `checks`.
 
-    The figures are those of the first check: `difference` = candidate - baseline on the `n` cases that both were scored
-    on, with its interval at `level`. `failed` counts cases that the baseline was scored on, and on which the candidate
-    failed or has no review; `low_if_worst` is the lower end (the upper one where lower is better) with those counted as
-    worst. `needed` is about how many clusters would tell, were the difference to stay. `lost` are the findings that
-    only the baseline hit, `gained` those that only the candidate did.
+    The other figures are those of the first check: `difference` = candidate - baseline on the `n` cases that both were
+    scored on, with its interval at `level`. `failed` counts cases that the baseline was scored on, and on which the
+    candidate failed or has no review; `low_if_worst` is the lower end (the upper one where lower is better) with those
+    counted as worst. `needed` is about how many clusters would tell, were the difference to stay. `lost` are the
+    findings that only the baseline hit, `gained` those that only the candidate did.
     """
 
     schema_version: Literal[1] = 1
-    verdict: GateVerdict
-    reason: str
     metric: str
-    label: str
-    reading: str
-    unit: str
-    lower_is_better: bool
-    margin: float
     candidate: str
     baseline: str
-    candidate_value: float | None
-    baseline_value: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
     low_if_worst: float | None = None
     level: float
     n: int
