@@ -13,7 +13,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
@@ -63,21 +62,20 @@ def gate(
         _check(candidate, baseline, margin, resamples)
     panel = lay_out(run.scores, run.cases, metric, run.benchmark)
     paired = _Pair(run, panel, panel.row(candidate), panel.row(baseline), resamples, seed)
-    main, *others = [paired.check(reading, margin) for reading, margin in named.items()]
     guards = [paired.guard(reading, margin) for reading, margin in GUARDS.items() if reading not in named]
-    checks = (main.check, *(one.check for one in others), *(guard for guard in guards if guard is not None))
+    checks = tuple(paired.check(reading, margin) for reading, margin in named.items())
+    checks += tuple(guard for guard in guards if guard is not None)
     verdict, reason = overall(checks)
-    clusters, found = paired.clusters, main.check
+    clusters = paired.clusters
     notes = [*paired.warnings(), *clusters.warnings(expanded=True), *merge_pins(panel)[1]]
     lost, gained = paired.changed_findings()
     return Gate(
         verdict=verdict,
         reason=reason,
         metric=signature(metric),
-        **found.model_dump(exclude={"verdict", "reason", "guard"}),
+        **checks[0].model_dump(exclude={"verdict", "reason"}),
         candidate=candidate,
         baseline=baseline,
-        low_if_worst=main.low_if_worst,
         level=LEVEL,
         n=int(paired.common.sum()),
         of=len(panel.cases),
@@ -85,9 +83,8 @@ def gate(
         clustered_by=clusters.by,
         attempts=paired.attempts,
         failed=int(paired.lacking.sum()),
-        needed=main.needed if found.verdict is GateVerdict.CANNOT_TELL else None,
         checks=checks,
-        cases=tuple(paired.cases(found.reading)),
+        cases=tuple(paired.cases(checks[0].reading)),
         lost=lost,
         gained=gained,
         dataset=run.dataset,
@@ -117,14 +114,6 @@ def _check(candidate: str, baseline: str, margin: float, resamples: int) -> None
     if not (margin >= 0 and math.isfinite(margin)):
         problem = "is not a number" if math.isnan(margin) else "has no end" if margin > 0 else "is below 0"
         raise UserError(f"a margin of {margin:g} {problem}", remedy="how much worse would still be fine, such as .02")
-
-
-class _Checked(NamedTuple):
-    """One check, its pessimistic end, and about how many clusters would do."""
-
-    check: GateCheck
-    low_if_worst: float | None
-    needed: int | None
 
 
 @dataclass(frozen=True)
@@ -165,7 +154,7 @@ class _Pair:
         most = self.panel.attempts[self.rows].max(axis=1, initial=0)
         return int(most[0]), int(most[1])
 
-    def check(self, reading: str, margin: float, guard: bool = False) -> _Checked:
+    def check(self, reading: str, margin: float, guard: bool = False) -> GateCheck:
         """What the interval of candidate - baseline allows to say of one reading."""
         metric = self.run.metric
         one, two = self._values(self.rows, reading)
@@ -175,8 +164,8 @@ class _Pair:
         verdict, reason = self._rule(reading, margin, (one, two), interval, worst)
         sign = self._sign(reading)
         low, high = (None if end is None else sign * end for end in interval[::sign])
-        turned = None if difference is None else sign * difference
-        check = GateCheck(
+        telling = difference is None or verdict is not GateVerdict.CANNOT_TELL
+        return GateCheck(
             reading=reading,
             label=short_spec(metric),
             unit=metric.units.get(reading, "share"),
@@ -188,18 +177,18 @@ class _Pair:
             difference=difference,
             low=low,
             high=high,
+            low_if_worst=None if worst is None or worst[0] is None else sign * worst[0],
+            needed=None if telling else _needed(sign * (difference or 0.0), interval, margin, self.clusters.count),
             verdict=verdict,
             reason=reason,
         )
-        end = None if worst is None or worst[0] is None else sign * worst[0]
-        return _Checked(check, end, _needed(turned, interval, margin, self.clusters.count))
 
     def guard(self, reading: str, margin: float) -> GateCheck | None:
         """The check of a guard; None for a baseline that says nothing, and where the reading is undefined."""
         said = self.panel.parts[self.second][self.common].sum(axis=0)
         if "comments" not in self.panel.names or not said[self.panel.names.index("comments")]:
             return None
-        found = self.check(reading, margin, guard=True).check
+        found = self.check(reading, margin, guard=True)
         if found.difference is None or found.low is None or found.high is None:
             return None
         if (found.low > margin) if found.lower_is_better else (found.high < -margin):
@@ -257,7 +246,8 @@ class _Pair:
             return "neither of the two comments on anything"
         if self._sign(reading) < 0:
             return ""
-        rows = [row for row, system in enumerate(self.panel.systems) if system in self.run.baselines]
+        baselines = self.run.baselines if reading == self.run.metric.headline else ()
+        rows = [row for row, system in enumerate(self.panel.systems) if system in baselines]
         least = max([0.0, *(value for value in self._values(rows, reading) if value is not None)])
         if any(value is None or value > least + ROUNDING for value in values):
             return ""
@@ -383,10 +373,10 @@ class _Pair:
         return found + [f"{name}: fake, a figure that came from a fake model" for name in named]
 
 
-def _needed(difference: float | None, interval: Ends, margin: float, clusters: int) -> int | None:
+def _needed(difference: float, interval: Ends, margin: float, clusters: int) -> int | None:
     """About how many clusters would do, were the (turned) difference and its spread to stay as they are."""
     low, high = interval
-    if low is None or high is None or difference is None:
+    if low is None or high is None:
         return None
     half = (high - low) / 2
     reach = difference + margin if difference > -margin else -difference

@@ -47,6 +47,8 @@ class GateCheck(Record):
     difference: float | None
     low: float | None
     high: float | None
+    low_if_worst: float | None = None
+    needed: int | None = None
     verdict: GateVerdict
     reason: str
 
@@ -73,7 +75,6 @@ class Gate(GateCheck):
     metric: str
     candidate: str
     baseline: str
-    low_if_worst: float | None = None
     level: float
     n: int
     of: int
@@ -81,7 +82,6 @@ class Gate(GateCheck):
     clustered_by: str
     attempts: tuple[int, int]
     failed: int = 0
-    needed: int | None = None
     checks: tuple[GateCheck, ...] = ()
     cases: tuple[GateCase, ...] = ()
     lost: tuple[GateFinding, ...] = ()

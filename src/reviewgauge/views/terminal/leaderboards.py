@@ -53,7 +53,7 @@ def _name(system: SystemSummary) -> Text:
     if system.fake:
         name.append(" (fake)", style="bold yellow")
     if system.baseline:
-        name.append(" (baseline)", style="dim")
+        name.append(" baseline", style="dim")
     return name
 
 
