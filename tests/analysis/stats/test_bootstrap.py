@@ -80,7 +80,7 @@ def test_an_interval_over_like_states_of_pull_requests_is_not_too_narrow() -> No
 def test_few_changes_are_warned_of() -> None:
     clusters = cluster_cases(make_cases(5, repositories=1), np.ones(5, dtype=np.bool_))
     assert any("only 5 changes" in text and "too narrow" in text for text in clusters.warnings())
-    assert any("fewer than 2" in t for t in cluster_cases(make_cases(1), np.ones(1, dtype=np.bool_)).warnings())
+    assert any("at least 2" in t for t in cluster_cases(make_cases(1), np.ones(1, dtype=np.bool_)).warnings())
 
 
 @given(st.lists(st.integers(-1, 4), min_size=1, max_size=30))
