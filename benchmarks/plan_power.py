@@ -25,6 +25,7 @@ from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.reports.plan import PairPlan
 from reviewgauge.core.results import Score
 from reviewgauge.core.specs import signature
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 POWER, DRAWS, BENCHMARK = 0.8, 499, "b" * 64
 Maker = Callable[[np.random.Generator, int, int], tuple[Numbers, Numbers]]
@@ -132,9 +133,8 @@ def make_plan(metric: Metric, tables: Sequence[Numbers], detect: float, attempts
         for attempt in range(tried)
     ]
     question = Question(detect, power=POWER, comparisons=comparisons, attempts=(attempts,))
-    found = plan(
-        scores, cases, metric, question, dataset="made", benchmark=BENCHMARK, systems=("first", "second"), resamples=200
-    )
+    run = ScoredRun(metric, cases, scores, benchmark=BENCHMARK)
+    found = plan(run, question, systems=("first", "second"), resamples=200)
     return found.pairs[0]
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -301,3 +303,16 @@ def test_crscore_as_published(shared_data: Path) -> None:
         assert round(named(found[dimension].coefficients)[alpha] or 0, 4) == on_all
     coded = next(b for b in found["accuracy"].batches if b.batch == "395-494")
     assert (coded.items, round(named(coded.coefficients)["Cohen's kappa"] or 0, 4)) == (100, 0.8043)
+
+
+@pytest.mark.parametrize("value", [lambda n: float(n % 5), float, lambda n: f"word {n}"])
+def test_many_raters_and_many_values_take_memory_by_the_label(value: Callable[[int], Fact]) -> None:
+    """A table of raters x items, of items x values or of all pairs of raters would have 400 million cells and more."""
+    labels = [label(f"c{n // 2}", f"r{n}", value(n)) for n in range(20_000)]
+    tracemalloc.start()
+    found = agreement_report(labels, source="crowd", settings=AgreementSettings(resamples=20)).dimensions[0]
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert most < 300e6
+    assert len(found.pairs) == 50 * 49 // 2
+    assert "compared one by one: the 50 raters with the most labels, of 20,000" in found.warnings

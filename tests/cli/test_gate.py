@@ -13,6 +13,7 @@ import documented
 import reviewgauge
 from reviewgauge.api.gate import smoke, split_reading
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span
 
 
 @pytest.fixture(scope="module")
@@ -108,3 +109,57 @@ def test_smoke_writes_the_cases_that_separate(runs: Path, tmp_path: Path) -> Non
 )
 def test_the_reading_stands_after_a_dot(word: str, parts: tuple[str, str]) -> None:
     assert split_reading(word) == parts
+
+
+@pytest.fixture(scope="module")
+def bots(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A tool, one that comments on everything too, one that finds other things, and two dead ones."""
+    home = tmp_path_factory.mktemp("bots")
+    change = Change(repo="shop", files=(ChangedFile(path="a.py", patch="@@ -1 +1,3 @@\n a\n+b\n+c"),))
+    cases, reviews = [], []
+    for n in range(24):
+        said = Comment(id=f"r{n}", body=f"the handle of channel {n} is never closed", span=Span(path="a.py", start=2))
+        clean = n >= 16
+        cases.append(Case(id=f"c{n:02}", change=change, verdict=clean, references=() if clean else (said,)))
+        spam = tuple(Comment(id=f"s{k}", body=f"please consider the name of this, {k}") for k in range(5))
+        own = () if clean or n % 2 else (said,)
+        other = () if clean or n % 2 == 0 else (said,)
+        both = {"tool": own, "spam": (*own, *spam), "other": other, "dead": (), "mute": ()}
+        reviews += [Review(case=f"c{n:02}", system=name, comments=comments) for name, comments in both.items()]
+    (home / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in cases))
+    (home / "reviews.jsonl").write_bytes(b"".join(review.to_line() for review in reviews))
+    reviewgauge.review(str(home / "cases.jsonl"), "recorded", run=home / "run")
+    reviewgauge.score(home / "run", "hits(judge='dice')", resamples=50)
+    return home / "run"
+
+
+def test_two_dead_bots_cannot_be_told_and_spam_is_worse(bots: Path) -> None:
+    dead = reviewgauge.gate(bots, system="dead", against="mute", margin=0.02)
+    assert (dead.verdict, dead.reason) == ("cannot tell", "neither of the two comments on anything")
+    spam = reviewgauge.gate(bots, system="spam", against="tool", margin=1.0)
+    assert spam.checks[0].verdict == "not worse"
+    assert [(one.reading, one.margin, one.verdict) for one in spam.checks[1:]] == [
+        ("noise", 0.1, "worse"),
+        ("comments_per_change", 2.0, "worse"),
+        ("clean_left_alone", 0.1, "worse"),
+    ]
+    done = run(str(bots), "--system", "spam", "--against", "tool", "--margin", "1")
+    assert done.returncode == 1
+    assert "WORSE: worse than the baseline in noise (margin .10)" in done.stdout
+    named = {"hits(judge='dice').comments_per_change": 9.0, "hits(judge='dice').f1": 1.0}
+    eased = reviewgauge.gate(bots, system="spam", against="tool", metric=list(named), margin=list(named.values()))
+    assert [(one.reading, one.guard) for one in eased.checks][:2] == [("comments_per_change", False), ("f1", False)]
+    with pytest.raises(UserError, match="1 --metric and 2 --margin given"):
+        reviewgauge.gate(bots, system="spam", against="tool", margin=[1.0, 2.0])
+
+
+def test_findings_lost_and_gained_are_listed(bots: Path, tmp_path: Path) -> None:
+    done = run(
+        str(bots), "--system", "other", "--against", "tool", "--margin", "1", "--markdown", str(tmp_path / "g.md")
+    )
+    assert done.returncode == 0, done.stdout
+    assert "findings lost, which only the baseline hit: 8" in done.stdout
+    assert "c00 a.py:2: the handle of channel 0 is never closed" in done.stdout
+    assert "and 3 more; --json has all" in done.stdout
+    assert "findings gained, which only the candidate hit: 8" in done.stdout
+    assert "the handle of channel 1 is never closed" in (tmp_path / "g.md").read_text("utf-8")

@@ -162,7 +162,7 @@ def test_pairs_at_other_places_are_not_asked_about_and_those_without_lines_are()
     assert tally.usage.calls == 1 + 1 + 5  # c1 and c2 about the cache, all five about what has no lines
     assert rows[2][0] == Verdict(probability=0.0, same=False, reason=f"{NOT_ASKED}another file")
     assert rows[3][0].reason == f"{NOT_ASKED}7 lines away"
-    assert rows[4][0].reason == f"{NOT_ASKED}place not valid"
+    assert rows[4][0].reason == f"{NOT_ASKED}no valid place"
     assert [row[0].same for row in rows] == [True, False, False, False, False]
     assert [row[0].same for row in table(SameConcern(model=FAKE, location="any"), comments, CACHE)] == [
         True, False, False, True, True]  # fmt: skip

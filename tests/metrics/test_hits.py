@@ -89,7 +89,7 @@ def test_every_share_lies_within_0_and_1(metric: Hits, situation: tuple[Case, Re
 def test_the_slices_of_a_facet_add_up_to_the_whole(metric: Hits, situation: tuple[Case, Review]) -> None:
     found = measured(metric, *situation)
     counted = {
-        "category": ("references", "hit", "missed", "hit_least", "hit_most", "unsure_references"),
+        "category": ("references", "hit", "missed", "hit_least", "hit_most"),
         "comment_category": (
             "comments",
             "matched",

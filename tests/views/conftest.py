@@ -103,7 +103,7 @@ def estimates(rng: random.Random, precision: float | None, recall: float, n: int
         )
         for name, value in values.items()
     ]
-    shares = {"noise": None if precision is None else 1 - precision, "clean_left_alone": rng.random(), "unsure": 0.12}
+    shares = {"noise": None if precision is None else 1 - precision, "clean_left_alone": rng.random()}
     made += [Estimate(reading=k, value=v, n=n, clusters=n) for k, v in shares.items()]
     said = 0.0 if precision is None else rng.uniform(1.5, 7)
     made.append(

@@ -16,7 +16,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from reviewgauge.analysis.raters import Grid, kind_of
+from reviewgauge.analysis.raters import MOST_RATERS, Grid, kind_of
 from reviewgauge.analysis.stats.arrays import Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import figure_of, row_weights
@@ -68,7 +68,7 @@ def rater_agreement(
     resamples: int = 200,
     seed: int = 0,
 ) -> list[RaterAgreement]:
-    """Each rater of one dimension. `labels` are independent ones, in the order in which they were given.
+    """Each rater of one dimension, at most `MOST_RATERS`. `labels` are independent ones, in the order given.
 
     `right` are known answers by what they are about. Raises UserError for values of two kinds.
     """
@@ -76,12 +76,14 @@ def rater_agreement(
     kind = kind_of(name, labels, scale, nominal=False)
     grid = Grid(labels, kind, list(dict.fromkeys(label.rater for label in labels)))
     table = grid.table()
-    there = table.codes >= 0
-    values = np.where(there, kind.categories[np.where(there, table.codes, 0)], np.nan)
+    values = kind.categories[table.code]
     answers = np.array([_code(kind.code, right.get(item.subject), numeric=not kind.names) for item in grid.items])
-    near = np.array([_near(own, values, tolerance).sum(axis=0) for own in values], dtype=np.float64)
-    agreeing, pairs = np.where(there, near - 1, 0.0), np.where(there, there.sum(axis=0) - 1.0, 0.0)  # not with oneself
-    correct, asked = _near(values, answers[None, :], tolerance), there & ~np.isnan(answers)[None, :]
+    answer = answers[table.item]
+    near, others = table.near(tolerance + _ROUNDING) - 1.0, table.judged[table.item] - 1.0  # not with oneself
+    asked = (~np.isnan(answer)).astype(np.float64)
+    correct = (np.abs(values - answer) <= tolerance + _ROUNDING).astype(np.float64)
+    sums = {name: table.sums(one) for name, one in (("near", near), ("others", others), ("values", values))}
+    sums |= {"correct": table.sums(correct), "asked": table.sums(asked)}
     weights = list(row_weights(grid.cluster, Resampler(grid.clusters, resamples, seed))) if resamples else []
 
     def figure(draw: Callable[[Numbers], Numbers], items: int, rest: Share | None = None) -> Figure:
@@ -92,26 +94,26 @@ def rater_agreement(
         return figure_of(value, items, draws, grid.cluster, p=None if rest is None else _p(value, draws, rest, items))
 
     found = []
-    for row, rater in enumerate(grid.raters):
-        own = Share.of(agreeing[row], pairs[row])
-        rest = Share.of(agreeing.sum(axis=0) / 2 - agreeing[row], pairs.sum(axis=0) / 2 - pairs[row])
-        gold = Share.of((correct & asked)[row].astype(float), asked[row].astype(float))
-        others = np.arange(len(values)) != row
-        gold_rest = Share.of(
-            (correct & asked)[others].sum(axis=0).astype(float), asked[others].sum(axis=0).astype(float)
-        )
-        apart = values[row] - np.where(there & others[:, None], values, np.nan) if not kind.names else np.empty((0, 0))
-        with np.errstate(invalid="ignore"):
-            lean = apart[~np.isnan(apart)]
+    for row in grid.busiest:
+        rater, mine = grid.raters[row], table.rater == row
+        of_rater = (table.sums(np.where(mine, one, 0.0)) for one in (near, others, correct, asked))
+        near_r, others_r, correct_r, asked_r = of_rater
+        own = Share.of(near_r, others_r)
+        rest = Share.of(sums["near"] / 2 - near_r, sums["others"] / 2 - others_r)
+        gold = Share.of(correct_r, asked_r)
+        gold_rest = Share.of(sums["correct"] - correct_r, sums["asked"] - asked_r)
+        pairs = others[mine].sum()
+        apart = (values * (others + 1) - sums["values"][table.item])[mine].sum()
+        lean = None if kind.names or not pairs else float(apart / pairs)
         found.append(
             RaterAgreement(
                 rater=rater,
                 dimension=name,
-                labels=int(there[row].sum()),
+                labels=int(mine.sum()),
                 with_others=figure(own.draw, own.items),
                 among_others=figure(rest.draw, rest.items),
                 gap=figure(_difference(own, rest), own.items, rest),
-                lean=float(lean.mean()) if lean.size else None,
+                lean=lean,
                 thirds=tuple(figure(one.draw, one.items) for one in _thirds(own, labels, rater, grid)),
                 on_gold=figure(gold.draw, gold.items),
                 others_on_gold=figure(gold_rest.draw, gold_rest.items),
@@ -142,10 +144,6 @@ def _code(code: Mapping[Fact, float], value: Fact | None, *, numeric: bool) -> f
     return code.get(value, float(value) if numeric and not isinstance(value, str) else -1.0)
 
 
-def _near(first: Numbers, second: Numbers, tolerance: float) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    return np.asarray(np.abs(first - second) <= tolerance + _ROUNDING)
-
-
 def _difference(first: Share, second: Share) -> Callable[[Numbers], Numbers]:
     return lambda weights: first.draw(weights) - second.draw(weights)
 
@@ -163,9 +161,15 @@ def _thirds(own: Share, labels: Sequence[Label], rater: str, grid: Grid) -> Iter
 
 
 def differences(labels: Sequence[Label], most: int = MOST_DIFFERENCES) -> list[Difference]:
-    """Who says what where another one says something else, the most frequent first. `labels` are of one dimension."""
+    """Who says what where another one says something else, the most frequent first. `labels` are of one dimension.
+
+    Those of the `MOST_RATERS` raters with the most labels count.
+    """
+    busiest = {rater for rater, _ in Counter(label.rater for label in labels).most_common(MOST_RATERS)}
     by_item: dict[Subject, list[Label]] = {}
     for label in labels:
+        if label.rater not in busiest:
+            continue
         by_item.setdefault(label.subject, []).append(label)
     counted = Counter(
         (one.rater, str(one.value), str(other.value))

@@ -48,7 +48,8 @@ def kind_of(name: str, labels: Sequence[Label], scale: Scale | None, *, nominal:
         raise UserError(f"{name} has words and numbers, such as {words[0]!r:.40} and {other!r}", remedy="use one kind")
     if words or all(isinstance(value, bool) for value in values):
         ordered = sorted(str(value) for value in values)
-        code: dict[Fact, float] = {value: float(ordered.index(str(value))) for value in values}
+        place = {word: float(at) for at, word in enumerate(ordered)}
+        code: dict[Fact, float] = {value: place[str(value)] for value in values}
         return ValueKind(False, np.arange(len(ordered), dtype=np.float64), tuple(ordered), code)
     if any(abs(value) > LARGEST for value in values if not isinstance(value, str)):
         raise UserError(f"{name} has a label beyond {LARGEST:.0e}, which is not a grade")
@@ -73,7 +74,8 @@ def measures_of(kind: ValueKind, tolerance: float, *, raters: int) -> dict[str, 
     """The measures for all raters (`all`), for each pair (`pair`) and for each batch (`batch`)."""
     near = [within(tolerance)] if kind.numeric and 0 < tolerance < np.ptp(kind.categories) else []
     if kind.categories.size > MANY_VALUES:
-        everywhere = [*near, ALPHA["ordinal"], ALPHA["interval"]]
+        alphas = [ALPHA["ordinal"], ALPHA["interval"]] if kind.numeric else [ALPHA["nominal"]]
+        everywhere = [*near, *alphas] if kind.numeric else [agreement.PERCENT, *alphas]
         return dict.fromkeys(("all", "pair", "batch"), everywhere)
     percent, cohen, fleiss, ac1 = agreement.PERCENT, agreement.COHEN, agreement.FLEISS, agreement.AC1
     two = [cohen] if raters == 2 else []
@@ -94,6 +96,7 @@ def measures_of(kind: ValueKind, tolerance: float, *, raters: int) -> dict[str, 
 
 
 MANY_PAIRS = 300  # with more pairs of raters they get no intervals
+MOST_RATERS = 50  # with more raters only those with the most labels are compared one by one
 ALONE = "on items with one rater"
 
 
@@ -281,14 +284,22 @@ class Grid:
         self.clusters = len(number)
         row = {rater: at for at, rater in enumerate(self.raters)}
         column = {item: at for at, item in enumerate(self.items)}
-        self._at = [(row[label.rater], column[_Item.of(label)]) for label in labels]
+        places = [(row[label.rater], column[_Item.of(label)], kind.code[label.value]) for label in labels]
+        rater, where, self._values = np.array(places, dtype=np.float64).reshape(-1, 3).T
+        self._rater, self._item = rater.astype(np.int64), where.astype(np.int64)
 
-    def table(self, wanted: Iterable[int] | None = None) -> Table:
+    def table(self, wanted: Sequence[int] | None = None) -> Table:
         """The table of all labels, or of those at the `wanted` positions."""
-        values = np.full((len(self.raters), len(self.items)), np.nan)
-        for at in range(len(self.labels)) if wanted is None else wanted:
-            values[self._at[at]] = self.kind.code[self.labels[at].value]
-        return Table(values, self.kind.categories, names=self.kind.names, raters=self.raters)
+        at = slice(None) if wanted is None else np.array(wanted, dtype=np.int64)
+        places = self._rater[at], self._item[at]
+        kind = self.kind
+        return Table(self._values[at], kind.categories, at=places, names=kind.names, raters=self.raters)
+
+    @property
+    def busiest(self) -> list[int]:
+        """The rows of the raters with the most labels, at most `MOST_RATERS`, in their order."""
+        labels = np.bincount(self._rater, minlength=len(self.raters))
+        return sorted(np.argsort(-labels, kind="stable")[:MOST_RATERS].tolist())
 
     def item(self, label: Label) -> _Item:
         """The item of a label."""
@@ -313,7 +324,7 @@ def _dimension(
     grid = Grid(_judged_twice(one), kind, order)
     table = grid.table()
     measures = measures_of(kind, settings.tolerance, raters=len(grid.raters))
-    pairs = list(combinations(range(len(grid.raters)), 2))
+    pairs = list(combinations(grid.busiest, 2))
     groups = grid.groups()
     batches = [(name, grid.table(places)) for name, places in groups] if len(groups) > 1 else []
     batches = [(name, group) for name, group in batches if group.items]
@@ -372,7 +383,7 @@ def _one_kind(grid: Grid) -> Iterator[tuple[str, Table]]:
     for kind in RaterKind:
         own = {rater for rater, of in grid.kinds.items() if of == kind.value}
         if 2 <= len(own) < len(grid.raters):
-            yield kind.value, grid.table(at for at, label in enumerate(grid.labels) if label.rater in own)
+            yield kind.value, grid.table([at for at, label in enumerate(grid.labels) if label.rater in own])
 
 
 def _headline(measures: Sequence[Measure], kind: ValueKind) -> list[Measure]:
@@ -386,8 +397,10 @@ def _warnings(one: _Dimension, grid: Grid, table: Table, settings: AgreementSett
         yield f"labels of {len(rounds)} rounds are combined, each compared within its round; --round selects one"
     if lonely := sorted({label.rater for label in one.labels} - set(grid.raters)):
         yield f"left out: {', '.join(lonely)}, who shares no item with another rater"
-    for row, rater in enumerate(grid.raters):
-        codes = table.codes[row][table.codes[row] >= 0]
+    if len(grid.raters) > MOST_RATERS:
+        yield f"compared one by one: the {MOST_RATERS} raters with the most labels, of {len(grid.raters):,}"
+    for row in grid.busiest:
+        rater, codes = grid.raters[row], table.labels_of(row)
         if table.items and codes.size > 1 and (codes == codes[0]).all():
             yield f"{rater} gave {table.name(int(codes[0]))} in all {codes.size} labels: agreement with it means little"
     if settings.resamples and table.items and 1 < grid.clusters < FEW_CLUSTERS:

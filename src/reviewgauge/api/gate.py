@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reviewgauge.analysis.compare.gate import gate as compare_with_baseline
-from reviewgauge.analysis.compare.gate import smoke as pick_cases
+from reviewgauge.analysis.compare.gate import overall
+from reviewgauge.analysis.compare.smoke import smoke as pick_cases
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_named
 from reviewgauge.core.reports.gate import Gate, SmokeSet
@@ -19,8 +20,8 @@ def gate(
     run: str | Path,
     *,
     baseline: str | Path | None = None,
-    metric: str = "",
-    margin: float,
+    metric: str | Sequence[str] = "",
+    margin: float | Sequence[float],
     system: str = "",
     against: str = "",
     resamples: int = 10_000,
@@ -29,24 +30,34 @@ def gate(
     """Whether the system of `run` is at most `margin` worse than that of `baseline`.
 
     `metric` is a metric spec with the reading after a dot (`hits.f1`, `hits(policy="any").recall`); the reading may
-    be left out, and the metric where the runs were scored with one alone. `system` and `against` name the two where a
-    run holds several; without `baseline` both are systems of `run`.
+    be left out, and the metric where the runs were scored with one alone. Several have a margin each. `system` and
+    `against` name the two where a run holds several; without `baseline` both are systems of `run`.
     """
-    spec, reading = split_reading(metric)
+    words = [metric] if isinstance(metric, str) else list(metric) or [""]
+    margins = list(margin) if isinstance(margin, Sequence) else [margin]
+    if len(words) != len(margins):
+        raise UserError(
+            f"{len(words)} --metric and {len(margins)} --margin given", remedy="give each --metric its --margin"
+        )
     if baseline is None and not against:
         raise UserError(
             "no baseline given", remedy="name a run with --baseline, or a system of this run with --against"
         )
-    scored = _read_one([run] if baseline is None else [run, baseline], spec)
-    return compare_with_baseline(
-        scored,
-        candidate=_choose(scored.systems_in[0], system, "--system", run),
-        baseline=_choose(scored.systems_in[-1], against, "--against", baseline or run),
-        margin=margin,
-        reading=reading,
-        resamples=resamples,
-        seed=seed,
-    )
+    wanted: dict[str, dict[str, float]] = {}
+    for word, size in zip(words, margins, strict=True):
+        spec, reading = split_reading(word)
+        wanted.setdefault(spec, {})[reading] = size
+    found = []
+    for spec, own in wanted.items():
+        scored = _read_one([run] if baseline is None else [run, baseline], spec)
+        new = _choose(scored.systems_in[0], system, "--system", run)
+        old = _choose(scored.systems_in[-1], against, "--against", baseline or run)
+        made = compare_with_baseline(scored, candidate=new, baseline=old, margins=own, resamples=resamples, seed=seed)
+        found.append(made)
+    checks = tuple(check for one in found for check in one.checks)
+    verdict, reason = overall(checks)
+    notes = tuple(dict.fromkeys(warning for one in found for warning in one.warnings))
+    return found[0].model_copy(update={"checks": checks, "verdict": verdict, "reason": reason, "warnings": notes})
 
 
 def smoke(*runs: str | Path, count: int, metric: str = "", file: str | Path | None = None) -> SmokeSet:

@@ -13,7 +13,7 @@ from reviewgauge.analysis.planning.study import Question
 from reviewgauge.api.agree import labels_from
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
-from reviewgauge.core.reports.plan import ChangePlan, Plan, RaterPlan
+from reviewgauge.core.reports.plan import Plan, RaterPlan
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
@@ -46,6 +46,8 @@ def plan(
         raise UserError("nothing to plan from", remedy="reviewgauge plan --from RUN --detect .03, or --labels FILE")
     if runs and detect is None:
         raise UserError("--detect is required: the smallest difference to find", remedy="--detect .03")
+    if detect is not None and not runs:
+        raise UserError("--detect goes with --from", remedy="--labels alone plans raters")
     if data is not None and labels is None:
         raise UserError("--data goes with --labels", remedy="--from names a run")
     if margin is not None and not margin > 0:
@@ -59,12 +61,12 @@ def plan(
     for entry in read_scored_runs(runs, metric) if runs else ():
         prices = _prices(entry, attempt_cost)
         question = Question(detect or 0.0, dollars_per_attempt=prices, **asked)  # type: ignore[arg-type]
-        changes.append(_change_plan(entry, question, systems=systems, reading=reading, resamples=resamples, seed=seed))
+        plan = make_plan(entry, question, systems=systems, reading=reading, resamples=resamples, seed=seed)
+        changes.append(plan.model_copy(update={"warnings": (*caveats(entry), *plan.warnings)}))
     found: list[RaterPlan] = []
-    wanted = Question(detect, **asked) if detect is not None and labels is not None else None  # type: ignore[arg-type]
     notes: list[str] = []
     for source, judged, found_notes in _judged(runs, labels, data):
-        found += rater_plans(judged, source=source, question=wanted, margin=margin, resamples=resamples, seed=seed)
+        found += rater_plans(judged, source=source, margin=margin, resamples=resamples, seed=seed)
         notes += found_notes
     return Plan(changes=tuple(changes), raters=tuple(found), notes=(*notes, *_notes(runs, labels, found)))
 
@@ -73,24 +75,6 @@ def _prices(entry: ScoredRun, attempt_cost: float | None) -> Mapping[str, float]
     if attempt_cost is not None:
         return dict.fromkeys(entry.systems, attempt_cost)
     return dollars_per_attempt(entry.outcomes)
-
-
-def _change_plan(
-    entry: ScoredRun, question: Question, *, systems: Sequence[str], reading: str | None, resamples: int, seed: int
-) -> ChangePlan:
-    plan = make_plan(
-        entry.scores,
-        entry.cases,
-        entry.metric,
-        question,
-        dataset=entry.dataset,
-        benchmark=entry.benchmark,
-        systems=systems,
-        reading=reading,
-        resamples=resamples,
-        seed=seed,
-    )
-    return plan.model_copy(update={"warnings": (*caveats(entry), *plan.warnings)})
 
 
 def _judged(

@@ -31,7 +31,7 @@ def _shown(result: DemoResult) -> list[object]:
     board, comparisons = result.score.leaderboards[0], next(iter(result.score.comparisons), None)
     program = "reviewgauge" if shutil.which("reviewgauge") else sys.argv[0]  # as `make demo` starts it
     return [
-        leaderboards.leaderboard(board, comparisons, notes=False),
+        leaderboards.leaderboard(board, comparisons, explain=None),
         "! a label is a later fix: a true remark on code that was never fixed counts as false",
         f"report: {result.report.path}",
         f"next: {program} build YOUR-REPOSITORY -o bench",

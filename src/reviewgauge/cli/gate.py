@@ -22,8 +22,8 @@ EXIT = {GateVerdict.NOT_WORSE: 0, GateVerdict.WORSE: 1, GateVerdict.CANNOT_TELL:
 @click.command("gate")
 @click.argument("run", type=click.Path(exists=True, file_okay=False))
 @click.option("--baseline", type=click.Path(exists=True, file_okay=False), help="The run to compare it with.")
-@click.option("--metric", default="", help="Metric and reading, such as hits.f1 (default: the metric of the runs).")
-@click.option("--margin", type=float, help="How much worse would still be fine, in the reading's unit.")
+@click.option("--metric", "metrics", multiple=True, help="Metric and reading, such as hits.f1; may be given again.")
+@click.option("--margin", "margins", type=float, multiple=True, help="How much worse would be fine; one a --metric.")
 @click.option("--system", default="", help="The candidate, where RUN holds several systems.")
 @click.option("--against", default="", help="The baseline system, where its run holds several.")
 @click.option("--markdown", type=click.Path(dir_okay=False), help="Write the verdict for a pull request.")
@@ -39,8 +39,8 @@ def command(
     /,
     run: str,
     baseline: str | None,
-    metric: str,
-    margin: float | None,
+    metrics: Sequence[str],
+    margins: Sequence[float],
     count: int | None,
     output: str | None,
     markdown: str | None,
@@ -50,15 +50,17 @@ def command(
 ) -> None:
     """Say whether the system of RUN is not worse than a baseline.
 
-    Exit code 0: not worse by more than the margin. 1: worse. 3: cannot tell. Both runs must be scored.
+    Exit code 0: not worse by more than the margin. 1: worse. 3: cannot tell. Both runs must be scored. Without a
+    --metric it is the headline of the metric of the runs. Noise (margin .1), comments per change (2) and
+    clean changes left alone (.1) are guarded: a candidate that is surely worse by more fails, whatever its --metric.
     """
     _check_options(context, smoking=count is not None)
     if count is not None:
-        _smoke([run] if baseline is None else [run, baseline], count, metric, output, as_json)
+        _smoke([run] if baseline is None else [run, baseline], count, "".join(metrics[:1]), output, as_json)
         return
-    if margin is None:
+    if not margins:
         raise UserError("no --margin given", remedy="how much worse would still be fine, such as --margin .02")
-    found = gate(run, baseline=baseline, metric=metric, margin=margin, **options)
+    found = gate(run, baseline=baseline, metric=metrics, margin=margins, **options)
     if markdown:
         write_named(Path(markdown), gates.markdown(found).encode())
     if junit:
@@ -69,12 +71,11 @@ def command(
 
 def _check_options(context: click.Context, smoking: bool) -> None:
     """Refuse an option that would have no effect."""
-    apart = {"margin", "system", "against", "markdown", "junit", "resamples", "seed"} if smoking else {"output"}
+    apart = {"margins", "system", "against", "markdown", "junit", "resamples", "seed"} if smoking else {"output"}
     given = click.core.ParameterSource.COMMANDLINE
     for option in context.command.params:
         if option.name in apart and context.get_parameter_source(option.name) is given:
-            name = "-o" if option.name == "output" else f"--{option.name}"
-            raise UserError(f"{name} has no meaning {'with' if smoking else 'without'} --smoke")
+            raise UserError(f"{option.opts[0]} has no meaning {'with' if smoking else 'without'} --smoke")
 
 
 def _smoke(runs: Sequence[str], count: int, metric: str, output: str | None, as_json: bool) -> None:

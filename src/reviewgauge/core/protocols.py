@@ -191,7 +191,7 @@ class Reviewer(Plugin):
     kind: ClassVar[str] = "reviewers"
     needs_diff: ClassVar[bool] = True
     runs_programs: ClassVar[bool] = False  # named in its parameters, which only the user may write
-    floor: ClassVar[bool] = False  # there to be beaten: comparisons with it cost the others no power
+    baseline: ClassVar[bool] = False  # there to be beaten: outside of every ranking and plan
     learns: ClassVar[bool] = False
     leaves_one_out: ClassVar[bool] = False
 

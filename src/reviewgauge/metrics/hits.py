@@ -64,7 +64,7 @@ class Hits(Metric):
         "comments_per_hunk": "comments per hunk",
     }
     lower_is_better: ClassVar[frozenset[str]] = frozenset(
-        {"noise", "rejected_hits", "invalid_anchors", "unsure", "duplicate_share"}
+        {"noise", "rejected_hits", "invalid_anchors", "comments_per_change", "duplicate_share"}
     )
 
     def __post_init__(self) -> None:
@@ -187,7 +187,8 @@ class Hits(Metric):
         judge = self._judge
         if not (self.location == "gate" or self._is_review_bench) or not isinstance(judge, Asking):
             return judge.judge(case, review.comments, known, review)
-        places = [[locate(comment, other, self.tolerance) for other in known] for comment in review.comments]
+        strict = self.location == "gate"
+        places = [[locate(comment, other, self.tolerance, strict) for other in known] for comment in review.comments]
         open_to_it = [
             (c, r)
             for c, row in enumerate(places)
@@ -297,7 +298,6 @@ class Hits(Metric):
         readings = {
             "precision": ratio(total("right"), total("said")),
             "recall": ratio(total("hit"), total("references")),
-            "unsure": ratio(total("unsure_references"), total("references")),
             "comments_per_change": ratio(total("comments"), total("changes")),
             "comments_per_hunk": ratio(total("hunk_comments"), total("hunks")),
             "clean_left_alone": ratio(total("clean_quiet"), total("clean")),

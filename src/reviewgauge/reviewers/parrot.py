@@ -1,4 +1,4 @@
-"""One generic comment on every hunk: the noise floor.
+"""One generic comment on every hunk: the baseline of noise.
 
 The value of a match by location alone: it comments on every changed line without reading anything. The idea of
 a spam probe is from microsoft/BC-Bench#681 and the doctor's probes of this project.
@@ -27,7 +27,7 @@ class Parrot(Reviewer):
     """Posts `text` once per hunk, on the lines that it adds, or deletes where it adds none."""
 
     needs_diff: ClassVar[bool] = True
-    floor: ClassVar[bool] = True
+    baseline: ClassVar[bool] = True
 
     text: Word = TEXT
 

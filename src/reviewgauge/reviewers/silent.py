@@ -1,4 +1,4 @@
-"""Says nothing: the floor of recall, and what a team has without a reviewer.
+"""Says nothing: the baseline of recall, and what a team has without a reviewer.
 
 A null baseline, as microsoft/BC-Bench#681 asks of every benchmark: silence must not score as perfect precision.
 """
@@ -17,7 +17,7 @@ class Silent(Reviewer):
     """Returns an empty review for every change. It needs no code."""
 
     needs_diff: ClassVar[bool] = False
-    floor: ClassVar[bool] = True
+    baseline: ClassVar[bool] = True
 
     def review(self, change: Change) -> Review:
         """A review without comments."""

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
 from rich.text import Text
 
 from reviewgauge.core.errors import one_line
-from reviewgauge.core.reports.gate import Gate, GateCase, GateVerdict, SmokeSet
+from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict, SmokeSet
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.tables import bare_table, notes_below, number_column, plain
 
 SHOWN, LISTED = 10, 15  # cases of one kind in the terminal, and in Markdown
+FINDINGS = 5
 STYLE = {GateVerdict.NOT_WORSE: "bold green", GateVerdict.WORSE: "bold red", GateVerdict.CANNOT_TELL: "bold yellow"}
 MARK = {GateVerdict.NOT_WORSE: "✅", GateVerdict.WORSE: "❌", GateVerdict.CANNOT_TELL: "⚠️"}
 _MARKDOWN = "\\`*_{}[]()#+-.!|~:"
@@ -28,23 +30,66 @@ def gate(found: Gate) -> RenderableType:
     parts += [Text(""), _figures(found)]
     for title, cases in picked(found).items():
         parts += [Text(""), _cases(found, title, cases)]
+    for title, findings in changed(found).items():
+        parts += [Text(""), Text(title), *(plain(f"  {line}", 300) for line in findings)]
     return Group(*parts, Text(""), notes_below(*notes(found)))
 
 
 def headline(found: Gate) -> str:
     """One line: the verdict, the reading and the margin."""
     fake = " (fake)" if found.fake else ""
-    margin = figures.number(found.margin, found.unit, 3 if found.margin < 0.1 else 2)
-    by = f"by more than {margin} in {figures.label(found.reading)}"
+    named: list[GateCheck] = [check for check in found.checks if not check.guard] or [found]
+    if found.verdict is not GateVerdict.NOT_WORSE:
+        named = [check for check in found.checks if check.verdict is found.verdict][:1] or [found]
+    margins = [(figures.label(one.reading), margin(one)) for one in named]
+    by = "by more than " + " and ".join(f"{size} in {name}" for name, size in margins)
     what = {
         GateVerdict.NOT_WORSE: f"not worse than the baseline {by}",
-        GateVerdict.WORSE: f"worse than the baseline in {figures.label(found.reading)} (margin {margin})",
+        GateVerdict.WORSE: f"worse than the baseline in {margins[0][0]} (margin {margins[0][1]})",
         GateVerdict.CANNOT_TELL: f"cannot tell whether it is worse than the baseline {by}",
     }[found.verdict]
     return f"{found.verdict.upper()}{fake}: {what}"
 
 
-def difference(found: Gate) -> str:
+def margin(found: GateCheck) -> str:
+    """The margin of a check."""
+    return figures.number(found.margin, found.unit, 3 if found.margin < 0.1 else 2)
+
+
+def changed(found: Gate) -> dict[str, list[str]]:
+    """The findings lost and gained: the first few with place and first words, the rest counted."""
+
+    def lines(findings: Sequence[GateFinding]) -> list[str]:
+        shown = [f"{one.case} {one.place}: {one.text}" for one in findings[:FINDINGS]]
+        more = len(findings) - FINDINGS
+        return [*shown, f"and {more} more; --json has all"] if more > 0 else shown
+
+    both = {
+        f"findings lost, which only the baseline hit: {len(found.lost)}": found.lost,
+        f"findings gained, which only the candidate hit: {len(found.gained)}": found.gained,
+    }
+    return {title: lines(findings) for title, findings in both.items() if findings}
+
+
+def others(found: Gate) -> list[tuple[str, str, str, str, str, str]]:
+    """The checks after the first: name, candidate, baseline, difference, margin, verdict."""
+    return [
+        (
+            figures.label(one.reading) + (" (guard)" if one.guard else ""),
+            figures.number(one.candidate_value, one.unit),
+            figures.number(one.baseline_value, one.unit),
+            difference(one),
+            margin(one),
+            one.verdict,
+        )
+        for one in found.checks[1:]
+    ]
+
+
+ALSO = ("also checked", "candidate", "baseline", "difference", "margin", "verdict")
+
+
+def difference(found: GateCheck) -> str:
     """`+.03 [-.01, .07]`."""
     interval = figures.interval(found.low, found.high, found.unit)
     return f"{figures.signed(found.difference, found.unit)} {interval}".strip()
@@ -76,8 +121,8 @@ def notes(found: Gate) -> list[str]:
     if found.failed:
         worst = figures.number(found.low_if_worst, found.unit)
         lines.append(
-            f"! the candidate failed on {found.failed} cases on which the baseline did not; if they count as worst, "
-            f"the interval ends at {worst}"
+            f"! the candidate failed or has no review on {found.failed} cases on which the baseline has one; if they "
+            f"count as worst, the interval ends at {worst}"
         )
     if found.estimate_note:
         lines.append(f"! {found.estimate_note}")
@@ -107,7 +152,16 @@ def _figures(found: Gate) -> RenderableType:
     table.add_row("candidate", plain(found.candidate, 200), figures.number(found.candidate_value, found.unit))
     table.add_row("baseline", plain(found.baseline, 200), figures.number(found.baseline_value, found.unit))
     table.add_row("difference", "", difference(found))
-    return Group(table, plain(f"cases: {counts(found)}"))
+    parts: list[RenderableType] = [table, plain(f"cases: {counts(found)}")]
+    if rows := others(found):
+        more = bare_table()
+        more.add_column(ALSO[0], overflow="fold")
+        for name in ALSO[1:]:
+            number_column(more, name)
+        for row in rows:
+            more.add_row(*row)
+        parts += [Text(""), more]
+    return Group(*parts)
 
 
 def _cases(found: Gate, title: str, cases: list[GateCase]) -> RenderableType:
@@ -158,6 +212,10 @@ def markdown(found: Gate) -> str:
         f"Cases: {counts(found)}.",
         "",
     ]
+    if rows := others(found):
+        lines += [f"| {' | '.join(row)} |" for row in (ALSO, ["---"] + ["---:"] * 5, *rows)] + [""]
+    for title, findings in changed(found).items():
+        lines += [f"{title.capitalize()}", *(f"- {plain_markdown(line)}" for line in findings), ""]
     for title, cases in picked(found).items():
         lines += _details(found, title, cases)
     lines += [f"<sub>{plain_markdown(note.removeprefix('! '))}</sub><br>" for note in notes(found)]

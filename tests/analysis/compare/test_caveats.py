@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from reviewgauge.analysis.compare.caveats import (
-    cascade_loss,
-    cascade_notes,
     checked_by_people,
     families_in,
     judged_by_own_family,
     share_asked,
 )
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.core.errors import UserError
+from reviewgauge.analysis.stats.agreement import COHEN, agree
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Change, Comment, Review, Usage
 from reviewgauge.core.results import GroupOutcome, Matching, Outcome, Score
@@ -120,25 +119,6 @@ def score(
     )
 
 
-def test_the_share_asked_and_the_agreement_worked_by_hand() -> None:
-    cascade = [
-        score("a", "hm", calls=2, asked=2, pairs=10, dollars=0.02),
-        score("b", "hh", calls=0, asked=0, pairs=5),
-        score("c", "mm", calls=1, asked=1, pairs=5, dollars=0.01),
-        score("only here", "h", calls=9, asked=9, pairs=9, dollars=9.0),
-    ]
-    everything = [
-        score("a", "hm", calls=10, pairs=10, dollars=0.1),
-        score("b", "hm", calls=5, pairs=5, dollars=0.05),
-        score("c", "mm", calls=5, pairs=5, dollars=0.05),
-    ]
-    found = cascade_loss(cascade, everything)
-    assert (found.decisions, found.differs) == (6, 1)
-    assert found.kappa.value == pytest.approx((5 / 6 - 0.5) / (1 - 0.5))  # by chance: 1/2 * 1/3 + 1/2 * 2/3
-    assert found.kappa.low is not None
-    assert share_asked(cascade[:3]).startswith("asked about 3 of 20 pairs (15.0%)")
-
-
 def test_what_a_cascade_asked_and_saved_is_one_line() -> None:
     scores = [score("a", "h", calls=2, asked=2, pairs=10, dollars=0.02), score("b", "h", calls=0, pairs=10)]
     assert share_asked(scores) == (
@@ -148,35 +128,6 @@ def test_what_a_cascade_asked_and_saved_is_one_line() -> None:
     assert share_asked([score("b", "h", calls=0, pairs=10)]) == "asked about 0 of 10 pairs (0.0%)"
     assert share_asked([score("b", "h", calls=10, asked=10, pairs=10)]) == ""
     assert share_asked([]) == ""
-
-
-def test_what_is_lost_is_said_where_the_second_judge_was_asked_about_everything_too() -> None:
-    cascade = Hits(judge="cascade(then='openai:gpt-5')", beta=2.0)
-    scores = [score(c, "hm", calls=1, asked=1, pairs=2) for c in ("a", "b")]
-    everything = [score("a", "hm", calls=2), score("b", "mm", calls=2)]
-    spelled_out = Hits(judge="same_concern(model='openai:gpt-5')", beta=2.0)
-    others = {
-        signature(metric): everything
-        for metric in (
-            spelled_out,
-            Hits(judge="openai:gpt-5"),  # another beta
-            Hits(judge="openai:gpt-4.1", beta=2.0),
-            Hits(judge="openai:gpt-5", beta=2.0, policy="any"),
-        )
-    }
-    others |= {signature(cascade): scores, "gone(x=1)": scores}
-    share, lost = cascade_notes(cascade, scores, others)
-    assert share == "asked about 2 of 4 pairs (50.0%); the others would have taken about 2 calls more"
-    assert lost.startswith("kappa 0.500 [")
-    assert lost.endswith(
-        "with hits(judge=\"same_concern(model='openai:gpt-5')\", beta=2.0): 1 of 4 findings are decided otherwise"
-    )
-    assert cascade_notes(spelled_out, everything, others) == []
-
-
-def test_nothing_in_common_is_an_error() -> None:
-    with pytest.raises(UserError, match="no review in common"):
-        cascade_loss([score("a", "h", calls=0)], [score("b", "h", calls=0)])
 
 
 def test_on_martian_the_stored_verdicts_are_asked_for_a_sixth_of_the_pairs_and_hardly_lost(shared_data: Path) -> None:
@@ -206,18 +157,18 @@ def test_on_martian_the_stored_verdicts_are_asked_for_a_sixth_of_the_pairs_and_h
 
     recorded = f"recorded(rater='{RATER}')"
     cascade = scores(f'cascade(then="{recorded}")')
-    found, alone = (cascade_loss(own, scores(recorded)) for own in (cascade, scores("lexical")))
+    both = [
+        [[float(g.hit) for s in own if s.matching for g in s.matching.groups] for own in (one, scores(recorded))]
+        for one in (cascade, scores("lexical"))
+    ]
+    assert len(both[0][0]) == 1020
+    found, alone = (agree(np.array(table), COHEN).value or 0.0 for table in both)
     asked, pairs = (sum((own.parts or {})[part] for own in cascade) for part in ("asked", "pairs"))
     assert pairs == 3343
     rows = [Lexical().judge(case := cases[r.case], r.comments, case.references, r) for r in reviews]
     assert sum(verdict.unsure for table in rows for row in table for verdict in row if verdict) == 577, "17.3%, as said"
     assert 0.08 < asked / pairs < 0.18, "in the band are 17.3%, and on some of them a verdict is stored"
-    assert found.decisions == alone.decisions == 1020
-    assert found.kappa.value is not None
-    assert alone.kappa.value is not None
-    assert found.kappa.value > 0.95
-    assert found.kappa.low is not None
-    assert found.kappa.low > (alone.kappa.high or 1)
+    assert found > 0.95 > alone
 
 
 def test_checked_labels_are_one_line_with_their_interval() -> None:

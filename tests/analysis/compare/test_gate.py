@@ -1,22 +1,33 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
 
 from analysis_toys import BENCHMARK, Errors, Mean, Micro, failed, make_cases, mean_scores, micro_scores, score
-from reviewgauge.analysis.compare.gate import gate, smoke
+from reviewgauge.analysis.compare.gate import gate
+from reviewgauge.analysis.compare.smoke import smoke
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case
+from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.reports.gate import Gate, GateVerdict, SmokeSet
-from reviewgauge.core.results import Score
+from reviewgauge.core.results import Outcome, Score
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 
-def ruled(scores: list[Score], cases: list[Case], metric: Metric | None = None, **more: object) -> Gate:
-    settings = {"margin": 0.05, "resamples": 2000, "candidate": "new", "baseline": "old", **more}
-    return gate(ScoredRun(metric or Mean(), cases, scores, dataset="toys", benchmark=BENCHMARK), **settings)  # type: ignore[arg-type]
+def ruled(
+    scores: list[Score],
+    cases: list[Case],
+    metric: Metric | None = None,
+    outcomes: Sequence[Outcome] = (),
+    **more: object,
+) -> Gate:
+    settings = {"margin": 0.05, "reading": "", "resamples": 2000, "candidate": "new", "baseline": "old", **more}
+    margins = {settings.pop("reading"): settings.pop("margin")}
+    run = ScoredRun(metric or Mean(), cases, scores, dataset="toys", benchmark=BENCHMARK, outcomes=outcomes)
+    return gate(run, margins=margins, **settings)  # type: ignore[arg-type]
 
 
 def pair(new: Numbers, old: Numbers, metric: Metric | None = None) -> tuple[list[Score], list[Case]]:
@@ -64,9 +75,34 @@ def test_where_less_is_better_more_is_worse() -> None:
 
 
 def test_identical_reviews_are_not_worse_even_without_a_margin() -> None:
-    old = np.linspace(0.3, 0.7, 30)
-    found = ruled(*pair(old, old), margin=0.0)
+    scores, cases = pair(np.linspace(0.3, 0.7, 30), np.linspace(0.3, 0.7, 30))
+    said = [Comment(id=f"c{n}", body=f"the lock {n} is never released") for n in range(30)]
+    outcomes = [
+        Outcome(case=case.id, system=name, review=Review(case=case.id, system=name, comments=(one,)))
+        for name in ("new", "old")
+        for case, one in zip(cases, said, strict=True)
+    ]
+    found = ruled(scores, cases, outcomes=outcomes, margin=0.0)
     assert (found.verdict, found.count("tied")) == (GateVerdict.NOT_WORSE, 30)
+    assert ruled(scores, cases, outcomes=outcomes[1:], margin=0.0).verdict is GateVerdict.CANNOT_TELL
+
+
+def test_two_that_find_nothing_cannot_be_told() -> None:
+    found = ruled(*pair(np.zeros(30), np.zeros(30)))
+    assert found.verdict is GateVerdict.CANNOT_TELL
+    assert "neither of the two is better than a baseline that finds nothing" in found.reason
+    better = np.where(np.arange(30) % 2, 0.2, 0.0)
+    assert ruled(*pair(better, np.zeros(30))).verdict is GateVerdict.NOT_WORSE
+
+
+def test_reviews_that_the_candidate_lacks_count_as_worst() -> None:
+    cases = make_cases(24)
+    scores = [*mean_scores("old", cases, [0.5] * 24), *mean_scores("new", cases[:6], [0.9, 0.8, 0.9, 0.8, 0.9, 0.8])]
+    found = ruled(scores, cases)
+    assert (found.verdict, found.failed, found.n) == (GateVerdict.CANNOT_TELL, 18, 6)
+    assert "has no review on 18 cases" in found.reason
+    few = ruled([*mean_scores("new", cases, [0.9] * 24), *mean_scores("old", cases[:6], [0.3, 0.4] * 3)], cases)
+    assert few.reason == "only 6 of 24 cases were scored for both"
 
 
 def test_failures_of_the_candidate_alone_cannot_hide_a_loss() -> None:
@@ -139,13 +175,13 @@ def test_a_handful_of_cases_on_one_side_is_no_verdict(n: int) -> None:
         found = ruled(*pair(old + shift, old))
         assert found.verdict is GateVerdict.CANNOT_TELL
         assert found.reason == f"{n} clusters are too few for a verdict: 6 are the least"
-    assert ruled(*pair(np.full(6, 0.5), np.full(6, 0.3))).verdict is GateVerdict.NOT_WORSE
+    assert ruled(*pair(np.linspace(0.5, 0.6, 6), np.full(6, 0.3))).verdict is GateVerdict.NOT_WORSE
 
 
-def test_an_interval_without_width_is_said_to_be_none() -> None:
+def test_an_interval_without_width_passes_nobody() -> None:
     found = ruled(*pair(np.full(8, 0.5), np.full(8, 0.5)))
-    assert (found.low, found.high) == (0.0, 0.0)
-    assert any("the interval has no width" in warning for warning in found.warnings)
+    assert (found.low, found.high, found.verdict) == (0.0, 0.0, GateVerdict.CANNOT_TELL)
+    assert "the interval has no width" in found.reason
 
 
 def test_too_few_resamples_are_refused() -> None:

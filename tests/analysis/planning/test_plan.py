@@ -58,7 +58,7 @@ def make_plan(metric: Mean | Micro, tables: tuple[Numbers, Numbers], question: Q
     cases = make_cases(len(tables[0]), repositories=3)
     found = scores_of(metric, "one", cases, tables[0]) + scores_of(metric, "two", cases, tables[1])
     given = {"systems": ("one", "two"), "resamples": 200, **more}
-    return plan(found, cases, metric, question, dataset="made", benchmark=BENCHMARK, **given)  # type: ignore[arg-type]
+    return plan(ScoredRun(metric, cases, found, benchmark=BENCHMARK), question, **given)  # type: ignore[arg-type]
 
 
 def changes(pair: PairPlan, attempts: int) -> int:
@@ -165,7 +165,7 @@ def test_unbalanced_attempts_and_failures_are_counted_not_scored() -> None:
     found = scores_of(Mean(), "one", cases, one) + scores_of(Mean(), "two", cases, two)
     broken = [s for s in found if not (s.system == "one" and s.attempt == 3 and s.case < "case-00010")]
     broken += [failed(Mean(), "one", case, FailureKind.TIMEOUT, attempt=3) for case in cases[:10]]
-    made = plan(broken, cases, Mean(), Question(0.05), dataset="made", benchmark=BENCHMARK, systems=("one", "two"))
+    made = plan(ScoredRun(Mean(), cases, broken, benchmark=BENCHMARK), Question(0.05), systems=("one", "two"))
     pair = made.pairs[0]
     assert (pair.changes, pair.attempts_second) == (30, 3)
     assert pair.attempts_first == pytest.approx(80 / 30)
@@ -206,7 +206,7 @@ def test_repositories_are_the_units_where_there_are_twenty() -> None:
     shared = np.tile(generator.normal(0, 0.3, 24), 5)
     one = (shared + generator.normal(0, 0.1, 120))[:, None, None]
     found = scores_of(Mean(), "one", cases, one) + scores_of(Mean(), "two", cases, np.zeros((120, 1, 1)))
-    made = plan(found, cases, Mean(), Question(0.1), dataset="made", benchmark=BENCHMARK)
+    made = plan(ScoredRun(Mean(), cases, found, benchmark=BENCHMARK), Question(0.1))
     row = made.pairs[0].rows[0]
     assert (made.clustered_by, made.changes_per_cluster) == ("repository", 5)
     assert row.repositories is not None
@@ -218,13 +218,13 @@ def test_repositories_are_the_units_where_there_are_twenty() -> None:
 def test_one_system_is_planned_against_another_like_it() -> None:
     one, _ = mean_tables(np.random.default_rng(15), 200, 3)
     cases = make_cases(200, repositories=3)
-    made = plan(scores_of(Mean(), "one", cases, one), cases, Mean(), Question(0.05), dataset="m", benchmark=BENCHMARK)
+    made = plan(ScoredRun(Mean(), cases, scores_of(Mean(), "one", cases, one), benchmark=BENCHMARK), Question(0.05))
     apart, alike = made.pairs
     assert "nothing in common" in apart.assumed and "only attempts differ" in alike.assumed
     assert changes(apart, 1) == pytest.approx(2.8016**2 * 2 * (0.04 + 0.0225) / 0.05**2, rel=0.2)
     assert changes(alike, 1) == pytest.approx(2.8016**2 * 0.0225 / 0.05**2, rel=0.15)
     single = scores_of(Mean(), "one", cases, one[:, :1])
-    only = plan(single, cases, Mean(), Question(0.05), dataset="m", benchmark=BENCHMARK)
+    only = plan(ScoredRun(Mean(), cases, single, benchmark=BENCHMARK), Question(0.05))
     assert len(only.pairs) == 1, "from one attempt nothing can be said of what attempts vary by"
 
 
@@ -250,7 +250,7 @@ def test_all_pairs_with_the_leader_and_the_one_in_the_middle() -> None:
     for name, spread in (("best", 0.05), ("near", 0.1), ("middle", 0.3), ("far", 0.6)):
         values = generator.normal(0.2 + (name == "best"), spread, (60, 1, 1))
         found += scores_of(Mean(), name, cases, values)
-    made = plan(found, cases, Mean(), Question(0.05), dataset="m", benchmark=BENCHMARK)
+    made = plan(ScoredRun(Mean(), cases, found, benchmark=BENCHMARK), Question(0.05))
     assert {pair.first for pair in made.pairs} == {"best"} and len(made.pairs) == 3
     assert made.typical is not None and made.pairs[made.typical].second == "middle"
 

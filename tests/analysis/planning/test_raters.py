@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from reviewgauge.analysis.planning.raters import rater_plans
-from reviewgauge.analysis.planning.study import Question
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
@@ -81,61 +80,6 @@ def test_the_interval_of_a_mean_is_as_wide_as_studies_scatter() -> None:
     assert planned is not None and found.rows[1].labels == 2 * planned
     means = [ratings(planned, 2, 0.8, 0.6, seed=100 + trial).mean() for trial in range(600)]
     assert 0.92 <= np.mean(np.abs(np.array(means) - 3) <= 0.1) <= 0.98
-
-
-@pytest.mark.slow
-def test_the_items_for_an_agreement_give_an_interval_of_that_width() -> None:
-    """Bonett's formula against what the F interval of Shrout and Fleiss gives on average."""
-    from scipy.stats import f
-
-    found = one_plan(labels_of(ratings(3_000, 3, 0.8, 0.6, seed=3)))
-    row = next(row for row in found.rows if row.raters == 3)
-    items = row.items_for_agreement
-    assert items is not None and found.rows[0].items_for_agreement is None
-    widths = []
-    for trial in range(200):
-        table = ratings(items, 3, 0.8, 0.6, seed=500 + trial)
-        within = table.var(axis=1, ddof=1).mean()
-        ratio = 3 * table.mean(axis=1).var(ddof=1) / within
-        low, high = (
-            ratio / f.ppf(0.975, items - 1, 2 * items),
-            ratio * f.ppf(0.975, 2 * items, items - 1),
-        )
-        widths.append((high - 1) / (high + 2) - (low - 1) / (low + 2))
-    assert np.mean(widths) == pytest.approx(0.2, abs=0.01)
-
-
-def test_two_raters_who_agree_well_take_a_few_items_more() -> None:
-    """Bonett (2002): 8 z^2 (1 - r)^2 (1 + r)^2 / (2 w^2) + 1, and 5 r more for two raters from r = .7 on."""
-    found = one_plan(labels_of(ratings(400, 2, 0.8, 0.4, seed=6)))
-    rho = found.icc.value
-    assert rho is not None and rho > 0.7
-    plain = 8 * 1.959964**2 * (1 - rho) ** 2 * (1 + rho) ** 2 / (2 * 0.2**2) + 1
-    assert found.rows[1].items_for_agreement == np.ceil(plain + 5 * rho)
-
-
-def test_two_systems_are_planned_by_changes_and_raters() -> None:
-    generator = np.random.default_rng(4)
-    change = generator.normal(0, 0.5, (150, 1))
-    one = change + 3.4 + generator.normal(0, 0.4, (150, 1)) + generator.normal(0, 0.6, (150, 2))
-    two = change + 3.0 + generator.normal(0, 0.4, (150, 1)) + generator.normal(0, 0.6, (150, 2))
-    found = one_plan(labels_of(one, "one") + labels_of(two, "two"), question=Question(0.2))
-    assert found.pair is not None
-    assert found.pair.within_first == pytest.approx(0.6, rel=0.15)
-    assert found.pair.between**2 == pytest.approx(2 * 0.16, rel=0.35), "what makes a change hard for both cancels out"
-    needed = {row.attempts: row.changes for row in found.pair.rows}
-    assert needed[2] == pytest.approx(2.8016**2 * (0.32 + 2 * 0.36 / 2) / 0.2**2, rel=0.25)
-    assert one_plan(labels_of(one, "one"), question=Question(0.2)).pair is None
-
-
-def test_a_system_that_was_hardly_judged_twice_borrows_what_raters_vary_by() -> None:
-    generator = np.random.default_rng(14)
-    tables = [generator.normal(mean, 0.5, (150, 1)) + generator.normal(0, 0.6, (150, 2)) for mean in (3.4, 3.0)]
-    tables[0][10:, 1] = np.nan
-    found = one_plan(labels_of(tables[0], "one") + labels_of(tables[1], "two"), question=Question(0.2))
-    assert found.pair is not None and found.within is not None
-    assert found.pair.within_first == pytest.approx(found.within)
-    assert "fewer than 30 reviews of one have two raters" in found.pair.warnings[-1]
 
 
 def test_one_rater_an_item_tells_nothing_of_raters() -> None:

@@ -212,6 +212,14 @@ def test_hint_asks_for_a_sure_judge_across_files_and_gate_for_the_lines() -> Non
     assert not run([other], [reference], [[0.95]], location="gate").groups[0].hit
 
 
+@pytest.mark.parametrize("place", [None, Span(path="a.py")])
+def test_a_gate_lets_no_comment_without_lines_through_to_a_finding_that_has_some(place: Span | None) -> None:
+    nowhere = Comment(id="c", body="x", span=place)
+    assert not run([nowhere], [said("r1", 10)], [[0.95]], location="gate").groups[0].hit
+    assert run([nowhere], [said("r1", 10)], [[0.95]]).groups[0].hit
+    assert run([nowhere], [Comment(id="r1", body="x")], [[0.95]], location="gate").groups[0].hit
+
+
 def test_place_breaks_ties_between_equal_texts() -> None:
     references = [said("r1", 10), said("r2", 50)]
     matching = run([said("c1", 50), said("c2", 10)], references, [[0.9, 0.9], [0.9, 0.9]])

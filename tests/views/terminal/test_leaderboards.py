@@ -94,3 +94,27 @@ def test_of_systems_that_score_the_very_same_none_comes_first() -> None:
     table = _table(("A", "B", 0.0, 1.0), ("A", "C", 0.1, 0.3))
     said = answer(_board(A=0.5, B=0.5, C=0.4), table)
     assert said == "A and B score the same, .50 F1; 30 changes cannot tell A from C."
+
+
+def test_a_baseline_is_in_no_ranking() -> None:
+    board = _board(silent=0.6, A=0.5, B=0.3)
+    rows = (*board.systems[1:], board.systems[0].model_copy(update={"baseline": True}))
+    table = _table(("A", "silent", -0.1, 0.001), ("A", "B", 0.2, 0.01))
+    said = answer(board.model_copy(update={"systems": rows}), table)
+    assert said == "A leads B by .20 F1 [.14, .26], p = .010."
+
+
+def test_a_benchmark_that_shows_less_than_any_system_reaches_decides_nothing() -> None:
+    said = answer(_board(A=0.08, B=0.03), _table(("A", "B", 0.05, 0.4)))
+    assert said.endswith(
+        ".10 F1 is the least that would show, and no system has more than .08: this benchmark cannot decide."
+    )
+    assert "decide" not in answer(_board(A=0.4, B=0.35), _table(("A", "B", 0.05, 0.4)))
+
+
+def test_who_leaves_no_clean_change_alone_is_said() -> None:
+    board = _board(A=0.6, B=0.5)
+    noisy = board.systems[0].model_copy(update={"parts": {"clean": 12.0, "clean_quiet": 0.0}})
+    quiet = board.systems[1].model_copy(update={"parts": {"clean": 12.0, "clean_quiet": 3.0}})
+    said = answer(board.model_copy(update={"systems": (noisy, quiet)}), _table(("A", "B", 0.1, 0.01)))
+    assert said == "A leads B by .10 F1 [.04, .16], p = .010; A leaves no clean change alone."

@@ -97,7 +97,7 @@ def test_nothing_is_wider_than_the_terminal(
 
 def test_the_leaderboard_says_what_it_rests_on(big: ReportData) -> None:
     board = big.leaderboards[0]
-    said = flat(printed(leaderboards.leaderboard(board, big.comparisons[0]), 100))
+    said = flat(printed(leaderboards.leaderboard(board, big.comparisons[0], explain=True), 100))
     for word in (
         "offline estimate",
         "(fake)",
@@ -111,6 +111,9 @@ def test_the_leaderboard_says_what_it_rests_on(big: ReportData) -> None:
         assert word in said
     for warning in board.warnings:
         assert warning in said
+    short = flat(printed(leaderboards.leaderboard(board, big.comparisons[0]), 100))
+    assert short.count(" ! ") == 1 and "more: --explain)" in short, "one caveat"
+    assert "seed 0" not in short and "share of the" not in short
 
 
 def test_the_headline_comes_first_and_keeps_its_interval_on_80_columns(big: ReportData) -> None:
@@ -140,7 +143,7 @@ def test_what_holds_of_several_systems_alike_is_said_once(small: ReportData) -> 
         for row in board.systems[:1]
         for name in ("a", "b")
     )
-    said = flat(printed(leaderboards.leaderboard(board.model_copy(update={"systems": rows})), 100))
+    said = flat(printed(leaderboards.leaderboard(board.model_copy(update={"systems": rows}), explain=True), 100))
     assert "not scored (never counted as 0): a, b: 6 not applicable" in said
     assert "as worst and best" not in said
     assert "n = 7 of 13 changes" in said
@@ -234,7 +237,7 @@ def test_augmented_figures_stand_beside_the_score_with_what_they_cannot_say(
         for name, value in (("f1", 0.5), ("augmented_precision", 0.25), ("augmented_recall", 0.75))
     )
     row = row.model_copy(update={"estimates": more})
-    lines = flat(printed(leaderboards.leaderboard(board.model_copy(update={"systems": (row,)})), 120))
+    lines = flat(printed(leaderboards.leaderboard(board.model_copy(update={"systems": (row,)}), explain=True), 120))
     assert "aug. P aug. R" in lines and ".25 .75" in lines
     assert "each system has its own denominator, so it must not rank" in lines
 

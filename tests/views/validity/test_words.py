@@ -101,6 +101,11 @@ def test_an_interval_that_holds_0_recommends_nothing(wide: float | None) -> None
     assert words.remarks(report(metric("a", value, wide)), "grade") == []
 
 
+def test_an_interval_below_0_goes_against_people() -> None:
+    said = words.trust(report(metric("mine", -0.348, 0.04)), "grade")
+    assert said.endswith("mine, has Spearman -.348 [-.388, -.308] over 100 rows, so it goes against people.")
+
+
 def test_a_metric_below_the_length_of_the_review_is_not_recommended() -> None:
     length = metric("review length (baseline)", 0.374).model_copy(update={"baseline": True})
     said = words.trust(report(length, metric("bleu", 0.2)), "grade")

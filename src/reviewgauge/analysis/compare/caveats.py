@@ -1,8 +1,4 @@
-"""Warnings for the figures of a run: systems not measured, a judge of a system's own family, a cascade.
-
-What a cascade of judges costs and loses against asking its second judge about every pair is read from one run, scored
-twice: `hits(judge="cascade(then='openai:gpt-5')")` and `hits(judge="openai:gpt-5")`. The answers that both need are
-cached, so the second scoring pays for the rest only.
+"""Warnings for the figures of a run: systems not measured, a judge of a system's own family, pairs not asked about.
 
 Why the family matters: Panickssery et al. 2024, LLM Evaluators Recognize and Favor Their Own Generations,
 arXiv:2404.13076.
@@ -13,71 +9,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import NamedTuple
 
-import numpy as np
-
-from reviewgauge.analysis.stats.agreement import COHEN, Resampling, agree
-from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Origin
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.core.results import Score
-from reviewgauge.core.specs import load_recorded, short_spec, signature
+from reviewgauge.core.specs import short_spec
 from reviewgauge.engine.run.scored_run import ScoredRun
-from reviewgauge.judges.cascade import Cascade
-from reviewgauge.judges.pairs.asking import judge_of
-from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.request.model_spec import PROVIDERS, family
 from reviewgauge.stages.sampling.label_checks import CLEAN_FACT, LABELS_FACT, people_found
-
-Key = tuple[str, str, int]
-RESAMPLES = 1_000
-
-
-class CascadeLoss(NamedTuple):
-    """A cascade beside its second judge alone, over the decisions "this review hits this finding".
-
-    `kappa` has an interval by change. `differs` counts the decisions that differ.
-    """
-
-    decisions: int
-    kappa: Figure
-    differs: int
-
-
-def cascade_loss(cascade: Sequence[Score], everything: Sequence[Score]) -> CascadeLoss:
-    """Compare the scores of a cascade with those of its second judge. Raises UserError where none are in common."""
-    one, other = _by_key(cascade), _by_key(everything)
-    common = sorted(one.keys() & other.keys())
-    if not common:
-        raise UserError(
-            "the two metrics measured no review in common", remedy="score one run with hits under both judges"
-        )
-    rows = [
-        (key[0], hit, other[key][group])
-        for key in common
-        for group, hit in sorted(one[key].items())
-        if group in other[key]
-    ]
-    differs = sum(a != b for _, a, b in rows)
-    if not rows:
-        return CascadeLoss(0, Figure(value=None, n=0, reason="no finding was decided on by both"), 0)
-    names, cluster = np.unique([case for case, _, _ in rows], return_inverse=True)
-    values = np.array([[a, b] for _, a, b in rows], dtype=np.float64).T
-    resampling = Resampling(cluster.reshape(-1), Resampler(names.size, RESAMPLES, 0))
-    return CascadeLoss(len(rows), agree(values, COHEN, resampling=resampling), differs)
-
-
-def _by_key(scores: Sequence[Score]) -> dict[Key, dict[str, bool]]:
-    """Measured review -> whether it hits each finding."""
-    return {
-        (s.case, s.system, s.attempt): {group.group: group.hit for group in s.matching.groups}
-        for s in scores
-        if s.matching is not None and s.parts is not None
-    }
 
 
 def share_asked(scores: Sequence[Score]) -> str:
@@ -98,40 +37,6 @@ def share_asked(scores: Sequence[Score]) -> str:
     more = (pairs - asked) / asked
     money = f" and ${dollars * more:,.2f}" if dollars else ""
     return f"{line}; the others would have taken about {calls * more:,.0f} calls{money} more"
-
-
-def cascade_notes(metric: Metric, scores: Sequence[Score], others: Mapping[str, Sequence[Score]]) -> list[str]:
-    """What must be lines beside the figures of a metric whose judge asks about some pairs only.
-
-    `others`: the scores of the same reviews by each metric's signature. Where one of them asked the same judge about
-    everything, what the cascade lost against it is lines too.
-    """
-    lines = [share_asked(scores)]
-    if isinstance(metric, Hits) and isinstance(cascade := judge_of(metric.judge), Cascade):
-        for name, theirs in others.items():
-            if name.startswith("hits(") and name != signature(metric) and _asks_about_everything(name, metric, cascade):
-                lines.append(_lost(cascade_loss(scores, theirs), short_spec(load_recorded(Metric, name))))
-    return [line for line in lines if line]
-
-
-def _asks_about_everything(name: str, metric: Hits, cascade: Cascade) -> bool:
-    """Whether a metric is the same but for its judge, which is the cascade's second one."""
-    try:
-        other = load_recorded(Metric, name)
-    except UserError:  # code outside the package that the user did not name
-        return False
-    if not isinstance(other, Hits) or replace(other, judge=metric.judge) != metric:
-        return False
-    return judge_of(other.judge) == cascade.judges[1]
-
-
-def _lost(loss: CascadeLoss, name: str) -> str:
-    differs = f"{loss.differs} of {loss.decisions:,} findings are decided otherwise"
-    kappa = loss.kappa
-    if kappa.value is None:
-        return f"against {name}, {differs}"
-    interval = f" [{kappa.low:.3f}, {kappa.high:.3f}]" if kappa.low is not None and kappa.high is not None else ""
-    return f"kappa {kappa.value:.3f}{interval} with {name}: {differs}"
 
 
 def _dollars(scores: Sequence[Score]) -> float | None:
@@ -164,7 +69,8 @@ def caveats(run: ScoredRun) -> list[str]:
     if by_fix:
         found.append("the references are messages of later fixes, which seldom say what was wrong: much stays unsure")
     found += judged_by_own_family(run.metric.models, {name: run.reviewers.get(name, ()) for name in run.systems})
-    return found + cascade_notes(run.metric, run.scores, run.by_metric) + checked_by_people(list(checked.values()))
+    found += [asked] if (asked := share_asked(run.scores)) else []
+    return found + checked_by_people(list(checked.values()))
 
 
 _CHECKED = {LABELS_FACT: "labels", CLEAN_FACT: "clean changes"}

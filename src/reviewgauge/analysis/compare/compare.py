@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
@@ -47,18 +47,18 @@ def compare(
 ) -> ComparisonTable:
     """Compare the systems of a run two by two on their common cases.
 
-    `pairs` None compares the leader of the leaderboard (the best that is not a floor) with every other system, "all"
+    `pairs` None compares the leader of the leaderboard (the best that is not a baseline) with every other system, "all"
     every two systems. `readings` None is the headline alone; p-values are corrected over all pairs and readings of one
-    call but those with a floor, so every further one costs power. Raises UserError for unknown systems or readings, and
-    for fewer than two systems.
+    call but those with a baseline, so every further one costs power. Raises UserError for unknown systems or readings,
+    and for fewer than two systems.
     """
     check_settings(resamples)
-    metric = run.metric
+    metric, baselines = run.metric, run.baselines
     panel = lay_out(run.scores, run.cases, metric, run.benchmark)
     if not panel.scored.any():
         raise UserError(f"no case was scored by {signature(metric)}, so there is nothing to compare")
-    order = [panel.systems[row] for row in headline_order(panel, metric)]
-    chosen = _choose(panel, order, pairs, run.floors)
+    order = [panel.systems[row] for row in headline_order(panel, metric, baselines)]
+    chosen = _choose(panel, order, pairs)
     wanted = tuple(dict.fromkeys(readings)) if readings else (metric.headline,)
     scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     found: list[Comparison] = []
@@ -71,11 +71,11 @@ def compare(
         comparisons, notes = pair.compare(wanted, resampler)
         found += comparisons
         warnings += notes
-    outside = [bool(run.floors & {comparison.first, comparison.second}) for comparison in found]
+    outside = [bool(baselines & {comparison.first, comparison.second}) for comparison in found]
     corrected = holm([None if out else comparison.p for comparison, out in zip(found, outside, strict=True)])
     if any(outside):
-        floors = ", ".join(s for s in order if s in run.floors and s in chain.from_iterable(chosen))
-        warnings.append(f"{floors}: a floor, outside of the comparisons that p is corrected over")
+        named = ", ".join(s for s in order if s in baselines and s in chain.from_iterable(chosen))
+        warnings.append(f"{named}: a baseline, outside of the comparisons that p is corrected over")
     compared = dict.fromkeys(panel.row(system) for system in chain.from_iterable(chosen))
     warnings += [*panel.warnings, *merge_pins(panel)[1], *warn_of_fakes(panel, compared)]
     return ComparisonTable(
@@ -94,17 +94,14 @@ def compare(
     )
 
 
-def _choose(panel: ScoreTable, order: Sequence[str], pairs: Pairs, floors: Container[str]) -> list[tuple[str, str]]:
+def _choose(panel: ScoreTable, order: Sequence[str], pairs: Pairs) -> list[tuple[str, str]]:
     if pairs is not None and pairs != "all":
         for system in chain.from_iterable(pairs):
             panel.row(system)
         return list(pairs)
     if len(order) < 2:
         raise UserError(f"only {order[0]} has scores, a comparison takes two", remedy="score another run or system")
-    if pairs == "all":
-        return list(combinations(order, 2))
-    leader = next((system for system in order if system not in floors), order[0])
-    return [(leader, other) for other in order if other != leader]
+    return list(combinations(order, 2)) if pairs == "all" else [(order[0], other) for other in order[1:]]
 
 
 @dataclass(frozen=True)

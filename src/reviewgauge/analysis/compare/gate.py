@@ -1,31 +1,28 @@
-"""Is the candidate not worse than the baseline, and which few cases tell systems apart best for a quick look?
+"""Is the candidate not worse than the baseline?
 
 The gate is paired non-inferiority on the cases that both were scored on. The whole interval of the difference above
 -margin: not worse. The whole interval below zero: worse. Else it cannot be told, nor can it from fewer than six
-clusters, where no resampling reaches the tails. The interval is that of `compare`, to the digit. Source: Wellek,
-Testing Statistical Hypotheses of Equivalence and Noninferiority (2010), chapter 2 (interval inclusion).
-
-For a quick look (`smoke`) each case is judged by what it does to a middling system's reading when that system's parts
-on it are replaced by each system's in turn, and how far that goes with what the systems do on all other cases. Source:
-the corrected item-total covariance of test theory (Lord and Novick, Statistical Theories of Mental Test Scores, 1968,
-chapter 15), with the variance between attempts in the denominator, so that a case that flips from attempt to attempt is
-not picked. Of two systems every case goes with the rest one way or the other, so there the size of the difference
-counts.
+clusters, where no resampling reaches the tails, from an interval without width, or where both do no better than a
+worthless reviewer. The interval is that of `compare`, to the digit. Source: Wellek, Testing Statistical Hypotheses of
+Equivalence and Noninferiority (2010), chapter 2 (interval inclusion).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.analysis.compare.summary import number
-from reviewgauge.analysis.stats.arrays import ROUNDING, Flags, Integers, Numbers, reading_with, swapped
+from reviewgauge.analysis.compare.summary import Ends, number
+from reviewgauge.analysis.stats.arrays import ROUNDING, Flags, Numbers, reading_with, swapped
 from reviewgauge.analysis.stats.bootstrap import (
     LEVEL,
+    Clusters,
+    Readings,
     Resampler,
     cluster_cases,
     difference_interval,
@@ -33,14 +30,15 @@ from reviewgauge.analysis.stats.bootstrap import (
     sum_by_cluster,
 )
 from reviewgauge.analysis.stats.score_table import ScoreTable, Status, lay_out, merge_pins
-from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Metric
-from reviewgauge.core.reports.gate import Gate, GateCase, GateVerdict, SmokeCase, SmokeSet
+from reviewgauge.core.errors import UserError, one_line
+from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 FEWEST = 6  # clusters; with fewer, all of them on one side happen by chance in more than 2.5% of the draws (.5 ** n)
 FEWEST_RESAMPLES = 200
+GUARDS = {"noise": 0.1, "comments_per_change": 2.0, "clean_left_alone": 0.1}  # margins, in the readings' units
+WORDS = 80  # characters of a finding that are shown
 
 
 def gate(
@@ -48,61 +46,63 @@ def gate(
     *,
     candidate: str,
     baseline: str,
-    margin: float,
-    reading: str = "",
+    margins: Mapping[str, float],
     resamples: int = 10_000,
     seed: int = 0,
 ) -> Gate:
-    """Whether `candidate` is at most `margin` worse than `baseline` in `reading` (the headline when empty).
+    """Whether `candidate` is at most as much worse than `baseline` as `margins` allow.
 
-    `margin` is in the reading's unit. Raises UserError for unknown systems or readings and for a negative margin.
+    `margins` are in the unit of each reading ("" is the headline); the figures are those of the first. `GUARDS` that
+    are not named come on top where the baseline comments at all: a guard fails what is surely worse by more.
+    Raises UserError for unknown systems or readings and for a negative margin.
     """
-    _check(candidate, baseline, margin, resamples)
-    metric, name = run.metric, reading or run.metric.headline
+    metric = run.metric
+    named = {reading or metric.headline: margin for reading, margin in margins.items()}
+    for margin in named.values():
+        _check(candidate, baseline, margin, resamples)
     panel = lay_out(run.scores, run.cases, metric, run.benchmark)
-    rows = [panel.row(candidate), panel.row(baseline)]
-    paired = _PairedReading(panel, metric, name, rows[0], rows[1], resamples, seed)
-    one, two = paired.values()
-    found = paired.interval(panel.parts[rows], paired.common)
-    failed = int(paired.failed_alone.sum())
-    pessimist = paired.pessimistic() if failed else None
-    difference = None if one is None or two is None else one - two
-    ruling = _Ruling(paired.sign, margin, difference, found, pessimist, failed)
-    verdict, reason = ruling.verdict()
+    paired = _Pair(run, panel, panel.row(candidate), panel.row(baseline), resamples, seed)
+    guards = [paired.guard(reading, margin) for reading, margin in GUARDS.items() if reading not in named]
+    checks = tuple(paired.check(reading, margin) for reading, margin in named.items())
+    checks += tuple(guard for guard in guards if guard is not None)
+    verdict, reason = overall(checks)
+    clusters = paired.clusters
+    notes = [*paired.warnings(), *clusters.warnings(expanded=True), *merge_pins(panel)[1]]
+    lost, gained = paired.changed_findings()
     return Gate(
         verdict=verdict,
         reason=reason,
         metric=signature(metric),
-        label=short_spec(metric),
-        reading=name,
-        unit=metric.units.get(name, "share"),
-        lower_is_better=paired.sign < 0,
-        margin=margin,
+        **checks[0].model_dump(exclude={"verdict", "reason"}),
         candidate=candidate,
         baseline=baseline,
-        candidate_value=one,
-        baseline_value=two,
-        difference=difference,
-        low=found.low,
-        high=found.high,
-        low_if_worst=pessimist and (pessimist.low if paired.sign > 0 else pessimist.high),
         level=LEVEL,
         n=int(paired.common.sum()),
         of=len(panel.cases),
-        clusters=found.clusters,
-        clustered_by=found.by,
+        clusters=clusters.count,
+        clustered_by=clusters.by,
         attempts=paired.attempts,
-        failed=failed,
-        needed=ruling.needed() if verdict is GateVerdict.CANNOT_TELL else None,
-        cases=tuple(paired.cases()),
+        failed=int(paired.lacking.sum()),
+        checks=checks,
+        cases=tuple(paired.cases(checks[0].reading)),
+        lost=lost,
+        gained=gained,
         dataset=run.dataset,
         benchmark=run.benchmark,
         resamples=resamples,
         seed=seed,
-        fake=bool(panel.fake[rows].any()),
+        fake=bool(panel.fake[paired.rows].any()),
         estimate_note=metric.estimate_note,
-        warnings=tuple(dict.fromkeys([*paired.warnings(), *found.warnings, *merge_pins(panel)[1]])),
+        warnings=tuple(dict.fromkeys(notes)),
     )
+
+
+def overall(checks: Sequence[GateCheck]) -> tuple[GateVerdict, str]:
+    """The verdict on all checks, the worst one's, and its reason."""
+    for verdict in (GateVerdict.WORSE, GateVerdict.CANNOT_TELL):
+        if failing := next((check for check in checks if check.verdict is verdict), None):
+            return verdict, failing.reason
+    return checks[0].verdict, checks[0].reason
 
 
 def _check(candidate: str, baseline: str, margin: float, resamples: int) -> None:
@@ -117,149 +117,215 @@ def _check(candidate: str, baseline: str, margin: float, resamples: int) -> None
 
 
 @dataclass(frozen=True)
-class _Interval:
-    low: float | None
-    high: float | None
-    clusters: int
-    by: str
-    warnings: tuple[str, ...] = ()
+class _Pair:
+    """Two rows of a panel: the candidate's and the baseline's."""
 
-
-@dataclass(frozen=True)
-class _Ruling:
-    """The rule, on a difference turned so that more is better for the candidate."""
-
-    sign: int
-    margin: float
-    difference: float | None
-    interval: _Interval
-    pessimist: _Interval | None
-    failed: int
-
-    def verdict(self) -> tuple[GateVerdict, str]:
-        """The verdict and its reason in words."""
-        low, high = self._turned(self.interval)
-        if self.difference is None:
-            return GateVerdict.CANNOT_TELL, "the reading is undefined for one of the two"
-        if low is None or high is None:
-            return GateVerdict.CANNOT_TELL, "there is no interval: too few cases were scored for both"
-        if self.interval.clusters < FEWEST:
-            found = f"{self.interval.clusters} clusters are too few for a verdict: {FEWEST} are the least"
-            return GateVerdict.CANNOT_TELL, found
-        if low > -self.margin or (low == high == 0 and self.margin == 0):
-            if self.pessimist is not None:
-                worst = self._turned(self.pessimist)[0]
-                if worst is None or worst <= -self.margin:
-                    return (
-                        GateVerdict.CANNOT_TELL,
-                        f"not worse on what was scored, but it failed on {self.failed} cases that the baseline did, "
-                        "and with these counted as worst it may be worse",
-                    )
-            within = ", though a little worse" if high < 0 else ""
-            return GateVerdict.NOT_WORSE, f"the whole interval lies above the margin{within}"
-        if high < 0:
-            return GateVerdict.WORSE, "the whole interval lies below zero, and reaches past the margin"
-        return GateVerdict.CANNOT_TELL, "the interval reaches past the margin, and does not lie below zero"
-
-    def _turned(self, found: _Interval) -> tuple[float | None, float | None]:
-        if found.low is None or found.high is None:
-            return None, None
-        return (found.low, found.high) if self.sign > 0 else (-found.high, -found.low)
-
-    def needed(self) -> int | None:
-        """About how many clusters would do, were the difference and its spread to stay as they are."""
-        low, high = self._turned(self.interval)
-        if low is None or high is None or self.difference is None:
-            return None
-        turned = self.sign * self.difference
-        half = (high - low) / 2
-        reach = turned + self.margin if turned > -self.margin else -turned
-        if reach <= ROUNDING or half <= 0:
-            return None
-        return max(FEWEST, self.interval.clusters + 1, math.ceil(self.interval.clusters * (half / reach) ** 2))
-
-
-@dataclass(frozen=True)
-class _PairedReading:
-    """Two rows of a panel and one reading."""
-
+    run: ScoredRun
     panel: ScoreTable
-    metric: Metric
-    reading: str
     first: int
     second: int
     resamples: int
     seed: int
 
     @property
-    def sign(self) -> int:
-        """-1 where less is better."""
-        return -1 if self.reading in self.metric.lower_is_better else 1
+    def rows(self) -> list[int]:
+        """The rows of both."""
+        return [self.first, self.second]
 
-    @property
+    @cached_property
     def common(self) -> Flags:
         """The cases that both were scored on (N)."""
-        return np.asarray(self.panel.scored[[self.first, self.second]].all(axis=0))
+        return np.asarray(self.panel.scored[self.rows].all(axis=0))
 
-    @property
-    def failed_alone(self) -> Flags:
-        """The cases on which the candidate failed and the baseline was scored (N)."""
-        failed = self.panel.status[self.first] == Status.FAILED
-        return np.asarray(failed & self.panel.scored[self.second])
+    @cached_property
+    def lacking(self) -> Flags:
+        """The cases that the baseline was scored on, and on which the candidate failed or has no review (N)."""
+        lacks = np.isin(self.panel.status[self.first], (Status.FAILED, Status.MISSING))
+        return np.asarray(lacks & self.panel.scored[self.second])
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """The clusters of the common cases."""
+        return self._clusters(self.common)
 
     @property
     def attempts(self) -> tuple[int, int]:
         """The most attempts that each system made at a case."""
-        most = self.panel.attempts[[self.first, self.second]].max(axis=1, initial=0)
+        most = self.panel.attempts[self.rows].max(axis=1, initial=0)
         return int(most[0]), int(most[1])
 
-    def values(self) -> tuple[float | None, float | None]:
-        """The reading of both on the common cases."""
-        rows = self.panel.parts[[self.first, self.second]][:, self.common].sum(axis=1)
-        found = reading_with(self.metric, self.panel.names, rows, int(self.common.sum()), self.reading)
-        return number(found[0]), number(found[1])
+    def check(self, reading: str, margin: float, guard: bool = False) -> GateCheck:
+        """What the interval of candidate - baseline allows to say of one reading."""
+        metric = self.run.metric
+        one, two = self._values(self.rows, reading)
+        difference = None if one is None or two is None else one - two
+        interval = self._turned(self.draws, reading, self.clusters.count)
+        worst = self._turned(self._worst_draws, reading, self._worst_clusters.count) if self.lacking.any() else None
+        verdict, reason = self._rule(reading, margin, (one, two), interval, worst)
+        sign = self._sign(reading)
+        low, high = (None if end is None else sign * end for end in interval[::sign])
+        telling = difference is None or verdict is not GateVerdict.CANNOT_TELL
+        return GateCheck(
+            reading=reading,
+            label=short_spec(metric),
+            unit=metric.units.get(reading, "share"),
+            lower_is_better=sign < 0,
+            margin=margin,
+            guard=guard,
+            candidate_value=one,
+            baseline_value=two,
+            difference=difference,
+            low=low,
+            high=high,
+            low_if_worst=None if worst is None or worst[0] is None else sign * worst[0],
+            needed=None if telling else _needed(sign * (difference or 0.0), interval, margin, self.clusters.count),
+            verdict=verdict,
+            reason=reason,
+        )
 
-    def interval(self, parts: Numbers, kept: Flags) -> _Interval:
-        """The interval of candidate - baseline, resampling clusters of the `kept` cases. `parts` is 2 x N x K."""
-        clusters = cluster_cases(self.panel.cases, np.asarray(self.panel.scored.any(axis=0))).narrow(kept)
+    def guard(self, reading: str, margin: float) -> GateCheck | None:
+        """The check of a guard; None for a baseline that says nothing, and where the reading is undefined."""
+        said = self.panel.parts[self.second][self.common].sum(axis=0)
+        if "comments" not in self.panel.names or not said[self.panel.names.index("comments")]:
+            return None
+        found = self.check(reading, margin, guard=True)
+        if found.difference is None or found.low is None or found.high is None:
+            return None
+        if (found.low > margin) if found.lower_is_better else (found.high < -margin):
+            return found
+        within = "a guard: the candidate is not surely worse by more than the margin"
+        return found.model_copy(update={"verdict": GateVerdict.NOT_WORSE, "reason": within})
+
+    def _sign(self, reading: str) -> int:
+        """-1 where less is better."""
+        return -1 if reading in self.run.metric.lower_is_better else 1
+
+    def _values(self, rows: Sequence[int], reading: str) -> list[float | None]:
+        """The reading of these rows on the common cases."""
+        sums = self.panel.parts[rows][:, self.common].sum(axis=1)
+        found = reading_with(self.run.metric, self.panel.names, sums, int(self.common.sum()), reading)
+        return [number(value) for value in found]
+
+    def _rule(
+        self, reading: str, margin: float, values: Ends, interval: Ends, worst: Ends | None
+    ) -> tuple[GateVerdict, str]:
+        """The verdict and its reason in words. Intervals are turned so that more is better for the candidate."""
+        if None in values:
+            return GateVerdict.CANNOT_TELL, "the reading is undefined for one of the two"
+        if why := self._at_a_baseline(reading, values):
+            return GateVerdict.CANNOT_TELL, why
+        low, high = interval
+        if low is None or high is None:
+            return GateVerdict.CANNOT_TELL, "there is no interval: too few cases were scored for both"
+        count = self.clusters.count
+        if count < FEWEST:
+            return GateVerdict.CANNOT_TELL, f"{count} clusters are too few for a verdict: {FEWEST} are the least"
+        if low <= -margin and not low == high == margin == 0:
+            if high < 0:
+                return GateVerdict.WORSE, "the whole interval lies below zero, and reaches past the margin"
+            return GateVerdict.CANNOT_TELL, "the interval reaches past the margin, and does not lie below zero"
+        if low == high and not self._same_words():
+            found = f"every resample gives the same difference, so the interval has no width: {count} clusters"
+            return GateVerdict.CANNOT_TELL, f"{found} are not as sure as that"
+        if worst is not None and (worst[0] is None or worst[0] <= -margin):
+            return (
+                GateVerdict.CANNOT_TELL,
+                f"not worse on what was scored, but it failed or has no review on {int(self.lacking.sum())} cases that "
+                "the baseline did, and with these counted as worst it may be worse",
+            )
+        anyone = int((self.panel.measured.any(axis=0)).sum())
+        if 2 * int(self.common.sum()) < anyone:
+            return GateVerdict.CANNOT_TELL, f"only {int(self.common.sum())} of {anyone} cases were scored for both"
+        within = ", though a little worse" if high < 0 else ""
+        return GateVerdict.NOT_WORSE, f"the whole interval lies above the margin{within}"
+
+    def _at_a_baseline(self, reading: str, values: Ends) -> str:
+        """Why two systems that both do no better than a worthless one cannot be compared; empty where one does."""
+        names, parts = self.panel.names, self.panel.parts[self.rows][:, self.common]
+        if "comments" in names and not parts[:, :, names.index("comments")].any():
+            return "neither of the two comments on anything"
+        if self._sign(reading) < 0:
+            return ""
+        baselines = self.run.baselines if reading == self.run.metric.headline else ()
+        rows = [row for row, system in enumerate(self.panel.systems) if system in baselines]
+        least = max([0.0, *(value for value in self._values(rows, reading) if value is not None)])
+        if any(value is None or value > least + ROUNDING for value in values):
+            return ""
+        return f"neither of the two is better than a baseline that finds nothing ({least:.2f})"
+
+    def _same_words(self) -> bool:
+        """Whether both said the very same on every case, so that no resample can differ."""
+        said: list[dict[tuple[str, int], object]] = [{}, {}]
+        names = [self.panel.systems[row] for row in self.rows]
+        for one in self.run.outcomes:
+            if one.system in names and (review := one.review) is not None:
+                comments = [(comment.body, comment.span) for comment in review.comments]
+                said[names.index(one.system)][one.case, one.attempt] = comments, review.verdict, review.ranked_lines
+        return bool(said[0]) and said[0] == said[1]
+
+    # --- intervals
+
+    def _clusters(self, kept: Flags) -> Clusters:
+        return cluster_cases(self.panel.cases, np.asarray(self.panel.scored.any(axis=0))).narrow(kept)
+
+    @cached_property
+    def draws(self) -> Readings | None:
+        """The resampled readings of both on the common cases; None from fewer than two clusters."""
+        return self._draw(self.panel.parts[self.rows], self.common, self.clusters)
+
+    @cached_property
+    def _worst_clusters(self) -> Clusters:
+        return self._clusters(np.asarray(self.common | self.lacking))
+
+    @cached_property
+    def _worst_draws(self) -> Readings | None:
+        """The same with what the candidate lacks counted as worst; None where that cannot be bounded."""
+        own = self.panel.worst[self.first].copy()
+        missing = self.lacking & (self.panel.status[self.first] == Status.MISSING)
+        column = {self.panel.cases[at].id: at for at in np.flatnonzero(missing)}
+        for case in self.run.cases if column else ():
+            if case.id in column:
+                bounds = self.run.metric.bounds(case)
+                if bounds is None:
+                    return None
+                own[column[case.id]] = [bounds.worst.get(name, 0.0) for name in self.panel.names]
+        if not self.panel.bounded[self.first]:
+            return None
+        kept = np.asarray(self.common | self.lacking)
+        return self._draw(np.stack([own, self.panel.parts[self.second]]), kept, self._worst_clusters)
+
+    def _draw(self, parts: Numbers, kept: Flags, clusters: Clusters) -> Readings | None:
         if clusters.count < 2:
-            return _Interval(None, None, clusters.count, clusters.by, tuple(clusters.warnings(expanded=True)))
+            return None
         sums = sum_by_cluster(parts * kept[None, :, None], clusters)
         size = sum_by_cluster(kept[None, :, None].astype(np.float64), clusters)[0, :, 0]
         resampler = Resampler(clusters.count, self.resamples, self.seed)
-        draws = resampled_readings(self.metric, self.panel.names, sums, np.stack([size, size]), resampler)
-        gaps: Numbers = draws.of(self.reading, 0) - draws.of(self.reading, 1)
-        low, high, undefined = difference_interval(gaps, clusters.count)
-        notes = clusters.warnings(expanded=True)
-        if low is not None and low == high:
-            notes.append(
-                "every resample gives the same difference, so the interval has no width: "
-                f"{clusters.count} clusters are not as sure as that"
-            )
-        if low is None:
-            notes.append(f"no interval: {self.reading} is undefined in {undefined:.0%} of the resamples")
-        return _Interval(low, high, clusters.count, clusters.by, tuple(notes))
+        return resampled_readings(self.run.metric, self.panel.names, sums, np.stack([size, size]), resampler)
 
-    def pessimistic(self) -> _Interval:
-        """The interval with the candidate's failures counted as worst, without ends where they cannot be bounded."""
-        if not self.panel.bounded[self.first]:
-            return _Interval(None, None, 0, "")
-        parts = np.stack([self.panel.worst[self.first], self.panel.parts[self.second]])
-        return self.interval(parts, np.asarray(self.common | self.failed_alone))
+    def _turned(self, draws: Readings | None, reading: str, clusters: int) -> Ends:
+        """The interval of the difference, turned so that more is better."""
+        if draws is None:
+            return None, None
+        gaps: Numbers = self._sign(reading) * (draws.of(reading, 0) - draws.of(reading, 1))
+        low, high, _ = difference_interval(gaps, clusters)
+        return low, high
 
-    def cases(self) -> list[GateCase]:
+    # --- cases and findings
+
+    def cases(self, reading: str) -> list[GateCase]:
         """What every common case adds, the largest losses first."""
         total = self.panel.parts[self.first][self.common].sum(axis=0)
         n = int(self.common.sum())
-        found = [self._case(int(column), total, n) for column in np.flatnonzero(self.common)]
+        found = [self._case(int(column), total, n, reading) for column in np.flatnonzero(self.common)]
         return sorted(found, key=lambda case: (case.gain is None, case.gain or 0.0, case.case))
 
-    def _case(self, column: int, total: Numbers, n: int) -> GateCase:
-        mine, theirs = (self.panel.attempt_parts(row, column) for row in (self.first, self.second))
+    def _case(self, column: int, total: Numbers, n: int, reading: str) -> GateCase:
+        mine, theirs = (self.panel.attempt_parts(row, column) for row in self.rows)
         own = mine.mean(axis=0)
         rows = np.vstack([own, theirs.mean(axis=0), mine, theirs])
         out = np.broadcast_to(own, rows.shape)
-        values = self.sign * reading_with(self.metric, self.panel.names, swapped(total, out, rows), n, self.reading)
+        readings = reading_with(self.run.metric, self.panel.names, swapped(total, out, rows), n, reading)
+        values = self._sign(reading) * readings
         gain = float(values[0] - values[1])
         pairs = values[2 : 2 + len(mine), None] - values[2 + len(mine) :][None, :]
         name = self.panel.cases[column].id
@@ -270,6 +336,27 @@ class _PairedReading:
         if abs(gain) <= ROUNDING:
             return GateCase(case=name, gain=0.0, outcome="tied", unstable=unstable)
         return GateCase(case=name, gain=gain, outcome="won" if gain > 0 else "lost", unstable=unstable)
+
+    def changed_findings(self) -> tuple[tuple[GateFinding, ...], tuple[GateFinding, ...]]:
+        """The findings that only the baseline hit, and those that only the candidate did, in most attempts."""
+        names = [self.panel.systems[row] for row in self.rows]
+        common = {self.panel.cases[at].id for at in np.flatnonzero(self.common)}
+        hits: dict[tuple[str, str], tuple[list[bool], list[bool]]] = {}
+        for score in self.run.scores:
+            if score.system in names and score.case in common and score.matching is not None:
+                for group in score.matching.groups:
+                    hits.setdefault((score.case, group.group), ([], []))[names.index(score.system)].append(group.hit)
+        often = {key: [2 * sum(own) > len(own) for own in both] for key, both in hits.items()}
+        lost: list[GateFinding] = []
+        gained: list[GateFinding] = []
+        for case in self.run.cases:
+            for one in case.references:
+                new, old = often.get((case.id, one.id), (False, False))
+                if new != old:
+                    place = "" if one.span is None else one.span.path + (f":{one.span.start}" if one.span.start else "")
+                    text = one_line(one.body, WORDS)
+                    (gained if new else lost).append(GateFinding(case=case.id, place=place, text=text))
+        return tuple(lost), tuple(gained)
 
     def warnings(self) -> Sequence[str]:
         """What must be notes beside the verdict."""
@@ -282,86 +369,17 @@ class _PairedReading:
             )
         if max(self.attempts) < 2:
             found.append("one attempt each: which cases are unstable cannot be seen (--attempts 3)")
-        rows = ((self.first, self.panel.systems[self.first]), (self.second, self.panel.systems[self.second]))
-        found += [f"{name}: fake, a figure that came from a fake model" for r, name in rows if self.panel.fake[r].any()]
-        return found
+        named = [self.panel.systems[row] for row in self.rows if self.panel.fake[row].any()]
+        return found + [f"{name}: fake, a figure that came from a fake model" for name in named]
 
 
-# --- a quick look ---------------------------------------------------------------------------------------------------
-
-
-def smoke(run: ScoredRun, *, count: int, reading: str = "") -> SmokeSet:
-    """The `count` cases that separated these systems best. Clean changes keep the share that they have in the whole.
-
-    Raises UserError for fewer than two systems, and where fewer cases were scored for all of them.
-    """
-    if count < 1:
-        raise UserError(f"--smoke {count} asks for no case")
-    metric = run.metric
-    panel = lay_out(run.scores, run.cases, metric, run.benchmark)
-    if len(panel.systems) < 2:
-        raise UserError("it takes two systems to see which cases tell systems apart", remedy="name a second run")
-    kept = np.flatnonzero(panel.scored.all(axis=0))
-    if len(kept) < count:
-        raise UserError(f"{len(kept)} cases were scored for all systems, fewer than {count}")
-    effects, noise = _effects(panel, metric, reading or metric.headline, kept)
-    chosen = _choose(panel, kept, effects, noise, count)
-    warnings = [] if len(panel.systems) > 2 else ["picked from two systems: what sets these two apart may not others"]
-    warnings.append("the cases were picked because they tell systems apart: differences on them are exaggerated")
-    return SmokeSet(
-        metric=signature(metric),
-        label=short_spec(metric),
-        reading=reading or metric.headline,
-        systems=panel.systems,
-        of=len(panel.cases),
-        dataset=run.dataset,
-        benchmark=run.benchmark,
-        cases=tuple(chosen),
-        warnings=tuple(warnings),
-    )
-
-
-def _effects(panel: ScoreTable, metric: Metric, reading: str, kept: Integers) -> tuple[Numbers, Numbers]:
-    """(what each system's parts on each case do to the mean system's reading: S x n, noise between attempts: n).
-
-    An undefined effect counts as none.
-    """
-    systems, sign = len(panel.systems), -1 if reading in metric.lower_is_better else 1
-    middle = panel.parts[:, kept].mean(axis=0)
-    total = middle.sum(axis=0)
-    base = float(reading_with(metric, panel.names, total[None], len(kept), reading)[0])
-    effects, noise = np.zeros((systems, len(kept))), np.full(len(kept), np.nan)
-    for at, column in enumerate(kept):
-        groups = [panel.attempt_parts(row, int(column)) for row in range(systems)]
-        rows = swapped(total, middle[at], np.concatenate(groups))
-        values = np.nan_to_num(sign * (reading_with(metric, panel.names, rows, len(kept), reading) - base), nan=0.0)
-        by_system = np.split(values, np.cumsum([len(group) for group in groups])[:-1])
-        effects[:, at] = [own.mean() for own in by_system]
-        if spread := [own.var(ddof=1) / own.size for own in by_system if own.size > 1]:
-            noise[at] = float(np.mean(spread))
-    return effects, noise
-
-
-def _choose(panel: ScoreTable, kept: Integers, effects: Numbers, noise: Numbers, count: int) -> list[SmokeCase]:
-    """The best of the clean changes and of the others, each by its share of the whole, best first."""
-    centred = effects - effects.mean(axis=0)
-    rest = centred.sum(axis=1, keepdims=True) - centred
-    separation = (centred * rest).mean(axis=0)
-    between = centred.var(axis=0)
-    spread = between + np.nan_to_num(noise, nan=0.0)
-    scale = np.divide(1 if len(centred) > 2 else between, spread, out=np.zeros_like(spread), where=spread > 0)
-    worth = separation * np.sqrt(scale)
-    clean = np.array([panel.cases[int(column)].clean for column in kept], dtype=np.bool_)
-    quiet = round(count * clean.mean())
-    order = sorted(range(len(kept)), key=lambda at: (-worth[at], panel.cases[int(kept[at])].id))
-    picked = {*[at for at in order if clean[at]][:quiet], *[at for at in order if not clean[at]][: count - quiet]}
-    return [
-        SmokeCase(
-            case=panel.cases[int(kept[at])].id,
-            separation=float(separation[at]),
-            noise=None if np.isnan(noise[at]) else float(noise[at]),
-            clean=bool(clean[at]),
-        )
-        for at in order
-        if at in picked
-    ]
+def _needed(difference: float, interval: Ends, margin: float, clusters: int) -> int | None:
+    """About how many clusters would do, were the (turned) difference and its spread to stay as they are."""
+    low, high = interval
+    if low is None or high is None:
+        return None
+    half = (high - low) / 2
+    reach = difference + margin if difference > -margin else -difference
+    if reach <= ROUNDING or half <= 0:
+        return None
+    return max(FEWEST, clusters + 1, math.ceil(clusters * (half / reach) ** 2))

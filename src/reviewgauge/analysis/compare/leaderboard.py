@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 
 import numpy as np
 
@@ -72,15 +72,18 @@ def leaderboard(
     slice.
     """
     check_settings(resamples)
-    metric = run.metric
+    metric, baselines = run.metric, run.baselines
     slices, notes = expand_cutoffs(slices, {system: known[0] for system, known in run.reviewers.items()})
     sliced = add_class_slices(run, slices)
     panel = lay_out(sliced.scores, sliced.cases, metric, run.benchmark)
     clusters = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     work = Summariser(panel, metric, clusters, Resampler(clusters.count, resamples, seed))
     rows, gaps = work.rows(View(np.ones(len(panel.cases), dtype=np.bool_), panel.parts))
-    rows = [row.model_copy(update={"spread": attempt_spread(panel, at, metric)}) for at, row in enumerate(rows)]
-    order = _order(rows, metric)
+    rows = [
+        row.model_copy(update={"spread": attempt_spread(panel, at, metric), "baseline": row.system in baselines})
+        for at, row in enumerate(rows)
+    ]
+    order = _order(rows, metric, baselines)
     common = np.asarray(panel.scored.all(axis=0))
     differs = bool((panel.scored != common).any())
     on_common = work.rows(View(common, panel.parts))[0] if differs and common.any() else []
@@ -105,8 +108,8 @@ def leaderboard(
         seed=seed,
         systems=tuple(rows[at] for at in order),
         common=int(common.sum()),
-        on_common=tuple(on_common[at] for at in _order(on_common, metric)),
-        across=across_systems(rows),
+        on_common=tuple(on_common[at] for at in _order(on_common, metric, baselines)),
+        across=across_systems([row for row in rows if not row.baseline]),
         slices=tuple(piece for name in slices for piece in _slices(work, name, order, least)),
         pins=pins,
         estimate_note=metric.estimate_note,
@@ -134,10 +137,10 @@ def check_settings(resamples: int) -> None:
         raise UserError(f"resamples must be positive, got {resamples}", remedy="10000 is the default")
 
 
-def _order(rows: Sequence[SystemSummary], metric: Metric) -> list[int]:
+def _order(rows: Sequence[SystemSummary], metric: Metric, baselines: Container[str]) -> list[int]:
     """The positions of `rows`, best first by the metric's headline."""
     found = [row.estimate(metric.headline) for row in rows]
-    return rank([row.system for row in rows], [None if e is None else e.value for e in found], metric)
+    return rank([row.system for row in rows], [None if e is None else e.value for e in found], metric, baselines)
 
 
 def _slices(work: Summariser, name: str, order: Sequence[int], least: int) -> Iterator[SliceSummary]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,22 +133,24 @@ def order_ends(one: float | None, other: float | None, lower_is_better: bool) ->
     return (max(one, other), min(one, other)) if lower_is_better else (min(one, other), max(one, other))
 
 
-def headline_order(panel: ScoreTable, metric: Metric) -> list[int]:
-    """The rows of the panel, best first by the headline, each on its own scored cases."""
+def headline_order(panel: ScoreTable, metric: Metric, baselines: Container[str]) -> list[int]:
+    """The rows of the panel, best first by the headline, each on its own scored cases; baselines last."""
     kept = panel.scored[:, :, None]
     sums = (panel.parts * kept).sum(axis=1)[:, None]
     points = point_readings(metric, panel.names, sums, kept.sum(axis=1).astype(np.float64))
     values = [number(points.of(metric.headline, s)[0]) for s in range(len(panel.systems))]
-    return rank(panel.systems, values, metric)
+    return rank(panel.systems, values, metric, baselines)
 
 
-def rank(systems: Sequence[str], values: Sequence[float | None], metric: Metric) -> list[int]:
-    """The positions of `systems`, best headline value first; undefined ones last, ties by name."""
+def rank(
+    systems: Sequence[str], values: Sequence[float | None], metric: Metric, baselines: Container[str]
+) -> list[int]:
+    """The positions of `systems`, best headline value first; undefined ones and baselines last, ties by name."""
     sign = 1 if metric.headline in metric.lower_is_better else -1
 
-    def key(at: int) -> tuple[bool, float, str]:
+    def key(at: int) -> tuple[bool, bool, float, str]:
         value = values[at]
-        return value is None, sign * (0.0 if value is None else value), systems[at]
+        return systems[at] in baselines, value is None, sign * (0.0 if value is None else value), systems[at]
 
     return sorted(range(len(systems)), key=key)
 

@@ -20,40 +20,42 @@ from reviewgauge.analysis.stats.power import Spread, case_means, influences, spl
 from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out, merge_pins, warn_of_fakes
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case
 from reviewgauge.core.reports.plan import ChangePlan, PairPlan
-from reviewgauge.core.results import Outcome, Score
+from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 
 def plan(
-    scores: Iterable[Score],
-    cases: Sequence[Case],
-    metric: Metric,
+    run: ScoredRun,
     question: Question,
     *,
-    dataset: str,
-    benchmark: str,
     systems: Sequence[str] = (),
     reading: str | None = None,
     resamples: int = 2_000,
     seed: int = 0,
 ) -> ChangePlan:
-    """Plan a study of `metric` from the scores of a pilot.
+    """Plan a study of a metric from the scores of a pilot.
 
-    Without `systems` the leader is planned against every other system; with several, the first against the others;
-    one alone against a system like it. Raises UserError for unknown systems and readings.
+    Without `systems` the leader is planned against every other system but baselines; with several, the first against
+    the others; one alone against a system like it. Raises UserError for unknown systems and readings.
     """
     check_settings(resamples)
-    panel = lay_out(scores, cases, metric, benchmark)
-    known = [panel.row(system) for system in systems] or list(range(len(panel.systems)))
+    metric, baselines = run.metric, run.baselines
+    panel = lay_out(run.scores, run.cases, metric, run.benchmark)
+    known = [panel.row(system) for system in systems]
+    known = known or [row for row, system in enumerate(panel.systems) if system not in baselines]
+    if not known:
+        raise UserError(
+            f"nothing but baselines was scored: {', '.join(panel.systems)}", remedy="score a reviewer, or name --system"
+        )
     if not panel.scored.any():
         raise UserError(f"no case was scored by {signature(metric)}, so no study can be planned")
     wanted = reading or metric.headline
     reading_with(metric, panel.names, panel.parts[:, 0], 1, wanted)  # raises for an unknown reading
     scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     pilot = _Pilot(panel, metric, wanted, question, resamples, seed)
-    order = [row for row in headline_order(panel, metric) if row in known]
+    order = [row for row in headline_order(panel, metric, baselines) if row in known]
     if len(order) == 1:
         pairs = pilot.alone(order[0])
     else:
@@ -68,13 +70,14 @@ def plan(
         label=short_spec(metric),
         reading=wanted,
         unit=unit,
-        dataset=dataset,
-        benchmark=benchmark,
+        dataset=run.dataset,
+        benchmark=run.benchmark,
         detect=question.detect,
         power=question.power,
         level=question.level,
         comparisons=question.comparisons,
         clustered_by=scheme.by,
+        best=_best(panel, metric, wanted, known),
         changes_per_cluster=float(panel.scored.any(axis=0).sum() / max(scheme.count, 1)),
         dollars_per_attempt=question.dollars_per_attempt,
         dollars_per_change=question.dollars_per_change,
@@ -85,6 +88,17 @@ def plan(
         estimate_note=metric.estimate_note,
         warnings=tuple(dict.fromkeys(warnings)),
     )
+
+
+def _best(panel: ScoreTable, metric: Metric, reading: str, rows: Sequence[int]) -> float | None:
+    """The best value of these systems; None where less is better."""
+    kept = panel.scored[rows]
+    sums = (panel.parts[rows] * kept[:, :, None]).sum(axis=1)
+    values = [
+        number(reading_with(metric, panel.names, own[None], int(n), reading)[0])
+        for own, n in zip(sums, kept.sum(axis=1), strict=True)
+    ]
+    return None if reading in metric.lower_is_better else max((v for v in values if v is not None), default=None)
 
 
 def middle(pairs: Sequence[PairPlan]) -> int | None:

@@ -2,8 +2,7 @@
 
 One-way random effects: a rating is its item's true value plus a rater's deviation, and each item may have other raters.
 Sources: Shrout and Fleiss, Intraclass correlations, Psychological Bulletin 86 (1979), ICC(1,1) and ICC(1,k);
-Spearman and Brown (both British Journal of Psychology 3, 1910) for the reliability of a mean; Bonett, Sample size
-requirements for estimating intraclass correlations with desired precision, Statistics in Medicine 21 (2002).
+Spearman and Brown (both British Journal of Psychology 3, 1910) for the reliability of a mean.
 """
 
 from __future__ import annotations
@@ -18,46 +17,40 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewgauge.analysis.compare.summary import number
-from reviewgauge.analysis.planning.study import RATER_WORDS, Question, pair_plan
 from reviewgauge.analysis.raters import LARGEST
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import LEVEL, Clusters, Resampler, percentile_interval
-from reviewgauge.analysis.stats.power import Attempts, Spread, case_means, split
+from reviewgauge.analysis.stats.power import Attempts, Spread, split
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewgauge.core.reports.plan import Estimated, PairPlan, RaterPlan, RaterRow
+from reviewgauge.core.labels import Label, RaterKind, Subject
+from reviewgauge.core.reports.plan import Estimated, RaterPlan, RaterRow
 
 RATERS = (1, 2, 3, 5, 10)
 RELIABLE = (0.7, 0.8, 0.9)
-AGREEMENT_WIDTH = 0.2  # of the interval of the agreement: 0.1 to either side
 MOST_RATERS = 1_000
-ENOUGH = 30  # items with two raters for a variance of a system's own
 
 
 def rater_plans(
     labels: Iterable[Label],
     *,
     source: str,
-    question: Question | None = None,
     margin: float | None = None,
     resamples: int = 2_000,
     seed: int = 0,
 ) -> list[RaterPlan]:
     """One plan for each dimension of independent labels, by people where there are any, else by models.
 
-    `question` also plans the comparison of the two systems with the most items; `margin` asks for the number of items
-    with that margin of error of the mean.
+    `margin` asks for the number of items with that margin of error of the mean.
     """
     by_dimension: dict[str, list[Label]] = defaultdict(list)
     for label in labels:
         by_dimension[label.dimension].append(label)
-    request = _Request(source, question, margin, resamples, seed)
+    request = _Request(source, margin, resamples, seed)
     return [_rater_plan(dimension, _ratings(found), request) for dimension, found in sorted(by_dimension.items())]
 
 
 class _Request(NamedTuple):
     source: str
-    question: Question | None
     margin: float | None
     resamples: int
     seed: int
@@ -115,7 +108,7 @@ def _rater_plan(dimension: str, ratings: Ratings, request: _Request) -> RaterPla
         margin=request.margin,
     )
     if not twice or len(items) < 2:
-        return blank.model_copy(update={"pair": _pair(items, request, None)})
+        return blank
     groups = Clusters("change", tuple(number_of), index, len(number_of))
     found = OneWay.of(rows, groups, Resampler(groups.count, request.resamples, request.seed))
     warnings = []
@@ -133,7 +126,6 @@ def _rater_plan(dimension: str, ratings: Ratings, request: _Request) -> RaterPla
             "icc": found.icc,
             "rows": tuple(found.row(k, request.margin) for k in RATERS),
             "raters_for": found.raters_for(),
-            "pair": _pair(items, request, found.within),
             "warnings": tuple(warnings),
         }
     )
@@ -180,7 +172,6 @@ class OneWay:
         z = NormalDist().inv_cdf((1 + LEVEL) / 2)
         variance = self.clumped + self.within / raters
         total = self.between + self.within / raters
-        rho = self.icc.value
         items = None if not margin else math.ceil(round(z**2 * variance / margin**2, 9)) + math.ceil(z**2 / 2)
         return RaterRow(
             raters=raters,
@@ -188,7 +179,6 @@ class OneWay:
             half_width=z * math.sqrt(variance / self.items),
             items=items,
             labels=None if items is None else items * raters,
-            items_for_agreement=None if rho is None or raters < 2 else _items_for_agreement(rho, raters),
         )
 
     def raters_for(self) -> dict[str, int]:
@@ -218,60 +208,3 @@ def _icc(total: Numbers) -> Numbers:
     whole = between + within
     share: Numbers = np.divide(between, whole, out=np.full_like(own, np.nan), where=whole > 1e-12 * (1 + spread))
     return share
-
-
-def _items_for_agreement(rho: float, raters: int) -> int:
-    """The items for an interval of the ICC of width 0.2, if it is about `rho`: Bonett's formula."""
-    z = NormalDist().inv_cdf((1 + LEVEL) / 2)
-    top = 8 * z**2 * (1 - rho) ** 2 * (1 + (raters - 1) * rho) ** 2
-    found = top / (raters * (raters - 1) * AGREEMENT_WIDTH**2) + 1
-    if raters == 2 and rho >= 0.7:
-        found += 5 * rho  # Bonett's correction where the formula gives too few
-    return max(2, math.ceil(round(found, 9)))
-
-
-def _pair(items: Mapping[Subject, Mapping[str, float]], request: _Request, within: float | None) -> PairPlan | None:
-    """The comparison of the two systems with the most items, by their mean rating; None for one system.
-
-    `within` is the variance between raters on all items, used where few reviews of a system have two raters.
-    """
-    by_system: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for item, found in items.items():
-        if item.kind is SubjectKind.REVIEW and item.system is not None:
-            by_system[item.system][item.case] += found.values()
-    names = sorted(by_system, key=lambda system: (-len(by_system[system]), system))[:2]
-    if request.question is None or len(names) < 2:
-        return None
-    common = sorted(by_system[names[0]].keys() & by_system[names[1]].keys())
-    if len(common) < 2:
-        return None
-    means, spreads = [], []
-    for system in names:
-        rows = [by_system[system][case] for case in common]
-        case = np.repeat(np.arange(len(common), dtype=np.int64), [len(row) for row in rows])
-        values = np.array([value for row in rows for value in row])
-        side = Attempts(values[:, None], case, len(common))
-        means.append(case_means(values, side))
-        spreads.append(Spread.of(values, side))
-    borrowed = [name for name, spread in zip(names, spreads, strict=True) if spread.repeated < ENOUGH]
-    if within is None:
-        borrowed = []
-    elif borrowed:
-        spreads = [Spread(np.full(len(common), within), spread.counts) for spread in spreads]
-    clusters = Clusters("change", tuple(common), np.arange(len(common), dtype=np.int64), len(common))
-    gap = means[0] - means[1]
-    parts = split(gap, spreads, clusters, Resampler(clusters.count, request.resamples, request.seed))
-    plan = pair_plan(
-        (names[0], names[1]),
-        float(gap.mean()),
-        parts,
-        spreads,
-        clusters=clusters,
-        question=request.question,
-        tiny=1e-9 * float(np.abs(means).max()),
-        words=RATER_WORDS,
-    )
-    if not borrowed:
-        return plan
-    warning = f"fewer than {ENOUGH} reviews of {borrowed[0]} have two raters: the raters' variance is that of all items"
-    return plan.model_copy(update={"warnings": (*plan.warnings, warning)})

@@ -12,7 +12,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import NormalDist
-from typing import NamedTuple
 
 import numpy as np
 
@@ -26,18 +25,6 @@ MOST_ATTEMPTS = 30  # tried for the cheapest study, and for the changes at hand
 MOST_CHANGES = 10**9  # larger studies are reported as impossible
 RANGE = 0.95
 LIKE_IT = "another like it"
-
-
-class RepeatWords(NamedTuple):
-    """The words for what is repeated at a change, and how to get more of it."""
-
-    one: str
-    many: str
-    remedy: str
-
-
-ATTEMPT_WORDS = RepeatWords("attempt", "attempts", "to separate them: reviewgauge review --attempts 3")
-RATER_WORDS = RepeatWords("rater", "raters", "to separate them: a second rater for some changes")
 
 
 @dataclass(frozen=True)
@@ -100,7 +87,6 @@ def pair_plan(
     question: Question,
     assumed: str = "",
     tiny: float = 0.0,
-    words: RepeatWords = ATTEMPT_WORDS,
 ) -> PairPlan:
     """The plan for a pair from its variance components. Errors up to `tiny` are rounding."""
     inverse = [float(np.mean(1 / spread.counts)) for spread in spreads]
@@ -119,7 +105,7 @@ def pair_plan(
         within_second=None if parts.within[1] is None else math.sqrt(parts.within[1]),
         error=error,
         assumed=assumed,
-        warnings=tuple(_component_warnings(parts, spreads, names, tiny, words)),
+        warnings=tuple(_component_warnings(parts, spreads, names, tiny)),
     )
     if error <= tiny:
         reason = "the difference never varies, so no study can be planned"
@@ -135,28 +121,26 @@ def pair_plan(
     )
 
 
-def _component_warnings(
-    parts: Components, spreads: Sequence[Spread], names: tuple[str, str], tiny: float, words: RepeatWords
-) -> list[str]:
+def _component_warnings(parts: Components, spreads: Sequence[Spread], names: tuple[str, str], tiny: float) -> list[str]:
     """Warnings about the variance components."""
     warnings: list[str] = []
     unknown = [name for name, part in zip(names, parts.within, strict=True) if part is None]
     if len(unknown) == 2:
         warnings.append(
-            f"one {words.one} of each change: the variance between {words.many} is not known apart from that between "
-            f"changes, so the plan is by changes only ({words.remedy})"
+            "one attempt of each change: the variance between attempts is not known apart from that between changes, "
+            "so the plan is by changes only (to separate them: reviewgauge review --attempts 3)"
         )
     elif unknown:
-        warnings.append(f"{unknown[0]} has one {words.one} of each change: more are planned for the other system only")
+        warnings.append(f"{unknown[0]} has one attempt of each change: more are planned for the other system only")
     if not unknown and not any(parts.within):
-        warnings.append(f"{words.many} at one change never differ: one is enough")
+        warnings.append("attempts at one change never differ: one is enough")
     if any(parts.within) and parts.between <= tiny**2:
         warnings.append(
-            f"the variance between changes was estimated as 0 beside that between {words.many}, which makes many "
-            f"{words.many} look too good; use the upper end of the range"
+            "the variance between changes was estimated as 0 beside that between attempts, which makes many attempts "
+            "look too good; use the upper end of the range"
         )
     if any((spread.counts != spread.counts[0]).any() for spread in spreads):
-        warnings.append(f"some changes have fewer {words.many} than others; each change counts once")
+        warnings.append("some changes have fewer attempts than others; each change counts once")
     if parts.clusters < FEW_CLUSTERS:
         warnings.append(f"a pilot of {parts.clusters} is small: use the range, not the number")
     return warnings

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from itertools import combinations
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -32,9 +31,9 @@ from reviewgauge.core.reports.validity import Figure
 
 Weighting = Literal["identity", "linear", "quadratic", "ordinal"]
 Level = Literal["nominal", "ordinal", "interval"]
-Distance = Callable[[Integers, Integers], Numbers]  # of two categories, given by their positions
 Draw = Callable[[Numbers], Numbers]  # item weights (resamples x judged items) -> resamples
-FEW_CATEGORIES = 64
+_MANY = 64  # categories
+_CELLS = 2_000_000  # labels x resamples at a time
 _ROUNDING = 1e-9  # of a difference compared with a tolerance
 
 
@@ -46,11 +45,11 @@ class Resampling(NamedTuple):
 
 
 class Table:
-    """Labels as raters x items, NaN where a rater did not judge an item.
+    """The labels of raters on items, one entry a label: `rater` (row), `item`, `code` (position of its category).
 
     `categories` are the values that a rater could have given, in rising order; by default those that occur. Gwet's
     coefficients and weighted kappas depend on them. `names` are the words behind categories that stand for words,
-    `raters` the names of the rows.
+    `raters` the names of the rows. `index` are the items that anyone judged: `item` counts these.
     """
 
     def __init__(
@@ -58,34 +57,44 @@ class Table:
         values: Numbers,
         categories: Sequence[float] | Numbers | None = None,
         *,
+        at: tuple[Integers, Integers] | None = None,
         names: Sequence[str] = (),
         raters: Sequence[str] = (),
     ) -> None:
+        """`values` is raters x items, NaN where a rater did not judge an item; or the label at each place of `at`."""
         table = np.asarray(values, dtype=np.float64)
-        if table.ndim != 2 or np.isinf(table).any():
+        if table.ndim != (2 if at is None else 1) or np.isinf(table).any():
             raise ValueError("labels must be a raters x items array of finite numbers and NaN")
-        there = ~np.isnan(table)
-        seen = np.unique(table[there])
+        self.rater: Integers
+        self.rater, item = np.nonzero(~np.isnan(table)) if at is None else at
+        self.size = table.shape[0] if at is None else len(raters)
+        given = table[self.rater, item] if at is None else table
+        seen = np.unique(given)
         self.categories: Numbers = seen if categories is None else np.unique(np.asarray(categories, dtype=np.float64))
         if not np.isin(seen, self.categories).all():
             raise ValueError(f"{seen[~np.isin(seen, self.categories)][0]:g} is not one of the categories")
-        self.index = np.flatnonzero(there.any(axis=0))  # the items that anyone judged
-        self.codes = np.where(there, np.searchsorted(self.categories, np.where(there, table, 0.0)), -1)[:, self.index]
+        self.code = np.searchsorted(self.categories, given)
+        self.index, self.item = np.unique(item, return_inverse=True)
         self.names, self.raters = tuple(names), tuple(raters)
 
     @cached_property
+    def codes(self) -> Integers:
+        """The labels as raters x judged items, -1 where there is none: for a few raters."""
+        found = np.full((self.size, self.index.size), -1)
+        found[self.rater, self.item] = self.code
+        return found
+
+    @cached_property
     def counts(self) -> Numbers:
-        """The number of raters who put each judged item into each category (items x categories)."""
+        """The number of raters who put each judged item into each category (items x categories): for a few."""
         found = np.zeros((self.index.size, self.categories.size))
-        rater, item = np.nonzero(self.codes >= 0)
-        np.add.at(found, (item, self.codes[rater, item]), 1.0)
+        np.add.at(found, (self.item, self.code), 1.0)
         return found
 
     @cached_property
     def judged(self) -> Numbers:
         """The number of raters of each judged item."""
-        found: Numbers = self.counts.sum(axis=1)
-        return found
+        return np.bincount(self.item, minlength=self.index.size).astype(np.float64)
 
     @cached_property
     def items(self) -> int:
@@ -95,12 +104,12 @@ class Table:
     @cached_property
     def active(self) -> int:
         """The number of raters who share an item with another rater."""
-        return int((self.codes[:, self.judged >= 2] >= 0).any(axis=1).sum())
+        return int(np.unique(self.rater[self.judged[self.item] >= 2]).size)
 
     @property
     def undefined(self) -> str:
         """Why agreement is undefined; empty where it is defined."""
-        raters = int((self.codes >= 0).any(axis=1).sum())
+        raters = np.unique(self.rater).size
         if raters < 2:
             return "there are no labels" if raters == 0 else "only one rater: agreement needs two"
         return "" if self.items else "no item has two raters"
@@ -109,32 +118,53 @@ class Table:
         """The name of a category."""
         return self.names[code] if self.names else f"{self.categories[code]:g}"
 
-    def rater(self, row: int) -> str:
+    def name_of(self, row: int) -> str:
         """The name of a rater."""
         return self.raters[row] if self.raters else f"rater {row + 1}"
 
     def pair(self, first: int, second: int) -> Table:
         """The table of two raters on the items that both judged, on the same axis of items."""
-        both = (self.codes[first] >= 0) & (self.codes[second] >= 0)
+        (items, codes), (others, theirs) = self._of[first], self._of[second]
+        both, here, there = np.intersect1d(items, others, assume_unique=True, return_indices=True)
         found = Table.__new__(Table)
         found.categories, found.names = self.categories, self.names
-        found.raters = (self.rater(first), self.rater(second))
-        found.index, found.codes = self.index[both], self.codes[[first, second]][:, both]
+        found.raters, found.size = (self.name_of(first), self.name_of(second)), 2
+        found.rater, found.index = np.repeat([0, 1], both.size), self.index[both]
+        found.item = np.tile(np.arange(both.size), 2)
+        found.code = np.concatenate([codes[here], theirs[there]])
+        if self.categories.size > _MANY:  # too many for the coefficients that count those nobody chose
+            kept, found.code = np.unique(found.code, return_inverse=True)
+            found.categories, found.names = self.categories[kept], tuple(self.name(int(code)) for code in kept)
         return found
 
-    def mean_distance(self, between: Distance) -> Numbers:
-        """The mean distance of two labels on each item; 0 with fewer than two raters."""
-        total = np.zeros(self.index.size)
-        q = self.categories.size
-        if q <= FEW_CATEGORIES:
-            distance = between(np.arange(q)[:, None], np.arange(q)[None, :])
-            total = np.einsum("ik,kl,il->i", self.counts, distance, self.counts, optimize=True)
-        else:  # the distance table would grow with the square of the categories
-            for first, second in combinations(self.codes, 2):
-                both = np.flatnonzero((first >= 0) & (second >= 0))
-                total[both] += 2 * between(first[both], second[both])
+    @cached_property
+    def _of(self) -> list[tuple[Integers, Integers]]:
+        """The items and codes of each rater."""
+        order = np.argsort(self.rater, kind="stable")
+        ends = np.cumsum(np.bincount(self.rater, minlength=self.size))[:-1]
+        return list(zip(np.split(self.item[order], ends), np.split(self.code[order], ends), strict=True))
+
+    def labels_of(self, row: int) -> Integers:
+        """The codes that a rater gave."""
+        return self._of[row][1]
+
+    def near(self, most: float) -> Numbers:
+        """For each label, how many labels of its item are at most `most` apart from it, with itself."""
+        low = np.searchsorted(self.categories, self.categories - most)
+        high = np.searchsorted(self.categories, self.categories + most, side="right") - 1
+        start = self.item * self.categories.size
+        keys = np.sort(start + self.code)
+        upto = np.searchsorted(keys, start + high[self.code], side="right")
+        return np.asarray(upto - np.searchsorted(keys, start + low[self.code]), dtype=np.float64)
+
+    def sums(self, values: Numbers) -> Numbers:
+        """The sum of `values` (one a label) over each item."""
+        return np.asarray(np.bincount(self.item, values, minlength=self.index.size), dtype=np.float64)
+
+    def mean(self, totals: Numbers) -> Numbers:
+        """Totals over the ordered pairs of two labels of each item, a pair; 0 with fewer than two raters."""
         pairs = self.judged * (self.judged - 1)
-        return np.divide(total, pairs, out=np.zeros_like(total), where=pairs > 0)
+        return np.divide(totals, pairs, out=np.zeros_like(totals), where=pairs > 0)
 
 
 def distances(categories: Numbers, weighting: Weighting) -> Numbers:
@@ -153,15 +183,20 @@ def distances(categories: Numbers, weighting: Weighting) -> Numbers:
 
 
 def _percent(table: Table, tolerance: float = 0.0) -> Draw:
-    values, most = table.categories, tolerance + _ROUNDING
-    disagreement = _disagreement(table, lambda a, b: (np.abs(values[a] - values[b]) > most).astype(np.float64))
+    far = table.judged**2 - table.sums(table.near(tolerance + _ROUNDING))
+    disagreement = _disagreement(table, far)
     return lambda weights: 1 - disagreement(weights)
 
 
-def _disagreement(table: Table, between: Distance) -> Draw:
+def _disagreement(table: Table, totals: Numbers) -> Draw:
     """The mean distance of two labels on one item, over items with two raters or more."""
-    apart, twice = table.mean_distance(between), (table.judged >= 2).astype(np.float64)
+    apart, twice = table.mean(totals), (table.judged >= 2).astype(np.float64)
     return lambda weights: ratio(weights @ apart, weights @ twice)
+
+
+def _apart(table: Table, apart: Numbers) -> Numbers:
+    """The total distance of the pairs of labels of each item."""
+    return np.asarray(np.einsum("ik,kl,il->i", table.counts, apart, table.counts, optimize=True))
 
 
 def _shares(table: Table) -> Draw:
@@ -186,7 +221,7 @@ def _cohen(table: Table, weighting: Weighting = "identity") -> Draw:
 
 def _fleiss(table: Table, weighting: Weighting = "identity") -> Draw:
     apart = distances(table.categories, weighting)
-    disagreement, shares_of = _disagreement(table, lambda a, b: apart[a, b]), _shares(table)
+    disagreement, shares_of = _disagreement(table, _apart(table, apart)), _shares(table)
 
     def draw(weights: Numbers) -> Numbers:
         shares = shares_of(weights)
@@ -197,7 +232,7 @@ def _fleiss(table: Table, weighting: Weighting = "identity") -> Draw:
 
 def _gwet(table: Table, weighting: Weighting = "identity") -> Draw:
     q, apart = table.categories.size, distances(table.categories, weighting)
-    disagreement, shares_of = _disagreement(table, lambda a, b: apart[a, b]), _shares(table)
+    disagreement, shares_of = _disagreement(table, _apart(table, apart)), _shares(table)
     agreeing = (q * q - apart.sum()) / (q * (q - 1)) if q > 1 else np.nan
 
     def draw(weights: Numbers) -> Numbers:
@@ -209,21 +244,28 @@ def _gwet(table: Table, weighting: Weighting = "identity") -> Draw:
 
 def _alpha(table: Table, level: Level = "nominal") -> Draw:
     """Distance by level: nominal 1, interval the squared difference, ordinal that of midranks of pairable labels."""
-    twice = table.judged >= 2
-    counts = np.where(twice[:, None], table.counts, 0.0)  # only labels that can be paired
-    judged, others = counts.sum(axis=1), np.where(twice, table.judged - 1, 1.0)
+    judged, q = table.judged, table.categories.size
+    kept = judged[table.item] >= 2  # only labels that can be paired
+    item, code = table.item[kept], table.code[kept]
+    by_code, by_item = np.argsort(code, kind="stable"), np.argsort(item, kind="stable")
     values = table.categories - table.categories[:1]
-    fixed = (
-        table.mean_distance(lambda a, b: 1.0 * (a != b) if level == "nominal" else (values[a] - values[b]) ** 2)
-        * judged
+    own = values[table.code]
+    centre = table.sums(own) / judged
+    total = (
+        judged**2 - table.sums(table.near(0.0))
+        if level == "nominal"
+        else 2 * judged * table.sums((own - centre[table.item]) ** 2)
     )
+    fixed, others = table.mean(total) * judged, np.where(judged >= 2, judged - 1, 1.0)
 
     def draw(weights: Numbers) -> Numbers:
-        totals = weights @ counts
+        totals = _sums(weights[:, item[by_code]], code[by_code], q)
         n = totals.sum(axis=1)
         if level == "ordinal":
             at = np.cumsum(totals, axis=1) - (totals + n[:, None]) / 2
-            squares = (at**2) @ counts.T * judged - (at @ counts.T) ** 2
+            ranks = at[:, code[by_item]]
+            middle = _sums(ranks, item[by_item], judged.size) / np.maximum(judged, 1.0)
+            squares = judged * _sums((ranks - middle[:, item[by_item]]) ** 2, item[by_item], judged.size)
             observed = 2 * np.einsum("ri,ri,i->r", weights, squares, 1 / others, optimize=True)
         else:
             at, observed = np.broadcast_to(values, totals.shape), weights @ fixed
@@ -235,6 +277,15 @@ def _alpha(table: Table, level: Level = "nominal") -> Draw:
         return 1 - ratio(observed * (n - 1), np.where(one, 0.0, chance))
 
     return draw
+
+
+def _sums(values: Numbers, group: Integers, groups: int) -> Numbers:
+    """The sums of the columns of `values` over each group; `group` is in rising order."""
+    found = np.zeros((values.shape[0], groups))
+    starts = np.flatnonzero(np.diff(group, prepend=-1))
+    if starts.size:
+        found[:, group[starts]] = np.add.reduceat(values, starts, axis=1)
+    return found
 
 
 @dataclass(frozen=True)
@@ -276,12 +327,12 @@ def coefficients(
     """The measures of each table, in order. The tables share one axis of items and the same resamples."""
     prepared = [[m.of(table) if not _undefined(table, m) else None for m in measures] for table, measures in jobs]
     draws: list[list[list[Numbers]]] = [[[] for _ in measures] for _, measures in jobs]
-    for weights in row_weights(resampling.cluster, resampling.resampler) if resampling else ():
+    for weights in row_weights(*resampling) if resampling and resampling.resampler.clusters > 1 else ():
         for (table, _), ready, drawn in zip(jobs, prepared, draws, strict=True):
             own = weights if table.index.size == weights.shape[1] else weights[:, table.index]
             for draw, into in zip(ready, drawn, strict=True):
                 if draw is not None:
-                    into.append(draw(own))
+                    into += [draw(part) for part in np.array_split(own, 1 + table.code.size * len(own) // _CELLS)]
     return [
         tuple(
             Coefficient(
@@ -297,8 +348,8 @@ def coefficients(
 
 
 def _undefined(table: Table, measure: Measure) -> str:
-    if measure.two and table.codes.shape[0] > 2:
-        return f"{measure.name} needs exactly two raters, and there are {table.codes.shape[0]}"
+    if measure.two and table.size > 2:
+        return f"{measure.name} needs exactly two raters, and there are {table.size}"
     return table.undefined
 
 
@@ -327,12 +378,11 @@ def _constant_rater(table: Table) -> str:
     if constant.size != 1:
         return ""
     row = int(constant[0])
-    return f"{table.rater(row)} always chose {table.name(int(codes[row, 0]))}"
+    return f"{table.name_of(row)} always chose {table.name(int(codes[row, 0]))}"
 
 
 def _nothing_beyond_chance(table: Table) -> str:
-    codes = table.codes[:, table.judged >= 2]
-    code = int(codes[codes >= 0][0])
+    code = int(table.code[table.judged[table.item] >= 2][0])
     return f"every label is {table.name(code)}, so agreement beyond chance is undefined"
 
 

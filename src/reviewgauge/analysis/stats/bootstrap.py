@@ -20,9 +20,8 @@ import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Flags, Integers, MatrixAggregate, Numbers, readings_of
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Dataset, Metric
+from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
-from reviewgauge.core.specs import names
 
 ENOUGH_REPOSITORIES = 20
 FEW_CLUSTERS = 20
@@ -37,10 +36,7 @@ Counts = np.ndarray[tuple[int, ...], np.dtype[np.uint32]]
 
 @dataclass(frozen=True)
 class Clusters:
-    """The units that are resampled whole. `index` (n cases) is each case's cluster, -1 where it is not used.
-
-    `repositories` is 0 where the data does not say which they are.
-    """
+    """The units that are resampled whole. `index` (n cases) is each case's cluster, -1 where it is not used."""
 
     by: str
     labels: tuple[str, ...]
@@ -62,15 +58,8 @@ class Clusters:
         """Warnings to show beside intervals over these clusters; `expanded` ones are wide enough with few."""
         found: list[str] = []
         unit = CHANGE if self.by == REPOSITORY else self.by
-        if self.by != REPOSITORY and self.count:
-            noun = "repository" if self.repositories == 1 else "repositories"
-            them = "this repository" if self.repositories == 1 else "these repositories"
-            few = (
-                f"the scores cover {self.repositories} {noun}, fewer than {ENOUGH_REPOSITORIES}, so the result holds "
-                f"for {them} only"
-            )
-            unknown = "the data does not say which these are, so nobody knows how far the result holds for others"
-            found.append(f"intervals resample {unit}s, not repositories: {few if self.repositories else unknown}")
+        if self.by != REPOSITORY and self.repositories > 1 and not expanded:
+            found.append(f"{self.repositories} repositories, too few to say how far the result holds for others")
         if self.count == 1:
             found.append(f"only 1 {unit} with a score: an interval needs at least 2")
         elif 1 < self.count < FEW_CLUSTERS and not expanded:
@@ -93,8 +82,7 @@ def cluster_cases(cases: Sequence[Case], used: Flags) -> Clusters:
     position = {label: at for at, label in enumerate(labels)}
     index = np.array([position[key] if flag else -1 for key, flag in zip(keys, used, strict=True)], dtype=np.int64)
     by = REPOSITORY if by_repository else PULL if len(labels) < np.count_nonzero(used) else CHANGE
-    known = len(repositories) != 1 or repositories[0] not in names(Dataset.kind)  # data without them has its own name
-    return Clusters(by, tuple(labels), index, len(repositories) if known else 0)
+    return Clusters(by, tuple(labels), index, len(repositories))
 
 
 def _whole(case: Case) -> str:

@@ -30,32 +30,51 @@ class GateCase(Record):
     unstable: bool | None = None
 
 
-class Gate(Record):
-    """Paired non-inferiority of `candidate` against `baseline` in one reading.
+class GateCheck(Record):
+    """One reading of a gate, as the fields of `Gate`, with its own verdict.
 
-    `difference` = candidate - baseline on the `n` cases that both were scored on, with its interval at `level`.
-    `failed` counts cases on which the candidate failed and the baseline did not; `low_if_worst` is the lower end (the
-    upper one where lower is better) with those counted as worst. `needed` is about how many clusters would tell, were
-    the difference to stay.
+    A `guard` is checked without being named: it is worse only where the whole interval lies past the margin.
     """
 
-    schema_version: Literal[1] = 1
-    verdict: GateVerdict
-    reason: str
-    metric: str
-    label: str
     reading: str
+    label: str
     unit: str
     lower_is_better: bool
     margin: float
-    candidate: str
-    baseline: str
+    guard: bool = False
     candidate_value: float | None
     baseline_value: float | None
     difference: float | None
     low: float | None
     high: float | None
     low_if_worst: float | None = None
+    needed: int | None = None
+    verdict: GateVerdict
+    reason: str
+
+
+class GateFinding(Record):
+    """A finding that one of the two systems hit and the other did not: `place` is its path and line."""
+
+    case: str
+    place: str
+    text: str
+
+
+class Gate(GateCheck):
+    """Paired non-inferiority of `candidate` against `baseline`. `verdict` is the worst one of the `checks`.
+
+    The other figures are those of the first check: `difference` = candidate - baseline on the `n` cases that both were
+    scored on, with its interval at `level`. `failed` counts cases that the baseline was scored on, and on which the
+    candidate failed or has no review; `low_if_worst` is the lower end (the upper one where lower is better) with those
+    counted as worst. `needed` is about how many clusters would tell, were the difference to stay. `lost` are the
+    findings that only the baseline hit, `gained` those that only the candidate did.
+    """
+
+    schema_version: Literal[1] = 1
+    metric: str
+    candidate: str
+    baseline: str
     level: float
     n: int
     of: int
@@ -63,8 +82,10 @@ class Gate(Record):
     clustered_by: str
     attempts: tuple[int, int]
     failed: int = 0
-    needed: int | None = None
+    checks: tuple[GateCheck, ...] = ()
     cases: tuple[GateCase, ...] = ()
+    lost: tuple[GateFinding, ...] = ()
+    gained: tuple[GateFinding, ...] = ()
     dataset: str
     benchmark: str
     resamples: int

@@ -68,7 +68,8 @@ class Across(Record):
 class SystemSummary(Record):
     """One row of the leaderboard, with its coverage: cases = scored + failed + not_applicable + missing.
 
-    `spread` is known where a case has several scored attempts; not on slices.
+    `spread` is known where a case has several scored attempts; not on slices. `baseline`: there to be beaten, such as
+    silence, and in no ranking.
     """
 
     system: str
@@ -82,6 +83,7 @@ class SystemSummary(Record):
     attempts: int = 1
     parts: Mapping[str, float] = Field(default_factory=dict)
     fake: bool = False
+    baseline: bool = False
     spread: AttemptSpread | None = None
 
     def estimate(self, reading: str) -> Estimate | None:
@@ -103,11 +105,11 @@ class SliceSummary(Record):
 
 
 class Leaderboard(Record):
-    """All systems of one or more runs under one metric, best first by `headline`.
+    """All systems of one or more runs under one metric, best first by `headline`, baselines last.
 
     Each system is measured on all of its own scored cases; `common` counts the cases that every system was scored
     on, and `on_common` holds the same rows on those alone when the two differ. `across` tells how much the systems
-    differ. `metric` is the full signature, `label` the spec with its changed parameters only.
+    but baselines differ. `metric` is the full signature, `label` the spec with its changed parameters only.
     """
 
     schema_version: Literal[1] = 1
@@ -135,10 +137,10 @@ class Leaderboard(Record):
 class Comparison(Record):
     """Two systems on the cases that both were scored on: `difference` = first - second, in the reading's unit.
 
-    `p` is two-sided, `p_holm` corrected over the comparisons made together; None for one with a floor such as silence,
-    which is outside of them. `detectable` is the smallest true
-    difference that this benchmark would have found with 80% power at the 5% level. `worst` and `best` are the
-    difference with failures counted against and for the first system.
+    `p` is two-sided, `p_holm` corrected over the comparisons made together; None for one with a baseline such as
+    silence, which is outside of them. `detectable` is the smallest true difference that this benchmark would have found
+    with 80% power at the 5% level. `worst` and `best` are the difference with failures counted against and for the
+    first system.
     """
 
     reading: str

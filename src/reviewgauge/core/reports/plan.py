@@ -20,10 +20,10 @@ class Estimated(Record):
 
 
 class AttemptRow(Record):
-    """What a study with so many attempts at each change takes, or with so many raters of each review.
+    """What a study with so many attempts at each change takes.
 
     `changes` find the difference with the power asked for; `low` and `high` bound them at 95%, as far as the pilot's
-    variances are known. `judgements` counts reviews, or labels, of both systems. `detectable` is what the present
+    variances are known. `judgements` counts reviews of both systems. `detectable` is what the present
     changes would find with so many attempts. `dollars` is the price of the study, None where it is not known.
     """
 
@@ -68,8 +68,9 @@ class PairPlan(Record):
 class ChangePlan(Record):
     """How many changes and attempts it takes to find a difference of `detect` in one reading of one metric.
 
-    `pairs` are the leader and every other system, or those that were named; `typical` is the position of the pair
-    in the middle. A test at `level` is shared by `comparisons` comparisons.
+    `pairs` are the leader and every other system but baselines, or those that were named; `typical` is the position of
+    the pair in the middle. `best` is the highest value of these systems, None where less is better: a larger difference
+    cannot show. A test at `level` is shared by `comparisons` comparisons.
     """
 
     metric: str
@@ -83,6 +84,7 @@ class ChangePlan(Record):
     level: float
     comparisons: int
     clustered_by: str
+    best: float | None = None
     changes_per_cluster: float
     dollars_per_attempt: Mapping[str, float] = Field(default_factory=dict)
     dollars_per_change: float = 0.0
@@ -98,8 +100,7 @@ class RaterRow(Record):
     """What the mean of so many raters' values is worth.
 
     `reliability` is that of one item's mean (Spearman-Brown). `half_width` is half the 95% interval of the mean of
-    all items at hand. `items` are needed for the margin asked for, `items_for_agreement` for an interval of the
-    agreement (ICC) of 0.1 to either side; one rater shows no agreement.
+    all items at hand. `items` are needed for the margin asked for.
     """
 
     raters: int
@@ -107,7 +108,6 @@ class RaterRow(Record):
     half_width: float | None
     items: int | None = None
     labels: int | None = None
-    items_for_agreement: int | None = None
 
 
 class RaterPlan(Record):
@@ -115,7 +115,7 @@ class RaterPlan(Record):
 
     `between` and `within` are standard deviations: of the items' true values, and of one rater around them. `icc` is
     the share of the variance of one rating that the item explains, one-way. `raters_for` gives the raters that an
-    item's mean takes to reach a reliability. `pair` plans the comparison of two systems by their labels.
+    item's mean takes to reach a reliability.
     """
 
     source: str
@@ -132,7 +132,6 @@ class RaterPlan(Record):
     rows: tuple[RaterRow, ...] = ()
     raters_for: Mapping[str, int] = Field(default_factory=dict)
     margin: float | None = None
-    pair: PairPlan | None = None
     warnings: tuple[str, ...] = ()
 
 

@@ -26,8 +26,8 @@ class ScoredRun:
     """One metric's scores on one benchmark.
 
     `unscored` are systems that were reviewed but not measured with this metric. `reviewers` has the signature and the
-    pins of the reviewer behind each system. `by_metric` has the scores of the same runs with every metric, by its
-    signature. `systems_in` has, for each run, its scored systems by their own name, with the name that they have here.
+    pins of the reviewer behind each system. `systems_in` has, for each run, its scored systems by their own name, with
+    the name that they have here.
     """
 
     metric: Metric
@@ -39,7 +39,6 @@ class ScoredRun:
     labels: Sequence[Label] = ()
     unscored: Sequence[str] = ()
     reviewers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    by_metric: Mapping[str, Sequence[Score]] = field(default_factory=dict)
     systems_in: Sequence[Mapping[str, str]] = ()
 
     @property
@@ -50,9 +49,9 @@ class ScoredRun:
         return list(dict.fromkeys(score.system for score in self.scores))
 
     @property
-    def floors(self) -> frozenset[str]:
+    def baselines(self) -> frozenset[str]:
         """The systems that are there to be beaten, such as silence."""
-        return frozenset(system for system, known in self.reviewers.items() if _is_floor(known[0]))
+        return frozenset(system for system, known in self.reviewers.items() if _is_baseline(known[0]))
 
     def only(self, systems: Sequence[str]) -> ScoredRun:
         """The scores of these systems alone."""
@@ -61,9 +60,9 @@ class ScoredRun:
         return replace(self, scores=Lazy.of(kept, self.scores.__getitem__), systems_in=named)
 
 
-def _is_floor(spec: str) -> bool:
+def _is_baseline(spec: str) -> bool:
     try:
-        return load_recorded(Reviewer, spec).floor
+        return load_recorded(Reviewer, spec).baseline
     except UserError:  # recorded reviews, and code outside the package that the user did not name
         return False
 
@@ -81,7 +80,6 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
     renames = rename_systems([{system for _, system, _ in own} for own in digests], paths)
     measured = [_check_scores(run, own) for run, own in zip(runs, digests, strict=True)]
     chosen = _choose_metrics(measured, metric, paths[0], several=len(runs) > 1)
-    names = dict.fromkeys(name for own in measured for name in own)
     blank = ScoredRun(
         metric=next(iter(chosen.values())),
         cases=runs[0].cases(),
@@ -98,12 +96,14 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
         unscored=list(
             dict.fromkeys(new.get(s, s) for own, new in zip(digests, renames, strict=True) for _, s, _ in own)
         ),
-        by_metric={
-            name: chained([_renamed(run.scores(name), new) for run, new in zip(runs, renames, strict=True)])
-            for name in names
-        },
     )
-    return [_of_metric(blank, name, loaded, measured, renames) for name, loaded in chosen.items()]
+    return [
+        replace(
+            _of_metric(blank, name, loaded, measured, renames),
+            scores=chained([_renamed(run.scores(name), new) for run, new in zip(runs, renames, strict=True)]),
+        )
+        for name, loaded in chosen.items()
+    ]
 
 
 def _of_metric(
@@ -122,7 +122,6 @@ def _of_metric(
     return replace(
         blank,
         metric=metric,
-        scores=blank.by_metric[name],
         unscored=[system for system in blank.unscored if system not in seen],
         systems_in=scored,
     )

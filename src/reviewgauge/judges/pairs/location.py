@@ -18,10 +18,13 @@ def gap(a: Span, b: Span) -> int | None:
     return max(0, a.start - b.end, b.start - a.end)
 
 
-def locate(comment: Comment, reference: Comment, tolerance: int) -> Pair:
-    """The location evidence on a pair. An invalid anchor is a claim that failed: it is located nowhere."""
+def locate(comment: Comment, reference: Comment, tolerance: int, strict: bool = False) -> Pair:
+    """The location evidence on a pair. An invalid anchor is a claim that failed: it is located nowhere.
+
+    `strict`: nor is a comment that lacks the path or the lines that its reference has.
+    """
     here, there = comment.span, reference.span
-    if there is None or (here is None and comment.anchoring is not Anchoring.INVALID):
+    if there is None or (here is None and comment.anchoring is not Anchoring.INVALID and not strict):
         return Pair(comment=comment.id, reference=reference.id)
     if here is None:
         return Pair(comment=comment.id, reference=reference.id, located=False)
@@ -31,7 +34,7 @@ def locate(comment: Comment, reference: Comment, tolerance: int) -> Pair:
     if not same_path:
         located: bool | None = False
     elif not lines:
-        located = None  # the right file, and nothing finer to go by
+        located = False if strict and there.start is not None else None  # the right file, and nothing finer to go by
     else:
         located = same_side and distance is not None and distance <= tolerance
     return Pair(
@@ -47,7 +50,7 @@ def locate(comment: Comment, reference: Comment, tolerance: int) -> Pair:
 def in_words(pair: Pair) -> str:
     """The place of the comment relative to the reference, in words."""
     if pair.same_path is None:
-        return "place not valid" if pair.located is False else ""
+        return "no valid place" if pair.located is False else ""
     if not pair.same_path:
         return "another file"
     if pair.same_side is False:

@@ -63,7 +63,6 @@ def recall_parts(groups: Sequence[GroupOutcome]) -> dict[str, float]:
         "missed": len(groups) - hit,
         "hit_least": float(sum(group.hit and not group.unsure for group in groups)),
         "hit_most": float(sum(group.hit or group.unsure for group in groups)),
-        "unsure_references": float(sum(group.unsure for group in groups)),
     }
 
 

@@ -90,7 +90,7 @@ class Evidence:
                 self.tie[c, r] = TIE * (near + bool(pair.same_path))
 
     def _pair(self, comment: Comment, reference: Comment, verdict: Verdict | None) -> Pair:
-        pair = locate(comment, reference, self.rules.tolerance)
+        pair = locate(comment, reference, self.rules.tolerance, strict=self.rules.location == "gate")
         weighed = None
         if verdict is not None and self.rules.base_rate is not None and self.rules.weighs_place:
             weighed = self._lines.weigh(verdict.probability, self.rules.base_rate, comment, reference, pair)

@@ -109,7 +109,8 @@ def after_score(run: str, totals: Sequence[ScoreTotals], boards: Sequence[Leader
         lines.append(f"{failed} failed: the same command with --only failed tries them again")
     if any(one.failed_reviews for one in totals):
         lines.append("failed reviews are made again by the command that made them, with --only failed")
-    return lines
+    scored = any(row.scored for board in boards for row in board.systems)
+    return [*lines, f"next: reviewgauge report {shlex.quote(run)} -o report.html"] if scored else lines
 
 
 def measuring_line(totals: Sequence[ScoreTotals], seconds: float, estimated: bool, unchanged: bool = False) -> str:

@@ -21,8 +21,9 @@ LABELS = {
     "line_f1": "line F1",
     "line_recall": "on the line",
 }
+RANGE = "f1_least"  # its column shows f1_most too
 EXPLAINED = {
-    "unsure": "if all that is unsure is wrong, and if it is right; the figures count it as its probability",
+    RANGE: "F1 if all that is unsure is wrong, and if it is right; the figures count it as its probability",
     "line_recall": "share of the findings with a comment on their very lines, whatever it says",
     "comments_per_change": "comments per change",
     "clean_left_alone": "share of the clean changes left alone",
@@ -67,9 +68,14 @@ def number(value: float | None, unit: str = "share", digits: int = 2) -> str:
     return re.sub(r"^(-?)0\.", r"\1.", text) if unit == "share" else text
 
 
-def unsure_range(system: SystemSummary, reading: str) -> str:
-    """The reading if all that is unsure is wrong, and if it is right; a dash where nothing is known to be unsure."""
-    least, most = (estimate(system, f"{reading}_{end}") for end in ("least", "most"))
+def column(reading: str) -> str:
+    """The name of a leaderboard's column."""
+    return "F1 range" if reading == RANGE else label(reading)
+
+
+def unsure_range(system: SystemSummary) -> str:
+    """F1 if all that is unsure is wrong, and if it is right; a dash where nothing is known to be unsure."""
+    least, most = (estimate(system, f"f1_{end}") for end in ("least", "most"))
     if not (defined(least.value) and defined(most.value)):
         return UNDEFINED
     return f"{number(least.value, least.unit)} to {number(most.value, most.unit)}"

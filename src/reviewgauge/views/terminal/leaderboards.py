@@ -5,7 +5,7 @@ Tables fit 100 columns and say less on 80.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
 from rich.console import Group, RenderableType
@@ -52,6 +52,8 @@ def _name(system: SystemSummary) -> Text:
     name = plain(system.system, 500)
     if system.fake:
         name.append(" (fake)", style="bold yellow")
+    if system.baseline:
+        name.append(" baseline", style="dim")
     return name
 
 
@@ -62,8 +64,8 @@ def _figure(system: SystemSummary, reading: str, with_interval: bool, gap: str =
 
 
 def _extra(board: Leaderboard, system: SystemSummary, reading: str) -> Text:
-    if reading == "unsure":
-        return Text(figures.unsure_range(system, board.headline))
+    if reading == figures.RANGE:
+        return Text(figures.unsure_range(system))
     return _figure(system, reading, False)
 
 
@@ -78,20 +80,28 @@ def _coverage(system: SystemSummary) -> Text:
 
 
 def leaderboard(
-    board: Leaderboard, comparisons: ComparisonTable | None = None, *, notes: bool = True
+    board: Leaderboard, comparisons: ComparisonTable | None = None, explain: bool | None = False
 ) -> RenderableType:
-    """The leaderboard, headline first, with coverage beside every score; the answer, and with `notes` the settings."""
-    return Fitted(lambda width: _leaderboard(board, comparisons, width, notes))
+    """The leaderboard, headline first, with coverage beside every score; the answer, and the most serious caveat.
+
+    `explain` adds what the columns say, the settings, and every caveat; None leaves the caveat out, too.
+    """
+    return Fitted(lambda width: _leaderboard(board, comparisons, width, explain))
 
 
-def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width: int, notes: bool) -> RenderableType:
+def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width: int, explain: bool | None) -> RenderableType:
     if not board.systems:
-        return Group(Text("no system was scored"), *_footer(board))
+        return Text("no system was scored")
     table = _board(board, width, width >= WIDE)
     if table.least > width:
         table = _board(board, width, False)
-    footer = _footer(board) if notes else ()
-    return Group(table, Text(""), plain(answer(board, comparisons), 1000, "bold"), *footer)
+    first, *more = [*_caveats(board), ""]
+    if explain:
+        lines = [*_explained(board), first, *more]
+    else:
+        lines = [f"{first} (and {len(more) - 1} more: --explain)" if len(more) > 1 else first]
+    below = [Text(""), notes_below(*lines)] if any(lines) and explain is not None else []
+    return Group(table, Text(""), plain(answer(board, comparisons), 1000, "bold"), *below)
 
 
 def _board(board: Leaderboard, width: int, intervals: bool) -> WholeTable:
@@ -106,7 +116,7 @@ def _board(board: Leaderboard, width: int, intervals: bool) -> WholeTable:
         main = main[:1]
     table.add_column("system", overflow="fold", min_width=min(12, width // 3), max_width=max(16, width - 78))
     for reading in (*main, *extras):
-        number_column(table, one_line(SHORT.get(reading, figures.label(reading)), 14))
+        number_column(table, one_line(SHORT.get(reading, figures.column(reading)), 14))
     number_column(table, "scored")
     for system in board.systems:
         shown = [_figure(system, r, intervals or (r == board.headline and width >= TINY)) for r in main]
@@ -114,7 +124,8 @@ def _board(board: Leaderboard, width: int, intervals: bool) -> WholeTable:
     return table
 
 
-def _footer(board: Leaderboard) -> list[RenderableType]:
+def _explained(board: Leaderboard) -> list[str]:
+    """What the columns say, and the settings behind the figures."""
     changes = f"{figures.scored_of(board)} changes, {board.clusters} clusters by {board.clustered_by}"
     resampled = f"{figures.percent(board.level)} intervals from {board.resamples:,} resamples, seed {board.seed}"
     lines = [
@@ -123,11 +134,16 @@ def _footer(board: Leaderboard) -> list[RenderableType]:
         f"all systems were scored on {board.common} changes",
     ]
     known = figures.readings(board)
-    told = [f"{SHORT.get(r, r)}: {words}" for r, words in figures.EXPLAINED.items() if r in known]
+    told = [f"{SHORT.get(r, figures.column(r))}: {words}" for r, words in figures.EXPLAINED.items() if r in known]
     if told:
         lines.append("; ".join([*told, "–: undefined; 2!: 2 failed"]))
     lines += [_across(one) for one in board.across if one.reading == board.headline and one.systems >= ENOUGH]
-    lines += [f"{one_line(s.system, 60)}: {text}" for s in board.systems if (text := figures.spread_words(s))]
+    return lines + [f"{one_line(s.system, 60)}: {text}" for s in board.systems if (text := figures.spread_words(s))]
+
+
+def _caveats(board: Leaderboard) -> list[str]:
+    """What limits the figures, the most serious first."""
+    lines = []
     failing: dict[str, list[str]] = {}
     for s in board.systems:
         if s.failed or s.missing or s.not_applicable:
@@ -136,17 +152,13 @@ def _footer(board: Leaderboard) -> list[RenderableType]:
         names = {k: ", ".join(own) if len(own) <= NAMED else f"{len(own)} systems" for k, own in failing.items()}
         text = "; ".join(f"{systems}: {kinds}" for kinds, systems in names.items())
         lines.append(f"! not scored (never counted as 0): {text}")
-    lines += [f"! {warning}" for warning in (board.estimate_note, *board.warnings) if warning]
-    lines += [f"! {count} reviews break an identity: {words}" for words, count in board.broken.items()]
-    return [Text(""), notes_below(*lines)]
+    lines += [f"! {warning}" for warning in (*board.warnings, board.estimate_note) if warning]
+    return lines + [f"! {count} reviews break an identity: {words}" for words, count in board.broken.items()]
 
 
 def _across(one: Across) -> str:
     mean, deviation = figures.number(one.mean, one.unit), figures.number(one.variance**0.5, one.unit)
-    return (
-        f"across {one.systems} systems: mean {mean}, variance {one.variance:.4g}, "
-        f"whose root is {deviation} {figures.label(one.reading)}"
-    )
+    return f"across {one.systems} systems: mean {mean}, SD {deviation} {figures.label(one.reading)}"
 
 
 def _kinds(system: SystemSummary, reading: str) -> str:
@@ -270,39 +282,51 @@ def answer(board: Leaderboard, table: ComparisonTable | None = None) -> str:
     """The result in words: who leads, by how much, and which systems cannot be separated."""
     name = figures.label(board.headline)
     ranked = [s for s in board.systems if figures.defined(figures.estimate(s, board.headline).value)]
+    ranked = [s for s in ranked if not s.baseline] or ranked
     if not board.systems:
         return "No system was scored."
     if not ranked:
         return f"{name} is undefined for every system on these changes."
+    return "; ".join([*_standing(board, table, ranked), *_never_quiet(ranked)]) + "."
+
+
+def _standing(board: Leaderboard, table: ComparisonTable | None, ranked: Sequence[SystemSummary]) -> list[str]:
+    """Who leads, and who cannot be told from whom."""
     lead = ranked[0]
     if len(ranked) == 1:
-        return f"{_scored(lead, board.headline)}."
+        return [_scored(lead, board.headline)]
     tested = [(other, _difference(table, board.headline, lead.system, other.system)) for other in ranked[1:]]
     known = [(other, c) for other, c in tested if c is not None and _p(c) is not None]
     if not known:
         second = figures.estimate(ranked[1], board.headline)
         value = figures.number(second.value, second.unit)
-        text = f"{_scored(lead, board.headline)}; {_text_name(ranked[1])} comes next with {value}"
-        return f"{text}. The difference was not tested."
+        return [_scored(lead, board.headline), f"{_text_name(ranked[1])} comes next with {value}, which was not tested"]
     beaten = [(other, c) for other, c in known if found(c)]
     tied = [other for other, c in known if not found(c)]
     sentences = []
     if beaten and beaten[0][0] is ranked[1]:
         sentences.append(_leads(lead, *beaten[0]))
         if tied:
-            sentences.append(_cannot_tell(known[0][1].n, [lead, *tied]))
+            sentences += _cannot_tell(known, [lead, *tied], board.headline)
     else:
-        top = figures.estimate(lead, board.headline)
+        top, name = figures.estimate(lead, board.headline), figures.label(board.headline)
         level = [s for s in ranked if figures.estimate(s, board.headline).value == top.value]
         if len(level) > 1:
             sentences.append(f"{_joined(level, 'and')} score the same, {figures.number(top.value, top.unit)} {name}")
         else:
             sentences.append(f"{_scored(lead, board.headline)} and comes first")
         if tied := [other for other in tied if other not in level]:
-            sentences.append(_cannot_tell(known[0][1].n, [lead, *tied]))
+            sentences += _cannot_tell(known, [lead, *tied], board.headline)
         if beaten:
             sentences.append(_leads(lead, *beaten[0]))
-    return "; ".join(sentences) + "."
+    return sentences
+
+
+def _never_quiet(ranked: Sequence[SystemSummary]) -> list[str]:
+    """Who comments on every clean change."""
+    noisy = [s for s in ranked if s.parts.get("clean") and not s.parts.get("clean_quiet")]
+    verb = "leaves" if len(noisy) == 1 else "leave"
+    return [f"{_joined(noisy, 'and')} {verb} no clean change alone"] if noisy else []
 
 
 def _text_name(system: SystemSummary) -> str:
@@ -336,8 +360,17 @@ def _leads(lead: SystemSummary, other: SystemSummary, c: Comparison) -> str:
     return f"{_text_name(lead)} leads {_text_name(other)} by {figure}, {figures.p_clause(_p(c))}{holm}"
 
 
-def _cannot_tell(n: int, systems: Sequence[SystemSummary]) -> str:
-    return f"{_changes(n)} cannot tell {_text_name(systems[0])} from {_joined(systems[1:], 'or')}"
+def _cannot_tell(
+    known: Sequence[tuple[SystemSummary, Comparison]], systems: Sequence[SystemSummary], reading: str
+) -> Iterator[str]:
+    """Who cannot be told from whom; and whether any system reaches the smallest difference that would show."""
+    changes = _changes(known[0][1].n)
+    yield f"{changes} cannot tell {_text_name(systems[0])} from {_joined(systems[1:], 'or')}"
+    best, gaps = figures.estimate(systems[0], reading), [c.detectable for s, c in known if s in systems]
+    needed = min((gap for gap in gaps if gap is not None), default=0.0)
+    if best.unit == "share" and needed > (best.value or 0.0):
+        short = f"{figures.number(needed)} {figures.label(reading)} is the least that would show"
+        yield f"{short}, and no system has more than {figures.number(best.value)}: this benchmark cannot decide"
 
 
 def _difference(table: ComparisonTable | None, reading: str, first: str, second: str) -> Comparison | None:

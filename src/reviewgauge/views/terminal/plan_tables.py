@@ -6,7 +6,6 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.plan import AttemptRow, ChangePlan, PairPlan, Plan, RaterPlan
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.tables import bare_table, number_column, plain
@@ -97,19 +96,17 @@ def _within(pair: PairPlan, unit: str) -> str:
     return words[0] if words[0] == words[1] else "/".join(words)
 
 
-def _study(
-    pair: PairPlan, unit: str, title: str = "", repeats: str = "attempts at each change", judgements: str = "reviews"
-) -> Group:
+def _study(pair: PairPlan, unit: str) -> Group:
     priced = any(row.dollars is not None for row in pair.rows)
     by_repository = any(row.repositories is not None for row in pair.rows)
-    columns = [repeats, "changes", "95% range", *["repositories"] * by_repository]
-    table = _table(*columns, judgements, f"{pair.changes} at hand find", *["price"] * priced)
+    columns = ["attempts at each change", "changes", "95% range", *["repositories"] * by_repository]
+    table = _table(*columns, "reviews", f"{pair.changes} at hand find", *["price"] * priced)
     for row in pair.rows:
         cells = [str(row.attempts), figures.count(row.changes), _range(row.low, row.high)]
         cells += [figures.count(row.repositories)] * by_repository
         cells += [figures.count(row.judgements), figures.number(row.detectable, unit)]
         table.add_row(*cells, *[figures.dollars(row.dollars)] * priced)
-    return Group(plain(title or name_of(pair), 300, "underline"), table)
+    return Group(plain(name_of(pair), 300, "underline"), table)
 
 
 def _answer(found: ChangePlan, pair: PairPlan, wanted: str) -> str:
@@ -117,6 +114,9 @@ def _answer(found: ChangePlan, pair: PairPlan, wanted: str) -> str:
     middle = ", the pair in the middle" if len(found.pairs) > 1 else ""
     often = "one attempt" if row.attempts == 1 else f"{row.attempts} attempts"
     what = figures.label(found.reading)
+    if found.best is not None and found.unit == "share" and found.detect > found.best:
+        most = f"No system has more than {figures.number(found.best)} {what} here, so none can be {wanted} better"
+        return f"{most} than another: this benchmark cannot decide."
     if row.changes is None:
         return f"No feasible study detects a difference of {wanted} {what} between {pair.first} and {pair.second}."
     span = f" (between {row.low:,} and {row.high:,} by this pilot)" if row.low and row.high else ""
@@ -199,12 +199,8 @@ def _rater_plan(found: RaterPlan) -> RenderableType:
         parts.append(plain(f"the number of raters cannot be planned: {found.icc.reason}", 500, "yellow"))
     else:
         parts += [_raters(found), Text(""), plain(_rater_answer(found), 1000, "bold")]
-    if found.pair is not None and found.pair.rows:
-        title = f"to separate {one_line(found.pair.first)} from {one_line(found.pair.second)}"
-        parts += [Text(""), _study(found.pair, "", title, "raters of each review", "labels")]
     notes = [f"left out: {reason} ({count})" for reason, count in found.left_out.items()]
     notes += [f"! {text}" for text in found.warnings]
-    notes += [f"! {text}" for text in (found.pair.warnings if found.pair else ())]
     return Group(*parts, *(plain(line, 500, "yellow" if line.startswith("!") else "dim") for line in notes))
 
 
@@ -212,11 +208,11 @@ def _raters(found: RaterPlan) -> RenderableType:
     asked = found.margin is not None
     columns = ["raters of each item", "reliability", f"mean of {found.items:,} items"]
     columns += [f"items for ±{found.margin:g}", "labels"] if asked else []
-    table = _table(*columns, "items for agreement ±.1")
+    table = _table(*columns)
     for row in found.rows:
         cells = [str(row.raters), figures.number(row.reliability), f"±{figures.number(row.half_width, '', 3)}"]
         cells += [figures.count(row.items), figures.count(row.labels)] if asked else []
-        table.add_row(*cells, figures.count(row.items_for_agreement))
+        table.add_row(*cells)
     return table
 
 

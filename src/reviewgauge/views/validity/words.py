@@ -172,6 +172,8 @@ def _answer(
     name, figures_text = called[key(best)], f"Spearman {with_bounds(figure)} over {figures.count(figure.n)} rows"
     if _defined(figure.low, figure.value or 0.0) <= 0:
         why = "an interval that includes 0" if figures.defined(figure.low) else "which is not above 0"
+        if _defined(figure.high, 1.0) < 0:
+            why = "so it goes against people"
         return f"None can be trusted on {dimension}: the best, {name}, has {figures_text}, {why}."
     if (baseline := _beaten_by(baselines, best)) is not None:
         beaten = f"{called[key(baseline)]} has {with_bounds(spearman(baseline))}"
