@@ -17,12 +17,12 @@ from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review, groups_of
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.trust import FilePath
-from reviewgauge.judges.pairs.fixes import FixText, fix_text
+from reviewgauge.judges.pairs.fixes import FixText, added_words, fix_text
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, check_band, load_weights
 from reviewgauge.models.text.lexical import Profile, profile, shared_words
 from reviewgauge.models.text.words import is_identifier, prose, raw_words, stem
 
-SAME_WORDS = 0.999  # the probability of two comments whose words are the same
+EQUAL = Verdict(probability=0.999, same=True, reason="the same words")
 VerdictTable = Sequence[Sequence[Verdict | None]]
 
 
@@ -76,11 +76,15 @@ class Lexical(Judge):
         """A Verdict for every pair, by weights that have not seen the case's repository."""
         model = self._model(case)
         cut = model.weights.threshold if self.cut is None else self.cut
-        bodies, known = [c.body for c in comments], [fix_text(r) or r.body for r in references]
+        bodies = [added_words(c, case.change) for c in comments]
+        known = [fix_text(r) or r.body for r in references]
         table = model.first(bodies, known, finding_names(references))
         return [
-            [self._verdict(p, body, other, cut) for p, other in zip(row, references, strict=True)]
-            for row, body in zip(table, bodies, strict=True)
+            [
+                EQUAL if same_words(c.body, r.body) else self._verdict(p, body, other, cut)
+                for p, r, other in zip(row, references, known, strict=True)
+            ]
+            for row, c, body in zip(table, comments, bodies, strict=True)
         ]
 
     def refine(
@@ -97,7 +101,8 @@ class Lexical(Judge):
             return tables
         columns = known[: max(widths)]
         before = {s: [[v.probability if v else 0.0 for v in row] for row in table] for s, table in judged.items()}
-        bodies = {system: [c.body for c in reviews[system].comments] for system in judged}
+        bodies = {system: [added_words(c, case.change) for c in reviews[system].comments] for system in judged}
+        read = [fix_text(column) or column.body for column in columns]
         model = self._model(case)
         after = model.second(before, bodies, finding_names(columns))
         cut = model.weights.second_threshold if self.cut is None else self.cut
@@ -105,8 +110,8 @@ class Lexical(Judge):
         for system, table in judged.items():
             refined[system] = [
                 [
-                    old and self._verdict(p, body, column, cut, old.probability)
-                    for old, p, column in zip(row, new, columns, strict=True)
+                    old and (old if old == EQUAL else self._verdict(p, body, other, cut, old.probability))
+                    for old, p, other in zip(row, new, read, strict=True)
                 ]
                 for row, new, body in zip(table, after[system], bodies[system], strict=True)
             ]
@@ -116,13 +121,11 @@ class Lexical(Judge):
         return _ready(self.weights, load_weights(self.weights)[0].fold(case.change.repo))
 
     def _verdict(
-        self, probability: float, comment: str, reference: Comment, cut: float, before: float | None = None
+        self, probability: float, comment: str, known: str | FixText, cut: float, before: float | None = None
     ) -> Verdict:
-        if same_words(comment, reference.body):
-            return Verdict(probability=SAME_WORDS, same=True, reason="the same words")
-        fix = fix_text(reference) or FixText(reference.body, "", frozenset())
-        reason = "little in common"
+        reason = "adds little in common"
         if probability >= self.low:
+            fix = known if isinstance(known, FixText) else FixText(known, "", frozenset())
             reason = _reason(fix.own_words(comment), f"{fix.said} {fix.brought}".rstrip())
         if before is not None and abs(before - probability) >= 0.1:
             direction = "more" if probability > before else "less"
