@@ -16,8 +16,8 @@ _NAME = re.compile(r"[A-Za-z_]\w+")
 _WORD = re.compile(r"\w+")
 _QUOTE = 4  # words in a row with which a comment quotes a line of code; of a shorter line all
 FIXING = "fix fixes fixed fixing bug bugs issue closes resolves revert reverts commit"  # of every fix's message
-MOST_LINES, AROUND = 10, 15  # of a comment that stands somewhere, and above and below it: the lines that it may name
-LEAST_ADDED = 0.25  # of the words of such a comment; a template that names the change has fewer, or is padded
+MOST_LINES, AROUND = 10, 30  # of a comment that stands somewhere, and above and below it: the lines that it may name
+LEAST_ADDED = 0.35  # of the words of such a comment; a template that names the change has fewer, or is padded
 LONGEST_DIFF = 3_000  # characters of a fix that a model is shown
 
 

@@ -40,7 +40,7 @@ _HOST = re.compile(
     r"^(?:[a-z+]+://[^/]+/|[^@/]+@[^:/]+:|[a-z0-9-]+(?:\.[a-z0-9-]+)+/(?=[^/]+/[^/]))"
 )  # https, scp, bare
 _PAGES = frozenset({"-", "blob", "commit", "commits", "issues", "merge_requests", "pull", "pulls", "tree"})
-FIX = (7.25, 1.39, 0.71)
+FIX = (6.47, 1.24, 0.60)
 """Constant, and weights of the two logits of `of_fix`: 30 comments of an expert on defects of requests, flask and
 scrapy against the same on other defects, and against empty words around the labelled line (`benchmarks/experts.py`)."""
 ONE_WORD = 0.3  # the most that a comment gets which shares one content word with a fix: "check this line" often does
