@@ -46,8 +46,11 @@ def added_words(comment: Comment, change: Change) -> str:
     """What a comment says beyond the change: its text without the words of the title, description, paths and diff.
 
     Every reviewer is given those, so whoever repeats them has said nothing yet. A comment that stands somewhere may
-    name what stands there, if it does not mostly repeat: a `LEAST_ADDED` share of its words must be its own.
+    name what stands there, if it does not mostly repeat: a `LEAST_ADDED` share of its words must be its own. Where the
+    diff is not at hand, nobody can tell what is repeated, and the whole text counts.
     """
+    if not change.has_diff:
+        return comment.body
     texts = [text for file in change.files for text in (file.path, file.old_path, file.patch) if text]
     held = stems_of(FIXING, change.title, change.description, *texts)
     said, span = stems_of(prose(comment.body)), comment.span
