@@ -227,11 +227,20 @@ class LexicalModel:
             return NOTHING_SHARED
         return 0.5 * (self._calibrated(values) + self._calibrated([values[place] for place in SWAP]))
 
-    def first(self, comments: Sequence[str], references: Sequence[str | FixText], groups: Sequence[str]) -> Table:
-        """Probabilities, one row per comment and one column per reference; `groups` names each column's finding."""
+    def first(
+        self,
+        comments: Sequence[str],
+        references: Sequence[str | FixText],
+        groups: Sequence[str],
+        added: Sequence[str] = (),
+    ) -> Table:
+        """Probabilities, one row per comment and one column per reference; `groups` names each column's finding.
+
+        Of a fix only what the comments `added` to the change is evidence.
+        """
         pairs = [
-            [self.pair(one, other) if isinstance(other, str) else self.of_fix(one, other) for other in references]
-            for one in comments
+            [self.pair(one, other) if isinstance(other, str) else self.of_fix(own, other) for other in references]
+            for one, own in zip(comments, added or comments, strict=True)
         ]
         intercept, own, rival = self.weights.rival
         against = rivals(pairs, groups)
