@@ -107,6 +107,8 @@ def honest_reviews(cases: Sequence[Case], options: argparse.Namespace) -> Iterat
             if one.case in known and one.system == (options.system or one.system):
                 yield one
         return
+    if not options.experts:
+        return
     said: dict[str, list[Comment]] = defaultdict(list)
     for one in (one for file in options.experts for one in read(file, [options.bench])):
         said[one.case.id].append(Comment(id=f"e{len(said[one.case.id])}", body=one.body, span=one.span))
