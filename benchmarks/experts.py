@@ -7,7 +7,8 @@ Each comment is scored alone on its case: as it stands; the comments swapped bet
 the labelled lines; empty words on the labelled lines; and words that quote the line and say nothing. Printed: how many
 are credited (a probability of a half or more), the mean probability, and the bounds if all that is unsure is wrong or
 right. The truth is all for the first row, none for the others. `--fit` fits the weights of a fix's message and of the
-words that it brought (`FIX` in judges/pairs/lexical_model.py); swapped and quoting comments are the wrong ones.
+words that it brought (`FIX` in judges/pairs/lexical_model.py); the wrong ones are swapped and quoting comments, and
+templates that restate the change, with its title and a line of it, on the labelled lines and without a place.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from offline.logistic_fit import fit_logistic
 
 from reviewgauge.core.records import Case, Comment, Review, Side, Span
 from reviewgauge.core.results import CommentState
-from reviewgauge.judges.pairs.fixes import fix_text
+from reviewgauge.judges.pairs.fixes import added_words, fix_text
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, load_weights, logit_of
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.repo.diff.diffs import parse_patch
@@ -35,7 +36,12 @@ QUOTES = (
     "Nit: add a docstring and type annotations for `{}`",
     "Is `{}` covered by a test? I do not see one for this branch.",
 )
-QUOTING = 0.1  # the share of the wrong comments' weight that the quoting ones have in the fit
+DECOYS = (
+    "fix: fixed {0} {1}",
+    "The handling of {0} is wrong: {1}",
+    "{0} {1} is wrong: the behaviour differs from what callers expect, and nobody will notice until production.",
+)
+QUOTING, RESTATING = 0.1, 0.3  # the shares of the wrong comments' weight that such ones have in the fit
 LIMIT = 0.005  # as in the model
 HITS = Hits()
 
@@ -111,24 +117,32 @@ def fit(experts: Sequence[Expert]) -> tuple[float, ...]:
     """(constant, weight of the message, weight of the words that the fix brought), at the judge's base rate."""
     model, weights = LexicalModel(load_weights("")[0]), load_weights("")[0]
 
-    def evidence(body: str, reference: Comment) -> list[float]:
-        fix = fix_text(reference)
+    def evidence(body: str, about: Expert, span: Span | None) -> list[float]:
+        fix = fix_text(about.reference)
         assert fix is not None
-        body = fix.own_words(body)
+        body = fix.own_words(added_words(Comment(id="comment", body=body, span=span), about.case.change))
         found = model.pair(body, fix.said), model.pair(body, fix.brought) if fix.brought else 0.0
         return [logit_of(min(max(p, LIMIT), 1 - LIMIT)) for p in found]
 
-    right = [evidence(one.body, one.reference) for one in experts]
-    swapped = [evidence(one.body, other.reference) for one in experts for other in experts if one is not other]
-    quoting = [evidence(text.format(quoted(one)), one.reference) for one in experts for text in QUOTES]
-    x = np.array(right + swapped + quoting)
-    y = np.array([True] * len(right) + [False] * (len(swapped) + len(quoting)))
-    n = len(right)
-    shares = [
-        np.full(len(swapped), (1 - QUOTING) * n / len(swapped)),
-        np.full(len(quoting), QUOTING * n / len(quoting)),
+    swapped = [(one, other) for one in experts for other in experts if one is not other]
+    places = [(one, place) for one in experts for place in (one.reference.span, None)]
+    kinds = [
+        (1.0, [evidence(one.body, one, one.span) for one in experts]),
+        (1 - QUOTING - RESTATING, [evidence(one.body, other, other.reference.span) for one, other in swapped]),
+        (QUOTING, [evidence(text.format(quoted(one)), one, one.reference.span) for one in experts for text in QUOTES]),
+        (
+            RESTATING,
+            [
+                evidence(text.format(one.case.change.title, quoted(one)), one, at)
+                for one, at in places
+                for text in DECOYS
+            ],
+        ),
     ]
-    found = fit_logistic(x, y, c=2.0, weights=np.concatenate([np.ones(n), *shares]))
+    x = np.array([row for _, rows in kinds for row in rows])
+    y = np.arange(len(x)) < len(experts)
+    shares = np.concatenate([np.full(len(rows), share * len(experts) / len(rows)) for share, rows in kinds])
+    found = fit_logistic(x, y, c=2.0, weights=shares)
     slopes = [c / s for c, s in zip(found.coefficients, found.scales, strict=True)]
     constant = found.intercept - sum(s * m for s, m in zip(slopes, found.means, strict=True))
     return (constant + logit_of(weights.base_rate or 0.5), *slopes)

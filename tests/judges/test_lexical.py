@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Judge
-from reviewgauge.core.records import Case, Change, Comment, Origin, Resolution, Review
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Origin, Resolution, Review, Span
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.specs import load
 from reviewgauge.judges.lexical import Lexical, finding_names
@@ -309,6 +309,26 @@ def test_a_fix_is_recognised_by_the_words_that_it_brought() -> None:
     assert fixed_by("jar.update(cookies) is hard to read") < fixed_by(expert)
     assert fixed_by("Please check the cookies") <= 0.4, "one shared word says little"
     assert fixed_by("Fixed cookies") > 0.99
+
+
+def test_what_the_change_holds_is_no_evidence() -> None:
+    patch = "@@ -1 +1,2 @@\n pass\n+jar.update(expired)\n" + "@@ -90 +91,2 @@\n pass\n+session.redirect(url)\n"
+    file = ChangedFile(path="shop/cookies.py", patch=patch)
+    change = Change(repo="shop", title="Keep cookies of a session", description="On each redirect.", files=(file,))
+    fix = FIXED.model_copy(update={"body": "Fix cookies of a session after a redirect: the jar kept expired ones"})
+
+    def judged(body: str, line: int | None = None) -> float:
+        said = Comment(id="a", body=body, span=line and Span(path=file.path, start=line))
+        case = Case(id="c", change=change, references=(fix,))
+        verdict = Lexical().judge(case, [said], [fix], Review(case="c", system="s", comments=(said,)))[0][0]
+        assert verdict is not None
+        return verdict.probability
+
+    template = "fix(cookies): fixed Keep cookies of a session: jar update expired session redirect url"
+    expert = "Nothing ever goes away: expired ones should be cleared from the jar now, else they stay for good"
+    assert fixed_by(template, fix) > 0.9, "the words are those of the fix"
+    assert judged(template) == judged(template, 2) == judged("Please look again."), "but the change holds them all"
+    assert judged(expert, 2) > 0.5 > judged(expert, 91), "a comment may name what stands on its lines, nothing else"
 
 
 def test_models_read_the_fix_and_of_other_references_the_text_alone() -> None:

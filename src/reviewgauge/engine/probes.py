@@ -6,14 +6,18 @@ Probes see the answers, so they are functions of a Case and never plug-ins (desi
 from __future__ import annotations
 
 import hashlib
+import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import chain
+from pathlib import Path
 
 from reviewgauge.core.records import Anchoring, Case, Change, Comment, Origin, Review, Side, Span, findings
 from reviewgauge.repo.diff.diffs import parse_patch
 
 Probe = Callable[[Case], Review]
 PARROT = "Please double-check this part: consider adding tests, handling errors and improving readability."
+LONG = 3_000  # characters of the lines that are told back
 FAR = 1000  # lines below the last line that anything is known about
 
 
@@ -58,6 +62,17 @@ def parrot(case: Case) -> Review:
 def greeting(case: Case) -> Review:
     """A comment that says nothing, and not where."""
     return review_of(case, "greeting", [_place_comment("g0", "Hi!", None)])
+
+
+def restating(case: Case) -> Review:
+    """What the change holds, told back: title and commonest names, and its lines. Nothing says what is wrong."""
+    change = case.change
+    hunks = [hunk for file in change.files for hunk in parse_patch(file.patch or "")]
+    added = "\n".join(line.text for hunk in hunks for line in hunk.lines if line.kind == "+")
+    names = " ".join(name for name, _ in Counter(re.findall(r"[A-Za-z_]\w{2,}", added)).most_common(12))
+    about = Path(change.files[0].path).stem if change.files else "change"
+    told = [f"fix({about}): fixed {change.title} {names}", *([added[:LONG]] if added else [])]
+    return review_of(case, "restating", [_place_comment(f"t{n}", body, None) for n, body in enumerate(told)])
 
 
 def duplicate_spam(case: Case, times: int = 5) -> Review:

@@ -17,7 +17,7 @@ from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review, groups_of
 from reviewgauge.core.results import Verdict
 from reviewgauge.core.trust import FilePath
-from reviewgauge.judges.pairs.fixes import FixText, fix_text
+from reviewgauge.judges.pairs.fixes import added_words, fix_text
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, check_band, load_weights
 from reviewgauge.models.text.lexical import Profile, profile, shared_words
 from reviewgauge.models.text.words import is_identifier, prose, raw_words, stem
@@ -76,11 +76,11 @@ class Lexical(Judge):
         """A Verdict for every pair, by weights that have not seen the case's repository."""
         model = self._model(case)
         cut = model.weights.threshold if self.cut is None else self.cut
-        bodies, known = [c.body for c in comments], [fix_text(r) or r.body for r in references]
-        table = model.first(bodies, known, finding_names(references))
+        added, known = [added_words(c, case.change) for c in comments], [fix_text(r) or r.body for r in references]
+        table = model.first([c.body for c in comments], known, finding_names(references), added)
         return [
-            [self._verdict(p, body, other, cut) for p, other in zip(row, references, strict=True)]
-            for row, body in zip(table, bodies, strict=True)
+            [self._verdict(p, (c.body, own), r, cut) for p, r in zip(row, references, strict=True)]
+            for row, c, own in zip(table, comments, added, strict=True)
         ]
 
     def refine(
@@ -97,7 +97,8 @@ class Lexical(Judge):
             return tables
         columns = known[: max(widths)]
         before = {s: [[v.probability if v else 0.0 for v in row] for row in table] for s, table in judged.items()}
-        bodies = {system: [c.body for c in reviews[system].comments] for system in judged}
+        comments = {system: reviews[system].comments for system in judged}
+        bodies = {system: [c.body for c in said] for system, said in comments.items()}
         model = self._model(case)
         after = model.second(before, bodies, finding_names(columns))
         cut = model.weights.second_threshold if self.cut is None else self.cut
@@ -105,10 +106,10 @@ class Lexical(Judge):
         for system, table in judged.items():
             refined[system] = [
                 [
-                    old and self._verdict(p, body, column, cut, old.probability)
+                    old and self._verdict(p, (c.body, added_words(c, case.change)), column, cut, old.probability)
                     for old, p, column in zip(row, new, columns, strict=True)
                 ]
-                for row, new, body in zip(table, after[system], bodies[system], strict=True)
+                for row, new, c in zip(table, after[system], comments[system], strict=True)
             ]
         return refined
 
@@ -116,14 +117,16 @@ class Lexical(Judge):
         return _ready(self.weights, load_weights(self.weights)[0].fold(case.change.repo))
 
     def _verdict(
-        self, probability: float, comment: str, reference: Comment, cut: float, before: float | None = None
+        self, probability: float, said: tuple[str, str], reference: Comment, cut: float, before: float | None = None
     ) -> Verdict:
+        comment, added = said
         if same_words(comment, reference.body):
             return Verdict(probability=SAME_WORDS, same=True, reason="the same words")
-        fix = fix_text(reference) or FixText(reference.body, "", frozenset())
         reason = "little in common"
         if probability >= self.low:
-            reason = _reason(fix.own_words(comment), f"{fix.said} {fix.brought}".rstrip())
+            fix = fix_text(reference)
+            own = _reason(fix.own_words(added), f"{fix.said} {fix.brought}".rstrip()) if fix else ""
+            reason = own or _reason(comment, reference.body)
         if before is not None and abs(before - probability) >= 0.1:
             direction = "more" if probability > before else "less"
             reason += f"; {direction} likely given the other systems' comments ({before:.2f} before)"

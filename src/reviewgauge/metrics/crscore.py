@@ -65,6 +65,7 @@ class Crscore(Metric):
     batch: ClassVar[int] = 1024
     headline: ClassVar[str] = REL
     reads_order: ClassVar[bool] = True
+    estimate_note: ClassVar[str] = "about the change, not right about it: the diff told back scores high"
 
     def __post_init__(self) -> None:
         if not self.model:

@@ -179,6 +179,7 @@ def test_an_honest_metric_passes_every_check() -> None:
         "empty words on the right lines",
         "the fix, proposed on its lines",
         "a greeting",
+        "the change, told back",
         "parrot",
         "other phrasings",
     }
@@ -204,6 +205,31 @@ def test_an_honest_metric_passes_every_check() -> None:
 )
 def test_each_fault_is_found(fault: str, wanted: set[str]) -> None:
     assert wanted <= failing(fault)
+
+
+@dataclass(frozen=True)
+class Retells(Metric):
+    """Pays for words that the change holds, and needs no reference."""
+
+    headline: ClassVar[str] = "retold"
+
+    def parts(self, case: Case, review: Review) -> Measured | str:
+        told = " ".join(comment.body for comment in review.comments).split()
+        return Measured(parts={"retold": float(sum(word in case.change.title for word in told))})
+
+
+def test_who_pays_for_the_change_told_back_fails_and_few_checks_give_no_verdict() -> None:
+    cases = [
+        c.model_copy(update={"change": c.change.model_copy(update={"title": "Keep cookies"})}) for c in make_cases(3)
+    ]
+    report = doctor("small", cases, [Retells(), Bare(), Exact()])
+    told = {
+        check.metric.rpartition(".")[2]: check.ok
+        for check in report.checks
+        if check.name.endswith("the change, told back")
+    }
+    assert told == {"Retells": False, "Bare": None, "Exact": True}
+    assert {name.rpartition(".")[2] for name in report.mostly_untried} == {"Retells", "Bare"}
 
 
 def test_the_smallest_case_that_shows_it_is_named() -> None:

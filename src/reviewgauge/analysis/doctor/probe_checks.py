@@ -16,6 +16,7 @@ EPSILON = 1e-9
 WHOLE = 1e-6  # tolerance of a 1 from single-precision vectors
 READINGS = ("precision", "recall", "f1")
 WELL_BELOW = 0.5  # largest share of the oracle's reading for another change's findings
+TOLD_BACK = 1 / 3  # the same for a comment that tells the change back
 NEXT_TO_NOTHING = 0.1  # the same for words without content or place
 _SILENT = "undefined"
 
@@ -216,7 +217,7 @@ def _sums(trial: Trial) -> Parts:
 
 def below(name: str, lower: Trial, upper: Trial, readings: Sequence[str], share: float = 1.0) -> ProbeCheck:
     """Overall, each reading of `lower` is below `share` of that of `upper`."""
-    expected = f"below {_system(upper)}" if share == 1.0 else f"at most {share:g} of {_system(upper)}"
+    expected = f"below {_system(upper)}" if share == 1.0 else f"at most {share:.2g} of {_system(upper)}"
     shared = _shared(lower, upper, readings)
     if not shared:
         return untried(name, expected, f"the metric has none of {', '.join(readings)} on this data")

@@ -120,6 +120,7 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> tuple[list[ProbeCheck], s
         *_others(shuffled, in_place, oracle, cases),
         *_placed_words(wordless, suggesting, oracle),
         checks.below("a greeting", trial(probes.greeting), oracle, ("recall",), checks.NEXT_TO_NOTHING),
+        _told_back(trial(probes.restating), oracle),
         checks.below("parrot", parrot, oracle, ("recall", "precision", "f1")),
         _other_phrasings(reworded, shuffled),
     ]
@@ -173,6 +174,16 @@ def _placed_words(wordless: Trial, suggesting: Trial, oracle: Trial) -> list[Pro
         return [found, checks.untried(name, expected, f"the metric has no {reading} on this data")]
     shown = f"{reading} {checks.shown(recall)} in {len(told)} changes"
     return [found, ProbeCheck(name=name, expected=expected, found=shown, ok=recall >= checks.WELL_BELOW)]
+
+
+def _told_back(restating: Trial, oracle: Trial) -> ProbeCheck:
+    """Words that the change holds are no findings: not even by the headline of a metric that needs no references."""
+    name, reading = "the change, told back", oracle.metric.headline
+    if "recall" in oracle.readings:
+        return checks.below(name, restating, oracle, ("recall",), checks.TOLD_BACK)
+    if reading in oracle.metric.lower_is_better:
+        return checks.untried(name, "below oracle", f"a lower {reading} is better")
+    return checks.below(name, restating, oracle, (reading,))
 
 
 def _other_phrasings(trial: Trial, shuffled: Trial) -> ProbeCheck:

@@ -223,3 +223,9 @@ class DoctorReport(Record):
     def ok(self) -> bool:
         """Whether no check failed and the data has no error."""
         return all(check.ok is not False for check in self.checks) and not any(f.level == "error" for f in self.lint)
+
+    @property
+    def mostly_untried(self) -> tuple[str, ...]:
+        """The metrics of which most checks could not be tried: what was found says too little for a verdict."""
+        tried = {name: [c.ok is not None for c in self.checks if c.metric == name] for name in self.metrics}
+        return tuple(name for name, known in tried.items() if 2 * sum(known) < len(known))

@@ -7,12 +7,17 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from reviewgauge.core.records import Comment, Origin
+from reviewgauge.core.records import Change, Comment, Origin, Side
+from reviewgauge.models.text.words import NEGATIONS, STOP_WORDS, prose, raw_words, stem, without
+from reviewgauge.repo.diff.diffs import parse_patch
 
 T = TypeVar("T")
 _NAME = re.compile(r"[A-Za-z_]\w+")
 _WORD = re.compile(r"\w+")
 _QUOTE = 4  # words in a row with which a comment quotes a line of code; of a shorter line all
+FIXING = "fix fixes fixed fixing bug bugs issue closes resolves revert reverts commit"  # of every fix's message
+MOST_LINES, AROUND = 10, 30  # of a comment that stands somewhere, and above and below it: the lines that it may name
+LEAST_ADDED = 0.35  # of the words of such a comment; a template that names the change has fewer, or is padded
 LONGEST_DIFF = 3_000  # characters of a fix that a model is shown
 
 
@@ -35,6 +40,40 @@ class FixText(NamedTuple):
                 for word in run:
                     kept[word.start() : word.end()] = " " * len(word[0])
         return "".join(kept)
+
+
+def added_words(comment: Comment, change: Change) -> str:
+    """What a comment says beyond the change: its text without the words of the title, description, paths and diff.
+
+    Every reviewer is given those, so whoever repeats them has said nothing yet. A comment that stands somewhere may
+    name what stands there, if it does not mostly repeat: a `LEAST_ADDED` share of its words must be its own. Where the
+    diff is not at hand, nobody can tell what is repeated, and the whole text counts.
+    """
+    if not change.has_diff:
+        return comment.body
+    texts = [text for file in change.files for text in (file.path, file.old_path, file.patch) if text]
+    held = stems_of(FIXING, change.title, change.description, *texts)
+    said, span = stems_of(prose(comment.body)), comment.span
+    if span is None or span.start is None or span.end is None or span.end - span.start >= MOST_LINES:
+        return without(comment.body, held)
+    if len(said - held) >= LEAST_ADDED * len(said):
+        own = (file.patch or "" for file in change.files if span.path in (file.path, file.old_path))
+        held -= _near(tuple(own), span.start - AROUND, span.end + AROUND, span.side)
+    return without(comment.body, held)
+
+
+@lru_cache(maxsize=4096)
+def _near(patches: tuple[str, ...], start: int, end: int, side: Side) -> frozenset[str]:
+    """The stems of a diff on these lines."""
+    lines = (line for patch in patches for hunk in parse_patch(patch) for line in hunk.lines)
+    return stems_of(*(line.text for line in lines if start <= (line.number(side) or 0) <= end))
+
+
+@lru_cache(maxsize=1024)
+def stems_of(*texts: str) -> frozenset[str]:
+    """The stems of the words in the texts, without stop words and negations."""
+    words = {word for text in texts for word in raw_words(text)}
+    return frozenset(map(stem, words - STOP_WORDS - NEGATIONS))
 
 
 def fix_text(reference: Comment) -> FixText | None:

@@ -40,7 +40,7 @@ _HOST = re.compile(
     r"^(?:[a-z+]+://[^/]+/|[^@/]+@[^:/]+:|[a-z0-9-]+(?:\.[a-z0-9-]+)+/(?=[^/]+/[^/]))"
 )  # https, scp, bare
 _PAGES = frozenset({"-", "blob", "commit", "commits", "issues", "merge_requests", "pull", "pulls", "tree"})
-FIX = (6.00, 1.07, 0.64)
+FIX = (6.47, 1.24, 0.60)
 """Constant, and weights of the two logits of `of_fix`: 30 comments of an expert on defects of requests, flask and
 scrapy against the same on other defects, and against empty words around the labelled line (`benchmarks/experts.py`)."""
 ONE_WORD = 0.3  # the most that a comment gets which shares one content word with a fix: "check this line" often does
@@ -227,11 +227,20 @@ class LexicalModel:
             return NOTHING_SHARED
         return 0.5 * (self._calibrated(values) + self._calibrated([values[place] for place in SWAP]))
 
-    def first(self, comments: Sequence[str], references: Sequence[str | FixText], groups: Sequence[str]) -> Table:
-        """Probabilities, one row per comment and one column per reference; `groups` names each column's finding."""
+    def first(
+        self,
+        comments: Sequence[str],
+        references: Sequence[str | FixText],
+        groups: Sequence[str],
+        added: Sequence[str] = (),
+    ) -> Table:
+        """Probabilities, one row per comment and one column per reference; `groups` names each column's finding.
+
+        Of a fix only what the comments `added` to the change is evidence.
+        """
         pairs = [
-            [self.pair(one, other) if isinstance(other, str) else self.of_fix(one, other) for other in references]
-            for one in comments
+            [self.pair(one, other) if isinstance(other, str) else self.of_fix(own, other) for other in references]
+            for one, own in zip(comments, added or comments, strict=True)
         ]
         intercept, own, rival = self.weights.rival
         against = rivals(pairs, groups)

@@ -6,6 +6,7 @@ Everything here is a pure function of one text, so it can be cached by text.
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from functools import lru_cache
 
 LONGEST_TEXT = 20_000  # characters; what lies beyond is not read, so that one huge comment cannot stall a run
@@ -83,6 +84,12 @@ def raw_words(text: str) -> list[str]:
 def tokens(text: str) -> list[str]:
     """The stemmed words of `text` in order, stop words included (unstemmed, so that they stay recognisable)."""
     return [word if word in STOP_WORDS else stem(word) for word in raw_words(prose(text))]
+
+
+def without(text: str, known: Set[str]) -> str:
+    """`text` without the parts of names and the words whose stem is `known`."""
+    parts = _CAMEL.sub("_", _APOSTROPHE.sub("", prose(text)))
+    return _WORD.sub(lambda word: " " if stem(word[0].lower()) in known else word[0], parts)
 
 
 def is_identifier(name: str) -> bool:

@@ -111,8 +111,8 @@ def doctor(report: DoctorReport) -> RenderableType:
     )
     verdict = Text("can be trusted as far as these checks go" if report.ok else "cannot be trusted as it is")
     verdict.stylize("bold green" if report.ok else "bold red")
-    if report.ok and outcomes[None] == len(report.checks):
-        verdict = Text("no check could be tried", style="bold yellow")
+    if report.ok and report.mostly_untried:
+        verdict = Text(f"no verdict on {', '.join(report.mostly_untried)}: most checks are untried", "bold yellow")
     checks = Text(f"{len(report.checks)} checks: {counts}: ").append(verdict)
     return Group(head, Text(""), table, Text(""), *map(plain, report.limits), _lint(report), checks)
 
