@@ -18,7 +18,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.base import Record
-from reviewgauge.core.building import BuildContext, Candidate, CardSection
+from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Stage, StageOutput
@@ -90,7 +90,7 @@ class VerifyFixes(Stage):
             yield from self._checked(item, verdicts)
         context.report(verifier.section())
         with suppress(UserError):  # outside of a build there is no folder
-            write_whole(context.folder / LEDGER, b"".join(entry.to_line() for entry in verifier.ledger))
+            write_whole(context.folder / RESULTS / LEDGER, b"".join(entry.to_line() for entry in verifier.ledger))
 
     def _checked(self, item: Candidate, verdicts: Mapping[str, Verdict]) -> Iterator[Candidate | Drop]:
         """The candidate with what the tests say of its labels, and a drop for each that they refute."""

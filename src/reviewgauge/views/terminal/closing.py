@@ -156,10 +156,11 @@ def _left(totals: WorkTotals) -> list[str]:
 # --- build, bundle and classify ------------------------------------------------------------------------------------
 
 
-def build_lines(folder: str, card: BuildCard, reviews: int) -> list[str]:
-    """What a build wrote into `folder`, and the suggested next commands."""
+def build_lines(folder: str, card: BuildCard, reviews: int, before: str = "") -> list[str]:
+    """What a build wrote into `folder`, and the suggested next commands; see `BuildResult.before`."""
     if not card.cases:
-        return [f"{folder}: no case is left; the funnel and {folder}/drops.jsonl say why"]
+        rest = f"{before} is as it was" if before else f"the funnel and {folder}/drops.jsonl say why"
+        return [f"{folder}: no case is left; {rest}"]
     kinds = [
         f"{card.counts[name]} {name}" for name in ("changed", "clean", "without a verdict") if card.counts.get(name)
     ]
@@ -169,6 +170,7 @@ def build_lines(folder: str, card: BuildCard, reviews: int) -> list[str]:
     posted = f"{reviews} posted reviews: reviewgauge review {where} recorded -o RUN"
     return [
         f"{folder}: {card.cases} cases ({', '.join(kinds)}), {findings}, benchmark {card.benchmark[:12]}",
+        *([f"{before}: the benchmark that was there before"] if before not in ("", folder) else []),
         *([posted] if reviews else []),
         f"card: {folder}/card.md; every drop with its reason: {folder}/drops.jsonl",
         *([f"to check: {folder}/{PAGE}"] if any(one.by.startswith("check_labels") for one in card.sections) else []),
