@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from reviewgauge.analysis.doctor.limits import SIZE, label_size
 from reviewgauge.api.label_audit import finish_label_audit
 from reviewgauge.core.base import Record
 from reviewgauge.core.building import RESULTS, CardSection
@@ -208,6 +209,10 @@ def _card(
         if tally.decisions or tally.stage.models:
             section = audit_stage(context.folder, signature(tally.stage), pipeline.decisions(number), audit, into)
             audits += [] if section is None else [section]
+    if years := written.census.labelled:
+        size = label_size(written.census.counts["findings"], years)
+        problem = (size.problem,) if size.problem else ()
+        context.report(CardSection(by="build", title=SIZE, text=f"{size.words}.", warnings=problem))
     warnings = [warning for section in context.sections for warning in section.warnings]
     warnings += [f"{len(written.twice)} cases had the id of another and were left out"] if written.twice else []
     failed = sum(row.failed for row in rows)

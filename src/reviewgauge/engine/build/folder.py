@@ -177,6 +177,7 @@ class Census:
     counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_COUNTS, 0)))
     facts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     numbers: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    labelled: list[int] = field(default_factory=list)  # the year of each case with references, 0 where it is unknown
 
     def add(self, case: Case) -> None:
         """One more case."""
@@ -189,6 +190,8 @@ class Census:
         count["neutral"] += len(case.neutral)
         count["rejected"] += len(case.rejected)
         self.facts["repository"][case.change.repo] += 1
+        year = case.facts.get("year")
+        self.labelled += [year if isinstance(year, int) else 0] if case.references else []
         for name, value in case.facts.items():
             if name in _PER_CASE and isinstance(value, int | float):
                 self.numbers[name].append(float(value))
