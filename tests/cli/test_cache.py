@@ -25,7 +25,7 @@ from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.model_spec import ChatSettings
 
-MODELS = ("fake:rules", "fake:rules?temperature=0.5", "fake:other")
+MODELS = ("fake:rules", "fake:rules?temperature=0.5", "fake:noisy-0")
 
 
 @pytest.fixture(autouse=True)
@@ -72,13 +72,13 @@ def test_info_adds_up_calls_tokens_and_dollars_by_model(filled: Path, run: Calla
     assert all(one.dollars > 0 and not one.unpriced and one.oldest <= one.newest for one in found.models)
     shown = run("info")
     assert shown.returncode == 0, shown.stderr
-    assert "6 calls" in shown.stdout and "1 vectors" in shown.stdout and "fake:other" in shown.stdout
+    assert "6 calls" in shown.stdout and "1 vectors" in shown.stdout and "fake:noisy-0" in shown.stdout
     assert json.loads(run("info", "--json").stdout)["models"][0]["calls"] == 3
 
 
 def test_a_price_that_is_not_known_is_not_nothing(filled: Path, run: Callable[..., Said]) -> None:
     with sqlite3.connect(filled) as connection:
-        connection.execute("UPDATE calls SET dollars = NULL WHERE model = 'fake:other'")
+        connection.execute("UPDATE calls SET dollars = NULL WHERE model = 'fake:noisy-0'")
     assert reviewgauge.cache().models[2].unpriced == 1
     assert "unknown" in run("info").stdout
 

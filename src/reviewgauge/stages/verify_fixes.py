@@ -26,7 +26,7 @@ from reviewgauge.core.records import Change, Comment, Origin, Tier, findings
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import ProgramText
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.guarded.environment import find_program
+from reviewgauge.repo.guarded.environment import find_program, no_program
 from reviewgauge.repo.guarded.sandbox import Sandbox, check_sandbox
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE
 from reviewgauge.stages.history.fix_tests import MOST_FAILING, FixTests, SuiteRun, SuiteRunner, changed_tests
@@ -76,7 +76,7 @@ class VerifyFixes(Stage):
         """The candidates, their labels verified where the tests say so. Raises UserError before anything is run."""
         words = tuple(shlex.split(self.test))
         if not find_program(words[0], self.env):
-            raise UserError(f"the program {words[0]} of test= does not exist or cannot be run", remedy="give its path")
+            raise no_program(words[0])
         if self.sandbox.startswith("bwrap"):
             check_sandbox()
         runner = SuiteRunner(words, self.fails, self.seconds, self.processes, self.env, self.sandbox, self.visible)
