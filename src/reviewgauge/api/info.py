@@ -101,9 +101,7 @@ def info(name: str | Dataset, source: str | Path | None = None) -> DatasetInfo |
             return plugin_info(kind, plain).model_copy(update={"also": also})
         name = name.removeprefix(f"{kind}/") if plain in names(kind) else name
         if Path(name, MANIFEST).is_file():
-            raise UserError(
-                f"{name} is a run, not a data set", remedy=f"reviewgauge score {_shell(name)} shows its scores"
-            )
+            raise UserError(f"{name} is a run, not a data set", remedy=f"reviewgauge score {_shell(name)} shows it")
     found = find_dataset(name, source)
     known = DatasetInfo(
         dataset=dataset_label(found),

@@ -40,9 +40,9 @@ def make_from(
 
     is_run = (Path(source) / MANIFEST).is_file()
     is_audit = files is None and not is_run and audit_folder(source) is not None
-    wanted = load_schema(
-        schema or ("audit" if is_audit else "reports" if is_run and _has_points(source) else _none(source, files))
-    )
+    if not (schema or is_audit or is_run):
+        material(source, files)  # a slip in its name is said first
+    wanted = load_schema(schema or ("audit" if is_audit else "reports" if is_run and _has_points(source) else _none()))
     seed = options.pop("seed")
     if is_audit and (wanted.name == "audit" or source.endswith(".csv")):
         data = audit_items(wanted, source, limit=options.pop("limit"))
@@ -59,8 +59,7 @@ def make_from(
     return annotate(database, cases, found.reviews, schema=wanted, labels=chosen, seed=seed, **options)
 
 
-def _none(source: str, files: str | None) -> str:
-    material(source, files)  # a slip in its name is said first
+def _none() -> str:
     from reviewgauge.annotation.schemas.schema import shipped_schemas
 
     raise UserError("--schema is required: what is asked", remedy=f"{', '.join(shipped_schemas())}, or a .toml file")

@@ -11,20 +11,17 @@ from __future__ import annotations
 import errno
 import os
 import queue
-import re
 import signal
 import threading
-import traceback
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import FrameType
 from typing import ClassVar, Protocol, TypeVar
 
 from typing_extensions import override
 
-from reviewgauge.core.errors import BadInput, UserError, one_line
+from reviewgauge.core.errors import BadInput, UserError, crash_message, one_line
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.results import Failed, Failure, FailureKind
 from reviewgauge.core.secrets import hide_secrets
@@ -142,9 +139,6 @@ def exhausted(error: BaseException) -> Failed | None:
     return None
 
 
-_PACKAGE = str(Path(__file__).parents[2])
-
-
 def failure_of(error: BaseException) -> Failure:
     """The Failure for an exception: its kind, and its message on one line."""
     if isinstance(error, Failed):
@@ -157,19 +151,8 @@ def failure_of(error: BaseException) -> Failure:
         kind = FailureKind.UNREADABLE
     else:
         kind = FailureKind.CRASH
-    message = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
-    return Failure(
-        kind=kind, message=one_line(hide_secrets(message), 500) + _where(error) * (kind is FailureKind.CRASH)
-    )
-
-
-def _where(error: BaseException) -> str:
-    """The line of the plug-in, else of the package, that an exception came from."""
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [one for one in frames if not re.search(r"[/\\](?:site-packages|python3[.\d]*)[/\\]", one.filename)]
-    outside = [one for one in ours if not one.filename.startswith(_PACKAGE)]
-    last = next(reversed(outside or ours or frames), None)
-    return f" ({Path(last.filename).name}, line {last.lineno})" if last else ""
+    message = str(error) if isinstance(error, UserError) else crash_message(error)
+    return Failure(kind=kind, message=one_line(hide_secrets(message), 500))
 
 
 def attempt(fn: Callable[[A], B], item: A) -> B | Failure:
