@@ -42,7 +42,7 @@ def test_each_review_gets_a_score_a_reason_or_a_failure(run: RunFolder, executor
     assert (five.parts, five.failure, five.reason) == (None, None, "ends in five")
     assert six.failure is not None and seven.failure is not None
     assert (six.parts, six.failure.kind) == (None, FailureKind.CRASH)
-        assert re.fullmatch(r"ZeroDivisionError: six \(engine_small.py, line \d+\)", six.failure.message)
+    assert re.fullmatch(r"ZeroDivisionError: six \(engine_small.py, line \d+\)", six.failure.message)
     assert seven.failure.message == "the part right is not a number"
     assert six.bounds == Bounds(worst={"right": 0.0, "said": 1.0}, best={"right": 1.0, "said": 1.0})
 
