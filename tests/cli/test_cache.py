@@ -25,7 +25,7 @@ from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.model_spec import ChatSettings
 
-MODELS = ("fake:rules", "fake:rules?temperature=0.5", "fake:other")
+MODELS = ("fake:rules", "fake:rules?temperature=0.5", "fake:noisy-0")
 
 
 @pytest.fixture(autouse=True)
@@ -72,13 +72,13 @@ def test_info_adds_up_calls_tokens_and_dollars_by_model(filled: Path, run: Calla
     assert all(one.dollars > 0 and not one.unpriced and one.oldest <= one.newest for one in found.models)
     shown = run("info")
     assert shown.returncode == 0, shown.stderr
-    assert "6 calls" in shown.stdout and "1 vectors" in shown.stdout and "fake:other" in shown.stdout
+    assert "6 calls" in shown.stdout and "1 vectors" in shown.stdout and "fake:noisy-0" in shown.stdout
     assert json.loads(run("info", "--json").stdout)["models"][0]["calls"] == 3
 
 
 def test_a_price_that_is_not_known_is_not_nothing(filled: Path, run: Callable[..., Said]) -> None:
     with sqlite3.connect(filled) as connection:
-        connection.execute("UPDATE calls SET dollars = NULL WHERE model = 'fake:other'")
+        connection.execute("UPDATE calls SET dollars = NULL WHERE model = 'fake:noisy-0'")
     assert reviewgauge.cache().models[2].unpriced == 1
     assert "unknown" in run("info").stdout
 
@@ -99,7 +99,7 @@ def test_clearing_asks_first_and_takes_out_what_was_named(filled: Path, run: Cal
     assert reviewgauge.cache().calls == 6
     assert clear(older_than=1).calls == 0
     assert clear(model="fake:rules?temperature=0.5").calls == 2
-    assert clear(model="other").calls == 1
+    assert clear(model="noisy-0").calls == 1
     assert "3 calls deleted" in run("clear", "--yes").stdout
     assert reviewgauge.cache().calls == 0
 
@@ -116,7 +116,7 @@ def test_vectors_are_taken_out_apart(filled: Path) -> None:
     assert clear(vectors=True).vectors == 1
     assert (reviewgauge.cache().vectors, reviewgauge.cache().calls) == (0, 6)
     with pytest.raises(UserError, match="all together"):
-        clear(vectors=True, model="other")
+        clear(vectors=True, model="noisy-0")
 
 
 @pytest.mark.parametrize("name", ["calls.jsonl", "calls.jsonl.gz"])
@@ -134,7 +134,7 @@ def test_what_is_exported_can_be_replayed_and_is_the_same_each_time(filled: Path
 
 
 def test_one_model_can_be_exported_alone(filled: Path, tmp_path: Path, run: Callable[..., Said]) -> None:
-    said = run("export", "-o", str(tmp_path / "one.jsonl.gz"), "--model", "other")
+    said = run("export", "-o", str(tmp_path / "one.jsonl.gz"), "--model", "noisy-0")
     assert "1 calls" in said.stdout, said.stderr
     assert gzip.decompress((tmp_path / "one.jsonl.gz").read_bytes()).count(b"\n") == 1
     none = run("export", "-o", str(tmp_path / "none.jsonl"), "--model", "nobody")
@@ -176,7 +176,7 @@ def test_indexes_of_code_are_taken_out_apart(filled: Path, run: Callable[..., Sa
     assert "1 indexes deleted" in run("clear", "--indexes", "--yes").stdout
     assert (reviewgauge.cache().indexes, reviewgauge.cache().calls) == (0, 6)
     with pytest.raises(UserError, match="indexes are deleted all together"):
-        clear(indexes=True, model="other")
+        clear(indexes=True, model="noisy-0")
     with pytest.raises(UserError, match="one after the other"):
         clear(indexes=True, vectors=True)
 

@@ -125,8 +125,8 @@ def test_a_slice_that_nobody_classified_says_what_to_do(run: Path) -> None:
 
 def test_of_two_models_one_must_be_named(run: Path) -> None:
     classify(run, "fake:rules")
-    classify(run, "fake:other")
-    with pytest.raises(UserError, match=r"fake:other, fake:rules .name one: classified:category:fake:other"):
+    classify(run, "fake:noisy-0")
+    with pytest.raises(UserError, match=r"fake:noisy-0, fake:rules .name one: classified:category:fake:noisy-0"):
         score(run, slices=["classified:category"], resamples=50)
     name = "classified:category:fake:rules"
     board = score(run, "hits(judge='dice')", slices=[name], resamples=50).leaderboards[0]

@@ -151,7 +151,9 @@ def test_python_functions_do_what_the_verbs_do(bench: Path, tmp_path: Path) -> N
     estimate = scored.leaderboards[0].systems[0].estimate("precision")
     assert estimate is not None
     assert estimate.value is None, "a precision of nothing is undefined"
-    assert reviewgauge.doctor(str(bench)).ok
+    report = reviewgauge.doctor(str(bench))
+    assert all(check.ok is not False for check in report.checks)
+    assert [one.rule for one in report.lint] == ["too_small"]
 
 
 def test_a_plain_run_of_failures_is_not_silence(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -72,10 +72,10 @@ def test_the_columns_figures_and_margins_of_an_audit(tmp_path: Path) -> None:
     for column in COLUMNS:
         assert f"`{column}`" in audits
     decisions = [Decision(item=str(n), by="s", shown=f"{n}", decided="y") for n in range(4)]
-    audit_stage(tmp_path, "s", decisions, 2, 0)
+    audit_stage(tmp_path, "s", decisions, 2)
     table = tmp_path / "audit" / "s.csv"
     table.write_text(table.read_text("utf-8-sig").replace(",y,,,", ",y,,y,"))
-    card = audit_stage(tmp_path, "s", decisions, 0, 0)
+    card = audit_stage(tmp_path, "s", decisions, 0)
     assert card is not None and "accuracy" in card.figures
     for figure in card.figures:
         assert f"`{figure}`" in audits

@@ -189,7 +189,7 @@ def test_a_label_by_people_is_none_of_the_models(run: RunFolder) -> None:
 
 def test_a_budget_that_is_spent_leaves_the_rest_undone(run: RunFolder) -> None:
     with ChatClient(ChatSettings(cache=False, budget=1e-9)):
-        found = classify(run, Classifier("fake:gpt-5", "category"))
+        found = classify(run, Classifier("fake:noisy-0", "category"))
     assert (found.done, found.failed, found.left) == (0, {}, 2)
     assert "budget" in found.stopped
     assert run.labels() == []

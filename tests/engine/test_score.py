@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,7 +41,8 @@ def test_each_review_gets_a_score_a_reason_or_a_failure(run: RunFolder, executor
     five, six, seven = (scores[f"case-00{n}"] for n in (5, 6, 7))
     assert (five.parts, five.failure, five.reason) == (None, None, "ends in five")
     assert six.failure is not None and seven.failure is not None
-    assert (six.parts, six.failure.kind, six.failure.message) == (None, FailureKind.CRASH, "ZeroDivisionError: six")
+    assert (six.parts, six.failure.kind) == (None, FailureKind.CRASH)
+    assert re.fullmatch(r"ZeroDivisionError: six \(engine_small.py, line \d+\)", six.failure.message)
     assert seven.failure.message == "the part right is not a number"
     assert six.bounds == Bounds(worst={"right": 0.0, "said": 1.0}, best={"right": 1.0, "said": 1.0})
 
@@ -129,7 +131,7 @@ def test_a_batch_that_breaks_keeps_what_it_had(run: RunFolder) -> None:
     totals = score(run, Halting())
     assert (totals.done, totals.failed) == (3, {"crash": 6})
     failures = {s.failure.message for s in run.scores() if s.failure}
-    assert failures == {"MemoryError: too big"}
+    assert {said.partition(" (")[0] for said in failures} == {"MemoryError: too big"}
 
 
 @pytest.mark.parametrize("executor", EXECUTORS, ids=lambda e: type(e).__name__)

@@ -106,7 +106,7 @@ def test_the_funnel_and_the_decisions_of_aacrs_stages(tmp_path: Path) -> None:
     audits = []
     for number, tally in enumerate(line.counts):
         if tally.stage.models:
-            audits.append(audit_stage(tmp_path, repr(tally.stage), line.decisions(number), 3, 0))
+            audits.append(audit_stage(tmp_path, repr(tally.stage), line.decisions(number), 3))
     assert len(audits) == 5
     assert [section.figures["decisions"] for section in audits if section] == [6, 12, 0, 3, 9]
 

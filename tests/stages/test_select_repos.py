@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fake_forge.project import NAME, main_project, search_results
 from fake_forge.server import TOKEN, Forge, serve
 from fake_forge.troubles import missing, secondary_limit
-from reviewgauge.core.building import RepositoryCandidate
+from reviewgauge.core.building import RESULTS, RepositoryCandidate
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
@@ -74,7 +74,7 @@ def test_context_crbenchs_rule_from_a_file(tmp_path: Path, context: BuildFolder)
         "a/countless": "the number of its issues and pull requests is not stated",
     }
     assert chosen_repositories(context) == ("a/good", "a/second", "a/third")
-    lines = (context.folder / "repositories.jsonl").read_bytes().splitlines()
+    lines = (context.folder / RESULTS / "repositories.jsonl").read_bytes().splitlines()
     kept = RepositoryCandidate.model_validate_json(lines[0])
     assert (kept.name, kept.extra) == ("a/good", {"team": "red"})
     assert context.sections[-1].figures == {"candidates": 11, "chosen": 3}

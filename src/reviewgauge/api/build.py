@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+from reviewgauge.analysis.doctor.limits import SIZE, label_size
 from reviewgauge.api.label_audit import finish_label_audit
 from reviewgauge.core.base import Record
-from reviewgauge.core.building import CardSection
+from reviewgauge.core.building import RESULTS, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Progress, Stage
 from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
-from reviewgauge.core.specs import import_named, load, signature
+from reviewgauge.core.specs import import_named, load, short_spec, signature
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.build.folder import (
     CARD,
+    SCRATCH,
     BuildFolder,
     Stopped,
     Written,
     find_licences,
-    refuse_foreign,
+    free_name,
+    holds_cases,
+    publish,
+    replaced_benchmark,
     write_benchmark,
 )
 from reviewgauge.engine.build.pipeline import Pipeline
@@ -39,12 +45,13 @@ from reviewgauge.views.markdown import markdown
 
 CARD_MD = "card.md"
 GITHUB = "github:"
-SEED = 0  # of the draws for an audit
 
 
 class BuildResult(Record):
     """What a build did. `card` is None where it was stopped before all went through: nothing was written then.
 
+    `before` is the folder of the benchmark that was there before: `folder` where it was extended, or where nothing was
+    left to replace it.
     `foretold` is the funnel of a `--dry-run`, which writes nothing either: behind a stage that asks a model it is a
     guess.
     """
@@ -53,6 +60,7 @@ class BuildResult(Record):
     folder: str
     card: BuildCard | None = None
     foretold: tuple[FunnelRow, ...] = ()
+    before: str = ""
     reviews: int = 0
     stopped: str = ""
     spending: Spending = Spending()
@@ -69,6 +77,7 @@ def build(
     test: str = "",
     sandbox: str = "auto",
     audit: int = 0,
+    replace: bool = False,
     models: ModelOptions | None = None,
     stop: Interruption | None = None,
     progress: Progress | None = None,
@@ -80,7 +89,8 @@ def build(
     `test` is a command (`pytest -q {files}`) that runs the tests of fixes in `sandbox`, as the stage `verify_fixes`
     does. `reviews_by` names accounts whose posted reviews are taken in. Of the labels of a history, and of each
     model's decisions, `audit` are drawn for people to check. The same call goes on where a killed one stopped, and
-    extends the benchmark when the source has grown.
+    extends the benchmark when the source has grown. With `replace` a benchmark of another recipe, or of other sources,
+    is replaced, and kept as `out.1`, or the next number that is free.
     """
     sources = _sources([source] if isinstance(source, (str, Path)) else source)
     given = dict(settings or {})
@@ -94,8 +104,9 @@ def build(
     if not (models and models.dry_run):
         plan += _about_labels(plan, Path(out), test, sandbox, audit)
     histories = [stage for stage, _ in plan if isinstance(stage, FromGit)]
-    _check_folder(Path(out), histories, sources)
     models, stop = models or ModelOptions(), stop or Interruption()
+    other = not models.dry_run and _is_other(Path(out), plan, sources, replace)
+    check_tables(Path(out))
     context = BuildFolder(Path(out), sources, listener=progress, stop=stop)
     try:
         with models.client(context) as client:
@@ -105,18 +116,23 @@ def build(
             try:
                 if models.dry_run:
                     return _forecast(str(out), pipeline, client)
-                written = write_benchmark(context.folder, pipeline.run())
+                results = context.folder / RESULTS
+                written = write_benchmark(context.folder, pipeline.run(), into=results)
                 finish_label_audit(context, max((one.horizon for one in histories), default=365))
             except Stopped:
                 return BuildResult(folder=str(out), stopped=stop.why, spending=spending(client))
             finally:
                 context.sync()
             card = _card(found, parameters, context, pipeline, written, audit)
-            pipeline.keep_ledgers()
-            _write(card, context.folder)
-            return BuildResult(folder=str(out), card=card, reviews=written.reviews, spending=spending(client))
+            before = str(free_name(Path(out)) if other and written.cases else out if holds_cases(Path(out)) else "")
+            if written.cases or not before:
+                _write(card, results)
+                publish(context.folder, free_name(context.folder) if other else None)
+            return BuildResult(
+                folder=str(out), card=card, before=before, reviews=written.reviews, spending=spending(client)
+            )
     finally:
-        Pipeline.clear(context)
+        shutil.rmtree(context.folder / SCRATCH, ignore_errors=True)
         context.close()
 
 
@@ -160,18 +176,22 @@ def _sources(given: Sequence[str | Path]) -> tuple[str, ...]:
     return (GITHUB + ",".join(forge),) if forge else named
 
 
-def _check_folder(folder: Path, histories: Sequence[FromGit], sources: Sequence[str]) -> None:
-    """Raise UserError for a folder that holds what a build would lose, or audits that cannot be read."""
-    refuse_foreign(folder, [name for one in histories if not one.name for name in pooled_names(sources)])
-    check_tables(folder)
-
-
 def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:
     if not source.startswith(GITHUB):
         if reviews_by:
             raise UserError("a git history holds no reviews that were posted", remedy="name github:OWNER/NAME")
         return "local"
     return "hosted_reviews" if reviews_by else "pull_requests"
+
+
+def _is_other(folder: Path, plan: Sequence[tuple[Stage, Step]], sources: Sequence[str], replace: bool) -> bool:
+    """Whether `folder` holds a benchmark that this build replaces. Raises UserError where nobody asked for that."""
+    names = [name for one, _ in plan if isinstance(one, FromGit) and not one.name for name in pooled_names(sources)]
+    other = replaced_benchmark(folder, [short_spec(stage) for stage, _ in plan], names)
+    if other and not replace:
+        remedy = f"--replace keeps it as {free_name(folder)}; or name another folder"
+        raise UserError(f"{folder} holds {other}, which would be replaced", remedy=remedy)
+    return bool(other)
 
 
 def _card(
@@ -184,10 +204,15 @@ def _card(
 ) -> BuildCard:
     rows = tuple(tally.row() for tally in pipeline.counts)
     audits: list[CardSection] = []
+    into = context.folder / RESULTS
     for number, tally in enumerate(pipeline.counts):
         if tally.decisions or tally.stage.models:
-            section = audit_stage(context.folder, signature(tally.stage), pipeline.decisions(number), audit, SEED)
+            section = audit_stage(context.folder, signature(tally.stage), pipeline.decisions(number), audit, into)
             audits += [] if section is None else [section]
+    if years := written.census.labelled:
+        size = label_size(written.census.counts["findings"], years)
+        problem = (size.problem,) if size.problem else ()
+        context.report(CardSection(by="build", title=SIZE, text=f"{size.words}.", warnings=problem))
     warnings = [warning for section in context.sections for warning in section.warnings]
     warnings += [f"{len(written.twice)} cases had the id of another and were left out"] if written.twice else []
     failed = sum(row.failed for row in rows)

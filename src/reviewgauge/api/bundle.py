@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -52,6 +51,7 @@ from reviewgauge.engine.bundle.contents import (
 from reviewgauge.engine.bundle.rescore import StoredRun
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import ScoredRun, check_named_once
+from reviewgauge.repo.git.folders import scratch_folder
 from reviewgauge.views import csv_tables as files
 from reviewgauge.views.markdown import readme
 from reviewgauge.views.terminal import figures
@@ -98,8 +98,7 @@ def bundle(
     path = Path(out)
     if path.is_dir():
         raise UserError(f"{path} is a folder", remedy="give a file name such as bundle.zip")
-    with tempfile.TemporaryDirectory(prefix="reviewgauge-bundle-") as temporary:
-        folder = Path(temporary)
+    with scratch_folder() as folder:
         entries = _stage(runs, folder, texts)
         specs = dict.fromkeys(spec for entry in entries for spec in entry.metrics)
         parameters = parameter_files(specs, folder, include)

@@ -24,6 +24,7 @@ from reviewgauge.core.reports.plugin_info import Parameter, PluginInfo
 from reviewgauge.core.specs import CALLED, Plugin, find_class, names, near_names, plugin_name, short_spec
 from reviewgauge.core.trust import Use, uses
 from reviewgauge.engine.build.recipes import read_recipe, recipe_names
+from reviewgauge.engine.run.manifest import MANIFEST
 
 _PROTOCOLS: Mapping[str, type[Plugin]] = {
     one.kind: one for one in (Dataset, Stage, Reviewer, Metric, Format, Judge, Context)
@@ -99,11 +100,13 @@ def info(name: str | Dataset, source: str | Path | None = None) -> DatasetInfo |
         if kind != Dataset.kind:
             return plugin_info(kind, plain).model_copy(update={"also": also})
         name = name.removeprefix(f"{kind}/") if plain in names(kind) else name
+        if Path(name, MANIFEST).is_file():
+            raise UserError(f"{name} is a run, not a data set", remedy=f"reviewgauge score {_shell(name)} shows it")
     found = find_dataset(name, source)
     known = DatasetInfo(
         dataset=dataset_label(found),
         card=found.card,
-        example=_EXAMPLES[Dataset.kind].format(_shell(_named(name, found))),
+        example=found.example or _EXAMPLES[Dataset.kind].format(_shell(_named(name, found))),
         also=also,
     )
     try:

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.errors import UserError
@@ -31,6 +30,7 @@ from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.engine.score import MeasureResult, measure_run
 from reviewgauge.models.cache.stores import CALLS
+from reviewgauge.repo.git.folders import scratch_folder
 
 NO_LABELS = "--labels FILE.csv with judgements of your own, or graded_reviews or crscore_study"
 
@@ -162,8 +162,8 @@ def run_to_rehearse(data: JudgedData, folder: Path) -> Iterator[RunFolder]:
         with RunFolder.open(str(data.word)) as run:
             yield run
         return
-    with TemporaryDirectory() as temporary:
-        copy = Path(temporary) / "run"
+    with scratch_folder() as temporary:
+        copy = temporary / "run"
         if (folder / MANIFEST).is_file():
             copy.mkdir()
             for file in folder.glob("*.json*"):

@@ -8,6 +8,7 @@ import numpy as np
 
 from reviewgauge.analysis.stats.agreement import ALPHA, COHEN, FLEISS, PERCENT, Table, coefficients
 from reviewgauge.core.base import Fact
+from reviewgauge.core.building import RESULTS
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.records import Case
@@ -39,9 +40,11 @@ def finish_label_audit(context: BuildFolder, days: float) -> None:
         for number, line in lines(stream, drawn.name):
             case = parse_record(Case, line, drawn.name, number)
             known |= {row.id: row for row in labels_of(case, context.folder, days)}
-    order = [known[name] for name in read_table(context.folder / SHEET).rows if name in known]
+    results = context.folder / RESULTS
+    sheet = results / SHEET if (results / SHEET).exists() else context.folder / SHEET
+    order = [known[name] for name in read_table(sheet).rows if name in known]
     page = label_page(order, Path(SHEET).name)
-    write_whole(context.folder / PAGE, page.encode())
+    write_whole(results / PAGE, page.encode())
     figures = agreement_figures(read_marks(context.folder))
     for section in [one for one in context.sections if one.title == TITLE and figures]:
         context.report(section.model_copy(update={"figures": {**section.figures, **figures}}))

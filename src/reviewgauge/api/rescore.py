@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +19,7 @@ from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.scored_run import open_runs, read_scored_runs
 from reviewgauge.engine.run.workers import Workers
 from reviewgauge.engine.score import ScoreTotals, measure_run
+from reviewgauge.repo.git.folders import scratch_folder
 
 
 class RescoreResult(Record):
@@ -91,5 +91,5 @@ def _folder(run: str | Path, dry_run: bool) -> Iterator[Path]:
     if not dry_run:
         yield Path(run)
         return
-    with tempfile.TemporaryDirectory() as temporary:
-        yield Path(temporary) / "run"
+    with scratch_folder() as temporary:
+        yield temporary / "run"

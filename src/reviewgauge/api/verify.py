@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -46,6 +45,7 @@ from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.model_spec import ChatSettings as ModelSettings
+from reviewgauge.repo.git.folders import scratch_folder
 from reviewgauge.views.markdown import readme
 from reviewgauge.views.validity.csv_files import csv_tables
 
@@ -92,12 +92,12 @@ def verify(
     for spec in plugins:
         import_named(spec)
     path = Path(file)
-    with tempfile.TemporaryDirectory(prefix="reviewgauge-verify-") as temporary:
-        folder = Path(temporary) / "bundle"
+    with scratch_folder() as temporary:
+        folder = temporary / "bundle"
         folder.mkdir()
         found = unpack(path, folder)
         manifest = _read_manifest(path, folder)
-        check = _Check(Contents(folder, manifest, found, digits), Path(temporary) / "again", tables_only, progress)
+        check = _Check(Contents(folder, manifest, found, digits), temporary / "again", tables_only, progress)
         sources = _sources(manifest, source)
         try:
             with confined(), ChatClient(ModelSettings(cache=False, offline=True)):

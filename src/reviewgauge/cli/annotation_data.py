@@ -40,6 +40,8 @@ def make_from(
 
     is_run = (Path(source) / MANIFEST).is_file()
     is_audit = files is None and not is_run and audit_folder(source) is not None
+    if not (schema or is_audit or is_run):
+        material(source, files)  # a slip in its name is said first
     wanted = load_schema(schema or ("audit" if is_audit else "reports" if is_run and _has_points(source) else _none()))
     seed = options.pop("seed")
     if is_audit and (wanted.name == "audit" or source.endswith(".csv")):

@@ -47,6 +47,7 @@ from reviewgauge.views.terminal.closing import build_lines
     type=click.IntRange(min=0),
     help="Draw N labels, and N decisions of each model, for people to check.",
 )
+@click.option("--replace", is_flag=True, help="Replace the benchmark of another recipe; it is kept as OUT.1.")
 @model_options
 @json_option
 def command(sources: Sequence[str], settings: Sequence[str], model: str | None, as_json: bool, **options: Any) -> int:
@@ -79,5 +80,5 @@ def _shown(result: BuildResult) -> list[object]:
         return [*lines, f"{result.folder}: not finished, nothing was written"]
     for warning in card.warnings:
         note(f"note: {warning}")
-    lines += build_lines(result.folder, card, result.reviews)
+    lines += build_lines(result.folder, card, result.reviews, result.before)
     return [funnel_table(card.funnel), *lines]

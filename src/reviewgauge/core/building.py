@@ -12,6 +12,8 @@ from reviewgauge.core.base import Fact, Id, Record, Text
 from reviewgauge.core.history import PullRequest
 from reviewgauge.core.records import Case, Review
 
+RESULTS = ".scratch/results"  # in a build's folder: files of the benchmark, which take their places at the very end
+
 
 class Candidate(Record):
     """A case being built, with the pull request that it is made from (None when it came from a git history alone).

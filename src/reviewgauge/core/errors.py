@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import re
+import traceback
+from pathlib import Path
+
 from reviewgauge.core.secrets import hide_secrets
+
+_PACKAGE = str(Path(__file__).parents[1])
 
 
 def one_line(text: str, limit: int = 300) -> str:
@@ -10,6 +16,16 @@ def one_line(text: str, limit: int = 300) -> str:
     clean = "".join(c if c.isprintable() else " " for c in text)
     clean = " ".join(clean.split())
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
+
+
+def crash_message(error: BaseException) -> str:
+    """What an exception says, and the line of the plug-in, else of the package, that it came from."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [one for one in frames if not re.search(r"[/\\](?:site-packages|python3[.\d]*)[/\\]", one.filename)]
+    outside = [one for one in ours if not one.filename.startswith(_PACKAGE)]
+    last = next(reversed(outside or ours or frames), None)
+    where = f" ({Path(last.filename).name}, line {last.lineno})" if last else ""
+    return f"{type(error).__name__}: {error}{where}"
 
 
 class UserError(Exception):

@@ -12,7 +12,7 @@ from pydantic import Field
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.building import BuildContext, Candidate, Decision
-from reviewgauge.core.errors import NothingRecorded, UserError
+from reviewgauge.core.errors import NothingRecorded, UserError, crash_message
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import (
@@ -397,7 +397,7 @@ class Metric(Plugin):
         except UserError:
             raise
         except Exception as error:  # the boundary where a plug-in's bug becomes a record, never a score
-            return Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
+            return Failure(kind=FailureKind.CRASH, message=hide_secrets(crash_message(error)))
 
     def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
         """The readings of an aggregate; by default the mean of every part."""

@@ -189,8 +189,13 @@ def _public_class(kind: type[P], module: types.ModuleType) -> type[P]:
         and issubclass(item, kind)
         and item.__module__ == module.__name__
         and not key.startswith("_")
-        and not inspect.isabstract(item)
     ]
+    lacking, own = [one for one in own if inspect.isabstract(one)], [one for one in own if not inspect.isabstract(one)]
+    if lacking and not own:
+        missing = min(lacking[0].__abstractmethods__)
+        near = near_names(missing, [name for name in vars(lacking[0]) if not name.startswith("_")])
+        slip = f"rename {near[0]} to {missing}" if near else f"define {missing}"
+        raise UserError(f"{module.__name__}.{lacking[0].__name__} has no method {missing}", remedy=slip)
     if len(own) != 1:
         count = "no" if not own else "more than one"
         raise UserError(f"{module.__name__} holds {count} public {kind.__name__} class", remedy="one class a file")

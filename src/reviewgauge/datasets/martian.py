@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from typing_extensions import override
 
@@ -283,6 +283,8 @@ _SEVERITIES = {"critical": Severity.CRITICAL, "high": Severity.HIGH, "medium": S
 @dataclass(frozen=True)
 class Martian(Dataset):
     """The offline part of Martian's Code Review Bench."""
+
+    example: ClassVar[str] = "reviewgauge review martian recorded -o runs/mine"
 
     path: FilePath = ""
 

@@ -24,7 +24,7 @@ from reviewgauge.core.secrets import hide_secrets, secret_in
 from reviewgauge.core.specs import load
 from reviewgauge.core.trust import ProgramText, Word
 from reviewgauge.formats.parsing.comments import detect
-from reviewgauge.repo.guarded.environment import find_program
+from reviewgauge.repo.guarded.environment import find_program, no_program
 from reviewgauge.repo.guarded.run import UNSEEN, Ended, ProcessLimits, run_guarded
 from reviewgauge.repo.guarded.sandbox import Sandbox, check_sandbox, needed, sandboxed
 from reviewgauge.repo.mirrors.workspaces import ALL
@@ -234,7 +234,7 @@ def _check(command: Command) -> None:
     if not argv or not argv[0]:
         raise UserError("command needs a program", remedy="command(run=('./review.sh', '{diff}'))")
     if not _program(argv, command.env):
-        raise UserError(f"the program {argv[0]} does not exist or cannot be run", remedy="give its path")
+        raise no_program(argv[0])
     for name in command.env:
         if not _VARIABLE.fullmatch(name):
             raise UserError(

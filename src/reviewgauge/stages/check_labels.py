@@ -12,12 +12,12 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.base import Fact
-from reviewgauge.core.building import BuildContext, Candidate, CardSection
+from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Comment, Tier, findings
 from reviewgauge.core.results import Drop
-from reviewgauge.stages.sampling.audit import Drawn, decision_id, draw
+from reviewgauge.stages.sampling.audit import SEED, Drawn, decision_id, draw
 from reviewgauge.stages.sampling.audit_table import read_table, write_table
 from reviewgauge.stages.sampling.label_checks import (
     CLEAN,
@@ -37,7 +37,6 @@ from reviewgauge.stages.sampling.label_checks import (
 )
 
 DRAWN = ".scratch/labels-drawn.jsonl"  # the drawn cases as they were, for the page beside the sheet
-_SEED = 0
 _NOT_A_DEFECT, _NOT_CLEAN = "a person found that its label does not hold", "a person found that it is not clean"
 
 
@@ -70,7 +69,7 @@ class CheckLabels(Stage):
             rows = [sheet_row(chosen[name], table.rows.get(name)) for name in sorted(chosen)]
             rows += [row for row in table.rows.values() if row.id not in chosen and row.filled]
             if {row.id for row in rows} != set(table.rows):
-                write_table(context.folder / SHEET, rows, table.more)
+                write_table(context.folder / RESULTS / SHEET, rows, table.more)
         found = held(labels, marks), held(clean, marks)
         context.report(_section(*found, marks))
         facts = {name: one.words for name, one in zip((LABELS_FACT, CLEAN_FACT), found, strict=True) if one.words}
@@ -96,7 +95,7 @@ class CheckLabels(Stage):
 
 
 def _draw(items: Iterable[Candidate], kind: str, n: int) -> Drawn:
-    return draw((decision for item in items for decision in decisions_of(item.case, kind)), n, _SEED)
+    return draw((decision for item in items for decision in decisions_of(item.case, kind)), n, SEED)
 
 
 def _sorted(case: Case, marks: Marks) -> tuple[list[Comment], list[str]]:

@@ -133,6 +133,7 @@ class FromGit(Stage):
             context.report(card.fixes_section(counts, traced.outcomes))
             context.report(card.lines_section(traced.lines, labeller.placed, traced.skipped_lines + labeller.skipped))
             context.report(card.noise_section(counts, self.horizon))
+            context.report(card.more_section(counts.more + labeller.more))
 
     def _tracer(self, repository: Repository, context: BuildContext, store: ChangeStore) -> FixTracer:
         settings = SzzSettings(variant=self.variant, tests=False, beside=1, refactoring=True)
@@ -279,6 +280,7 @@ class _CaseMaker:
         if blame.fixes:
             return ""
         if blame.late:
+            self.counts.more.update(f"horizon={days}" for days in card.LONGER if min(blame.late) <= days)
             return "first fixed after the horizon"
         if blame.doubts:
             return min(blame.doubts)

@@ -18,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
-from reviewgauge.core.building import BuildContext, Candidate, CardSection, RepositoryCandidate
+from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection, RepositoryCandidate
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.json_reader import flag, node, number, text
@@ -154,7 +154,7 @@ class SelectRepos(Stage):
         return self.share, self.months, self.volume
 
     def _keep(self, context: BuildContext, chosen: list[RepositoryCandidate], refused: int) -> None:
-        write_whole(context.folder / CHOSEN, b"".join(one.to_line() for one in chosen))
+        write_whole(context.folder / RESULTS / CHOSEN, b"".join(one.to_line() for one in chosen))
         remember_repositories(context, [one.name for one in chosen])
         context.report(
             CardSection(

@@ -18,7 +18,7 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.base import Record
-from reviewgauge.core.building import BuildContext, Candidate, CardSection
+from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Stage, StageOutput
@@ -26,7 +26,7 @@ from reviewgauge.core.records import Change, Comment, Origin, Tier, findings
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import ProgramText
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.guarded.environment import find_program
+from reviewgauge.repo.guarded.environment import find_program, no_program
 from reviewgauge.repo.guarded.sandbox import Sandbox, check_sandbox
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE
 from reviewgauge.stages.history.fix_tests import MOST_FAILING, FixTests, SuiteRun, SuiteRunner, changed_tests
@@ -76,7 +76,7 @@ class VerifyFixes(Stage):
         """The candidates, their labels verified where the tests say so. Raises UserError before anything is run."""
         words = tuple(shlex.split(self.test))
         if not find_program(words[0], self.env):
-            raise UserError(f"the program {words[0]} of test= does not exist or cannot be run", remedy="give its path")
+            raise no_program(words[0])
         if self.sandbox.startswith("bwrap"):
             check_sandbox()
         runner = SuiteRunner(words, self.fails, self.seconds, self.processes, self.env, self.sandbox, self.visible)
@@ -90,7 +90,7 @@ class VerifyFixes(Stage):
             yield from self._checked(item, verdicts)
         context.report(verifier.section())
         with suppress(UserError):  # outside of a build there is no folder
-            write_whole(context.folder / LEDGER, b"".join(entry.to_line() for entry in verifier.ledger))
+            write_whole(context.folder / RESULTS / LEDGER, b"".join(entry.to_line() for entry in verifier.ledger))
 
     def _checked(self, item: Candidate, verdicts: Mapping[str, Verdict]) -> Iterator[Candidate | Drop]:
         """The candidate with what the tests say of its labels, and a drop for each that they refute."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from reviewgauge.analysis.doctor.limits import label_noise
+from reviewgauge.analysis.doctor.limits import label_noise, label_size
 from reviewgauge.analysis.doctor.probe_checks import strict
 from reviewgauge.analysis.doctor.report import doctor
 from reviewgauge.core.protocols import Metric
@@ -51,9 +51,25 @@ def test_labels_that_a_person_confirmed_hold() -> None:
 
 def test_doctor_says_how_much_is_unsure_and_what_labels_allow() -> None:
     report = doctor("small", [case(n) for n in range(3)], [load(Metric, "hits")])
-    unsure, labels = report.limits
+    unsure, size, labels = report.limits
     assert unsure.startswith("unsure: ") and "of 3 comments with empty words on its lines" in unsure
+    assert size.startswith("labels: 3 on 3 changes: recall is known within 0.57")
     assert labels.startswith("labels: nobody has checked them")
+    (error,) = [one for one in report.lint if one.level == "error"]
+    assert error.message.startswith("too small: 3 changes with labels cannot tell two reviewers apart, 8 are needed")
+    assert not report.ok
+    assert "too_small" not in doctor("larger", [case(n) for n in range(8)], [load(Metric, "hits")]).lint_counts
+
+
+def test_old_labels_are_said_and_their_number_by_the_formula_of_plan() -> None:
+    """Nine of twenty from 2008 to 2010: 2.80 standard errors of a difference that varies by one half on a change."""
+    size = label_size(22, [2008, 2009, 2010] * 3 + [2019] * 10 + [0])
+    assert size.words == (
+        "22 on 20 changes of 2008 to 2019, median 2019, 19 over 5 years old: recall is known within 0.22, and two "
+        "reviewers must differ by 0.44 to be told apart; 393 such changes show a difference of .10"
+    )
+    assert not size.problem
+    assert "8 are needed" in label_size(7, [0] * 7).problem
 
 
 @pytest.mark.parametrize(("unsure", "right", "precision"), [(0.0, 9.0, 0.5), (2.0, 1.5, 0.375)])

@@ -12,7 +12,7 @@ from reviewgauge.core.building import Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change
-from reviewgauge.engine.build.folder import BuildFolder, Stopped, write_benchmark
+from reviewgauge.engine.build.folder import BuildFolder, Stopped, publish, write_benchmark
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Step, make_stages, read_recipe, recipe_names, set_parameters
 from reviewgauge.engine.run.executors import Interruption, Threads
@@ -27,7 +27,9 @@ def run(folder: Path, *stages: Stage) -> tuple[list[Candidate], Pipeline]:
     context = BuildFolder(folder)
     try:
         line = line_of(context, stages)
-        return list(line.run()), line
+        kept = list(line.run())
+        publish(folder)
+        return kept, line
     finally:
         context.close()
 
@@ -45,7 +47,6 @@ def test_the_funnel_adds_up_stage_by_stage(tmp_path: Path) -> None:
     ]
     assert rows[1].reasons == {"odd": 5}
     assert rows[4].failures == {"crash": 2}
-    line.keep_ledgers()
     drops = [json.loads(text) for text in (tmp_path / "drops.jsonl").read_text().splitlines()]
     assert len(drops) == 7
     assert drops[-1] | {"item": ""} == {

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,3 +76,32 @@ def test_a_folder_that_cannot_be_made_is_said(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot make a folder"), scratch_folder(tmp_path / "none"):
         pass
     remove_tree(tmp_path / "none")
+
+
+HELD = """
+import sys, time
+from pathlib import Path
+from reviewgauge.repo.git.folders import scratch_folder
+with scratch_folder(Path(sys.argv[1])) as top:
+    (top / "code").write_text("of somebody")
+    print(top, flush=True)
+    time.sleep(100)
+"""
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "reviewgauge-of-mine").mkdir()
+    words = [sys.executable, "-c", HELD, str(tmp_path)]
+    with (
+        subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as killed,
+        subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as alive,
+    ):
+        assert killed.stdout is not None and alive.stdout is not None
+        left, held = Path(killed.stdout.readline().strip()), Path(alive.stdout.readline().strip())
+        killed.kill()
+        killed.wait()
+        assert (left / "code").exists(), "nobody could remove it"
+        code = f"{HELD.partition('with')[0]}\nwith scratch_folder(Path(sys.argv[1])): pass"
+        subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+        assert not left.exists() and (held / "code").exists() and (tmp_path / "reviewgauge-of-mine").exists()
+        alive.kill()

@@ -120,7 +120,7 @@ class Asking(Context):
 
     @property
     def models(self) -> tuple[str, ...]:
-        return ("fake:other",)
+        return ("fake:noisy-0",)
 
     def excerpts(self, change: Change, piece: Change) -> Iterator[Excerpt]:
         yield Excerpt(name="x", text="y")
@@ -128,4 +128,4 @@ class Asking(Context):
 
 def test_what_a_context_asks_is_asked_by_its_reviewer() -> None:
     reviewer = Prompt("fake:rules", context=("pr", f"{__name__}.Asking"))
-    assert reviewer.models == ("fake:rules", "fake:other")
+    assert reviewer.models == ("fake:rules", "fake:noisy-0")

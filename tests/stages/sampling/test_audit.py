@@ -27,7 +27,7 @@ def decisions(count: int, said: str = "high") -> list[Decision]:
 
 
 def audit(folder: Path, made: list[Decision], n: int = 5, by: str = BY) -> CardSection:
-    section = audit_stage(folder, by, made, n, 0)
+    section = audit_stage(folder, by, made, n)
     assert section is not None
     return section
 
@@ -122,7 +122,7 @@ def test_what_people_filled_in_is_read_back(tmp_path: Path) -> None:
     }
     assert "found 7 right: 87.50%" in section.text
     assert "left blank" not in section.text
-    again = audit_stage(tmp_path, BY, made, 0, 0)
+    again = audit_stage(tmp_path, BY, made, 0)
     assert again is not None and again.figures == section.figures
 
 
@@ -242,7 +242,7 @@ def test_a_folder_that_takes_no_file_is_one_clear_line(tmp_path: Path) -> None:
 
 
 def test_nothing_to_draw(tmp_path: Path) -> None:
-    assert audit_stage(tmp_path, BY, decisions(3), 0, 0) is None
+    assert audit_stage(tmp_path, BY, decisions(3), 0) is None
     assert not (tmp_path / "audit").exists()
     assert audit(tmp_path, []).text == "The model decided nothing in this build."
 

@@ -1,15 +1,71 @@
-"""What no reviewer can help: comments that the metric cannot decide, and labels of a benchmark that do not hold."""
+"""What no reviewer can help: comments that the metric cannot decide, labels that do not hold, and too few of them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from statistics import median_low
+from typing import NamedTuple
 
 from reviewgauge.analysis.doctor.trials import Trial
+from reviewgauge.analysis.stats.power import clusters_needed, detectable_difference
 from reviewgauge.core.records import Case, Origin, Tier, findings
 from reviewgauge.core.results import CommentState
 from reviewgauge.stages.sampling.label_checks import CLEAN_FACT, LABELS_FACT, people_found
+from reviewgauge.stages.sampling.shares import margin
 
 _UNCHECKED = 0.2  # of the labels: what the sentence on labels that nobody checked is said for
+
+SIZE = "What the labels can tell"  # the title of a section on a build's card
+_OLD = 5  # years
+_APART = 0.5  # the difference between finding half of the labels and finding none
+
+
+class LabelSize(NamedTuple):
+    """What so many labels can tell. `problem`: why they tell nothing; empty where they do."""
+
+    words: str
+    problem: str
+
+
+def label_size(labels: int, years: Sequence[int]) -> LabelSize:
+    """What `labels` can tell, on one change for each of `years`, the year of that change or 0.
+
+    Two reviewers who each find half of them, apart from each other, have recalls whose difference varies by 1/2 on a
+    change; of one who finds half and one who finds none it varies by 1/4. Raises ValueError without a change.
+    """
+    n, known, now = len(years), sorted(filter(None, years)), datetime.now(UTC).year
+    seen, extremes = (detectable_difference(math.sqrt(variance / n)) for variance in (1 / 2, 1 / 4))
+    half = margin(n)
+    if seen is None or extremes is None or half is None:
+        raise ValueError("no change has a label")
+    words = f"{labels:,} on {_count(n, 'change')}"
+    if known:
+        old = sum(now - year > _OLD for year in known)
+        words += f" of {known[0]}" + (f" to {known[-1]}, median {median_low(known)}" if known[-1] > known[0] else "")
+        words += f", {old} over {_OLD} years old" if old else ""
+    words += f": recall is known within {half:.2f}, and two reviewers must differ by {min(seen, 1):.2f}"
+    words += " to be told apart"
+    if seen > 0.1:
+        words += f"; {clusters_needed(seen, n, 0.1)} such changes show a difference of .10"
+    needed = clusters_needed(extremes, n, _APART)
+    found = (
+        f"too small: {_count(n, 'change')} with labels cannot tell two reviewers apart, {needed} are needed "
+        "(several repositories in one build, or settings that the card lists)"
+    )
+    return LabelSize(words, found if n < needed else "")
+
+
+def size_of_labels(cases: Sequence[Case]) -> LabelSize | None:
+    """What the labels of these cases can tell; None where there are none."""
+    years = [year if isinstance(year := case.facts.get("year"), int) else 0 for case in cases if case.references]
+    labels = sum(one.same_as is None for case in cases for one in case.references)
+    return label_size(labels, years) if years else None
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def unsure(told: Trial, wordless: Trial) -> str:

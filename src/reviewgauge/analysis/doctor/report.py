@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from reviewgauge.analysis.doctor import probe_checks as checks
-from reviewgauge.analysis.doctor.limits import label_noise, unsure
+from reviewgauge.analysis.doctor.limits import label_noise, size_of_labels, unsure
 from reviewgauge.analysis.doctor.trials import Trial
 from reviewgauge.core.errors import NeedsCode, one_line
 from reviewgauge.core.protocols import Metric
@@ -59,6 +59,9 @@ def doctor(name: str, cases: Sequence[Case], metrics: Sequence[Metric], notes: S
     ]
     found_checks: list[ProbeCheck] = []
     limits: list[str] = []
+    size = size_of_labels(cases)
+    if size is not None and size.problem:
+        found.insert(0, LintFinding(level="error", rule="too_small", case="", message=size.problem))
     for metric in metrics:
         spec = short_spec(metric)
         before = f"{spec}: " if len(metrics) > 1 else ""
@@ -72,7 +75,7 @@ def doctor(name: str, cases: Sequence[Case], metrics: Sequence[Metric], notes: S
         cases=len(cases),
         metrics=tuple(short_spec(metric) for metric in metrics),
         checks=tuple(found_checks),
-        limits=(*limits, *label_noise(cases)),
+        limits=(*limits, *([f"labels: {size.words}"] if size else []), *label_noise(cases)),
         lint=tuple(found),
         lint_counts=dict(sorted(Counter(finding.rule for finding in found).items())),
     )

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from reviewgauge.api.review import naming_code_of, teach_all
 from reviewgauge.api.studies.plan import BenchmarkPlan, Entrant
@@ -26,6 +24,7 @@ from reviewgauge.engine.run.workers import executor_for
 from reviewgauge.engine.score import rehearse_score
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.prices import FAKE
+from reviewgauge.repo.git.folders import scratch_folder
 
 SECONDS_A_CALL, TOKENS_A_SECOND = 2.0, 50.0  # of a hosted model: a guess, and the estimate says so
 
@@ -147,8 +146,8 @@ def name_of(one: Entrant) -> str:
 @contextmanager
 def _copy(plan: BenchmarkPlan) -> Iterator[RunFolder]:
     """A run folder to rehearse in, with what the study has already."""
-    with tempfile.TemporaryDirectory(prefix="reviewgauge-study-") as home:
-        path = Path(home) / "run"
+    with scratch_folder() as home:
+        path = home / "run"
         if plan.there:
             path.mkdir()
             for name in (MANIFEST, CASES, REVIEWS, SCORES, LABELS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import os
 import shutil
 import sqlite3
 import threading
@@ -11,20 +12,20 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from itertools import count, zip_longest
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from reviewgauge.core.building import Candidate, CardSection
+from reviewgauge.core.building import RESULTS, Candidate, CardSection
 from reviewgauge.core.databases import open_database
 from reviewgauge.core.errors import UserError, one_line
-from reviewgauge.core.files import check_plain, replacing, write_error
+from reviewgauge.core.files import check_plain, files_below, read_within, replacing, write_error
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case
-from reviewgauge.core.reports.build_card import Spread
+from reviewgauge.core.reports.build_card import BuildCard, Spread
 from reviewgauge.core.stored import checked_line
-from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.journal import CallLog, Lock
 from reviewgauge.engine.run.manifest import benchmark_hash
@@ -71,6 +72,7 @@ class BuildFolder:
             remedy = "name another folder with -o"
             raise UserError(f"cannot write {folder / MEMORY}: {error}", remedy=remedy) from None
         self._writer = Lock(folder / LOCK)
+        shutil.rmtree(self.folder / SCRATCH, ignore_errors=True)  # of a killed build
         self._calls = CallLog(folder)
 
     def recall(self, key: Sequence[str]) -> bytes | None:
@@ -158,6 +160,8 @@ def _digest(key: Sequence[str]) -> bytes:
 CASES, REVIEWS = "cases.jsonl", "reviews.jsonl"
 
 MOST = 40  # values of a fact that are named; the rest is counted together
+_OTHERS = "(others)"
+_ABOUT_LABELS = ("check_labels", "verify_fixes")  # stages that say more of a benchmark's labels, and make no other one
 
 _COUNTS = ("changes", "changed", "clean", "without a verdict", "references", "findings", "neutral", "rejected")
 
@@ -173,6 +177,7 @@ class Census:
     counts: Counter[str] = field(default_factory=lambda: Counter(dict.fromkeys(_COUNTS, 0)))
     facts: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     numbers: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
+    labelled: list[int] = field(default_factory=list)  # the year of each case with references, 0 where it is unknown
 
     def add(self, case: Case) -> None:
         """One more case."""
@@ -185,6 +190,8 @@ class Census:
         count["neutral"] += len(case.neutral)
         count["rejected"] += len(case.rejected)
         self.facts["repository"][case.change.repo] += 1
+        year = case.facts.get("year")
+        self.labelled += [year if isinstance(year, int) else 0] if case.references else []
         for name, value in case.facts.items():
             if name in _PER_CASE and isinstance(value, int | float):
                 self.numbers[name].append(float(value))
@@ -224,7 +231,7 @@ def _most(name: str, counter: Counter[str]) -> dict[str, int]:
     ranked = counter.most_common(MOST)
     rest = counter.total() - sum(n for _, n in ranked)
     ordered = sorted(ranked) if name in ("created", "year") else ranked
-    return dict(ordered) | ({"(others)": rest} if rest else {})
+    return dict(ordered) | ({_OTHERS: rest} if rest else {})
 
 
 def _spread(values: list[float]) -> Spread:
@@ -245,38 +252,85 @@ class Written:
     census: Census = field(default_factory=Census)
 
 
-def refuse_foreign(folder: Path, names: Sequence[str]) -> None:
-    """Raise UserError where `folder` holds cases that no build wrote, or none of the repositories `names`.
-
-    A build would replace them. Without `names` they are not compared.
-    """
+def holds_cases(folder: Path) -> bool:
+    """Whether there is a benchmark in a folder."""
     path = folder / CASES
-    if not path.exists():
-        return
+    return path.exists() and path.stat().st_size > 0
+
+
+def replaced_benchmark(folder: Path, stages: Sequence[str], names: Sequence[str]) -> str:
+    """What is in `folder` that a build by `stages` would replace and not extend; empty where there is nothing.
+
+    That is a benchmark of other stages, or of other repositories than `names`; without any they are not compared.
+    Raises UserError for cases that no build wrote.
+    """
+    if not holds_cases(folder):
+        return ""
     if not any((folder / name).exists() for name in (MEMORY, CARD)):
-        raise UserError(f"{path} was not made by a build, and would be replaced", remedy="name another folder")
-    before: set[str] = set()
-    with suppress(UserError):  # an earlier build left nothing, or was not of this version
-        for case in Jsonl(path=str(path)).cases() if names else ():
-            before.add(case.change.repo or "")
-            if before & set(names):
-                return
-    if before:
-        problem = f"{folder} holds a benchmark of {one_line(', '.join(sorted(before)[:3]), 200)}"
-        raise UserError(f"{problem}, which would be replaced", remedy="name another folder")
+        raise UserError(
+            f"{folder / CASES} was not made by a build, and would be replaced", remedy="name another folder"
+        )
+    try:
+        card = BuildCard.model_validate_json(read_within(folder / CARD))
+    except (OSError, UserError, ValueError):
+        return f"a benchmark whose {CARD} cannot be read"
+    recorded = [row.stage for row in card.funnel]
+    lost = sorted(set(card.distributions.get("repository", ())) - {*names, _OTHERS}) if names else []
+    if lost:
+        return f"a benchmark of {one_line(', '.join(lost[:3]), 200)}"
+    before, after = ([one for one in specs if not one.startswith(_ABOUT_LABELS)] for specs in (recorded, stages))
+    pairs = zip_longest(before, after, fillvalue="nothing in its place")
+    return next((f"a benchmark made with {one_line(a, 200)}, not {one_line(b, 200)}" for a, b in pairs if a != b), "")
 
 
-def write_benchmark(folder: Path, items: Iterable[Candidate]) -> Written:
+def free_name(folder: Path) -> Path:
+    """Where an earlier benchmark is kept: `FOLDER.1`, or the next number that is free."""
+    return next(path for n in count(1) if not (path := Path(f"{folder}.{n}")).exists())
+
+
+def publish(folder: Path, keep_as: Path | None = None) -> None:
+    """Move the results of a build into its folder. The one that was there is first copied to `keep_as`.
+
+    The card comes first and the cases last: killed in between, the same command goes on.
+    """
+    results, part = folder / RESULTS, folder / SCRATCH / "earlier"
+    try:
+        if keep_as is not None:
+            ours = shutil.ignore_patterns(SCRATCH, LOCK, FORGE, f"{MEMORY}*")
+            shutil.copytree(folder, part, symlinks=True, ignore=ours, copy_function=_link_object)
+            part.rename(keep_as)
+        if not (results / REVIEWS).exists():
+            (folder / REVIEWS).unlink(missing_ok=True)
+        for path in sorted(files_below(results), key=lambda path: (path.name == CASES, path.name != CARD)):
+            place = folder / path.relative_to(results)
+            place.parent.mkdir(exist_ok=True)
+            path.replace(place)
+    except OSError as error:
+        raise write_error(folder, error) from None
+
+
+def _link_object(source: str, target: str) -> None:
+    """Copy a file; git's objects, which are never written to again, are linked where the disk can."""
+    try:
+        if "/objects/" not in source:
+            raise OSError
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)
+
+
+def write_benchmark(folder: Path, items: Iterable[Candidate], into: Path | None = None) -> Written:
     """Write `cases.jsonl`, and `reviews.jsonl` where there are any; both replace older ones when all went through.
 
     A case whose id was seen before is not written, and listed in `twice`. Paths of git directories below `folder`
-    become relative, so that the folder can be moved. Raises UserError, and whatever the stream raises.
+    become relative, so that the folder can be moved. `into`: where the files lie until they are moved there. Raises
+    UserError, and whatever the stream raises.
     """
-    written = Written()
-    with replacing(folder / CASES) as cases, replacing(folder / REVIEWS) as reviews:
+    written, into = Written(), into or folder
+    with replacing(into / CASES) as cases, replacing(into / REVIEWS) as reviews:
         written.benchmark = benchmark_hash(_writing(folder, items, cases, reviews, written))
     if not written.reviews:
-        (folder / REVIEWS).unlink()
+        (into / REVIEWS).unlink()
     return written
 
 

@@ -9,7 +9,6 @@ are done: a folder never holds half a benchmark.
 from __future__ import annotations
 
 import json
-import shutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +19,7 @@ from pathlib import Path
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate, CardSection, Decision
+from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_error, writing
 from reviewgauge.core.protocols import Stage
@@ -98,12 +97,12 @@ class Pipeline:
 
     def run(self) -> Iterator[Candidate]:
         """The candidates that are left after the last stage. Raises Stopped, and UserError of a stage."""
-        shutil.rmtree(self._scratch, ignore_errors=True)
+        results = self._build.folder / RESULTS
         try:
-            self._scratch.mkdir(parents=True)
+            results.mkdir(parents=True, exist_ok=True)
             with self._open:
-                self._drops = self._open.enter_context(writing(self._scratch / DROPS))
-                self._failures = self._open.enter_context(writing(self._scratch / FAILURES))
+                self._drops = self._open.enter_context(writing(results / DROPS))
+                self._failures = self._open.enter_context(writing(results / FAILURES))
                 stream: Iterator[Candidate] = iter(())
                 for number, count in enumerate(self.counts):
                     stream = self._stage(number, count, stream)
@@ -118,16 +117,6 @@ class Pipeline:
             with path.open("rb") as file:
                 for line in file:
                     yield Decision.model_validate_json(line)
-
-    def keep_ledgers(self) -> None:
-        """Move the lists of drops and failures beside the benchmark."""
-        for name in (DROPS, FAILURES):
-            (self._scratch / name).replace(self._build.folder / name)
-
-    @staticmethod
-    def clear(context: BuildFolder) -> None:
-        """Remove the scratch files."""
-        shutil.rmtree(context.folder / SCRATCH, ignore_errors=True)
 
     def _stage(self, number: int, count: StageCount, before: Iterator[Candidate]) -> Iterator[Candidate]:
         whole = type(count.stage).apply is not Stage.apply

@@ -21,7 +21,7 @@ from typing import ClassVar, Protocol, TypeVar
 
 from typing_extensions import override
 
-from reviewgauge.core.errors import BadInput, UserError, one_line
+from reviewgauge.core.errors import BadInput, UserError, crash_message, one_line
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.results import Failed, Failure, FailureKind
 from reviewgauge.core.secrets import hide_secrets
@@ -151,7 +151,7 @@ def failure_of(error: BaseException) -> Failure:
         kind = FailureKind.UNREADABLE
     else:
         kind = FailureKind.CRASH
-    message = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+    message = str(error) if isinstance(error, UserError) else crash_message(error)
     return Failure(kind=kind, message=one_line(hide_secrets(message), 500))
 
 

@@ -14,11 +14,11 @@ from typing import Literal, NamedTuple, TypeVar
 
 from pydantic import JsonValue
 
-from reviewgauge.core.errors import one_line
+from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Failed, Pair, Verdict, Vote
-from reviewgauge.core.specs import load
+from reviewgauge.core.specs import load, names, near_names
 from reviewgauge.core.stored import Lazy
 from reviewgauge.judges.pairs.location import in_words, locate
 from reviewgauge.models.chat.ask import Reading, ask_for_each
@@ -261,4 +261,8 @@ def judge_of(spec: str) -> Judge:
     """The judge that `spec` names; `openai:gpt-5` is `same_concern(model="openai:gpt-5")`."""
     if is_model(spec.strip()) or _PROVIDER.match(spec):
         spec = f"same_concern(model={spec.strip()!r})"
+    known, word = names(Judge.kind), spec.strip()
+    if not (re.fullmatch(r"[\w.]+\(.*\)|(?:[^\W\d]\w*\.)+[^\W\d]\w*", word, re.DOTALL) or near_names(word, known)):
+        remedy = f"a chat model is named with its provider, such as openai:gpt-5; judges are {', '.join(known)}"
+        raise UserError(f"no judge is called {word!r}", remedy=remedy)
     return load(Judge, spec)

@@ -7,8 +7,9 @@ import time
 import urllib.parse
 from typing import TYPE_CHECKING, Protocol
 
-from reviewgauge.core.errors import MissingExtra
+from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.specs import near_names
 from reviewgauge.models.chat.retries import Address, RemoteModel
 from reviewgauge.models.providers import anthropic, openai
 from reviewgauge.models.providers.rate_limits import EndpointLimiter
@@ -51,9 +52,19 @@ class InProcess:
 
 
 def check_parameters(spec: ModelSpec) -> None:
-    """Raise UserError for a parameter that the model is known not to take, before anything is asked."""
+    """Raise UserError for a parameter that the model is known not to take, before anything is asked.
+
+    And for a fake model that there is not: a slip would be another model in the tables.
+    """
     if spec.provider != "fake":
         _MODULES[spec.provider].check(spec, official=not address_of(spec))
+        return
+    from reviewgauge.models.fake.model import BEHAVIOURS, is_behaviour
+
+    if not is_behaviour(spec.model):
+        near = near_names(spec.model, list(BEHAVIOURS))
+        known = f"did you mean fake:{near[0]}?" if near else f"there are fake:{', fake:'.join(BEHAVIOURS)}"
+        raise UserError(f"no fake model is called {spec.model!r}", remedy=known)
 
 
 class Endpoints:

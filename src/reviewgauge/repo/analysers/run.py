@@ -15,7 +15,6 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,7 +41,7 @@ from reviewgauge.repo.analysers.jshint import run_jshint
 from reviewgauge.repo.analysers.pmd import run_pmd
 from reviewgauge.repo.analysers.programs import LIBRARIES, WORKED, find_ruff, run_libraries, run_ruff
 from reviewgauge.repo.diff.diffs import changed_lines
-from reviewgauge.repo.git.folders import export_files
+from reviewgauge.repo.git.folders import export_files, scratch_folder
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.languages import language
 
@@ -215,8 +214,7 @@ def analyse(repository: Repository, change: Change, settings: AnalyserSettings) 
             exported.changed[file.path] = lines
     if not exported.changed:
         return Analysis()
-    with tempfile.TemporaryDirectory(prefix="reviewgauge-") as folder:
-        root = Path(folder).resolve()
+    with scratch_folder() as root:
         drops = list(export_files(repository, change.head, root / "files", exported.changed))
         (root / "home").mkdir()
         drops += _load(root / "files", exported)

@@ -6,11 +6,13 @@ holds its target, a submodule an empty folder.
 
 from __future__ import annotations
 
+import fcntl
 import os
 import secrets
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -21,23 +23,54 @@ from reviewgauge.repo.git.blobs import BlobReader
 from reviewgauge.repo.git.paths import encode_path, refuses_name
 from reviewgauge.repo.git.repository import Repository, TreeEntry, is_sound
 
-PREFIX = "reviewgauge-"
+_OURS = "reviewgauge-code-"
 
 
 @contextmanager
 def scratch_folder(within: Path | None = None) -> Iterator[Path]:
     """A new folder in `within` (the system's own for temporary files by default), removed with all that is in it then.
 
-    Raises UserError where it cannot be made.
+    It is locked as long as this process lives: the first call of a later one removes what a killed one left. Raises
+    UserError where it cannot be made.
     """
+    place = Path(within or tempfile.gettempdir())
     try:
-        top = Path(tempfile.mkdtemp(prefix=PREFIX, dir=within)).resolve()
+        _remove_left_behind(place)
+        top, lock = _locked_folder(place)
     except OSError as error:
         raise UserError(f"cannot make a folder for temporary files: {error}") from None
     try:
         yield top
     finally:
         remove_tree(top)
+        os.close(lock)
+
+
+def _locked_folder(place: Path) -> tuple[Path, int]:
+    """A new folder and the descriptor of its lock; once more where another process took it for one left behind."""
+    while True:
+        top = Path(tempfile.mkdtemp(prefix=_OURS, dir=place)).resolve()
+        with suppress(FileNotFoundError):
+            lock = os.open(top, os.O_RDONLY | os.O_DIRECTORY)
+            with suppress(OSError):  # a file system without locks, where nobody can take the folder either
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if top.exists():
+                return top, lock
+            os.close(lock)
+
+
+@cache
+def _remove_left_behind(place: Path) -> None:
+    """Remove this user's folders of processes that were killed."""
+    for top in place.glob(f"{_OURS}*"):
+        with suppress(OSError):
+            lock = os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+            try:
+                if os.fstat(lock).st_uid == os.geteuid():
+                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    remove_tree(top)
+            finally:
+                os.close(lock)
 
 
 def remove_tree(top: Path) -> None:

@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import search_path
 
 _FIXED = {
@@ -47,3 +48,10 @@ def find_program(word: str, variables: Sequence[str]) -> str:
     search = search_path() if "PATH" in variables else os.defpath
     found = shutil.which(os.path.expanduser(named), path=search) if named else None  # noqa: PTH111 - keeps "./"
     return str(Path(found).absolute()) if found else ""
+
+
+def no_program(word: str) -> UserError:
+    """The error for a program that `find_program` does not find."""
+    if Path(word.replace("{here}", str(Path.cwd()))).expanduser().is_file():
+        return UserError(f"the program {word} is not executable", remedy=f"chmod +x {word}")
+    return UserError(f"the program {word} does not exist", remedy="give its path")

@@ -34,6 +34,7 @@ from reviewgauge.stages.history.memory import HistoryMemory
 
 _LONGEST_EVIDENCE = 4000  # characters of a fix's hunks
 _LONGEST_SNIPPET = 2000
+ELSEWHERE = "of a fix of several changes that does most of its work elsewhere"
 _LONGEST_BODY = 2000
 _SHORT = 8  # characters of a line, without blanks, from which on a moved line is recognised
 
@@ -65,7 +66,7 @@ class Labeller:
     """Makes the references of one change after the other.
 
     A label that holds with a probability below `certainty` is left out. `placed` counts the blamed lines that are in
-    one, `skipped` the others by reason.
+    one, `skipped` the others by reason, `more` the labels that another setting takes in.
     """
 
     memory: HistoryMemory
@@ -75,6 +76,7 @@ class Labeller:
     strict: bool = True
     certainty: float = 0.0
     skipped: Counter[str] = field(default_factory=Counter)
+    more: Counter[str] = field(default_factory=Counter)
     placed: int = 0
 
     def __post_init__(self) -> None:
@@ -100,10 +102,12 @@ class Labeller:
         why = self._aside(found, fix, [line for lines in by_path.values() for line in lines.values()])
         if why or not placed:
             self.skipped[why] += len(placed)
+            self.more.update(["strict=false"] if why == ELSEWHERE else ())
             return []
         signs = self._signs(found, fix, placed)
-        if probability(signs) < self.certainty:
+        if (holds := probability(signs)) < self.certainty:
             why = "of a label that is too likely to be wrong"
+            self.more.update(f"certainty={least:g}" for least in (0.5, 0) if least <= holds)
         groups = [
             LabelledLines(
                 Span(path=path, start=first, end=last),
@@ -180,7 +184,7 @@ class Labeller:
         if len(here) >= len(elsewhere):
             return ""
         others = {owner for _, owner, reason in self._blamed(fix) if not reason} - {found.number, *fix.reverted}
-        return "of a fix of several changes that does most of its work elsewhere" if others else ""
+        return ELSEWHERE if others else ""
 
     def _blamed(self, fix: FoundFix) -> Iterator[tuple[Inducing, int | None, str]]:
         return self.tracer.lines(self.tracer.recall(fix.commit.id), fix)

@@ -24,6 +24,7 @@ from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.stages.sampling.audit_table import AUDIT, CONSENSUS, AuditRow, read_table, sheets_of, write_table
 from reviewgauge.stages.sampling.shares import margin, wilson
 
+SEED = 0  # of the draws
 MOST_VALUES = 12  # different decisions that are counted one by one; free texts are not
 
 
@@ -43,23 +44,25 @@ class CheckedDecisions(NamedTuple):
     skipped: int
 
 
-def audit_stage(folder: Path, by: str, decisions: Iterable[Decision], n: int, seed: int) -> CardSection | None:
+def audit_stage(
+    folder: Path, by: str, decisions: Iterable[Decision], n: int, into: Path | None = None
+) -> CardSection | None:
     """Draw `n` of the decisions of the stage `by` into its table; a section with what people found there so far.
 
-    With `n` 0 nothing is drawn and an earlier draw is read again; None where there was none. Marks and notes
-    that people wrote are never changed, also where their decision is no longer drawn or no longer made. Raises
-    BadInput for a table that cannot be read.
+    The new table is written below `into`. With `n` 0 nothing is drawn and an earlier draw is read again; None where
+    there was none. Marks and notes that people wrote are never changed, also where their decision is no longer drawn
+    or no longer made. Raises BadInput for a table that cannot be read.
     """
     path = folder / AUDIT / file_name(by)
     table = read_table(path)
     if not n and not table.rows:
         return None
-    drawn = draw(decisions, n or len(table.rows), seed)
+    drawn = draw(decisions, n or len(table.rows), SEED)
     if n:
         rows = [_row(name, decision, table.rows.get(name)) for name, decision in drawn.decisions.items()]
         rows += [row for row in table.rows.values() if row.id not in drawn.decisions and row.filled]
         if {row.id for row in rows} != set(table.rows):
-            write_table(path, rows, table.more)
+            write_table((into or folder) / AUDIT / path.name, rows, table.more)
     sheets = {rater: {name: row.correct for name, row in rows.items()} for rater, rows in sheets_of(path).items()}
     agreed = sheets.pop(CONSENSUS, {})
     raters = list(sheets.values())
