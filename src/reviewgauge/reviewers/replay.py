@@ -192,7 +192,7 @@ class Replay(Reviewer):
             yield _drop(_count(blind, "change"), "no diff at hand: they get no comment of the scan")
 
     def _prepare_repositories(self, parsed: Sequence[Parsed], changes: Sequence[Change]) -> Iterator[Drop]:
-        """Tell which repositories were scanned: those with half as many of the file's paths as the one with most."""
+        """Tell which repositories were scanned: those with over half as many of its files as the one with most."""
         repos = Counter(change.repo for change in changes)
         named = _paths(parsed, self.root)
         found = dict.fromkeys(repos, int(not named and len(repos) == 1))
@@ -200,7 +200,7 @@ class Replay(Reviewer):
             files = _files_of([change for change in changes if change.repo == repo])
             found[repo] = sum(any(end in files for end in _ends(path)) for path in named)
         half = max(found.values()) / 2
-        object.__setattr__(self, "scanned", frozenset(repo for repo in repos if found[repo] >= max(half, 1)))
+        object.__setattr__(self, "scanned", frozenset(repo for repo in repos if found[repo] > half))
         if self.missing == "failure" and not self.scanned:
             what = f"names no file of {', '.join(sorted(repos)[:3])}" if named else "does not say what was scanned"
             raise UserError(f"{self.path} {what}", remedy='root="FOLDER" is where its paths start; missing="silent"')

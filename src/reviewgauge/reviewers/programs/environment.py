@@ -4,6 +4,7 @@ that ends the program, and all that it started, in time.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,6 +18,7 @@ from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.records import Change
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.folders import scratch_folder
+from reviewgauge.repo.git.paths import encode_path
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.guarded.environment import clean_environment
 from reviewgauge.repo.mirrors.workspaces import workspace
@@ -69,8 +71,13 @@ def check_slots(words: Sequence[str], *, contract: bool, code: bool) -> None:
 
 def passed_files(change: Change, folder: Path, side: str) -> list[str]:
     """The changed files that the checkout has, none of which begins like an option."""
-    names = (file.old_path or file.path if side == "base" else file.path for file in change.files)
-    there = [name for name in names if (folder / name).is_file() and not (folder / name).is_symlink()]
+    paths = (file.old_path or file.path if side == "base" else file.path for file in change.files)
+    names = [os.fsdecode(encode_path(path)) for path in paths]
+    there = [
+        name
+        for name in names
+        if (folder / name).is_file() and (folder / name).resolve().is_relative_to(folder.resolve())
+    ]
     return [name if _PLAIN.fullmatch(name) else f"./{name}" for name in there]
 
 
