@@ -15,9 +15,10 @@ from reviewgauge.cli.main import group, main
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Reviewer, Stage
 from reviewgauge.core.reports.plugin_info import PluginInfo
-from reviewgauge.core.specs import KINDS, load, load_from, names
+from reviewgauge.core.specs import KINDS, load, load_from, names, signature
 from reviewgauge.core.trust import FromFile
 from reviewgauge.engine.build.recipes import make_stages, read_recipe, set_parameters
+from reviewgauge.reviewers.prompt import Prompt
 
 CASE = "01-locker-listing"  # of the sample
 
@@ -100,6 +101,27 @@ def test_every_printed_example_runs(name: str, workplace: Path, monkeypatch: pyt
             words[words.index("runs/mine")] = f"runs/{name}"
             words += ["--only", f"case={CASE}"] * ("--stage" not in words)
         assert main(words) == 0, line
+
+
+def test_a_prompt_of_ours_is_printed_as_a_file_to_begin_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["info", "prompt", "--show", "aacr"]) == 0
+    (tmp_path / "mine.txt").write_text(capsys.readouterr().out)
+    reviewer = load(Reviewer, 'prompt(model="fake:rules", template="mine.txt")')
+    assert isinstance(reviewer, Prompt) and reviewer.words().parts == Prompt("fake:rules").words().parts
+    assert main(["info", "prompt", "--show", "swrr"]) == 2 and "there are aacr, " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["prompt(model='fake:rules')", "command(run='true')", "agent(model='fake:rules')", "ensemble(reviewer='parrot')"],
+)
+def test_every_reviewer_can_be_given_a_name(spec: str) -> None:
+    plain, named = load(Reviewer, spec), load(Reviewer, f"{spec[:-1]}, name='new')")
+    assert named.system == "new" and plain.system != "new" and "name=" not in signature(plain)
+    assert load(Reviewer, signature(named)).system == "new" and load(Reviewer, signature(plain)) == plain
 
 
 def test_recipes_data_sets_and_shared_names() -> None:
