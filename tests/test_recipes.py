@@ -189,7 +189,7 @@ def test_killed_in_the_crawl_and_with_a_token_that_is_revoked(tmp_path: Path, fo
         process = bench.start()
         _, errors = process.communicate(timeout=120)
         assert process.returncode != 0
-        assert "refuses GITHUB_TOKEN" in errors
+        assert "refuses the token in GITHUB_TOKEN" in errors
         assert "Traceback" not in errors
         assert TOKEN not in errors
     finally:

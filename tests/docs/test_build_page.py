@@ -50,8 +50,7 @@ def test_pull_requests_and_hosted_reviews(tmp_path: Path, monkeypatch: pytest.Mo
     listed = re.search(r"```json\n(\{\"repo\".*?)```", PAGE, re.DOTALL)
     assert listed is not None
     assert set(json.loads(listed[1])) - {"timeline"} <= set(first), "what the page says stands in each line"
-    with Archive(dump) as archive:
-        assert len(list(archive.pulls())) == 12
+    assert len(list(Archive(dump).pulls())) == 12
 
 
 def test_the_parameters_of_pull_requests_are_those_of_the_recipes_and_of_the_source() -> None:

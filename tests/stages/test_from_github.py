@@ -88,7 +88,7 @@ class Impatient(FromGithub):
     """It does not wait long before it asks again."""
 
     def open_forge(self, context: BuildContext) -> ForgeClient:
-        return ForgeClient(context.folder / FOLDER, api=self.api, tokens=self.tokens, clock=Quick())
+        return ForgeClient(context.folder / FOLDER, api=self.api, token=self.auth_variable, clock=Quick())
 
 
 def run(stage: FromGithub, folder: Path, source: str = f"github:{NAME}") -> tuple[list[Candidate], list[Drop]]:
@@ -227,7 +227,7 @@ def test_a_crawl_that_is_killed_at_any_request_goes_on_there(at: int, forge: For
     asked = [one.path for one in forge.asked if one.method == "GET" and one.status == 200]
     forge.asked.clear()
     forge.troubles.append(revoked(TOKEN, after=at))
-    with pytest.raises(Failed, match="refuses GITHUB_TOKEN, and there is no other token"):
+    with pytest.raises(Failed, match="refuses the token in GITHUB_TOKEN"):
         run(stage, tmp_path / "killed")
     assert not (tmp_path / "killed" / FOLDER / DUMP).exists(), "a dump that is there is whole"
     forge.tokens = {TOKEN}
@@ -322,7 +322,7 @@ def test_what_is_gone_is_a_counted_drop(forge: Forge, tmp_path: Path) -> None:
     forge.troubles.append(missing(r"/pulls/2$"))
     found, drops = run(FromGithub(api=forge.url), tmp_path)
     assert [one.case.id for one in found] == [f"{NAME}/pull/1"]
-    assert [(drop.item, drop.reason) for drop in drops] == [(f"{NAME}/pull/2", "deleted, or not open to these tokens")]
+    assert [(drop.item, drop.reason) for drop in drops] == [(f"{NAME}/pull/2", "deleted, or not open to this token")]
     forge.troubles.clear()
     assert not run(FromGithub(api=forge.url), tmp_path)[1], "it is asked for again, and may be back"
 
@@ -332,7 +332,7 @@ def test_a_repository_that_is_gone_does_not_end_the_build(forge: Forge, tmp_path
     found, drops = run(FromGithub(api=forge.url, repos=("acme/nothing", NAME)), tmp_path)
     assert len(found) == 2
     assert [(drop.item, drop.reason) for drop in drops] == [
-        ("acme/nothing", "repository deleted, or not open to these tokens")
+        ("acme/nothing", "repository deleted, or not open to this token")
     ]
 
 

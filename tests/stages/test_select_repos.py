@@ -185,7 +185,7 @@ def test_the_forge_is_asked_only_as_far_as_it_takes(forge: Forge, context: Build
 def test_a_repository_that_is_gone_is_a_counted_drop(forge: Forge, context: BuildFolder) -> None:
     forge.troubles += [missing("/repos/acme/slow/languages"), secondary_limit("/search/", retry_after=0)]
     reasons = run(SelectRepos(api=forge.url, languages=("Python",)), context)
-    assert reasons["acme/slow"] == "repository deleted, or not open to these tokens"
+    assert reasons["acme/slow"] == "repository deleted, or not open to this token"
     assert chosen_repositories(context) == (NAME, "acme/other")
 
 

@@ -22,7 +22,7 @@ from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, Comment, Location, RequiredContext, Review, Side, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath
-from reviewgauge.datasets.files.cards import AACR_BENCH
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
 from reviewgauge.datasets.files.local_files import locate, parse_pull, read_json
 from reviewgauge.repo.diff.diffs import size_of
@@ -61,7 +61,7 @@ class AacrBench(Dataset):
     @property
     @override
     def card(self) -> Card:
-        return AACR_BENCH
+        return read_card("aacr_bench")
 
     @property
     def folder(self) -> Path:

@@ -22,7 +22,7 @@ from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Resolution, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath
-from reviewgauge.datasets.files.cards import CODE_REVIEWER
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.local_files import locate, objects
 from reviewgauge.repo.diff.diffs import parse_patch
 
@@ -60,8 +60,8 @@ class CodeReviewer(Dataset):
     @override
     def card(self) -> Card:
         if (self.task, self.split) == ("comment", "test"):
-            return CODE_REVIEWER
-        return CODE_REVIEWER.model_copy(update={"expected": {}})
+            return read_card("code_reviewer")
+        return read_card("code_reviewer").model_copy(update={"expected": {}})
 
     def cases(self) -> Iterator[Case]:
         """One case per line. Ids are the file name and the line index from 0, as in the official code.

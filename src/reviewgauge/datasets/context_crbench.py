@@ -15,7 +15,7 @@ from typing_extensions import override
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, FileStatus, Issue, Side, Snippet, Span, Task
-from reviewgauge.datasets.files.cards import CONTEXT_CRBENCH
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.local_files import (
     EntryDataset,
     change_facts,
@@ -44,7 +44,8 @@ class ContextCrbench(EntryDataset):
     @property
     @override
     def card(self) -> Card:
-        return CONTEXT_CRBENCH if self.task == "assess" else CONTEXT_CRBENCH.model_copy(update={"expected": {}})
+        card = read_card("context_crbench")
+        return card if self.task == "assess" else card.model_copy(update={"expected": {}})
 
     def cases(self) -> Iterator[Case]:
         """One case per entry. Raises BadInput for a missing field."""

@@ -22,7 +22,7 @@ from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath
-from reviewgauge.datasets.files.cards import CRSCORE_STUDY
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.crscore_judgements import (
     ADDRESSED,
     HUMAN,
@@ -78,7 +78,7 @@ class CrscoreStudy(Dataset):
     @property
     @override
     def card(self) -> Card:
-        return CRSCORE_STUDY
+        return read_card("crscore_study")
 
     @property
     def human_systems(self) -> Sequence[str]:

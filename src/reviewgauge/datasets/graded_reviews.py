@@ -23,7 +23,7 @@ from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, FileStatus, Review, Span, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath
-from reviewgauge.datasets.files.cards import GRADED_REVIEWS
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.local_files import locate
 
 FILE = "dataset.xlsx"
@@ -73,7 +73,7 @@ class GradedReviews(Dataset):
     @property
     @override
     def card(self) -> Card:
-        return GRADED_REVIEWS
+        return read_card("graded_reviews")
 
     def cases(self) -> Sequence[Case]:
         """One case per row, in the order of the sheet: write the comment for one Java method."""

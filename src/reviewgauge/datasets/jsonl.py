@@ -22,7 +22,7 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.stored import Spool
 from reviewgauge.core.trust import FilePath
-from reviewgauge.datasets.files.cards import JSONL
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.labels import find_labels, observed_scales, on_reviews, read_label_file
 from reviewgauge.datasets.files.local_files import locate
 from reviewgauge.repo.git.containment import find_escape
@@ -48,7 +48,7 @@ class Jsonl(Dataset):
     @property
     @override
     def card(self) -> Card:
-        return JSONL
+        return read_card("jsonl")
 
     def cases(self) -> Iterator[Case]:
         """The cases in the order of the file, read lazily. Raises BadInput at the first bad record.

@@ -22,7 +22,7 @@ from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Change, Comment, Location, Review, Severity
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath
-from reviewgauge.datasets.files.cards import MARTIAN
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.local_files import locate, parse_pull, read_json
 
 SAME, FALSE, MISSED = "same_issue", "false_positive", "missed"
@@ -289,7 +289,7 @@ class Martian(Dataset):
     @property
     @override
     def card(self) -> Card:
-        return MARTIAN
+        return read_card("martian")
 
     @property
     def folder(self) -> Path:

@@ -32,7 +32,7 @@ from reviewgauge.core.records import (
 )
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath, Word
-from reviewgauge.datasets.files.cards import REVIEW_BENCH
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
 from reviewgauge.datasets.files.local_files import PullAddress, locate, parse_pull, read_json
 from reviewgauge.repo.diff.diffs import size_of
@@ -86,7 +86,7 @@ class ReviewBench(Dataset):
     @property
     @override
     def card(self) -> Card:
-        return REVIEW_BENCH
+        return read_card("review_bench")
 
     @property
     def folder(self) -> Path:

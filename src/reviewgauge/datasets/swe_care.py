@@ -16,7 +16,7 @@ from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change, Comment, Issue, Side, Span
-from reviewgauge.datasets.files.cards import SWE_CARE
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.local_files import (
     EntryDataset,
     change_facts,
@@ -37,7 +37,7 @@ class SweCare(EntryDataset):
     @property
     @override
     def card(self) -> Card:
-        return SWE_CARE
+        return read_card("swe_care")
 
     def cases(self) -> Iterator[Case]:
         """One case per line. Raises BadInput for a missing field."""

@@ -16,7 +16,7 @@ from reviewgauge.core.base import content_id
 from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Location, Resolution
-from reviewgauge.datasets.files.cards import SWR_BENCH
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
 from reviewgauge.datasets.files.local_files import (
     EntryDataset,
@@ -47,7 +47,7 @@ class SwrBench(EntryDataset):
     @property
     @override
     def card(self) -> Card:
-        return SWR_BENCH
+        return read_card("swr_bench")
 
     def cases(self) -> Iterator[Case]:
         """One case per line. Raises BadInput for a missing field."""

@@ -52,7 +52,7 @@ class FromGithub(Stage):
 
     `since` and `until` are ISO dates of opening, `states` are of merged, closed (without a merge) and open, `limit` is
     how many of each repository are read (0: all), `numbers` picks single ones. `api` is the address of GitHub
-    Enterprise (`https://HOST/api/v3`), `tokens` are the environment variables that hold tokens. With `archive` a dump
+    Enterprise (`https://HOST/api/v3`), `auth_variable` the environment variable of a token. With `archive` a dump
     is read and nobody is asked. `code`: commits come from a git mirror and, where git cannot be had, patches from the
     API (`auto`), or from one of them only; `clone` is a clone on this machine to take commits from. `issues`: read the
     issues that a pull request names. A pull request of more than `max_lines` changed lines is left out unread.
@@ -68,7 +68,7 @@ class FromGithub(Stage):
     numbers: tuple[int, ...] = ()
     archive: FilePath = ""
     api: Address = ""
-    tokens: tuple[Variable, ...] = ("GITHUB_TOKEN",)
+    auth_variable: Variable = "GITHUB_TOKEN"
     code: CodeFrom = "auto"
     clone: FilePath = ""
     issues: bool = True
@@ -106,7 +106,7 @@ class FromGithub(Stage):
 
     def open_forge(self, context: BuildContext) -> Forge:
         """The forge that is asked; answers are kept in the folder of the build."""
-        return Forge(context.folder / FOLDER, api=self.api, tokens=self.tokens, progress=context.progress)
+        return Forge(context.folder / FOLDER, api=self.api, token=self.auth_variable, progress=context.progress)
 
     # --- which ---------------------------------------------------------------------------------------------------
 
@@ -268,21 +268,21 @@ class FromGithub(Stage):
         wanted = {repository_name(word).lower() for word in self._named(context)}
         counts: dict[str, int] = {}
         mirrors: dict[str, Mirror] = {}
-        with Archive(Path(self.archive).expanduser()) as archive:
-            for done, (where, raw) in enumerate(archive.pulls()):
-                context.progress("pull requests of the archive", done, None)
-                try:
-                    pull = read_pull(raw, where)
-                except BadInput as error:
-                    yield self.drop(where, UNREADABLE, str(error))
-                    continue
-                if (wanted and pull.repo.lower() not in wanted) or not self._is_wanted(raw, pull):
-                    continue
-                if self.limit and counts.get(pull.repo, 0) >= self.limit:
-                    continue
-                counts[pull.repo] = counts.get(pull.repo, 0) + 1
-                made = self._too_large(case_id(pull), raw) or self._unpacked(context, mirrors, raw, pull)
-                yield made if isinstance(made, Drop) else final_candidate(made)
+        pulls = Archive(Path(self.archive).expanduser()).pulls()
+        for done, (where, raw) in enumerate(pulls):
+            context.progress("pull requests of the archive", done, None)
+            try:
+                pull = read_pull(raw, where)
+            except BadInput as error:
+                yield self.drop(where, UNREADABLE, str(error))
+                continue
+            if (wanted and pull.repo.lower() not in wanted) or not self._is_wanted(raw, pull):
+                continue
+            if self.limit and counts.get(pull.repo, 0) >= self.limit:
+                continue
+            counts[pull.repo] = counts.get(pull.repo, 0) + 1
+            made = self._too_large(case_id(pull), raw) or self._unpacked(context, mirrors, raw, pull)
+            yield made if isinstance(made, Drop) else final_candidate(made)
 
     def _is_wanted(self, raw: Raw, pull: PullRequest) -> bool:
         if self.numbers:

@@ -79,7 +79,7 @@ class SelectRepos(Stage):
     rank: int = 2000
     per_language: int = 5
     api: Address = ""
-    tokens: tuple[Variable, ...] = ("GITHUB_TOKEN",)
+    auth_variable: Variable = "GITHUB_TOKEN"
 
     def __post_init__(self) -> None:
         date.fromisoformat(self.day)
@@ -118,7 +118,7 @@ class SelectRepos(Stage):
             judged = [(one, unfit(one, today, self.share, self.months, self.volume)) for one in found]
         else:
             folder = context.folder / FORGE
-            with Forge(folder, api=self.api, tokens=self.tokens, progress=context.progress) as forge:
+            with Forge(folder, api=self.api, token=self.auth_variable, progress=context.progress) as forge:
                 found, refused = popular(self._starred(forge, context), self._languages, self.top)
                 judged = []
                 for number, one in enumerate(found):

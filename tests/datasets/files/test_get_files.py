@@ -10,6 +10,7 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Origin
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.get import Fetched, fetch, take
 
 CONTENT = bytes(range(256)) * 4000  # 1 MB, several pieces
@@ -171,10 +172,9 @@ def test_take_copies_and_says_what_is_official(tmp_path: Path) -> None:
 
 def test_the_files_at_hand_are_those_of_the_card(shared_data: Path, tmp_path: Path) -> None:
     """The goldens and AACR's files are the official ones; Martian's results at hand are cut to three repositories."""
-    from reviewgauge.datasets.files.cards import AACR_BENCH, MARTIAN
-
-    assert {t.state for t in take(AACR_BENCH.files, shared_data / "aacr-bench", tmp_path / "a")} == {"official"}
-    states = {t.name: t.state for t in take(MARTIAN.files, shared_data / "martian", tmp_path / "m")}
+    aacr = take(read_card("aacr_bench").files, shared_data / "aacr-bench", tmp_path / "a")
+    assert {t.state for t in aacr} == {"official"}
+    states = {t.name: t.state for t in take(read_card("martian").files, shared_data / "martian", tmp_path / "m")}
     assert states["golden_comments/sentry.json"] == states["LICENSE"] == "official"
     assert states["golden_comments/keycloak.json"] == "absent"
     assert {state for name, state in states.items() if name.startswith("results/")} == {"differs"}

@@ -16,7 +16,7 @@ from fake_clock import LeapingClock
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed
 from reviewgauge.repo.forge import client, replies
-from reviewgauge.repo.forge.access import Token, TokenPool, address
+from reviewgauge.repo.forge.access import address
 from reviewgauge.repo.forge.answers import Answers
 from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.replies import Unavailable
@@ -172,61 +172,42 @@ def test_an_absurd_wait_is_not_waited(forge: Forge, server: Scripted, clock: Lea
 # --- tokens --------------------------------------------------------------------------------------------------------
 
 
-def test_the_token_with_most_left_is_used_and_a_spent_one_rests(
-    opened: Opened, server: Scripted, clock: LeapingClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GITHUB_TOKEN", f"{TOKEN}, {OTHER}")
-    left = {TOKEN: 3, OTHER: 5}
+def test_a_spent_limit_is_waited_for(forge: Forge, server: Scripted, clock: LeapingClock) -> None:
+    left = [3]
 
-    def answer(asked: Asked) -> Say:
-        token = bearer(asked)
-        if left[token] == 0:
-            return say({"message": "API rate limit exceeded"}, 403, headers=limits(clock, 0))
-        left[token] -= 1
-        return say({"id": 1}, headers=limits(clock, left[token]))
+    def answer(_: Asked) -> Say:
+        left[0] -= 1
+        return say({"id": 1}, headers=limits(clock, left[0]))
 
     server.always = answer
-    forge = opened()
-    for number in range(8):
+    for number in range(3):
         forge.get(f"repos/o/n{number}")
-    assert not clock.slept, "eight requests fit into what the two have"
-    assert forge.left == {"core": 0}
-    left |= {TOKEN: 9, OTHER: 9}
+    assert forge.left == {"core": 0} and not clock.slept
+    left[0] = 9
     forge.get("repos/o/last")
-    assert sum(clock.slept) == 1801, "and the ninth waits"
+    assert sum(clock.slept) == 1801
 
 
-def test_a_token_that_is_revoked_is_left_out_and_the_last_one_ends_the_crawl(
+def test_a_revoked_token_ends_the_crawl_which_goes_on_with_another(
     opened: Opened, server: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("GITHUB_TOKEN", f"{TOKEN},{OTHER}")
-    good = {TOKEN, OTHER}
+    good = {TOKEN}
     server.always = lambda a: say({"id": 1}) if bearer(a) in good else say({"message": "Bad credentials"}, 401)
     forge = opened()
     forge.get("repos/o/a")
-    good.discard(bearer(server.asked[0]))
-    assert forge.get("repos/o/b") == {"id": 1}
     good.clear()
-    with pytest.raises(Failed, match=r"refuses GITHUB_TOKEN\[\d\], and there is no other token") as error:
-        forge.get("repos/o/c")
-    assert error.value.stops
-    assert TOKEN not in str(error.value) and OTHER not in str(error.value)
-    good.add(TOKEN)
+    with pytest.raises(Failed, match="refuses the token in GITHUB_TOKEN") as error:
+        forge.get("repos/o/b")
+    assert error.value.stops and TOKEN not in str(error.value)
+    monkeypatch.setenv("GITHUB_TOKEN", OTHER)
+    good.add(OTHER)
     again = opened()
-    assert [again.get(f"repos/o/{name}", version="") for name in "abc"] == [{"id": 1}] * 3
+    assert [again.get(f"repos/o/{name}") for name in "ab"] == [{"id": 1}] * 2
 
 
-def test_a_token_that_may_not_is_followed_by_one_that_may(
-    opened: Opened, server: Scripted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("GITHUB_TOKEN", f"{TOKEN},{OTHER}")
-    server.always = lambda a: (
-        say({"id": 1}) if bearer(a) == OTHER else say({"message": "Resource not accessible by personal token"}, 403)
-    )
-    forge = opened()
-    assert forge.get("repos/o/n") == {"id": 1}
+def test_what_is_not_open_to_the_token_is_left_out(forge: Forge, server: Scripted) -> None:
     server.always = lambda _: say({"message": "Resource not accessible by personal access token"}, 403)
-    with pytest.raises(Unavailable, match="not open to these tokens") as error:
+    with pytest.raises(Unavailable, match="not open to this token") as error:
         forge.get("repos/o/m")
     assert (error.value.status, error.value.stops) == (403, False)
 
@@ -236,7 +217,6 @@ def test_a_token_does_not_show_in_what_a_forge_says_back(forge: Forge, server: S
     with pytest.raises(Unavailable) as error:
         forge.get("repos/o/n")
     assert TOKEN not in str(error.value) and "***" in str(error.value)
-    assert TOKEN not in repr(Token("NAME", TOKEN)) and TOKEN not in repr(vars(TokenPool([Token("NAME", TOKEN)])))
 
 
 def test_no_token_goes_over_plain_http_to_another_machine(tmp_path: Path) -> None:
@@ -319,7 +299,7 @@ def test_an_answer_over_the_limit_is_not_read(server: Scripted, clock: LeapingCl
 
 @pytest.mark.parametrize(
     ("status", "reason"),
-    [(404, "deleted, or not open to these tokens"), (410, "deleted"), (451, "blocked for legal reasons")],
+    [(404, "deleted, or not open to this token"), (410, "deleted"), (451, "blocked for legal reasons")],
 )
 def test_what_is_gone_says_why(status: int, reason: str, forge: Forge, server: Scripted) -> None:
     server.always = lambda _: say({"message": "Not Found"}, status)

@@ -74,7 +74,7 @@ def revoked(token: str, on: str = "", times: int = 1, after: int = 0) -> Trouble
 
 
 def missing(on: str, times: int = 10**9, after: int = 0) -> Trouble:
-    """It is not there, or not for these tokens."""
+    """It is not there, or not for this token."""
     return Trouble(_message(404, "Not Found"), on, times, after)
 
 

@@ -1,6 +1,6 @@
 """REST and GraphQL requests to a forge, within its rate limits, with every answer stored on disk.
 
-    with Forge(folder, api="", tokens=("GITHUB_TOKEN",)) as forge:
+    with Forge(folder, api="", token="GITHUB_TOKEN") as forge:
         forge.get("repos/owner/name")                                 -> JSON
         forge.pages("repos/owner/name/pulls", {"state": "all"})       -> the items of all pages
         forge.graphql(QUERY, {"owner": "owner", "name": "name"})      -> the `data` of the answer
@@ -18,8 +18,8 @@ import json
 import threading
 import time
 import urllib.parse
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -29,7 +29,7 @@ from pydantic import JsonValue
 from reviewgauge.core.backoff import backoff
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.repo.forge.access import DEFAULT, Token, TokenPool, address, read_tokens
+from reviewgauge.repo.forge.access import DEFAULT, address, read_token
 from reviewgauge.repo.forge.answers import Answers, Kept
 from reviewgauge.repo.forge.replies import (
     Broken,
@@ -92,28 +92,39 @@ class _Call:
     tries: int = 0
     pauses: int = 0
     hops: int = 0
-    refused: list[Token] = field(default_factory=list)
+
+
+@dataclass
+class _Limit:
+    """The requests left of one resource (`core`, `search`, `graphql`) until the limit resets, by the client's clock."""
+
+    remaining: int
+    resets: float
 
 
 class Forge:
-    """A forge, with one user's tokens. Thread-safe: requests take turns."""
+    """A forge, asked with one user's token; without one anonymously: 60 requests an hour on github.com, no GraphQL.
+
+    Thread-safe: requests take turns.
+    """
 
     def __init__(
         self,
         folder: Path,
         *,
         api: str = "",
-        tokens: Sequence[str] = DEFAULT,
+        token: str = DEFAULT,
         clock: Clock | None = None,
         progress: BuildProgress | None = None,
         transport: Transport | None = None,
     ) -> None:
-        """The forge at `api`, with the tokens in the environment variables `tokens`; answers are stored in `folder`.
+        """The forge at `api`, with the token in the environment variable `token`; answers are stored in `folder`.
 
         `progress` is called while waiting.
         """
         self.address, self.spent = address(api), RequestsSpent()
-        self._pool, self.answers = TokenPool(read_tokens(tokens)), Answers(folder)
+        self._variable, self._token, self.answers = token, read_token(token), Answers(folder)
+        self._limits: dict[str, _Limit] = {}
         self._clock, self._progress = clock or Clock(), progress
         self._transport = transport or Transport(self.address.rest)
         self._lock = threading.RLock()
@@ -133,12 +144,13 @@ class Forge:
     @property
     def authenticated(self) -> bool:
         """Whether there is a token; GraphQL needs one."""
-        return self._pool.authenticated
+        return bool(self._token)
 
     @property
     def left(self) -> Mapping[str, int]:
-        """The requests left of each resource over all tokens, where the forge states them."""
-        return self._pool.left(self._clock.now())
+        """The requests left of each resource, where the forge states them."""
+        now = self._clock.now()
+        return {resource: limit.remaining for resource, limit in self._limits.items() if limit.resets > now}
 
     @property
     def now(self) -> float:
@@ -147,8 +159,8 @@ class Forge:
 
     @property
     def git_token(self) -> str:
-        """A token for fetching a private repository by git; empty without one, or where it would travel unencrypted."""
-        return next((token.secret for token in self._pool.usable), "") if self.address.private else ""
+        """The token, for git too; empty without one, or where it would travel unencrypted."""
+        return self._token if self.address.private else ""
 
     # --- asking ------------------------------------------------------------------------------------------------
 
@@ -219,9 +231,9 @@ class Forge:
         """A usable answer and its JSON."""
         with self._lock:
             while True:
-                token = self._ready(call)
+                self._wait(call)
                 try:
-                    reply = self._send(call, token)
+                    reply = self._send(call)
                     step, message = step_of(reply), error_message(reply)
                     if step is Step.SAME and not call.etag:
                         raise Broken("it answers 304 to a request without an ETag")
@@ -238,61 +250,63 @@ class Forge:
                     self._given_up = 0
                 if step in (Step.TAKE, Step.SAME):
                     return reply, found
-                self._react(call, step, message, reply, token)
+                self._react(call, step, message, reply)
 
-    def _ready(self, call: _Call) -> Token:
-        """The token to use, once its limit allows."""
+    def _wait(self, call: _Call) -> None:
+        """Wait until the limit allows the call."""
         while True:
             now = self._clock.now()
-            token = self._pool.choose(call.resource, now, call.refused)
-            if token is None:
-                raise Unavailable(
-                    403, f"{_shown(call.url)}: not open to these tokens", remedy="check their permissions"
-                )
-            wait = max(self._pool.wait(token, call.resource, now), self._resume - now)
-            if wait <= 0:
-                return token
+            limit = self._limits.get(call.resource)
+            until = max(self._resume, limit.resets if limit is not None and limit.remaining < 1 else 0.0)
+            if until <= now:
+                return
             if self._progress is not None:  # it may cancel the crawl
-                until = time.strftime("%H:%M:%S UTC", time.gmtime(now + wait))
-                self._progress(f"waiting for the forge's limit until {until}", self.spent.requests, None)
-            self.spent.waited += min(wait, NAP)
-            self._clock.sleep(min(wait, NAP))
+                shown = time.strftime("%H:%M:%S UTC", time.gmtime(until))
+                self._progress(f"waiting for the forge's limit until {shown}", self.spent.requests, None)
+            nap = min(until - now, NAP)
+            self.spent.waited += nap
+            self._clock.sleep(nap)
 
-    def _send(self, call: _Call, token: Token) -> ForgeResponse:
+    def _send(self, call: _Call) -> ForgeResponse:
         headers = {
             "User-Agent": "reviewgauge",
             "Accept": "application/vnd.github+json",
             "Accept-Encoding": "gzip",
             "X-GitHub-Api-Version": "2022-11-28",
         }
-        if token.secret and self.address.private:
-            headers["Authorization"] = f"Bearer {token.secret}"
+        if self.git_token:
+            headers["Authorization"] = f"Bearer {self.git_token}"
         if call.etag:
             headers["If-None-Match"] = call.etag
         if call.body is not None:
             headers["Content-Type"] = "application/json"
         self.spent.requests += 1
         reply = self._transport.send(call.method, call.url, headers, call.body)
-        if "x-ratelimit-remaining" in reply.headers:
-            self._pool.note(token, call.resource, remaining(reply), resets_at(reply, self._clock.now()))
+        if (left := remaining(reply)) is not None:
+            self._limits[call.resource] = _Limit(left, resets_at(reply, self._clock.now()))
         return reply
 
-    def _react(self, call: _Call, step: Step, message: str, reply: ForgeResponse, token: Token) -> None:
+    def _react(self, call: _Call, step: Step, message: str, reply: ForgeResponse) -> None:
         """Prepare the next try of a call as the answer asks. Raises Unavailable and Failed."""
-        shown = self._pool.hide(f"{_shown(call.url)}: {reply.status}{' ' if message else ''}{message}")
+        shown = self._hide(f"{_shown(call.url)}: {reply.status}{' ' if message else ''}{message}")
         if step is Step.FOLLOW:
             self._follow(call, reply)
         elif step is Step.SPENT:
-            self._pool.note(token, call.resource, 0, resets_at(reply, self._clock.now()))
+            self._limits[call.resource] = _Limit(0, resets_at(reply, self._clock.now()))
             call.pauses += 1
             if call.pauses > PAUSES * 4:
                 raise self._failed(f"{shown}, repeatedly", stops=True)
         elif step is Step.PAUSE:
             self._pause(call, shown, reply)
-        elif step is Step.RETIRE:
-            self._retire(shown, token)
+        elif step is Step.INVALID_TOKEN:
+            raise Failed(
+                FailureKind.REQUEST,
+                f"{shown}: the forge refuses the token in {self._variable}",
+                remedy=f"set {self._variable} to a valid token and repeat the command: the answers so far are stored",
+                stops=True,
+            )
         elif step is Step.FORBIDDEN:
-            call.refused.append(token)
+            raise Unavailable(403, f"{_shown(call.url)}: not open to this token", remedy="check its permissions")
         elif step is Step.AGAIN:
             self._break(call, f"{reply.status} {message}".strip(), unreached=False)
         elif reply.status >= 400:
@@ -321,18 +335,6 @@ class Forge:
             raise self._failed(f"{shown}: the forge asks to wait until {until}", stops=True)
         self._resume = max(self._resume, now + wait)
 
-    def _retire(self, shown: str, token: Token) -> None:
-        """Stop using a refused token. Raises Failed where it was the last one; the crawl can be resumed."""
-        token.refused = True
-        if self._pool.authenticated and self._pool.usable:
-            return
-        raise Failed(
-            FailureKind.REQUEST,
-            f"{shown}: the forge refuses {token.name}, and there is no other token",
-            remedy="set GITHUB_TOKEN to a valid token and repeat the command: the answers so far are stored",
-            stops=True,
-        )
-
     def _break(self, call: _Call, reason: str, *, unreached: bool) -> None:
         """Wait for the next try. Raises Failed after the last; a forge that is down ends the crawl."""
         call.tries += 1
@@ -344,7 +346,11 @@ class Forge:
         raise self._failed(problem, stops=unreached or self._given_up >= IN_A_ROW)
 
     def _failed(self, problem: str, *, stops: bool = False) -> Failed:
-        return Failed(FailureKind.NETWORK, self._pool.hide(problem), remedy=_AGAIN, stops=stops)
+        return Failed(FailureKind.NETWORK, self._hide(problem), remedy=_AGAIN, stops=stops)
+
+    def _hide(self, text: str) -> str:
+        """`text` without the token."""
+        return text.replace(self._token, "***") if self._token else text
 
 
 def _taken(call: _Call, reply: ForgeResponse) -> JsonValue:

@@ -142,17 +142,17 @@ class Step(Enum):
     TAKE = auto()
     SAME = auto()  # 304
     FOLLOW = auto()  # a renamed repository
-    SPENT = auto()  # the primary limit of this token
-    PAUSE = auto()  # a secondary limit, for all tokens
-    RETIRE = auto()  # the token is invalid
-    FORBIDDEN = auto()  # not for this token
+    SPENT = auto()  # the primary limit
+    PAUSE = auto()  # a secondary limit
+    INVALID_TOKEN = auto()
+    FORBIDDEN = auto()  # to this token
     GONE = auto()
     AGAIN = auto()
     REFUSED = auto()  # an invalid request
 
 
 class Unavailable(Failed):
-    """The forge does not have it, or not for these tokens. The crawl goes on without it."""
+    """The forge does not have it, or not for this token. The crawl goes on without it."""
 
     def __init__(self, status: int, problem: str, *, remedy: str = "") -> None:
         super().__init__(FailureKind.REQUEST, problem, remedy=remedy)
@@ -172,8 +172,8 @@ class Unavailable(Failed):
 _NO_FIELD = re.compile(r"doesn't exist on type|No such type|doesn't accept argument|argument definition|undefinedField")
 _NO_ADDRESS = re.compile(r"graphql: (?:404|405|410|501)\b")
 _REASONS = {
-    403: "not open to these tokens",
-    404: "deleted, or not open to these tokens",
+    403: "not open to this token",
+    404: "deleted, or not open to this token",
     410: "deleted",
     451: "blocked for legal reasons",
 }
@@ -189,7 +189,7 @@ def step_of(reply: ForgeResponse) -> Step:
     if 300 <= status < 400:
         return Step.FOLLOW
     if status == 401:
-        return Step.RETIRE
+        return Step.INVALID_TOKEN
     if status in (403, 429):
         return _limit(reply)
     if status in (404, 410, 451):

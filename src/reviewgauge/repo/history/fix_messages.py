@@ -9,8 +9,10 @@ Words are English; the commonest words of ten further languages count as a hint,
 from __future__ import annotations
 
 import re
+import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib.resources import files
 
 LONGEST_READ = 20_000  # characters of a message that are looked at
 _LONGEST_TITLE = 300
@@ -55,96 +57,24 @@ _REVERTED_PULLS = re.compile(r"\brevert(?:s|ed|ing)? (#\d{1,9}\b(?:[\s,]{1,5}(?:
 _MARKS = re.compile(r"(?:\[[^\]]{0,60}\]\s*)+")  # "[PR #12/3f backport][3.11] "
 _REVERT_TITLE = re.compile(r"(?:revert(?:s|ed|ing)?\b[:\s]|back(?:ed)?[ -]?out\b|undo\b)", re.IGNORECASE)
 _CONVENTIONAL = re.compile(r"([a-z]{2,12})(?:\(([^()]{0,60})\))?!?:\s+\S", re.IGNORECASE)
-_NO_FIX_TYPES = {
-    "build": "build or packaging",
-    "chore": "chore",
-    "ci": "tests or CI",
-    "doc": "documentation",
-    "docs": "documentation",
-    "feat": "feature",
-    "feature": "feature",
-    "format": "style or lint",
-    "lint": "style or lint",
-    "refactor": "refactoring",
-    "refact": "refactoring",
-    "release": "release or version",
-    "style": "style or lint",
-    "test": "tests or CI",
-    "tests": "tests or CI",
-    "typing": "types",
-}
 _FIX_TYPES = {"fix", "bugfix", "hotfix", "bug"}
 
 
-def _words(*lists: str) -> re.Pattern[str]:
-    """Any of the words in lists with blanks between them; `_` stands for a blank, a hyphen or `_` inside of one."""
-    each = "|".join(word.replace("_", "[ _-]") for words in lists for word in words.split(" "))
+_LISTS = tomllib.loads(files(__package__).joinpath("fix_messages.toml").read_text("utf-8"))
+
+
+def _words(*words: str) -> re.Pattern[str]:
+    """Any of the words; `_` stands for a blank, a hyphen or `_` inside of one."""
+    each = "|".join(word.replace("_", "[ _-]") for word in words)
     return re.compile(rf"(?<!\w)(?:{each})(?!\w)", re.IGNORECASE)
 
 
+_NO_FIX_TYPES: dict[str, str] = _LISTS["no_fix_types"]
 # What the title is about, in the order in which it is tried. Only the title: bodies mention everything.
-_NO_FIX: dict[str, re.Pattern[str]] = {
-    "merge of lines": _words(
-        r"^merge[sd]?(?!_pull_request) automated_merge merge_(?:conflict|error|problem|issue)s?",
-    ),
-    "spelling": _words(
-        r"typos? spell(?:ing|ed)? miss?pell\w* grammar wording punctuation capitali[sz]ation",
-        r"(?:fix(?:e[sd])?|correct(?:ed)?)_(?:\w+_)?(?:error_|warning_|log_)messages?$ variable_names?",
-    ),
-    "documentation": _words(
-        r"docs? docstrings? document(?:ation|ed|ing)? readme comments? tutorials? javadoc change-?logs? release_notes?",
-        r"history\.\w+ news sphinx faq authors contributing rst markdown copyright licen[cs]e examples? project_urls?",
-        r"(?:dead|broken)_(?:\w+_)?(?:links?|urls?|sentences?|references?) (?:fix(?:e[sd])?|correct)_(?:\w+_)?links?$",
-        r"links?_fix(?:e[sd])?$ :meth: :class: :ref: malformed_.{0,60}links?",
-    ),
-    "style or lint": _words(
-        r"lint(?:s|er|ing)? (?:fl|p)ake-?8 py?flakes? pylint pep-?8 pep257 pycodestyle code_style coding_style",
-        r"style_(?:fix\w*|issues?|errors?) format(?:ting)?_(?:fix\w*|issues?|errors?) cosmetic ugly white-?spaces?",
-        r"(?:fix(?:e[sd]|ing)?|correct(?:ed)?)_(?:the_|some_)?(?:code_)?formatting indent(?:ation)? import_order isort",
-        r"prettier eslint clang-format checkstyle ruff clippy rubocop gofmt compiler_warnings? line_?breaks? codename",
-        r"fix(?:e[sd])?_[EWFCDN]\d{3} unused_(?:imports?|variables?)",
-    ),
-    "tests or CI": _words(
-        r"test(?:s|ing|ed|case|cases|suite)? unittests? test_\w+ ci travis jenkins appveyor circle-?ci github_actions?",
-        r"workflows? tox nox coverage pytest flaky fixtures? mocks? specs? pre-?commit doctests? benchmarks?",
-    ),
-    "build or packaging": _words(
-        r"fix(?:e[sd]|ing)?_(?:the_)?builds? broken_builds? build_(?:fix|failure|error|break)\w* setup\.(?:py|cfg)",
-        r"pyproject manifest\.in makefiles? cmake\w* dockerfile requirements(?:[.-]\w+)*\.txt packaging package\.json",
-        r"pom\.xml gradle depend(?:ency|encies) bump(?:s|ed|ing)? vendor(?:ed|ing)? debian gitignore upgrade[sd]?",
-        r"git-blame wheels? installer",
-    ),
-    "release or version": _words(r"version_(?:numbers?|bump|strings?) releas(?:e|ed|ing) ^v?\d+\.\d+(?:\.\d+)?"),
-    "types": _words(
-        r"typ(?:e|ing)_(?:hint|annotation|check|error)s? mypy typings? pyright annotations? type_stubs? py\.typed",
-        r"overloads?",
-    ),
-    "porting": _words(
-        r"py(?:thon)?_?[23](?:\.\d+|\.x|k)? pypy\d? jython backwards?_compat\w* compat(?:ib\w+)? java_?\d+ jdk_?\d+",
-        r"php_?\d(?:\.\d)? ruby_?\d(?:\.\d)? node_?\d+ c\+\+_?\d\d",
-    ),
-    "refactoring": _words(
-        r"refactor\w* clean-?ups? clean(?:ing|ed)?_up renam(?:e|ed|ing) simplif\w+ deprecat\w+ moderni[sz]\w+",
-        r"reorgani[sz]\w+ naming tid(?:y|ied|ying)",
-    ),
-}
+_NO_FIX = {reason: _words(*words) for reason, words in _LISTS["no_fix"].items()}
 _MAY_FIX = {"tests or CI", "porting", "refactoring"}  # where code changes too, a word of fixing makes a doubt
-_WORDS = _words(
-    r"fix(?:e[sd]|ing|up|ups)? (?:hot|bug)_?fix(?:e[sd])? bug(?:s|gy)? defects? regressions? segfaults? dead-?locks?",
-    r"(?:memory|resource|socket|connection)_leaks? race_conditions? off_by_one infinite_(?:loop|recursion)s?",
-    r"null_pointers? npe crash(?:e[sd]|ing)? vulnerabilit(?:y|ies) cve-\d{4}-\d+ buffer_overflows? use_after_free",
-    r"unbr(?:eak|oke) repair(?:s|ed)?",
-)
-_HINTS = _words(
-    r"errors? fail(?:s|ed|ing|ures?)? wrong(?:ly)? incorrect(?:ly)? correct(?:s|ed|ing|ly)? broken break(?:s|ing|age)?",
-    r"broke leak(?:s|ed|ing)? missing forg[eo]t(?:ten)? oops whoops avoid(?:s|ed|ing)? prevent(?:s|ed|ing)?",
-    r"exceptions? invalid problems? issues? crash\w* proper(?:ly)? instead_of do(?:es)?_?n[o']t should(?:n't)?",
-    r"ensure[sd]? handle[sd]? handling make_sure resolve[sd]? stop(?:s|ped)? no_longer mistakes? security unexpected",
-    r"respect(?:s|ed)? work_?arounds?",
-    # German, French, Spanish, Portuguese, Italian, Polish, Russian; below, without blanks: Chinese, Japanese, Korean
-    r"behoben behebt fehler\w* korrig\w+ corrig\w+ bogues? arregl\w+ conserta\w* erro(?:s|re|ri)? napraw\w+",
-    r"popraw\w+ исправ\w+ ошибк\w+",
-)
+_WORDS = _words(*_LISTS["fix"])
+_HINTS = _words(*_LISTS["hints"])
 _EASTERN_HINTS = re.compile(r"修复|修正|不具合|缺陷|バグ|버그|수정")
 _FEATURES = re.compile(
     r"^(?:\[[^\]]{0,40}\]\s*)?(?:add(?:s|ed|ing)?|implement(?:s|ed|ing)?|introduc(?:e[sd]?|ing)|support(?:s|ed|ing)?|new|feature"
@@ -154,21 +84,13 @@ _FEATURES = re.compile(
     r"|convert(?:s|ed|ing)?|switch(?:e[sd])?|rewrit\w+|extend(?:s|ed)?|expos(?:e[sd]?|ing)|provid(?:e[sd]?|ing)|port(?:s|ed)?)\b",
     re.IGNORECASE,
 )
-_COMPLAINTS = _words(
-    r"fail(?:s|ed|ing|ures?)? wrong(?:ly)? incorrect(?:ly)? broken broke break(?:s|ing|age)? leak(?:s|ed|ing)? missing",
-    r"forg[eo]t(?:s|ten|ting)? exceptions? invalid(?:ly)? problems? mistakes? unexpected(?:ly)? do(?:es)?_?n[o']t",
-    r"never lost no_longer los(?:e|es|ing) hangs? hanging infinite twice duplicated ignor(?:es|ed|ing) can_?not",
-    r"overflows?",
-)
-_OPTIONS = _words(
-    r"options? flags? settings? param(?:eter)?s? arg(?:ument)?s? kwargs? enum(?:s|erations?)? (?:sub)?commands?",
-    r"hooks? callbacks? signals? optional configurable customi[sz]able",
-)
+_COMPLAINTS = _words(*_LISTS["complaints"])
+_OPTIONS = _words(*_LISTS["options"])
 _TO_FIX = re.compile(  # "use a lock to fix the race", but not "the best we can do before they fix it"
     r"(?:\b(?:to|and|that|which|by)|[,;:(.&-])\s*(?:also\s+)?(?:hot|bug)?[ -]?fix|^remov\w+\s+(?:\w+\s+){0,2}bug",
     re.IGNORECASE,
 )
-_BESIDE_CODE = _words(r"docstrings? comments? format(?:s|ted|ting)? indent(?:ation)? white-?spaces?")
+_BESIDE_CODE = _words(*_LISTS["beside_code"])
 _WISH = "feature that closes or mentions a defect"
 CLOSES_AN_ISSUE = "closes an issue"  # the only sign: a feature may close one as well
 _ASIDE = re.compile(
@@ -196,11 +118,7 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _BULLET = re.compile(r"(?m)^[^\S\n]*[*-]\s.*$")  # a squashed pull request lists its commits
-_TANGLED = _words(
-    r"also refactor\w* factor(?:ed|ing)?_out clean(?:ed|ing|s)?_?up\w* simplif\w+ renam(?:e[sd]?|ing) mov(?:ed|es|ing)",
-    r"reorgani[sz]\w+ restructur\w+ rewr(?:ite|ote|itten|iting)s? improve(?:s|d|ments?)? redesign\w* new_features?",
-    r"and_(?:add|remov|chang|updat|replac|us|mov|renam|improv|support|implement|introduc|increas|decreas|rais|lower)(?:e[sd]?|s|ed|ing)?",
-)
+_TANGLED = _words(*_LISTS["tangled"])
 _SECOND = re.compile(
     r"[.;,]\s(?:also\s)?(?:add|remov|chang|updat|replac|mov|renam|improv|implement|introduc)(?:e[sd]?|s|ed)\b", re.I
 )
