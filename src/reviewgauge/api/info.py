@@ -211,7 +211,7 @@ def parameters_of(cls: type[Plugin]) -> Iterator[Parameter]:
     """The parameters of a plug-in, in their order."""
     hints = typing.get_type_hints(cls)
     fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # each plug-in is a dataclass
-    for field in sorted(fields, key=lambda field: field.kw_only):  # what all reviewers take comes last
+    for field in sorted(fields, key=lambda field: field.kw_only is True):  # what all reviewers take comes last
         if field.init:
             default = None if field.default is dataclasses.MISSING else repr(field.default)
             yield Parameter(name=field.name, type=_words(hints[field.name]), default=default)
