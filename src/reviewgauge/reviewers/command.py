@@ -104,7 +104,8 @@ class Command(Reviewer):
         words = [word for word in self._argv if not word.startswith("-")]
         if not words:
             return "command"
-        script = len(words) > 1 and _INTERPRETERS.fullmatch(Path(words[0]).name) and re.fullmatch(r"\S*/\S*", words[1])
+        named = len(words) > 1 and "/" in words[1] and " " not in words[1]
+        script = named and _INTERPRETERS.fullmatch(Path(words[0]).name)
         return ODD.sub("_", Path(words[1] if script else words[0]).stem)
 
     @property

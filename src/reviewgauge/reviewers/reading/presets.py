@@ -77,8 +77,8 @@ class Preset(NamedTuple):
 
 
 _CRITERIA = re.compile(
-    r"Report the problems [^\n]+? maintain\. |(?:Would a careful|Write the one comment)[^\n]+\n\n"
-    r"|Focus on:\n(?:- [^\n]+\n)+\n"
+    r"Report the problems [^\n]{1,300} maintain\. |(?:Would a careful|Write the one comment)[^\n]{1,400}\n\n"
+    r"|Focus on:\n(?:- [^\n]{1,80}\n){1,9}\n"
 )
 SLOTS = frozenset({"pr_title", "pr_description", "diff_hunk", "contexts", "fence_note", "focus_lines", "context"})
 
