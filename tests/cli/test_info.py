@@ -15,9 +15,10 @@ from reviewgauge.cli.main import group, main
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Reviewer, Stage
 from reviewgauge.core.reports.plugin_info import PluginInfo
-from reviewgauge.core.specs import KINDS, load, load_from, names
+from reviewgauge.core.specs import KINDS, load, load_from, names, signature
 from reviewgauge.core.trust import FromFile
 from reviewgauge.engine.build.recipes import make_stages, read_recipe, set_parameters
+from reviewgauge.reviewers.prompt import Prompt
 
 CASE = "01-locker-listing"  # of the sample
 
@@ -30,7 +31,12 @@ SARIF = {
                 {
                     "message": {"text": "divides by zero"},
                     "locations": [
-                        {"physicalLocation": {"artifactLocation": {"uri": "shop/cart.py"}, "region": {"startLine": 3}}}
+                        {
+                            "physicalLocation": {
+                                "artifactLocation": {"uri": "api/wayside/admin.py"},
+                                "region": {"startLine": 3},
+                            }
+                        }
                     ],
                 }
             ],
@@ -54,7 +60,7 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert main(["review", "sample", 'prompt(model="fake:rules")', "-o", str(folder / "runs" / "mine")]) == 0
     for run in ("martian", "bots"):
         (folder / "runs" / run).mkdir()
-    (folder / "my-tool.sh").write_text("#!/bin/sh\necho 'shop/cart.py:3: this divides by zero'\n")
+    (folder / "my-tool.sh").write_text("#!/bin/sh\necho 'api/wayside/admin.py:3: this divides by zero'\n")
     (folder / "my-tool.sh").chmod(0o755)
     (folder / "answers.jsonl").write_text(
         json.dumps({"id": CASE, "answer": {"comment": "This divides by zero."}}) + "\n"
@@ -100,6 +106,27 @@ def test_every_printed_example_runs(name: str, workplace: Path, monkeypatch: pyt
             words[words.index("runs/mine")] = f"runs/{name}"
             words += ["--only", f"case={CASE}"] * ("--stage" not in words)
         assert main(words) == 0, line
+
+
+def test_a_prompt_of_ours_is_printed_as_a_file_to_begin_with(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["info", "prompt", "--show", "aacr"]) == 0
+    (tmp_path / "mine.txt").write_text(capsys.readouterr().out)
+    reviewer = load(Reviewer, 'prompt(model="fake:rules", template="mine.txt")')
+    assert isinstance(reviewer, Prompt) and reviewer.words().text == Prompt("fake:rules").words().text
+    assert main(["info", "prompt", "--show", "swrr"]) == 2 and "there are aacr, " in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["prompt(model='fake:rules')", "command(run='true')", "agent(model='fake:rules')", "ensemble(reviewer='parrot')"],
+)
+def test_every_reviewer_can_be_given_a_name(spec: str) -> None:
+    plain, named = load(Reviewer, spec), load(Reviewer, f"{spec[:-1]}, name='new')")
+    assert named.system == "new" and plain.system != "new" and "name=" not in signature(plain)
+    assert load(Reviewer, signature(named)).system == "new" and load(Reviewer, signature(plain)) == plain
 
 
 def test_recipes_data_sets_and_shared_names() -> None:
@@ -179,7 +206,7 @@ def test_files_folders_and_programs_are_reviewers(
     monkeypatch.chdir(tmp_path)
     Path("findings.sarif").write_text(json.dumps(SARIF))
     bot = Path("our-bot.sh")
-    bot.write_text("#!/bin/sh\necho 'shop/cart.py:3: this divides by zero'\n")
+    bot.write_text("#!/bin/sh\necho 'api/wayside/admin.py:3: this divides by zero'\n")
     bot.chmod(0o755)
     assert main(["review", "sample", "findings.sarif", "./our-bot.sh", "-o", "run", "--json"]) == 0
     totals = json.loads(capsys.readouterr().out)["totals"]
@@ -196,7 +223,7 @@ def test_files_and_programs_are_reviewers_inside_of_an_ensemble(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("findings.sarif").write_text(json.dumps(SARIF))
-    Path("our-bot.sh").write_text("#!/bin/sh\necho 'shop/cart.py:3: this divides by zero'\n")
+    Path("our-bot.sh").write_text("#!/bin/sh\necho 'api/wayside/admin.py:3: this divides by zero'\n")
     Path("our-bot.sh").chmod(0o755)
     spec = (
         'ensemble(reviewer=("./our-bot.sh", "findings.sarif", "ensemble(reviewer=\\"./our-bot.sh\\", n=2)"), least=1)'
@@ -219,7 +246,7 @@ def test_a_file_that_no_format_recognises_is_not_silence(
     error = capsys.readouterr().err
     assert "chmod +x ./our-bot.sh" in error and 'replay(path="./our-bot.sh", format="markdown")' in error
     assert not Path("run").exists()
-    Path("review.md").write_text("- `shop/cart.py:3` divides by zero\n")
+    Path("review.md").write_text("- `api/wayside/admin.py:3` divides by zero\n")
     assert main(["review", "sample", "review.md", "-o", "run", "--only", f"case={CASE}"]) == 0
 
 

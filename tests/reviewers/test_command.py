@@ -112,7 +112,7 @@ def test_absolute_paths_of_the_checkout_are_paths_of_the_change(change: Change) 
         ],
     }
     log = json.dumps({"version": "2.1.0", "runs": [{"tool": {"driver": {"name": "t"}}, "results": [sarif]}]})
-    twice = [shell(f"echo '{log}' | sed \"s#WHERE#$PWD#\"", system="t").review(change).comments for _ in range(2)]
+    twice = [shell(f"echo '{log}' | sed \"s#WHERE#$PWD#\"", name="t").review(change).comments for _ in range(2)]
     assert twice[0] == twice[1] and [comment.span and comment.span.path for comment in twice[0]] == ["m.py"]
 
 
@@ -147,6 +147,48 @@ def test_nothing_said_is_a_failure_unless_it_means_silence(change: Change) -> No
         assert failed.value.kind is FailureKind.UNREADABLE
         assert 'command(run=..., empty="silent")' in str(failed.value)
     assert shell("true", empty="silent").review(change).comments == ()
+
+
+def test_each_changed_file_is_an_argument_whatever_its_name(tmp_path: Path) -> None:
+    odd = ["-rf", "a b.py", "new\nline.py", "$(touch hacked);x.py", "@file.py", "gone.py", "sub/{head}.py"]
+    before: dict[str, str | None] = dict.fromkeys(odd, "1\n")
+    after: dict[str, str | None] = {name: None if name == "gone.py" else "2\n" for name in odd}
+    change = make_change(tmp_path / "odd", before, after)
+    show = "import sys; [print('- m.py:1', ascii(x)) for x in sys.argv[1:]]"
+    said = Command(run=(sys.executable, "-c", show, "{files}", "{{files}}")).review(change).comments
+    names = sorted(one.body.partition(" ")[2] for one in said)
+    plain = ["./-rf", "a b.py", "new\nline.py", "./$(touch hacked);x.py", "./@file.py", "sub/{head}.py", "{files}"]
+    assert names == sorted(map(ascii, plain))
+    (one,) = Command(run=(sys.executable, "-c", show, "{files:*.go,sub/*.py}")).review(change).comments
+    assert "sub/{head}.py" in one.body
+    quiet = Command(run=("sh", "-c", "echo never", "sh", "{files:*.go}")).review(change)
+    assert quiet.comments == () and "was not run" in (quiet.trace or "")
+
+
+@pytest.mark.parametrize(
+    ("word", "says"),
+    [
+        ("{file}", r"\{file\} in '\{file\}' is not a slot \(there are \{files\}, \{base\}, .*\{\{file\}\} is the text"),
+        ("--only={files}", "cannot stand in '--only={files}'"),
+        ("{pr}", "is not a slot"),
+    ],
+)
+def test_a_slot_that_is_none_is_an_error_at_the_door(change: Change, word: str, says: str) -> None:
+    with pytest.raises(UserError, match=says):
+        Command(run=("true", word)).prepare([change])
+    Command(run=("awk", "{print $1} {{file}} ${HOME} {}", '{"a": {"b": 1}}')).prepare([change])
+
+
+def test_words_without_a_place_are_a_failure_unless_silence_was_promised(change: Change) -> None:
+    text = "echo 'Checked 3 files.'"
+    with pytest.raises(Failed, match=r"names no place in code: 'Checked 3 files\.'") as failed:
+        shell(text).review(change)
+    assert failed.value.kind is FailureKind.UNREADABLE
+    quiet = shell(text, empty="silent").review(change)
+    assert quiet.comments == () and "Checked 3 files.': left out" in (quiet.trace or "")
+    assert len(shell(text, format="markdown").review(change).comments) == 1
+    (found,) = shell("echo 'm.py:2:1: E1 loud'; exit 1", accept=(0, 1)).review(change).comments
+    assert found.anchoring is Anchoring.AS_GIVEN and found.category == "E1"
 
 
 def test_what_cannot_be_read_keeps_its_words(change: Change) -> None:
@@ -481,7 +523,7 @@ def test_the_engine_records_what_broke(change: Change, tmp_path: Path) -> None:
             case = make_case(n, diff=False)
             cases.append(case.model_copy(update={"id": name, "change": change.model_copy(update={"id": None})}))
         with RunFolder.create(tmp_path / names[0], dataset="small", dataset_path="", cases=cases) as run:
-            reviewer = shell(text, seconds=seconds, system="mine", env=("PATH", CASE))
+            reviewer = shell(text, seconds=seconds, name="mine", env=("PATH", CASE))
             return run_reviewer(run, reviewer, executor=Threads(4)), {one.case: one for one in run.outcomes()}
 
     text = 'case "$REVIEWGAUGE_CASE" in late) sleep 60;; crash) exit 7;; mute) exit 0;; *) echo "- m.py:2 loud";; esac'
@@ -536,4 +578,4 @@ def test_another_script_is_another_reviewer(tmp_path: Path, bin_folder: Path, mo
     ],
 )
 def test_its_name_in_tables(run: tuple[str, ...] | str, name: str) -> None:
-    assert Command(run=run).system == name and Command(run=run, system="other").system == "other"
+    assert Command(run=run).system == name and Command(run=run, name="other").system == "other"

@@ -246,13 +246,38 @@ def test_a_template_of_ones_own_is_fenced_pinned_and_checked(tmp_path: Path) -> 
     reviewer = load(Reviewer, f'prompt(model="fake:rules", preset="swr", template={str(own)!r})')
     before = dict(reviewer.pins())
     assert reviewer.prepare([]) == ()
-    own.write_text(own.read_text().replace("{{ fence_note }}", ""))
+    own.write_text(own.read_text().replace("{{ fence_note }}", "{{ password }}"))
     assert dict(reviewer.pins()) != before
-    with pytest.raises(UserError, match="fence_note"):
+    with pytest.raises(UserError, match=r"no slot \{\{ password \}\}; there are .*reviewgauge info prompt --show swr"):
         reviewer.prepare([])
-    own.write_text("no section")
-    with pytest.raises(UserError, match="does not begin with a section"):
+    own.write_text(" \n")
+    with pytest.raises(UserError, match="is empty"):
         reviewer.prepare([])
     own.unlink()
     with pytest.raises(UserError, match="cannot read"):
         reviewer.prepare([])
+
+
+@pytest.mark.parametrize(
+    "text", ["Look for holes. \\1 {x}", "Look for holes in\n{{ diff_hunk }}", "[user]\nLook for holes."]
+)
+@pytest.mark.parametrize("preset", ["aacr", "swr", "crscore"])
+def test_a_plain_text_file_is_a_prompt(tmp_path: Path, text: str, preset: str) -> None:
+    own = tmp_path / "own.txt"
+    own.write_text(text)
+    reviewer = load(Reviewer, f'prompt(model="fake:rules", preset="{preset}", template={str(own)!r}, context="pr")')
+    assert isinstance(reviewer, Prompt) and reviewer.prepare([CHANGE]) == Prompt("fake:rules").prepare([CHANGE])
+    piece = pieces_of(CHANGE, "hunk").pieces[0]
+    sent = "\n".join(message.text for message in reviewer._messages(CHANGE, piece, "more"))
+    assert text.removeprefix("[user]\n").partition("\n")[0] in sent and FENCE_NOTE in sent and "{{" not in sent
+    assert sent.count(f">>>\n{FIRST}\n<<<END") == 1 and sent.count("more") == 1
+    assert not text.startswith("Look for holes.") or ("Focus on" not in sent and "Report the problems" not in sent)
+    if preset != "crscore" and not text.startswith("["):
+        assert ("<note>" if preset == "aacr" else "Its only key is findings") in sent
+
+
+def test_a_plain_prompt_reviews_with_the_fake_model(tmp_path: Path) -> None:
+    (tmp_path / "own.txt").write_text("Look for eval only.")
+    with ChatClient(ChatSettings()):
+        review = Prompt("fake:rules", template=str(tmp_path / "own.txt"), name="mine").review(CHANGE)
+    assert [one.span and one.span.start for one in review.comments] == [2] and review.system == "mine"

@@ -148,7 +148,7 @@ def test_a_file_that_names_its_changes_by_address(tmp_path: Path, changes: list[
     file.write_text(martian((f"{one}/files", "a", ["x", "y"]), (one, "b", ["z"]), (two, "b", []), (gone, "a", ["q"])))
     with pytest.raises(UserError, match="holds the reviews of a, b"):
         Replay(path=str(file)).prepare(changes)
-    reviewer = Replay(path=str(file), system="a")
+    reviewer = Replay(path=str(file), tool="a")
     assert reasons(reviewer, changes) == {
         "1 change, 1 comment": "not in this benchmark",
         "1 change": "not named in the file: each is a failure",
@@ -156,10 +156,10 @@ def test_a_file_that_names_its_changes_by_address(tmp_path: Path, changes: list[
     assert [c.body for c in reviewer.review(changes[0]).comments] == ["x", "y"]
     with pytest.raises(BadInput, match="does not name acme/shop#2"):
         reviewer.review(changes[1])
-    quiet = Replay(path=str(file), system="a", missing="silent")
+    quiet = Replay(path=str(file), tool="a", missing="silent")
     assert "each is a review without comments" in str(reasons(quiet, changes))
     assert quiet.review(changes[1]).comments == ()
-    other = Replay(path=str(file), system="b")
+    other = Replay(path=str(file), tool="b")
     assert [len(review.comments) for review in replay_all(other, changes)] == [1, 0]
 
 
@@ -249,7 +249,7 @@ def test_an_automation_id_that_names_no_change_leaves_a_scan_a_scan(tmp_path: Pa
     said = reasons(together, changes)
     assert said["2 tools"] == "taken together as one reviewer: one, two"
     assert [places(together.review(c)) for c in changes] == [[("app/shop.py", 5)], [("app/cart.py", 1)]]
-    alone = Replay(path=str(file), system="two")
+    alone = Replay(path=str(file), tool="two")
     assert [places(review) for review in replay_all(alone, changes)] == [[], [("app/cart.py", 1)]]
 
 
@@ -275,11 +275,11 @@ def test_the_comments_of_one_bot_among_other_authors(tmp_path: Path, changes: li
     file.write_text(json.dumps(comments))
     with pytest.raises(UserError, match=r"holds the reviews of ann, bot\[bot\]"):
         Replay(path=str(file), format="github").prepare(changes)
-    reviewer = Replay(path=str(file), format="github", system="bot[bot]")
+    reviewer = Replay(path=str(file), format="github", tool="bot[bot]")
     assert reasons(reviewer, changes) == {"1 change": "not named in the file: each is a failure"}
     (found,) = reviewer.review(changes[0]).comments
     assert (found.body, found.author) == ("This compares with None by ==.", "bot[bot]")
-    human = reasons(Replay(path=str(file), format="github", system="ann"), changes)
+    human = reasons(Replay(path=str(file), format="github", tool="ann"), changes)
     assert human["1 entry"] == "command trigger"
 
 
@@ -293,6 +293,28 @@ def test_a_single_change_gets_the_whole_file(tmp_path: Path, changes: list[Chang
     assert len(found.comments) == 3
     assert [c.anchoring for c in found.comments if c.span is None] == [Anchoring.INVALID]
     assert reviewer.review(changes[0]) == Replay(path=str(file)).review(changes[0])
+
+
+def test_a_scan_of_one_repository_does_not_speak_of_others(tmp_path: Path, changes: list[Change]) -> None:
+    other = tmp_path / "other"
+    commits = [commit(other, {"lib.js": "a\n", "app/shop.py": "x\n"}), commit(other, {"lib.js": "b\n"})]
+    foreign = between(other, commits[0], commits[1], "acme/other#1").model_copy(update={"repo": "acme/other"})
+    file = tmp_path / "flake8.txt"
+    file.write_text("app/shop.py:5:12: E711 comparison to None\napp/cart.py:1:1: F401 'sys' imported but unused\n")
+    file.write_text(file.read_text() + "README.md:1:1: X1 odd\n" + "app/shop.py:1:1: F401 'os' imported but unused\n")
+    reviewer = Replay(path=str(file))
+    both = [*changes, foreign]
+    assert reasons(reviewer, both)["1 change"] == "of acme/other, which the file does not speak of: each is a failure"
+    assert [places(reviewer.review(change)) for change in changes] == [[("app/shop.py", 5)], [("app/cart.py", 1)]]
+    with pytest.raises(BadInput, match="does not speak of acme/other"):
+        reviewer.review(foreign)
+    assert replay_all(Replay(path=str(file), missing="silent"), both)[2].comments == ()
+    file.write_text("elsewhere/x.py:5:12: E711 comparison to None\n")
+    with pytest.raises(UserError, match="names no file of"):
+        Replay(path=str(file)).prepare(both)
+    file.write_text("garbage\n")
+    with pytest.raises(BadInput, match="names no place in code: 'garbage'"):
+        Replay(path=str(file)).prepare(changes)
 
 
 def test_a_scan_needs_diffs(tmp_path: Path, changes: list[Change]) -> None:
@@ -382,7 +404,7 @@ def test_a_path_that_is_not_there_or_not_given_is_one_line(tmp_path: Path, chang
 )
 def test_the_system_is_named_by_its_file(path: str, name: str) -> None:
     assert Replay(path=path).system == name
-    assert Replay(path=path, system="mine").system == "mine"
+    assert Replay(path=path, name="mine").system == "mine"
 
 
 def test_its_spec_round_trips() -> None:

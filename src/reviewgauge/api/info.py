@@ -10,6 +10,7 @@ import shlex
 import sys
 import typing
 from collections.abc import Iterator, Mapping
+from importlib import resources
 from pathlib import Path
 
 from pydantic import Field
@@ -21,10 +22,11 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Card, Context, Dataset, Format, Judge, Metric, Reviewer, Stage
 from reviewgauge.core.reports.plugin_info import Parameter, PluginInfo
-from reviewgauge.core.specs import CALLED, Plugin, find_class, names, near_names, plugin_name, short_spec
+from reviewgauge.core.specs import CALLED, PACKAGE, Plugin, find_class, names, near_names, plugin_name, short_spec
 from reviewgauge.core.trust import Use, uses
 from reviewgauge.engine.build.recipes import read_recipe, recipe_names
 from reviewgauge.engine.run.manifest import MANIFEST
+from reviewgauge.models.request.messages import load_prompt
 
 _PROTOCOLS: Mapping[str, type[Plugin]] = {
     one.kind: one for one in (Dataset, Stage, Reviewer, Metric, Format, Judge, Context)
@@ -85,9 +87,10 @@ class DatasetInfo(Record):
     also: tuple[str, ...] = ()
 
 
-def info(name: str | Dataset, source: str | Path | None = None) -> DatasetInfo | PluginInfo:
+def info(name: str | Dataset, source: str | Path | None = None, show: str = "") -> DatasetInfo | PluginInfo:
     """The card of a data set and the counts of its local files, or what a plug-in of another kind, or a recipe, takes.
 
+    `show` is a prompt of the plug-in's kind: `info("prompt", show="swr").text` can be a file to begin with.
     Of a name that several kinds have the first one's is shown, and `also` names the others: `formats/martian`.
     """
     also: tuple[str, ...] = ()
@@ -95,6 +98,8 @@ def info(name: str | Dataset, source: str | Path | None = None) -> DatasetInfo |
         kind, *others = _kinds_of(name) or [Dataset.kind]
         plain = name.rpartition("/")[2]
         also = tuple(f"{other}/{plain}" for other in others)
+        if show:
+            return PluginInfo(kind=kind, name=plain, text=_shipped_prompt(kind, show), shown=show)
         if kind == RECIPES:
             return _recipe_info(plain, also)
         if kind != Dataset.kind:
@@ -117,6 +122,16 @@ def info(name: str | Dataset, source: str | Path | None = None) -> DatasetInfo |
         return known.model_copy(update={"missing": str(error)})
     remarks = (*_of_a_build(found), *(f"{drop.item}: {drop.reason}" for drop in notes))
     return known.model_copy(update={"counts": counts, "notes": remarks})
+
+
+def _shipped_prompt(kind: str, name: str) -> str:
+    """A prompt of ours as a file; of a published one the words with the fence, which are the default."""
+    folder = resources.files(f"{PACKAGE}.{kind}").joinpath("prompts")
+    known = sorted(one.name.removesuffix(".txt") for one in folder.iterdir()) if folder.is_dir() else []
+    if name not in known:
+        there = f"there are {', '.join(known)}" if known else f"{kind} have none"
+        raise UserError(f"no prompt of {kind} is called {name!r}", remedy=there)
+    return load_prompt(f"{PACKAGE}.{kind}", f"{name}_fenced" if f"{name}_fenced" in known else name).text
 
 
 def _named(name: str | Dataset, found: Dataset) -> str:
@@ -198,7 +213,8 @@ def plugin_info(kind: str, name: str) -> PluginInfo:
 def parameters_of(cls: type[Plugin]) -> Iterator[Parameter]:
     """The parameters of a plug-in, in their order."""
     hints = typing.get_type_hints(cls)
-    for field in dataclasses.fields(cls):  # type: ignore[arg-type]  # each plug-in is a dataclass
+    fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # each plug-in is a dataclass
+    for field in sorted(fields, key=lambda field: field.kw_only is True):  # what all reviewers take comes last
         if field.init:
             default = None if field.default is dataclasses.MISSING else repr(field.default)
             yield Parameter(name=field.name, type=_words(hints[field.name]), default=default)

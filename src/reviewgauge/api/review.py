@@ -28,7 +28,7 @@ from reviewgauge.engine.run.model_options import ModelOptions, Spending, spendin
 from reviewgauge.engine.run.progress import parse_only, with_cost
 from reviewgauge.engine.run.workers import Workers, executor_for
 from reviewgauge.engine.training import teach
-from reviewgauge.formats.parsing.comments import detect
+from reviewgauge.formats.parsing.comments import NoPlace, detect
 
 RECORDED = "recorded"
 _PROGRAMS = {"", ".bash", ".cmd", ".exe", ".js", ".pl", ".py", ".rb", ".sh"}
@@ -278,13 +278,13 @@ def _from_path(word: str) -> Reviewer | None:
 
 
 def _holds_reviews(path: Path) -> bool:
-    """Whether it is in a format other than free text, or is free text, no script, that names a place in code."""
+    """Whether it is in a format of reviews, free text that names a place in code included, and is no script."""
     try:
         data = read_file(path)
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}", remedy="check the path") from None
-    how = detect(data, path.name)
-    if plugin_name(how) != "markdown":
-        return True
-    found = [comment for parsed in how.read(data, path.name) for comment in parsed.comments]
-    return not data.startswith(b"#!") and any(one.claimed and one.claimed.path for one in found)
+    try:
+        detect(data, path.name)
+    except NoPlace:
+        return False
+    return not data.startswith(b"#!")

@@ -14,10 +14,14 @@ from reviewgauge.views.terminal import tables
 @click.command("info")
 @click.argument("name")
 @from_option
+@click.option("--show", default="", metavar="PROMPT", help="Print one of its prompts: info prompt --show swr.")
 @json_option
-def command(name: str, source: str | None, as_json: bool) -> None:
+def command(name: str, source: str | None, show: str, as_json: bool) -> None:
     """Show the card of a data set and the counts of the local files, or what a plug-in or a recipe does and takes."""
-    result = info(name, source)
+    result = info(name, source, show)
+    if isinstance(result, PluginInfo) and result.shown and not as_json:
+        click.echo(result.text, nl=False)
+        return
     usage = tables.usage(result.example, result.also)
     if isinstance(result, PluginInfo):
         emit(result, as_json, lambda: [tables.plugin(result), *usage])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -28,7 +29,8 @@ from reviewgauge.core.results import (
     Vote,
 )
 from reviewgauge.core.secrets import hide_secrets
-from reviewgauge.core.specs import Plugin
+from reviewgauge.core.specs import Plugin, short_spec
+from reviewgauge.core.trust import Word
 
 if TYPE_CHECKING:
     import numpy as np
@@ -176,14 +178,14 @@ class Stage(Plugin):
 
     def drop(self, item: str, reason: str, detail: str = "") -> Drop:
         """A drop by this stage. `reason` is one of few, since reasons are counted; particulars go into `detail`."""
-        from reviewgauge.core.specs import short_spec
-
         return Drop(item=item, by=short_spec(self), reason=reason, detail=detail)
 
 
+@dataclass(frozen=True)
 class Reviewer(Plugin):
     """Reviews a change. It never receives a Case, so it cannot see the answers.
 
+    `name` is what tables call it: one reviewer under two names is two systems of a run.
     `learns`: it is handed training cases by `fit`. `leaves_one_out`: it looks its training cases up one by one, and
     leaves out those that are the change under review (core/same_change.py), so they may come from the benchmark itself.
     """
@@ -195,11 +197,16 @@ class Reviewer(Plugin):
     learns: ClassVar[bool] = False
     leaves_one_out: ClassVar[bool] = False
 
+    name: Word = field(default="", kw_only=True, compare=False)
+
     @property
     def system(self) -> str:
-        """The name in tables; by default the plug-in's name and its changed parameters."""
-        from reviewgauge.core.specs import short_spec
+        """The name in tables: `name`, else the default."""
+        return self.name or self.default_name
 
+    @property
+    def default_name(self) -> str:
+        """The name of one that is given none: the plug-in's name and its changed parameters."""
         return short_spec(self)
 
     @abstractmethod

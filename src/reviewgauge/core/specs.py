@@ -71,7 +71,7 @@ def _spec(plugin: Plugin, everything: bool) -> str:
     parameters = [
         f"{field.name}={getattr(plugin, field.name)!r}"
         for field in dataclasses.fields(plugin)
-        if field.init and (everything or getattr(plugin, field.name) != field.default)
+        if field.init and ((everything and field.compare) or getattr(plugin, field.name) != field.default)
     ]
     return plugin_name(plugin) + (f"({', '.join(parameters)})" if parameters else "")
 

@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import read_file, write_whole
+from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Case
 from reviewgauge.core.specs import short_spec
-from reviewgauge.models.request.messages import FENCE_NOTE, Prompt, read_prompt
+from reviewgauge.models.request.messages import read_prompt
 from reviewgauge.reviewers.prompt import Prompt as PromptReviewer
 from reviewgauge.reviewers.reading.presets import PRESETS, required_slots
 
@@ -26,11 +26,6 @@ _DIGITS = 12
 def digest_of(candidate: Candidate) -> str:
     """The name of a candidate: a hash of its texts."""
     return hashlib.sha256(json.dumps(sorted(candidate.items())).encode()).hexdigest()[:_DIGITS]
-
-
-def text_of(prompt: Prompt) -> str:
-    """A prompt as a file, with its note about fences as a slot."""
-    return "\n".join(f"[{role}]\n{text}" for role, text in prompt.parts).replace(FENCE_NOTE, "{{ fence_note }}") + "\n"
 
 
 def diff_of(before: Candidate, after: Candidate) -> str:
@@ -79,8 +74,7 @@ class Species:
         """The candidate to begin with: the words that the reviewers have now, and the first context."""
         found = {}
         for at, one in enumerate(self.reviewers):
-            own = read_file(Path(one.template)).decode() if one.template else text_of(one.shipped())
-            found[self.component(at)] = with_slots(own, one, bool(self.contexts))
+            found[self.component(at)] = with_slots(one.words().text, one, bool(self.contexts))
         if self.contexts:
             found[CONTEXT] = self.contexts[0]
         return found

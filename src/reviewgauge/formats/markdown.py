@@ -147,6 +147,7 @@ def _add(found: Collector, finding: _Finding, record: str) -> None:
 
 
 _HEADING = re.compile(r" {0,3}(?:#{1,6}\s+(\S.*)|\*\*([^*]{1,200})\*\*:?\s*)")
+_OPENS = re.compile(r"[\w./@+-]{1,300}\.\w{1,10}:\d{1,9}(?::\d{1,9})?:?\s")  # a line that begins with its place
 _ITEM = re.compile(r"( {0,3})(?:[-*+•]|\d{1,4}[.)])\s+(?=\S)")
 _FENCE = re.compile(r"\s{0,8}(`{3,}|~{3,})")
 _REPORT = re.compile(
@@ -234,10 +235,11 @@ def blocks(text: str) -> list[Block]:
             close()
             kind = "item"
             pending.append(line[item.end() :])
-        elif not line.strip() and kind != "item":
-            close()
-            kind = "text"
-        elif kind == "item" and pending and not pending[-1].strip() and line.strip() and not line.startswith(" "):
+        elif (
+            pending and not pending[-1].strip() and line.strip() and not line.startswith(" ")
+            if kind == "item"
+            else not line.strip() or _OPENS.match(line)
+        ):
             close()
             kind = "text"
             pending.append(line)

@@ -16,7 +16,7 @@ from reviewgauge.core.parsing import lines, parse_json
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, Comment, Review, Span, Task
 from reviewgauge.core.results import Drop, Failed, FailureKind
-from reviewgauge.core.trust import FilePath, Word
+from reviewgauge.core.trust import FilePath
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.reviewers.reading.model_answers import read_comment, read_lines, read_verdict
@@ -25,7 +25,7 @@ from reviewgauge.reviewers.reading.review_files import fingerprint
 
 @dataclass(frozen=True)
 class Answers(Reviewer):
-    """Replays `path`, JSON lines `{"id": CASE, "answer": TEXT OR OBJECT}`. `system` names it in tables.
+    """Replays `path`, JSON lines `{"id": CASE, "answer": TEXT OR OBJECT}`.
 
     An answer that cannot be read is a failure, never a verdict. `repair` (the published rule) reads a marker that the
     hunk does not have as the one next to it; without, such a marker is left out and listed in the trace.
@@ -35,13 +35,13 @@ class Answers(Reviewer):
     needs_diff: ClassVar[bool] = False
 
     path: FilePath = ""
-    system: Word = ""
     repair: Literal["", "published"] = ""
     _read: dict[str, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        if not self.system:
-            object.__setattr__(self, "system", Path(self.path).stem or "answers")
+    @property
+    def default_name(self) -> str:
+        """The file's name."""
+        return Path(self.path).stem or "answers"
 
     def pins(self) -> Mapping[str, str]:
         """The SHA-256 of the file."""

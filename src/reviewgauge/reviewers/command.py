@@ -23,7 +23,7 @@ from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.secrets import hide_secrets, secret_in
 from reviewgauge.core.specs import load
 from reviewgauge.core.trust import ProgramText, Word
-from reviewgauge.formats.parsing.comments import detect
+from reviewgauge.formats.parsing.comments import NoPlace, detect
 from reviewgauge.repo.guarded.environment import find_program, no_program
 from reviewgauge.repo.guarded.run import UNSEEN, Ended, ProcessLimits, run_guarded
 from reviewgauge.repo.guarded.sandbox import Sandbox, check_sandbox, needed, sandboxed
@@ -31,15 +31,18 @@ from reviewgauge.repo.mirrors.workspaces import ALL
 from reviewgauge.reviewers.programs.contract import check_findings, settings
 from reviewgauge.reviewers.programs.environment import (
     CASE,
+    FILES,
     CheckedEnvironment,
     Checkout,
     ReviewEnvironment,
     as_text,
+    check_slots,
+    filled,
+    passed_files,
     place,
 )
 from reviewgauge.reviewers.reading.review_files import ODD, fingerprint, foreign_paths, on_added_lines, placed, unique
 
-_PLACEHOLDER = re.compile(r"\{(base|head|workspace|case|diff|title|description|issues|output|here|pr|out)\}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _INTERPRETERS = re.compile(r"(ba|da|z|k)?sh|python[0-9.]*|node|deno|bun|ruby|perl|php|Rscript")
 _LAST_WORDS = 4_000  # characters of stderr in a trace
@@ -53,13 +56,14 @@ class Command(Reviewer):
 
     `{base}`, `{head}`, `{workspace}`, `{case}`, `{diff}`, `{title}`, `{description}`, `{issues}`, `{output}` and
     `{here}` (the folder that you are in) are replaced in arguments; the same stand in `REVIEWGAUGE_BASE` and so on, the
-    case where `env` names `REVIEWGAUGE_CASE`.
-    The review is what it prints, or what it writes to `output` (a path in the checkout, or `{output}`), in `format`
-    (found out from the content when empty). `env` are the variables that are passed on. `accept` are the exit codes
-    of a program that worked. `empty` is what no output means, `lines` which comments count. `stdin="diff"` feeds it
-    the diff. `seconds`, `output_limit` (bytes) and `processes` end it. `checkout` is the side to work on, `history` the
-    generations of real commits (-1: all), `whole=False` makes do with the files at hand, `strip_agent_config=False`
-    leaves files that steer coding agents in the folder, and `home` is a folder that each review gets a copy of.
+    case where `env` names `REVIEWGAUGE_CASE`. `{files}` or `{files:*.py,*.pyi}`, an argument of its own, becomes one
+    for each changed file that is there. `{{word}}` is `{word}`. The review is what it prints, or what it writes to
+    `output` (a path in the checkout, or `{output}`), in `format` (found out from the content when empty). `env` are the
+    variables that are passed on. `accept` are the exit codes of a program that worked. `empty` is what no output, or
+    one without a place, means, `lines` which comments count. `stdin="diff"` feeds it the diff. `seconds`,
+    `output_limit` (bytes) and `processes` end it. `checkout` is the side to work on, `history` the generations of real
+    commits (-1: all), `whole=False` makes do with the files at hand, `strip_agent_config=False` leaves files that steer
+    coding agents in the folder, and `home` is a folder that each review gets a copy of.
     `sandbox="bwrap"` shows the program the checkout, read-only, and the system's folders, and no network, home or other
     process; `"bwrap+network"` leaves it the network; `visible` are further files and folders that it may read. `"off"`
     does without the PID namespace that programs get where the system allows one, as sudo does not work there.
@@ -72,7 +76,6 @@ class Command(Reviewer):
     run: tuple[ProgramText, ...] | list[ProgramText] | ProgramText
     format: Word = ""
     output: ProgramText = ""
-    system: Word = ""
     env: tuple[ProgramText, ...] = ("PATH",)
     accept: tuple[int, ...] = (0,)
     empty: Literal["failure", "silent"] = "failure"
@@ -94,8 +97,16 @@ class Command(Reviewer):
     def __post_init__(self) -> None:
         run = shlex.split(self.run) if isinstance(self.run, str) else self.run
         object.__setattr__(self, "run", tuple(run))
-        if not self.system:
-            object.__setattr__(self, "system", _name(self._argv))
+
+    @property
+    def default_name(self) -> str:
+        """The program, or the script that an interpreter runs."""
+        words = [word for word in self._argv if not word.startswith("-")]
+        if not words:
+            return "command"
+        named = len(words) > 1 and "/" in words[1] and " " not in words[1]
+        script = named and _INTERPRETERS.fullmatch(Path(words[0]).name)
+        return ODD.sub("_", Path(words[1] if script else words[0]).stem)
 
     @property
     def _sandboxed(self) -> bool:
@@ -133,7 +144,11 @@ class Command(Reviewer):
         how = CheckedEnvironment(self.checkout, self.history, self.whole, self.strip_agent_config, agent)
         here = str(Path.cwd())
         with place(change, how, self.env, self.home, here) as at:
-            argv = [_PLACEHOLDER.sub(lambda m: at.words.get(m[1], m[0]), word) for word in self._argv]
+            files = passed_files(change, at.folder, self.checkout)
+            argv = [text for word in self._argv for text in filled(word, at.words, files)]
+            if len(argv) == len([word for word in self._argv if not FILES.fullmatch(word)]) < len(self._argv):
+                trace = f"{self.system} was not run: the change leaves none of the files that it looks at"
+                return Review(case=change.id or change.repo, system=self.system, trace=trace)
             argv[0] = _program(self._argv, self.env) or argv[0]  # never one that data names
             if self._sandboxed:
                 readable = [at.folder, *needed(_named(self)), *_visible(self)]
@@ -186,7 +201,7 @@ class Command(Reviewer):
 
     def _written(self, at: ReviewEnvironment, ended: Ended) -> bytes:
         """The content of its output file; empty where there is none."""
-        path = Path(at.folder, _PLACEHOLDER.sub(lambda m: at.words[m[1]], self._output))
+        path = Path(at.folder, *filled(self._output, at.words))
         root = at.folder if path.is_relative_to(at.folder) else at.output.parent
         try:
             file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -221,6 +236,8 @@ class Command(Reviewer):
                 check_findings(data, at.environment)
             return parsed
         except BadInput as error:
+            if isinstance(error, NoPlace) and self.empty == "silent":
+                return [Parsed(skipped=(Drop(item=source, by="command", reason=f"{error.problem}: left out"),))]
             text = hide_secrets(data[:_RAW].decode("utf-8", "replace"))
             raise Failed(FailureKind.UNREADABLE, error.problem, remedy=error.remedy, raw=text) from None
 
@@ -249,6 +266,7 @@ def _check(command: Command) -> None:
         raise UserError(
             f"output={command.output!r} is outside the checkout", remedy='use a path inside it, or "{output}"'
         )
+    check_slots((*argv, command._output), contract=bool(command.contract), code=command.checkout != "none")
     settings(command.config)
     if command.config and not command.contract:
         raise UserError("config= belongs to a contract", remedy='contract="review_bench"')
@@ -298,13 +316,6 @@ def _named(command: Command) -> list[Path]:
 def _visible(command: Command) -> list[Path]:
     here = str(Path.cwd())
     return [Path(word.replace("{here}", here)).expanduser().absolute() for word in command.visible]
-
-
-def _name(argv: Sequence[str]) -> str:
-    """The name in tables: the program, or the script that an interpreter runs."""
-    words = [word for word in argv if not word.startswith("-")]
-    script = len(words) > 1 and _INTERPRETERS.fullmatch(Path(words[0]).name) and "/" in words[1] and " " not in words[1]
-    return ODD.sub("_", Path(words[1] if script else words[0]).stem) if words else "command"
 
 
 # --- the trace of a review -----------------------------------------------------------------------------------------

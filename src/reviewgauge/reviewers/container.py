@@ -18,7 +18,7 @@ from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, Review
 from reviewgauge.core.results import Drop, Failed
-from reviewgauge.core.trust import ProgramText, Word
+from reviewgauge.core.trust import ProgramText
 from reviewgauge.repo.guarded.environment import find_program, passed_on
 from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
 from reviewgauge.reviewers.command import Command
@@ -50,14 +50,14 @@ class Container(Reviewer):
     config: tuple[ProgramText, ...] = ()
     network: ProgramText = ""
     engine: ProgramText = "docker"
-    system: Word = ""
     seconds: float = 900.0
     history: int = 0
 
-    def __post_init__(self) -> None:
-        if not self.system:
-            name = self.image.partition("@")[0].rpartition("/")[2].partition(":")[0]
-            object.__setattr__(self, "system", re.sub(r"[^A-Za-z0-9._-]", "_", name) or "container")
+    @property
+    def default_name(self) -> str:
+        """The image, without its place and its tag."""
+        name = self.image.partition("@")[0].rpartition("/")[2].partition(":")[0]
+        return re.sub(r"[^A-Za-z0-9._-]", "_", name) or "container"
 
     def _command(self, name: str) -> Command:
         """The command that runs the container `name`."""
@@ -67,7 +67,7 @@ class Container(Reviewer):
         options += ["--network", self.network] if self.network else []
         return Command(
             run=(self.engine, "run", "--rm", "--name", name, *options, self.image),
-            system=self.system,
+            name=self.system,
             env=(*self._variables, *self.env),
             seconds=self.seconds,
             history=self.history,

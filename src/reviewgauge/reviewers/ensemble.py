@@ -95,7 +95,7 @@ class Ensemble(Reviewer):
         return all(member.leaves_one_out for member in self.members if member.learns)
 
     @property
-    def system(self) -> str:
+    def default_name(self) -> str:
         """Its reviewers by their names, and its own parameters."""
         said = [f"n={self.attempts}", f"by={self.by}"]
         said += [f"least={self.least}"] if self.least else []

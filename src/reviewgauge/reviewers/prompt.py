@@ -28,7 +28,7 @@ from reviewgauge.models.request.messages import Prompt as Template
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces, Scope
 from reviewgauge.reviewers.reading.context_text import BUDGET, load_contexts, pin_contexts
 from reviewgauge.reviewers.reading.model_reviewer import ModelReviewer
-from reviewgauge.reviewers.reading.presets import PRESETS, Preset, PresetName, Reader, check_template
+from reviewgauge.reviewers.reading.presets import PRESETS, Preset, PresetName, Reader, check_template, completed
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,9 @@ class Prompt(ModelReviewer):
     `prompt` is "own" for a preset whose source prints none. A piece longer than `truncate` characters is cut off at a
     line's end, which the review's trace says; 0 cuts nothing. `context` is what the model is given beside the piece:
     one context, or several whose excerpts are added, within `budget` tokens by estimate. The trace says what did not
-    fit. `template` is a file with words of your own in the place of the preset's, whose questions and form of answer it
-    keeps; texts of others are always fenced in it. `reviewgauge evolve` writes such files.
+    fit. `template` is a file with words of your own, what to look for, say; the diff, the form of answer and the note
+    on fenced texts follow, as the preset has them. With a line `[user]` or `[system]` it stands for the whole prompt
+    (`reviewgauge info prompt --show swr` prints one to begin with, `reviewgauge evolve` writes such files).
     """
 
     advice: ClassVar[str] = "take"
@@ -78,8 +79,9 @@ class Prompt(ModelReviewer):
     def _schema(self) -> Mapping[str, JsonValue] | None:
         return self._preset.schema
 
-    def _template(self, context: bool) -> Template:
-        return _own_template(self.template) if self.template else self.shipped(context)
+    def words(self, context: bool = False) -> Template:
+        """The prompt: the user's own, completed, or the preset's. Raises UserError."""
+        return _own_template(self.template, self.shipped(context), context) if self.template else self.shipped(context)
 
     def shipped(self, context: bool = False) -> Template:
         """The preset's own words."""
@@ -89,10 +91,10 @@ class Prompt(ModelReviewer):
     def pins(self) -> Mapping[str, str]:
         """The words of the prompt, without context and with it, and what the contexts rest on."""
         if self.prompt == "own" or self.template:
-            return {"prompt": self._template(False).fenced_digest} | pin_contexts(self._contexts)
-        found = {"prompt": self._template(False).digest}
+            return {"prompt": self.words(False).fenced_digest} | pin_contexts(self._contexts)
+        found = {"prompt": self.words(False).digest}
         if self.context:
-            found["prompt with context"] = self._template(True).digest
+            found["prompt with context"] = self.words(True).digest
         return found | pin_contexts(self._contexts)
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
@@ -100,8 +102,8 @@ class Prompt(ModelReviewer):
         if self.truncate < 0:
             problem = f"truncate of prompt must not be negative, got {self.truncate}"
             raise UserError(problem, remedy="truncate=0 shows everything")
-        if self.template and (wrong := self.template_problem(_own_template(self.template))):
-            raise UserError(f"{self.template}: {wrong}", remedy="begin with a copy of the preset's own prompt")
+        if self.template and (wrong := self.template_problem(self.words(bool(self.context)))):
+            raise UserError(f"{self.template}: {wrong}", remedy=f"reviewgauge info prompt --show {self.preset}")
         return super().prepare(changes)
 
     def template_problem(self, template: Template) -> str:
@@ -117,16 +119,19 @@ class Prompt(ModelReviewer):
 
     def _messages(self, change: Change, piece: Piece, context: str = "") -> tuple[Message, ...]:
         dress = str if self.prompt == "published" else fence
-        return self._preset.messages(self._template(bool(context)), change, piece, dress, context)
+        return self._preset.messages(self.words(bool(context)), change, piece, dress, context)
 
     def _reader(self, change: Change) -> Reader:
         return self._preset.reader(change, self.shipped())  # words of a template of one's own are no echo
 
 
-def _own_template(path: str) -> Template:
+def _own_template(path: str, shipped: Template, context: bool) -> Template:
     try:
-        return read_prompt(read_file(Path(path)).decode("utf-8"), path)
+        text = read_file(Path(path)).decode("utf-8-sig").replace("\r\n", "\n")
+        if not text.strip():
+            raise UserError(f"{path} is empty", remedy="write into it what the reviewer should look for")
+        return read_prompt(completed(text, shipped, context), path)
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror}", remedy="check template=") from None
-    except ValueError as error:  # bytes that are not UTF-8, too
-        raise UserError(str(error), remedy=f"{path} must begin with a line [user] or [system]") from None
+    except UnicodeDecodeError:
+        raise UserError(f"{path} is not UTF-8", remedy="save it as UTF-8") from None

@@ -19,6 +19,8 @@ from reviewgauge.core.protocols import Parsed, Reviewer
 from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath, Word
+from reviewgauge.repo.diff.positions import relative_path
+from reviewgauge.repo.git.repository import Repository
 from reviewgauge.reviewers.reading.review_files import (
     ODD,
     default_system,
@@ -39,12 +41,12 @@ from reviewgauge.reviewers.reading.review_files import (
 class Replay(Reviewer):
     """Replays `path`: a file, a folder, or a template with `{case}` or `{head}` (one file per change).
 
-    `format` is a format's spec, found out from the content when empty. `system` is the name in tables (the file's
-    or folder's own by default), and chooses among several tools in one file. `root` is the folder that absolute
-    paths in the file start with. `missing="silent"` takes a change that a file with several does not name as
-    reviewed without a comment; by default it is a failure, because nobody knows.
+    `format` is a format's spec, found out from the content when empty. `tool` chooses among several in one file. `root`
+    is the folder that absolute paths in the file start with. `missing="silent"` takes a change that a file does not
+    speak of as reviewed without a comment; by default it is a failure, because nobody knows.
 
-    `mapping` is not a parameter: `prepare`, which alone sees every change, sets how one file is split among them.
+    `mapping` and `scanned` are not parameters: `prepare`, which alone sees every change, sets how one file is split
+    among them, and the repositories that a scan speaks of.
     """
 
     example: ClassVar[str] = 'replay(path="my-tool.sarif")'
@@ -52,14 +54,16 @@ class Replay(Reviewer):
 
     path: FilePath = ""
     format: Word = ""
-    system: Word = ""
+    tool: Word = ""
     root: Word = ""
     missing: Literal["failure", "silent"] = "failure"
     mapping: Literal["", "named", "scan", "whole"] = field(default="", init=False, repr=False, compare=False)
+    scanned: frozenset[str] = field(default=frozenset(), init=False, repr=False, compare=False)
 
-    def __post_init__(self) -> None:
-        if not self.system:
-            object.__setattr__(self, "system", default_system(self.path))
+    @property
+    def default_name(self) -> str:
+        """The tool, or the name of the file or folder."""
+        return self.tool or default_system(self.path)
 
     def pins(self) -> Mapping[str, str]:
         """The SHA-256 of the file, or of the folder's files."""
@@ -82,11 +86,12 @@ class Replay(Reviewer):
         drops = list(_skipped(parsed))
         if self.mapping != "named" and len(tools := _systems(parsed)) > 1:
             drops.append(_drop(f"{len(tools)} tools", f"taken together as one reviewer: {', '.join(tools)}"))
+        foreign = list(self._foreign(parsed, changes))
         if self.mapping == "named":
             drops += self._prepare_named(parsed, changes)
         elif self.mapping == "scan":
             drops += self._prepare_scan(parsed, changes)
-        return (*drops, *self._foreign(parsed, changes))
+        return (*drops, *foreign)
 
     def review(self, change: Change) -> Review:
         """The comments of the files on `change`, placed in it. Raises BadInput when there are none."""
@@ -98,17 +103,19 @@ class Replay(Reviewer):
         return names_case(self.path) or Path(self.path).expanduser().is_dir()
 
     def _choose(self, parsed: Sequence[Parsed], rivals: bool) -> list[Parsed]:
-        """The entries by this system. Raises UserError where there are several others, and none is chosen.
+        """The entries by this tool. Raises UserError where there are several others, and none is chosen.
 
         Tools whose entries name changes are rivals. The runs of several tools in one scan are one reviewer, unless
-        `system` names one of them (other than by the file's own name).
+        `tool` names one of them.
         """
         systems = _systems(parsed)
-        if rivals and self.system not in systems and len(systems) > 1:
+        wanted = self.default_name if rivals else self.tool
+        if len(systems) > 1 and wanted in systems:
+            return [entry for entry in parsed if entry.system == wanted]
+        if (self.tool and self.tool not in systems) or (rivals and len(systems) > 1):
             shown = ", ".join(systems[:12]) + (", ..." if len(systems) > 12 else "")
-            raise UserError(f"{self.path} holds the reviews of {shown}", remedy='choose one with system="..."')
-        if len(systems) > 1 and self.system in systems and (rivals or self.system != default_system(self.path)):
-            return [entry for entry in parsed if entry.system == self.system]
+            problem = f"{self.path} holds the reviews of {shown or 'a tool that it does not name'}"
+            raise UserError(problem, remedy='choose one with tool="..."; name="..." is its name in tables')
         return list(parsed)
 
     def _of_file(self, file: Path, change: Change) -> list[Parsed]:
@@ -132,6 +139,8 @@ class Replay(Reviewer):
                 raise BadInput(self.path, f"does not name {_name(change)}")
             yield from placed(mine, change, self.root)
         elif mapping == "scan":
+            if self.missing == "failure" and change.repo not in self.scanned:
+                raise BadInput(self.path, f"does not speak of {change.repo}")
             yield from self._place_scan(parsed, change)
         else:
             yield from placed(parsed, change, self.root)
@@ -166,6 +175,7 @@ class Replay(Reviewer):
                 f"{self.path} does not name the change of its comments, and there is no diff to find it by",
                 remedy="one file per change needs none: path='reviews/{case}.json'",
             )
+        yield from self._prepare_repositories(parsed, changes)
         used = {id(entry): set[str]() for entry in parsed}
         for change in changes:
             for entry in parsed:
@@ -180,6 +190,24 @@ class Replay(Reviewer):
             yield _drop(f"{kept} {of} kept", f"{scan}: lines may have moved between the scan and the change")
         if blind:
             yield _drop(_count(blind, "change"), "no diff at hand: they get no comment of the scan")
+
+    def _prepare_repositories(self, parsed: Sequence[Parsed], changes: Sequence[Change]) -> Iterator[Drop]:
+        """Tell which repositories were scanned: those with over half as many of its files as the one with most."""
+        repos = Counter(change.repo for change in changes)
+        named = _paths(parsed, self.root)
+        found = dict.fromkeys(repos, int(not named and len(repos) == 1))
+        for repo in repos if named else ():
+            files = _files_of([change for change in changes if change.repo == repo])
+            found[repo] = sum(any(end in files for end in _ends(path)) for path in named)
+        half = max(found.values()) / 2
+        object.__setattr__(self, "scanned", frozenset(repo for repo in repos if found[repo] > half))
+        if self.missing == "failure" and not self.scanned:
+            what = f"names no file of {', '.join(sorted(repos)[:3])}" if named else "does not say what was scanned"
+            raise UserError(f"{self.path} {what}", remedy='root="FOLDER" is where its paths start; missing="silent"')
+        if others := repos.keys() - self.scanned:
+            taken = "a failure" if self.missing == "failure" else "a review without comments"
+            item = _count(sum(repos[repo] for repo in others), "change")
+            yield _drop(item, f"of {', '.join(sorted(others)[:3])}, which the file does not speak of: each is {taken}")
 
     # --- files that name their changes -----------------------------------------------------------------------------
 
@@ -253,6 +281,24 @@ def _mapping(parsed: Sequence[Parsed], changes: Sequence[Change]) -> Literal["na
 
 def _systems(parsed: Iterable[Parsed]) -> list[str]:
     return sorted({entry.system for entry in parsed if entry.system is not None})
+
+
+def _paths(parsed: Iterable[Parsed], root: str) -> set[str]:
+    claims = ((entry, comment.claimed) for entry in parsed for comment in entry.comments)
+    return {relative_path(at.path, root or entry.root) for entry, at in claims if at is not None and at.path}
+
+
+def _ends(path: str) -> Iterator[str]:
+    """The path, and if it is absolute what may be left of it within a repository."""
+    parts = posixpath.normpath(path).split("/")
+    yield from ("/".join(parts[at:]) for at in range(len(parts) if path.startswith("/") else 1))
+
+
+def _files_of(changes: Sequence[Change]) -> set[str]:
+    """The files of a repository: those that changed, and with the code at hand all that the last change leaves."""
+    changed = {path for change in changes for file in change.files for path in (file.path, file.old_path) if path}
+    last = next((change for change in reversed(changes) if change.git and change.head), None)
+    return changed.union(Repository(Path(last.git)).paths(last.head) if last and last.git and last.head else ())
 
 
 def _name(change: Change) -> str:

@@ -77,7 +77,7 @@ def test_nor_do_its_defaults_or_pieces_that_it_puts_together(tmp_path: Path) -> 
 
 def test_what_the_user_says_is_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    run = "command(run='touch x', system='mine')"
+    run = "command(run='touch x', name='mine')"
     file = recipe_file(tmp_path, "generate(reviewers=$reviewers)", "reviewers = ['silent']")
     assert made(file, reviewers=repr((run, "parrot")))
     forge = "from_github(repos=('a/b',), api=$api, auth_variable=$auth_variable, clone=$clone, archive='dumps/new')"

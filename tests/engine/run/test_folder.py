@@ -249,7 +249,7 @@ def test_one_name_stands_for_one_reviewer(tmp_path: Path) -> None:
         run.add_systems({"s": {"w": "1"}}, "a(k=1)")
         run.append_outcome(failed(0))
         run.add_systems({"s": {"w": "1"}}, "a(k=1)")
-        with pytest.raises(UserError, match=r"s was run as a\(k=1\), and is a\(k=2\) now"):
+        with pytest.raises(UserError, match=r's was run as a\(k=1\), and is a\(k=2\) now \(to keep both, .*name="new"'):
             run.add_systems({"s": {"w": "1"}}, "a(k=2)")
         with pytest.raises(UserError, match="s rested on another w"):
             run.add_systems({"s": {"w": "2"}}, "a(k=1)")

@@ -57,7 +57,7 @@ def test_one_comment_a_hunk_the_closest_first_and_none_twice(spec: str) -> None:
         "Close the canvas afterwards.",
         "Close the socket afterwards.",
     }
-    reviewer = replace(load(Reviewer, spec), most=1)  # type: ignore[type-var]
+    reviewer = replace(load(Reviewer, spec), most=1)  # type: ignore[call-arg]
     (comment,) = reviewer.fit(training()).review(wide).comments
     assert comment.span is not None
 

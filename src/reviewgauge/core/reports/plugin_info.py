@@ -16,6 +16,8 @@ class Parameter(Record):
 class PluginInfo(Record):
     """What a plug-in or a recipe is, its parameters, what it needs, and a command that uses it.
 
+    With `shown`, the name of a prompt, `text` is that prompt.
+
     `also` are the others of this name, as `info` takes them: `contexts/embedding`.
     """
 
@@ -27,3 +29,4 @@ class PluginInfo(Record):
     needs: tuple[str, ...] = ()
     example: str = ""
     also: tuple[str, ...] = ()
+    shown: str = ""

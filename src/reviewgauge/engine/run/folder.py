@@ -182,7 +182,8 @@ class RunFolder:
                 what = f"rested on another {', '.join(changed)}"
             else:
                 continue
-            raise UserError(f"{self.path}: {system} {what}", remedy="use another folder: the two must not be mixed")
+            remedy = 'to keep both, give this one another name (name="new" among its parameters), or use another folder'
+            raise UserError(f"{self.path}: {system} {what}", remedy=remedy)
         if new:
             self._write_manifest(self.manifest.model_copy(update={"systems": {**self.manifest.systems, **new}}))
 

@@ -135,8 +135,12 @@ def _formats() -> tuple[list[str], list[Format]]:
     return known, [load(Format, name) for name in known]
 
 
+class NoPlace(BadInput):
+    """A text that names no place in code: a review, or a message of the program that should have made one."""
+
+
 def detect(data: bytes, source: str) -> Format:
-    """The format of `data`. Raises BadInput that names the formats there are."""
+    """The format of `data`. Raises BadInput that names the formats there are, NoPlace for mere words."""
     known, formats = _formats()
     fitting = [form for form in formats[:-1] if form.recognises(data)] or [
         f for f in formats[-1:] if f.recognises(data)
@@ -144,6 +148,11 @@ def detect(data: bytes, source: str) -> Format:
     named = [form for form in fitting if source.lower().endswith(form.suffixes)]
     if not fitting:
         raise BadInput(source, "is not in a known format", remedy=f"name one of {', '.join(known)}")
+    if fitting == formats[-1:]:
+        said = [comment for parsed in fitting[0].read(data, source) for comment in parsed.comments]
+        if said and not any(c.quote or (c.claimed and (c.claimed.path or c.claimed.start)) for c in said):
+            how = 'begin each finding with path:line, or take it as a review in free text: format="markdown"'
+            raise NoPlace(source, f"names no place in code: {said[0].body[:80]!r}", remedy=how)
     return (named or fitting)[0]
 
 

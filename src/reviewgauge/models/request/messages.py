@@ -182,7 +182,12 @@ def assistant(text: str) -> Message:
 
 _SLOT = re.compile(r"\{\{ ?([a-z_0-9]+) ?\}\}")
 _MARK = 20  # hex digits; a text that holds its own mark takes 2**80 tries to find
-_SECTION = re.compile(r"^\[(system|user|assistant)\]\n", re.MULTILINE)
+SECTION = re.compile(r"^\[(system|user|assistant)\]\n", re.MULTILINE)
+
+
+def slots_of(text: str) -> frozenset[str]:
+    """The names of the slots in a text."""
+    return frozenset(_SLOT.findall(text))
 
 
 @dataclass(frozen=True)
@@ -201,7 +206,13 @@ class Prompt:
     @property
     def slots(self) -> frozenset[str]:
         """The names of its slots."""
-        return frozenset(slot for _, text in self.parts for slot in _SLOT.findall(text))
+        return frozenset(slot for _, text in self.parts for slot in slots_of(text))
+
+    @property
+    def text(self) -> str:
+        """The prompt as a file, with its note about fences as a slot."""
+        sections = "\n".join(f"[{role}]\n{text}" for role, text in self.parts)
+        return sections.replace(FENCE_NOTE, "{{ fence_note }}") + "\n"
 
     def is_repeated_by(self, text: str) -> bool:
         """Whether a text says nothing of its own: dots alone, or a phrase of the template word for word."""
@@ -234,7 +245,7 @@ def load_prompt(package: str, name: str) -> Prompt:
 
 def read_prompt(text: str, name: str) -> Prompt:
     """The prompt that a file of this text holds. Raises ValueError."""
-    pieces = _SECTION.split(text)
+    pieces = SECTION.split(text)
     if pieces[0].strip() or len(pieces) < 3:
         raise ValueError(f"the prompt {name} does not begin with a section such as [user]")
     parts = tuple((Role(role), body.removesuffix("\n")) for role, body in zip(pieces[1::2], pieces[2::2], strict=True))

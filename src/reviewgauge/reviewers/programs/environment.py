@@ -4,11 +4,13 @@ that ends the program, and all that it started, in time.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -16,6 +18,7 @@ from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.records import Change
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.folders import scratch_folder
+from reviewgauge.repo.git.paths import encode_path
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.guarded.environment import clean_environment
 from reviewgauge.repo.mirrors.workspaces import workspace
@@ -45,6 +48,45 @@ def speaks_to_agents(path: str) -> bool:
 Checkout = Literal["head", "base", "none"]
 CASE = "REVIEWGAUGE_CASE"  # the one variable of ours that has to be asked for
 _ODD = re.compile(r"[^A-Za-z0-9._/@+-]")
+
+
+FILES = re.compile(r"\{files(?::([^{}]{1,400}))?\}")
+_SLOT = re.compile(r"\{(\{\w{1,40}\})\}|(?<!\$)\{([A-Za-z_]\w{0,39})\}")  # ${HOME} is the shell's
+_SLOTS = ("files", "base", "head", "diff", "case", "workspace", "title", "description", "issues", "output", "here")
+_PLAIN = re.compile(r"[\w.][^\0]*", re.DOTALL)  # no program takes a name with this beginning for an option
+
+
+def check_slots(words: Sequence[str], *, contract: bool, code: bool) -> None:
+    """Raise UserError for a slot that there is not; `contract` adds its own, without `code` there are no files."""
+    known = (*_SLOTS, *("pr", "out") * contract)
+    for word in words:
+        for name in (found[2] for found in _SLOT.finditer(word) if found[2]):
+            if name not in known:
+                remedy = f"there are {', '.join(f'{{{one}}}' for one in known)}; {{{{{name}}}}} is the text {{{name}}}"
+                raise UserError(f"command: {{{name}}} in {word[:80]!r} is not a slot", remedy=remedy)
+        if FILES.search(word) and not (code and FILES.fullmatch(word)):
+            remedy = "with a checkout, write it as an argument of its own: run=('flake8', '{files:*.py}')"
+            raise UserError(f"command: {{files}} cannot stand in {word[:80]!r}", remedy=remedy)
+
+
+def passed_files(change: Change, folder: Path, side: str) -> list[str]:
+    """The changed files that the checkout has, none of which begins like an option."""
+    paths = (file.old_path or file.path if side == "base" else file.path for file in change.files)
+    names = [os.fsdecode(encode_path(path)) for path in paths]
+    there = [
+        name
+        for name in names
+        if (folder / name).is_file() and (folder / name).resolve().is_relative_to(folder.resolve())
+    ]
+    return [name if _PLAIN.fullmatch(name) else f"./{name}" for name in there]
+
+
+def filled(word: str, words: Mapping[str, str], files: Sequence[str] = ()) -> list[str]:
+    """The arguments that a word of a command line stands for."""
+    if found := FILES.fullmatch(word):
+        patterns = (found[1] or "*").split(",")
+        return [name for name in files if any(fnmatchcase(name, pattern.strip()) for pattern in patterns)]
+    return [_SLOT.sub(lambda slot: slot[1] or words[slot[2]], word)]
 
 
 @dataclass(frozen=True)

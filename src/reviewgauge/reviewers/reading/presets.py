@@ -6,6 +6,7 @@ where the source prints none.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, NamedTuple
 
@@ -13,7 +14,7 @@ from pydantic import JsonValue
 
 from reviewgauge.core.records import Change, Comment, Span, Task
 from reviewgauge.models.answers.readers import Unreadable, json_object
-from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt
+from reviewgauge.models.request.messages import FENCE_NOTE, SECTION, Message, Prompt, slots_of
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.diff.positions import Marker
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces, Scope, focus_piece, pieces_of
@@ -75,7 +76,32 @@ class Preset(NamedTuple):
         return prompt.messages({slot: values[slot] for slot in prompt.slots})
 
 
+_CRITERIA = re.compile(
+    r"Report the problems [^\n]{1,300} maintain\. |(?:Would a careful|Write the one comment)[^\n]{1,400}\n\n"
+    r"|Focus on:\n(?:- [^\n]{1,80}\n){1,9}\n"
+)
 SLOTS = frozenset({"pr_title", "pr_description", "diff_hunk", "contexts", "fence_note", "focus_lines", "context"})
+
+
+def completed(words: str, shipped: Prompt, context: bool) -> str:
+    """A prompt made of the user's own words: what they lack follows, in the words of the shipped prompt.
+
+    Words without a section `[user]` or `[system]` stand before the shipped prompt, whose criteria they replace; where
+    they have the slots already, the form of the answer follows. In sections only slots are added.
+    """
+    rest = _CRITERIA.sub("", shipped.text)
+    needed = required_slots(shipped)
+    if not SECTION.match(words):
+        section, _, asked = rest.partition("\n")
+        if needed <= slots_of(words):
+            form = rest.rpartition("}}")[2].strip("` \n")
+            words = f"[user]\n{words.strip()}\n\n{form}\n"
+        else:
+            words = f"{section}\n{words.strip()}\n\n{asked}"
+    there = slots_of(words)
+    needed |= {"fence_note"} if FENCE_NOTE not in words else set()
+    needed |= {"context"} if context and not there & {"context", "contexts"} else set()
+    return words + "".join(f"\n{{{{ {slot} }}}}\n" for slot in sorted(needed - there))
 
 
 def check_template(prompt: Prompt, shipped: Prompt, context: bool) -> str:

@@ -89,7 +89,9 @@ def leaderboard(
     return Fitted(lambda width: _leaderboard(board, comparisons, width, explain))
 
 
-def _leaderboard(board: Leaderboard, comparisons: ComparisonTable | None, width: int, explain: bool | None) -> RenderableType:
+def _leaderboard(
+    board: Leaderboard, comparisons: ComparisonTable | None, width: int, explain: bool | None
+) -> RenderableType:
     if not board.systems:
         return Text("no system was scored")
     table = _board(board, width, width >= WIDE)
