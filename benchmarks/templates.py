@@ -110,8 +110,9 @@ def honest_reviews(cases: Sequence[Case], options: argparse.Namespace) -> Iterat
     if not options.experts:
         return
     said: dict[str, list[Comment]] = defaultdict(list)
-    for one in (one for file in options.experts for one in read(file, [options.bench])):
-        said[one.case.id].append(Comment(id=f"e{len(said[one.case.id])}", body=one.body, span=one.span))
+    for expert in (found for file in options.experts for found in read(file, [options.bench])):
+        own = said[expert.case.id]
+        own.append(Comment(id=f"e{len(own)}", body=expert.body, span=expert.span))
     for case in cases:
         if case.id in said or case.clean:
             yield Review(case=case.id, system="expert", comments=tuple(said[case.id]))
