@@ -195,7 +195,10 @@ def by_change(items: Sequence[JudgedPair]) -> list[list[int]]:
 
 def first_tables(model: LexicalModel, items: Sequence[JudgedPair]) -> list[Table]:
     """The first stage on each item."""
-    return [model.first(item.comments, item.references, groups_of(item)) for item in items]
+    return [
+        model.first([[body] * len(item.references) for body in item.comments], item.references, groups_of(item))
+        for item in items
+    ]
 
 
 def second_tables(model: LexicalModel, items: Sequence[JudgedPair], tables: Sequence[Table]) -> list[Table]:

@@ -195,7 +195,7 @@ def test_a_repository_of_the_training_data_is_judged_by_the_fit_without_it(tmp_p
     final = table(*pair, Lexical(weights=path))[0][0]
     assert final == table(*pair)[0][0]
     held_out = table(*pair, Lexical(weights=path), repo)[0][0]
-    expected = LexicalModel(stored.held_out["Acme/Shop"]).first([SAID], [GOLDEN], ["r0"])[0][0]
+    expected = LexicalModel(stored.held_out["Acme/Shop"]).first([[SAID]], [GOLDEN], ["r0"])[0][0]
     assert held_out.probability == pytest.approx(expected, abs=1e-4)
     assert held_out.probability < final.probability - 0.1
 
@@ -315,7 +315,8 @@ def test_what_the_change_holds_is_no_evidence() -> None:
     patch = "@@ -1 +1,2 @@\n pass\n+jar.update(expired)\n" + "@@ -90 +91,2 @@\n pass\n+session.redirect(url)\n"
     file = ChangedFile(path="shop/cookies.py", patch=patch)
     change = Change(repo="shop", title="Keep cookies of a session", description="On each redirect.", files=(file,))
-    fix = FIXED.model_copy(update={"body": "Fix cookies of a session after a redirect: the jar kept expired ones"})
+    told = "Fix cookies of a session after a redirect: the jar kept expired ones"
+    fix = FIXED.model_copy(update={"body": told, "span": Span(path=file.path, start=3)})
 
     def judged(body: str, line: int | None = None) -> float:
         said = Comment(id="a", body=body, span=line and Span(path=file.path, start=line))

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from reviewgauge.core.protocols import Judge
-from reviewgauge.core.records import Case, Comment, Origin, Review
+from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Verdict
 from reviewgauge.judges.pairs.fixes import added_words
 from reviewgauge.judges.pairs.lexical_model import DiceWeights, check_band, load_weights, sigmoid
@@ -55,10 +55,9 @@ class Dice(Judge):
     ) -> Sequence[Sequence[Verdict | None]]:
         """A Verdict for every pair, by a fit that has not seen the case's repository."""
         fitted = load_weights()[0].without(case.change.repo).dice
-        added = [(comment.body, added_words(comment, case.change)) for comment in comments]
         return [
-            [self._verdict(body, own if r.origin is Origin.FIX else body, r.body, fitted) for r in references]
-            for body, own in added
+            [self._verdict(c.body, added_words(c, r, case.change), r.body, fitted) for r in references]
+            for c in comments
         ]
 
     def _verdict(self, comment: str, added: str, reference: str, fitted: DiceWeights) -> Verdict:

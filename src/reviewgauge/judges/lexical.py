@@ -76,11 +76,11 @@ class Lexical(Judge):
         """A Verdict for every pair, by weights that have not seen the case's repository."""
         model = self._model(case)
         cut = model.weights.threshold if self.cut is None else self.cut
-        added, known = [added_words(c, case.change) for c in comments], [fix_text(r) or r.body for r in references]
-        table = model.first([c.body for c in comments], known, finding_names(references), added)
+        said = [[added_words(c, r, case.change) for r in references] for c in comments]
+        table = model.first(said, [fix_text(r) or r.body for r in references], finding_names(references))
         return [
-            [self._verdict(p, (c.body, own), r, cut) for p, r in zip(row, references, strict=True)]
-            for row, c, own in zip(table, comments, added, strict=True)
+            [self._verdict(p, (c.body, own), r, cut) for p, own, r in zip(row, added, references, strict=True)]
+            for row, added, c in zip(table, said, comments, strict=True)
         ]
 
     def refine(
@@ -106,7 +106,8 @@ class Lexical(Judge):
         for system, table in judged.items():
             refined[system] = [
                 [
-                    old and self._verdict(p, (c.body, added_words(c, case.change)), column, cut, old.probability)
+                    old
+                    and self._verdict(p, (c.body, added_words(c, column, case.change)), column, cut, old.probability)
                     for old, p, column in zip(row, new, columns, strict=True)
                 ]
                 for row, new, c in zip(table, after[system], comments[system], strict=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
-from reviewgauge.core.records import Change, Comment, Origin, Side
+from reviewgauge.core.records import Change, Comment, Origin, Span
 from reviewgauge.models.text.words import NEGATIONS, STOP_WORDS, prose, raw_words, stem, without
 from reviewgauge.repo.diff.diffs import parse_patch
 
@@ -42,31 +42,45 @@ class FixText(NamedTuple):
         return "".join(kept)
 
 
-def added_words(comment: Comment, change: Change) -> str:
+def added_words(comment: Comment, reference: Comment, change: Change) -> str:
     """What a comment says beyond the change: its text without the words of the title, description, paths and diff.
 
-    Every reviewer is given those, so whoever repeats them has said nothing yet. A comment that stands somewhere may
-    name what stands there, if it does not mostly repeat: a `LEAST_ADDED` share of its words must be its own. Where the
-    diff is not at hand, nobody can tell what is repeated, and the whole text counts.
+    Every reviewer is given those, so whoever repeats them has said nothing yet. A comment that stands where the finding
+    does may name what stands there, if it does not mostly repeat: a `LEAST_ADDED` share of its words must be its own.
+    The whole text counts for a reference that is no fix, and where the diff is not at hand: nobody can tell then what
+    is repeated.
     """
-    if not change.has_diff:
+    if reference.origin is not Origin.FIX or not change.has_diff:
         return comment.body
     texts = [text for file in change.files for text in (file.path, file.old_path, file.patch) if text]
     held = stems_of(FIXING, change.title, change.description, *texts)
-    said, span = stems_of(prose(comment.body)), comment.span
-    if span is None or span.start is None or span.end is None or span.end - span.start >= MOST_LINES:
-        return without(comment.body, held)
-    if len(said - held) >= LEAST_ADDED * len(said):
-        own = (file.patch or "" for file in change.files if span.path in (file.path, file.old_path))
-        held -= _near(tuple(own), span.start - AROUND, span.end + AROUND, span.side)
+    said, around = stems_of(prose(comment.body)), _around(comment.span)
+    if around and _meets(around, reference.span) and len(said - held) >= LEAST_ADDED * len(said):
+        own = (file.patch or "" for file in change.files if around.path in (file.path, file.old_path))
+        held -= _near(tuple(own), around)
     return without(comment.body, held)
 
 
+def _around(span: Span | None) -> Span | None:
+    """The lines that a comment there may name; None if it stands on no line, or on too many."""
+    if span is None or span.start is None or span.end is None or span.end - span.start >= MOST_LINES:
+        return None
+    return span.model_copy(update={"start": max(span.start - AROUND, 1), "end": span.end + AROUND})
+
+
+def _meets(around: Span, place: Span | None) -> bool:
+    if place is None or place.start is None or place.end is None or around.start is None or around.end is None:
+        return False
+    same = (around.path, around.side) == (place.path, place.side)
+    return same and around.start <= place.end and place.start <= around.end
+
+
 @lru_cache(maxsize=4096)
-def _near(patches: tuple[str, ...], start: int, end: int, side: Side) -> frozenset[str]:
+def _near(patches: tuple[str, ...], place: Span) -> frozenset[str]:
     """The stems of a diff on these lines."""
     lines = (line for patch in patches for hunk in parse_patch(patch) for line in hunk.lines)
-    return stems_of(*(line.text for line in lines if start <= (line.number(side) or 0) <= end))
+    first, last = place.start or 0, place.end or 0
+    return stems_of(*(line.text for line in lines if first <= (line.number(place.side) or 0) <= last))
 
 
 @lru_cache(maxsize=1024)

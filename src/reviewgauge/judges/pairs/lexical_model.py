@@ -229,18 +229,20 @@ class LexicalModel:
 
     def first(
         self,
-        comments: Sequence[str],
+        comments: Sequence[Sequence[str]],
         references: Sequence[str | FixText],
         groups: Sequence[str],
-        added: Sequence[str] = (),
     ) -> Table:
         """Probabilities, one row per comment and one column per reference; `groups` names each column's finding.
 
-        Of a fix only what the comments `added` to the change is evidence.
+        A comment is given once per reference: what counts of it differs.
         """
         pairs = [
-            [self.pair(one, other) if isinstance(other, str) else self.of_fix(own, other) for other in references]
-            for one, own in zip(comments, added or comments, strict=True)
+            [
+                self.pair(one, other) if isinstance(other, str) else self.of_fix(one, other)
+                for one, other in zip(row, references, strict=True)
+            ]
+            for row in comments
         ]
         intercept, own, rival = self.weights.rival
         against = rivals(pairs, groups)
