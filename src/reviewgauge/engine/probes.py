@@ -17,6 +17,7 @@ from reviewgauge.repo.diff.diffs import parse_patch
 
 Probe = Callable[[Case], Review]
 PARROT = "Please double-check this part: consider adding tests, handling errors and improving readability."
+PADDING = "is wrong: the behaviour differs from what callers expect, and nobody will notice until production."
 LONG = 3_000  # characters of the lines that are told back
 FAR = 1000  # lines below the last line that anything is known about
 
@@ -65,14 +66,23 @@ def greeting(case: Case) -> Review:
 
 
 def restating(case: Case) -> Review:
-    """What the change holds, told back: title and commonest names, and its lines. Nothing says what is wrong."""
+    """What the change holds, told back: title and names, its lines, and the same on its largest hunk, with padding.
+
+    Nothing says what is wrong.
+    """
     change = case.change
-    hunks = [hunk for file in change.files for hunk in parse_patch(file.patch or "")]
-    added = "\n".join(line.text for hunk in hunks for line in hunk.lines if line.kind == "+")
-    names = " ".join(name for name, _ in Counter(re.findall(r"[A-Za-z_]\w{2,}", added)).most_common(12))
+    hunks = [(file.path, hunk) for file in change.files for hunk in parse_patch(file.patch or "")]
+    added = [(path, lines) for path, hunk in hunks if (lines := [line for line in hunk.lines if line.kind == "+"])]
+    text = "\n".join(line.text for _, lines in added for line in lines)
+    names = " ".join(name for name, _ in Counter(re.findall(r"[A-Za-z_]\w{2,}", text)).most_common(12))
     about = Path(change.files[0].path).stem if change.files else "change"
-    told = [f"fix({about}): fixed {change.title} {names}", *([added[:LONG]] if added else [])]
-    return review_of(case, "restating", [_place_comment(f"t{n}", body, None) for n, body in enumerate(told)])
+    told = [_place_comment("t0", f"fix({about}): fixed {change.title} {names}", None)]
+    if added:
+        path, lines = max(added, key=lambda one: sum(len(line.text) for line in one[1]))
+        place = Span(path=path, start=lines[0].new, end=lines[:3][-1].new)
+        told.append(_place_comment("t1", text[:LONG], None))
+        told.append(_place_comment("t2", f"{change.title} {names} {PADDING}", place))
+    return review_of(case, "restating", told)
 
 
 def duplicate_spam(case: Case, times: int = 5) -> Review:
