@@ -109,3 +109,11 @@ def test_reworded_predicts_a_phrasing_that_the_references_lack() -> None:
     assert [(r.id, r.same_as) for r in case.references] == [("a1", None), ("a3", "a1")]
     Case.model_validate(case.model_dump())
     assert probes.reworded(make_case(1)) is None
+
+
+def test_the_change_is_told_back_on_its_largest_hunk_too() -> None:
+    patch = "@@ -1 +1,2 @@\n a\n+b\n@@ -90 +91,3 @@\n a\n+jar.update(expired)\n+return jar\n"
+    change = Change(repo="shop", title="Keep cookies", files=(ChangedFile(path="shop/jar.py", patch=patch),))
+    places = [comment.span for comment in probes.restating(Case(id="c", change=change)).comments]
+    assert places == [None, None, Span(path="shop/jar.py", start=92, end=93)]
+    assert len(probes.restating(Case(id="c", change=Change(repo="shop", title="Keep cookies"))).comments) == 1

@@ -316,12 +316,13 @@ def test_what_the_change_holds_is_no_evidence() -> None:
     file = ChangedFile(path="shop/cookies.py", patch=patch)
     change = Change(repo="shop", title="Keep cookies of a session", description="On each redirect.", files=(file,))
     told = "Fix cookies of a session after a redirect: the jar kept expired ones"
-    fix = FIXED.model_copy(update={"body": told, "span": Span(path=file.path, start=3)})
+    fix = FIXED.model_copy(update={"body": told})
 
-    def judged(body: str, line: int | None = None) -> float:
+    def judged(body: str, line: int | None = None, at: int = 3) -> float:
         said = Comment(id="a", body=body, span=line and Span(path=file.path, start=line))
-        case = Case(id="c", change=change, references=(fix,))
-        verdict = Lexical().judge(case, [said], [fix], Review(case="c", system="s", comments=(said,)))[0][0]
+        known = fix.model_copy(update={"span": Span(path=file.path, start=at)})
+        case = Case(id="c", change=change, references=(known,))
+        verdict = Lexical().judge(case, [said], [known], Review(case="c", system="s", comments=(said,)))[0][0]
         assert verdict is not None
         return verdict.probability
 
@@ -330,6 +331,7 @@ def test_what_the_change_holds_is_no_evidence() -> None:
     assert fixed_by(template, fix) > 0.9, "the words are those of the fix"
     assert judged(template) == judged(template, 2) == judged("Please look again."), "but the change holds them all"
     assert judged(expert, 2) > 0.5 > judged(expert, 91), "a comment may name what stands on its lines, nothing else"
+    assert judged(expert, 2) > 0.5 > judged(expert, 2, at=91), "and only for a finding that stands there"
 
 
 def test_models_read_the_fix_and_of_other_references_the_text_alone() -> None:
