@@ -7,9 +7,10 @@ The data names the repositories. Labels are left out since that were in when the
 most. Each comment is scored alone on its case: as it stands; the comments swapped between cases, at their own places
 and on the labelled lines; empty words on the labelled lines; and words that quote the line and say nothing. Printed:
 how many are credited (a probability of a half or more), the mean probability, and the bounds if all that is unsure is
-wrong or right. The truth is all for the first row, none for the others. `--fit` fits the weights of a fix's message and of the
-words that it brought (`FIX` in judges/pairs/lexical_model.py); the wrong ones are swapped and quoting comments, and
-templates that restate the change, with its title and a line of it, on the labelled lines and without a place.
+wrong or right. The truth is all for the first row, none for the others. `--fit` fits the weights of a fix's message
+and of the words that it brought (`FIX` in judges/pairs/lexical_model.py); the wrong ones are swapped and quoting
+comments, and templates that restate the change, with its title and a line of it, on the labelled lines and without a
+place.
 """
 
 from __future__ import annotations
