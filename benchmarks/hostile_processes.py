@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.repo.guarded import run
 from reviewgauge.repo.guarded.run import ProcessLimits, run_guarded
 
 SHARED = """
@@ -151,7 +152,8 @@ def run_inside(name: str, folder: Path, namespace: bool) -> str:
     """Run a program in this process, as `command` does; what was said."""
     code = folder / "program.py"
     code.write_text(SHARED + PROGRAMS[name], encoding="utf-8")
-    limits = ProcessLimits(SECONDS, 100_000, 256, patience=3.0, namespace=namespace)
+    run._PATIENCE = 3.0  # for those that stop their guard
+    limits = ProcessLimits(SECONDS, 100_000, 256, namespace=namespace)
     try:
         ended = run_guarded([sys.executable, str(code), str(folder)], folder, {"PATH": os.environ["PATH"]}, limits)
     except UserError as error:
