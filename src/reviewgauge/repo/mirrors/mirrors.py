@@ -10,29 +10,25 @@ from __future__ import annotations
 
 import base64
 import re
-import shutil
 import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import REMEDY, check_tree
+from reviewgauge.core.files import REMEDY, check_tree, write_whole
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.repo.git.containment import check_own
 from reviewgauge.repo.git.repository import Repository, is_full, no_room
 from reviewgauge.repo.mirrors.objects import (
-    PREFIX,
     NotAllThere,
     common_folder,
     copy_objects,
     cuts,
     missing_objects,
     object_format,
-    object_view,
     plain_config,
     present,
-    write_whole,
 )
 
 REFS = ("refs/heads", "refs/tags", "refs/remotes")
@@ -51,9 +47,8 @@ def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repo
     """Mirror what HEAD and `refs` of `source` reach in a bare repository at `target`; a second call adds what is new.
 
     `source` may be bare, a checkout, a linked work tree, shallow or partial (see `missing_objects`); the mirror is
-    then the same. Git is never run with the configuration of the source but to list its refs, and its objects are
-    read through a folder of links that holds nothing else. Where HEAD of `source` names no commit, that of the mirror
-    names none either. Raises UserError for what is not a repository, is empty, is damaged, or borrows its objects.
+    then the same. Where HEAD of `source` names no commit, that of the mirror names none either. Raises UserError for
+    what is not a repository, is empty, is damaged, or borrows its objects.
     """
     theirs = _open(source)
     wanted, head = _refs(theirs, refs, source)
@@ -63,12 +58,11 @@ def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repo
     stale = cut != cuts(target)  # history was deepened or cut since: what is here says nothing of what is missing
     have = frozenset() if stale else frozenset(known.values())
     if missing := sorted(frozenset(wanted.values()) - have):
-        with object_view(theirs, target) as view:
-            _copy(view, mirror, missing, sorted(have), source, partial=missing_objects(theirs).partial)
-    write_whole(target / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
+        _copy(theirs, mirror, missing, sorted(have), source)
+    _write(target / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
     own = {name: commit for name, commit in known.items() if name.startswith(_OWN)}
     _write_refs(target, wanted | own | ({_HEAD: wanted["HEAD"]} if "HEAD" in wanted else {}))
-    write_whole(target / "HEAD", f"{head}\n")
+    _write(target / "HEAD", f"{head}\n")
     return mirror
 
 
@@ -97,36 +91,27 @@ def _refs(repository: Repository, patterns: Sequence[str], source: Path) -> tupl
     return {"HEAD": head, **found}, f"ref: {branch}" if found.get(branch) == head else head
 
 
-def _copy(
-    view: Repository, mirror: Repository, wanted: Sequence[str], have: Sequence[str], source: Path, *, partial: bool
-) -> None:
+def _copy(theirs: Repository, mirror: Repository, wanted: Sequence[str], have: Sequence[str], source: Path) -> None:
     """Bring what `wanted` reach and `have` do not. Raises UserError where it is not all there.
 
     What a partial repository never fetched is skipped, and is missing in the mirror too.
     """
-    asked = [*wanted, *(f"^{oid}" for oid in present(view, have))]
+    asked = [*wanted, *(f"^{oid}" for oid in present(theirs, have))]
+    partial = missing_objects(theirs).partial
     try:
-        copy_objects(view, mirror, asked, "--revs", *(["--missing=allow-any"] if partial else []))
+        copy_objects(theirs, mirror, asked, "--revs", *(["--missing=allow-any"] if partial else []))
     except NotAllThere as error:
         if is_full(error.problem):
             raise no_room(mirror.git_dir) from None
         if partial:
             message = f"{source} is a partial clone that lacks more than the content of files: {error.problem}"
             raise UserError(message, remedy="clone it again without --filter") from None
-        raise _damaged(source, error.problem) from None
+        raise UserError(
+            f"{source} is damaged: {error.problem}", remedy="run git fsck for details, or clone it again"
+        ) from None
     if partial:  # the mirror says of itself that it is
         for pack in (mirror.git_dir / "objects" / "pack").glob("*.pack"):
             pack.with_suffix(".promisor").touch()
-
-
-def _damaged(source: Path, message: str) -> UserError:
-    common = common_folder(Repository(source))
-    if any((common / "objects" / "info" / name).exists() for name in ("alternates", "http-alternates")):
-        return UserError(
-            f"{source} borrows objects from another repository, which are not read: {message}",
-            remedy="make it whole: git repack -a -d, then delete objects/info/alternates",
-        )
-    return UserError(f"{source} is damaged: {message}", remedy="run git fsck for details, or clone it again")
 
 
 # --- from a forge --------------------------------------------------------------------------------------------------
@@ -172,7 +157,7 @@ def mirror_remote(
         remote.fetch([refspec])
     remote.mirror.run("pack-refs", "--all")
     if head in _known_refs(remote.mirror):
-        write_whole(target / "HEAD", f"ref: {head}\n")
+        _write(target / "HEAD", f"ref: {head}\n")
     return remote.mirror
 
 
@@ -296,16 +281,14 @@ def _open_mirror(target: Path, form: str = "sha1") -> Repository:
     Raises UserError for one that may be somebody else's, and leads elsewhere.
     """
     try:
-        for leftover in [] if target.is_symlink() else target.glob(f"{PREFIX}*"):  # of a call that was killed
-            shutil.rmtree(leftover)
         check_tree(target)
         if (target / _ELSEWHERE).exists():
             raise UserError(f"{target / _ELSEWHERE} leads out of the folder", remedy=REMEDY)
         for part in ("objects/pack", "objects/info", "refs/heads"):
             (target / part).mkdir(parents=True, exist_ok=True)
         if not (target / "HEAD").is_file():
-            write_whole(target / "HEAD", "ref: refs/heads/main\n")
-        write_whole(target / "config", plain_config(form))
+            _write(target / "HEAD", "ref: refs/heads/main\n")
+        _write(target / "config", plain_config(form))
         (target / "objects" / "info" / "alternates").unlink(missing_ok=True)
         for leftover in (target / "objects" / "pack").glob("tmp_*"):
             leftover.unlink()
@@ -329,4 +312,12 @@ def _list_refs(repository: Repository, *patterns: str) -> dict[str, str]:
 
 def _write_refs(target: Path, refs: Mapping[str, str]) -> None:
     refs = {name: oid for name, oid in refs.items() if name.startswith("refs/")}
-    write_whole(target / "packed-refs", "".join(f"{oid} {name}\n" for name, oid in sorted(refs.items())))
+    _write(target / "packed-refs", "".join(f"{oid} {name}\n" for name, oid in sorted(refs.items())))
+
+
+def _write(file: Path, text: str) -> None:
+    """Write all of the text or nothing; an empty text removes the file."""
+    if text:
+        write_whole(file, text.encode("utf-8", "surrogateescape"))
+    else:
+        file.unlink(missing_ok=True)
