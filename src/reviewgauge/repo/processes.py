@@ -96,15 +96,6 @@ class Child:
             self._receive()
         return self._cut(len(self._read))[: -len(end)]
 
-    def finish(self, seconds: float) -> None:
-        """Close the input of the process, which tells it to end, and kill it if it still runs after `seconds`."""
-        if self._process is not None and self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
-            with contextlib.suppress(TimeoutExpired):
-                self._process.wait(seconds)
-        self.close()
-
     def close(self) -> None:
         """End the process."""
         process, errors = self._process, self._errors

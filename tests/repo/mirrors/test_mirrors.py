@@ -167,7 +167,7 @@ def test_alternates_and_linked_objects_are_not_followed(tmp_path: Path, source: 
     there = tmp_path / "own" / ".git" / "objects" / blob[:2]
     there.mkdir(exist_ok=True)
     (there / blob[2:]).symlink_to(source / ".git" / "objects" / blob[:2] / blob[2:])
-    with pytest.raises(UserError, match="borrows objects, which are not read: .* is a link"):
+    with pytest.raises(UserError, match=r"borrows objects, which are not read: .* is a link"):
         mirror_local(tmp_path / "own", tmp_path / "linked.git")
 
 
