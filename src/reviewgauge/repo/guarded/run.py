@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import subprocess
 import sys
 import time
@@ -17,13 +16,13 @@ from typing import Any, Literal
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.files import search_path
 from reviewgauge.repo.guarded.sandbox import SandboxView, can_hold, held, sandboxed
+from reviewgauge.repo.processes import pieces
 
 _GUARD = Path(__file__).with_name("guard.py")
 LAST_WORDS = 20_000  # bytes of stderr that are kept, from its end
 _PATIENCE = 60.0  # seconds that the guard has to start, and to end everything: outside of a namespace it can be stopped
 _GRACE = 10.0  # seconds that it has for that when we are interrupted
 _BLOCK = 1 << 16
-_LONGEST_WAIT = 3600.0  # seconds of one call of the system
 
 Ending = Literal["exit", "timeout", "output", "processes", "not started"]
 _NO_MORE = "its guard ended first: what it started may still run"
@@ -134,11 +133,8 @@ class _GuardedProgram:
         self._orders, self._out, self._err = guard.stdin, guard.stdout.fileno(), guard.stderr.fileno()
         self._told, self._limits, self._held = told, limits, is_held
         self._read = {pipe: bytearray() for pipe in (self._out, self._err, told)}
-        self._waiting = select.poll()
-        for pipe in self._read:
-            self._waiting.register(pipe, select.POLLIN)
+        self._open = set(self._read)
         self._ending: Ending | None = None
-        self._over = False  # the guard has ended
 
     def run(self, job: Mapping[str, Any]) -> Ended:
         """Start it, see it through, and say how it ended."""
@@ -162,20 +158,17 @@ class _GuardedProgram:
 
         What comes after a limit was passed is not kept.
         """
-        while not self._over and not (text and text in self._read[self._told]):
-            left = end - time.monotonic()
-            if left <= 0:
-                return False
-            for pipe, _ in self._waiting.poll(1000 * min(left, _LONGEST_WAIT)):
-                piece = os.read(pipe, _BLOCK)
+        with contextlib.suppress(TimeoutError):
+            for pipe, piece in pieces(set(self._open), end) if self._told in self._open else ():
                 self._keep(pipe, piece)
                 if not piece:
-                    self._waiting.unregister(pipe)
-                    self._over |= pipe == self._told
-            if len(self._read[self._out]) > self._limits.output and self._ending is None:
-                self._ending = "output"
-                return False
-        return True
+                    self._open.remove(pipe)
+                if len(self._read[self._out]) > self._limits.output and self._ending is None:
+                    self._ending = "output"
+                    return False
+                if self._told not in self._open or (text and text in self._read[self._told]):
+                    return True
+        return self._told not in self._open
 
     def _keep(self, pipe: int, piece: bytes) -> None:
         if pipe != self._out or self._ending is None:
