@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import os
 import subprocess
 import tracemalloc
 from datetime import UTC, datetime
@@ -8,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from git_project import starts
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import EPOCH, inspect, read_history
@@ -151,25 +151,17 @@ def test_nothing_of_the_repository_runs_or_changes_what_is_read(tmp_path: Path) 
     assert not marker.exists()
 
 
-def test_git_ends_when_nobody_reads_on(tmp_path: Path) -> None:
+def test_git_ends_when_nobody_reads_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_history(tmp_path / "r", [Written({b"f": BODY * 500 + b"%d\n" % n}) for n in range(60)])
     repository = Repository(tmp_path / "r")
+    started = starts(monkeypatch)
     blocks = repository.stream("cat-file", "--batch-all-objects", "--batch", block=10)
     assert len(next(blocks)) == 10
-    before = _children()
     blocks.close()
-    assert len(_children()) == len(before) - 1
     commits = read_history(repository)
     next(commits)
     commits.close()  # type: ignore[attr-defined]
-    assert len(_children()) == len(before) - 1
-
-
-def _children() -> list[str]:
-    """The processes that this one has started and not yet ended."""
-    own = f"PPid:\t{os.getpid()}\n"
-    states = [path.read_text() for path in Path("/proc").glob("[0-9]*/status") if path.exists()]
-    return [state for state in states if own in state]
+    assert len(started) == 2 and all(git.poll() is not None for git in started)
 
 
 @pytest.mark.slow
