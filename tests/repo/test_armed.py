@@ -71,10 +71,10 @@ def test_mirrors_and_workspaces_spring_no_trap(tmp_path: Path, name: str) -> Non
 @pytest.mark.parametrize("name", NAMES)
 def test_fetching_from_one_springs_no_trap(tmp_path: Path, name: str) -> None:
     trap = armed(tmp_path, name)
-    mirror = mirror_remote(f"file://{trap.folder}", tmp_path / "m.git", protocols=("file",))
+    mirror = mirror_remote(f"file://{trap.folder}", tmp_path / "m.git", "main", ("file",))
     assert mirror.exists(trap.head) and not trap.sprung
     with pytest.raises(UserError):
-        mirror_remote(f"ext::{trap.folder}/evil.sh", tmp_path / "n.git", protocols=("https",))
+        mirror_remote(f"ext::{trap.folder}/evil.sh", tmp_path / "n.git", "main")
     assert not trap.sprung
 
 

@@ -116,15 +116,15 @@ def _copy(theirs: Repository, mirror: Repository, wanted: Sequence[str], have: S
 
 # --- from a forge --------------------------------------------------------------------------------------------------
 
-HEADS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _ADDRESS = re.compile(r"([a-z]+)://([A-Za-z0-9.:\[\]-]*)(/[A-Za-z0-9_.~+%/-]*)")
-_REFSPEC = re.compile(r"\+?[A-Za-z0-9_./*@+-]+(?::refs/[A-Za-z0-9_./*@+-]+)")
+_BRANCH = re.compile(r"[A-Za-z0-9_./@+-]+")
 _GONE = re.compile(r"not our ref|couldn't find remote ref|no such remote ref|bad object|unadvertised object", re.I)
 _UNKNOWN = re.compile(
     r"repository .{0,1000}not found|does not appear to be a git repository|returned error: (?:404|410)", re.I
 )
 _DENIED = re.compile(r"authentication failed|could not read (?:username|password)|returned error: 40[13]", re.I)
 _MOVED = re.compile(r"returned error: 30\d|unable to update url base from redirection", re.I)
+_SECONDS = 3600.0  # of one request
 _AT_ONCE = 100  # commits of one request: what is lost when it breaks
 
 
@@ -133,31 +133,21 @@ class Gone(UserError):
 
 
 def mirror_remote(
-    url: str,
-    target: Path,
-    refspecs: Sequence[str] = HEADS,
-    protocols: Sequence[str] = ("https",),
-    *,
-    token: str = "",
-    seconds: float = 3600.0,
+    url: str, target: Path, branch: str, protocols: Sequence[str] = ("https",), *, token: str = ""
 ) -> Repository:
-    """Mirror what `refspecs` name at `url` in a bare repository at `target`, one by one, so that a killed call goes on.
+    """Mirror a branch of the repository at `url` in a bare repository at `target`, whose HEAD names it.
 
     `url` comes from the user's own configuration and holds no password; `token` goes to its host alone, and is on no
-    command line and in no file. Each request may take `seconds`, and a minute without a byte. Redirects are not
-    followed. Raises UserError, Gone, and Failed for problems of the network.
+    command line and in no file. A request may take an hour, and a minute without a byte. Redirects are not followed.
+    Raises UserError, Gone, and Failed for problems of the network.
     """
     _check_address(url, protocols)
-    for refspec in refspecs:
-        if not _REFSPEC.fullmatch(refspec) or ".." in refspec:
-            raise UserError(f"{refspec!r} is not a refspec", remedy=HEADS[0])
-    remote = _Remote(url, _open_mirror(target, "sha1"), tuple(protocols), token, seconds)
-    head = remote.head()
-    for refspec in refspecs:
-        remote.fetch([refspec])
+    if not _BRANCH.fullmatch(branch) or ".." in branch:
+        raise UserError(f"{branch!r} is not the name of a branch", remedy="main")
+    remote = _Remote(url, _open_mirror(target, "sha1"), tuple(protocols), token)
+    remote.fetch([f"+refs/heads/{branch}:refs/heads/{branch}"])
     remote.mirror.run("pack-refs", "--all")
-    if head in _known_refs(remote.mirror):
-        _write(target / "HEAD", f"ref: {head}\n")
+    _write(target / "HEAD", f"ref: refs/heads/{branch}\n")
     return remote.mirror
 
 
@@ -205,13 +195,6 @@ class _Remote:
     mirror: Repository
     protocols: tuple[str, ...]
     token: str
-    seconds: float = 3600.0
-
-    def head(self) -> str:
-        """The ref that the remote's HEAD points to; empty where that is unknown."""
-        message = self._run("ls-remote", "--symref", self.url, "HEAD").decode("utf-8", "replace")
-        found = re.match(r"ref: (refs/heads/\S+)\tHEAD", message)
-        return found[1] if found else ""
 
     def fetch(self, refspecs: Sequence[str]) -> None:
         options = ("--quiet", "--no-tags", "--force", "--stdin", self.url)
@@ -233,7 +216,7 @@ class _Remote:
     def _run(self, *args: str, stdin: bytes | None = None) -> bytes:
         try:
             return self.mirror.run(
-                *args, stdin=stdin, protocols=self.protocols, settings=self._settings(), seconds=self.seconds
+                *args, stdin=stdin, protocols=self.protocols, settings=self._settings(), seconds=_SECONDS
             )
         except UserError as error:
             raise self._explained(error) from None
