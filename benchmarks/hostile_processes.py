@@ -3,11 +3,11 @@
     python benchmarks/hostile_processes.py                          every program 100 times, held in both ways
     python benchmarks/hostile_processes.py --runs 5 --hold adopted --only chain,setsid
 
-Each program starts processes that write a byte to a file as long as they live. It runs as `command` runs a program, in
-a process of its own; afterwards the file must not grow. `left, said` are runs that left a process and said in the trace
-or the error that one may be left; `left, unsaid` must be 0, and the exit code is 1 where it is not. `said` counts the
-runs that said so in all. Two programs are made for `adopted`, where guards can be reached: one that kills its guard,
-and one that kills who started the guard. The chains in C need a compiler.
+Each program starts processes that hold a named pipe open as long as they live. It runs as `command` runs a program, in
+a process of its own; afterwards nobody may hold the pipe. `left, said` are runs that left a process and said in the
+trace or the error that one may be left; `left, unsaid` must be 0, and the exit code is 1 where it is not. `said`
+counts the runs that said so in all. Two programs are made for `adopted`, where guards can be reached: one that kills
+its guard, and one that kills who started the guard. The chains in C need a compiler.
 """
 
 from __future__ import annotations
@@ -27,21 +27,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.repo.guarded import run
 from reviewgauge.repo.guarded.run import ProcessLimits, run_guarded
 
 SHARED = """
 import ctypes, os, signal, subprocess, sys, threading, time
 folder = sys.argv[1]
-file = os.open(os.path.join(folder, "beats"), os.O_WRONLY | os.O_APPEND | os.O_CREAT)
-stop = os.path.join(folder, "stop")
+pipe = os.open(os.path.join(folder, "pipe"), os.O_WRONLY)
+begun, stop = os.path.join(folder, "begun"), os.path.join(folder, "stop")
 
 def beat():
-    os.write(file, b".")
+    os.close(os.open(begun, os.O_WRONLY | os.O_CREAT))
     if os.path.exists(stop):
         os._exit(0)
 
 def settle():
-    while os.stat(file).st_size == 0:
+    while not os.path.exists(begun):
         time.sleep(0.01)
 
 def live():
@@ -118,16 +119,19 @@ CHAIN_IN_C = """
 #include <sys/syscall.h>
 #include <unistd.h>
 int main(int count, char **words) {
-    char beats[4096], stop[4096];
-    snprintf(beats, sizeof beats, "%s/beats", words[1]);
+    char pipe[4096], begun[4096], stop[4096];
+    snprintf(pipe, sizeof pipe, "%s/pipe", words[1]);
+    snprintf(begun, sizeof begun, "%s/begun", words[1]);
     snprintf(stop, sizeof stop, "%s/stop", words[1]);
-    int file = open(beats, O_WRONLY | O_APPEND | O_CREAT, 0600), siblings = words[3][0];
+    int siblings = words[3][0];
+    open(pipe, O_WRONLY);
+    open(begun, O_WRONLY | O_CREAT, 0600);
     for (int i = 0; i < atoi(words[2]); i++)
         if (!fork())
             for (;;) {
                 if (siblings ? syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0) : fork()) _exit(0);
                 setsid();
-                if (write(file, ".", 1) < 1 || !access(stop, F_OK)) _exit(0);
+                if (!access(stop, F_OK)) _exit(0);
             }
     usleep(200000);
     return 0;
@@ -135,7 +139,8 @@ int main(int count, char **words) {
 """
 IN_C = [name for name in PROGRAMS if name.endswith("in C")]
 HOLDS = {"namespace": True, "adopted": False}
-SECONDS = 1.0  # that a program may take
+SECONDS = 2.0  # that a program may take
+PATIENCE = 10.0  # seconds until the guard has ended its program after we were killed
 
 
 @dataclass(frozen=True)
@@ -151,7 +156,8 @@ def run_inside(name: str, folder: Path, namespace: bool) -> str:
     """Run a program in this process, as `command` does; what was said."""
     code = folder / "program.py"
     code.write_text(SHARED + PROGRAMS[name], encoding="utf-8")
-    limits = ProcessLimits(SECONDS, 100_000, 256, patience=3.0, namespace=namespace)
+    run._PATIENCE = 3.0  # for those that stop their guard
+    limits = ProcessLimits(SECONDS, 100_000, 256, namespace=namespace)
     try:
         ended = run_guarded([sys.executable, str(code), str(folder)], folder, {"PATH": os.environ["PATH"]}, limits)
     except UserError as error:
@@ -161,15 +167,15 @@ def run_inside(name: str, folder: Path, namespace: bool) -> str:
 
 def run_one(name: str, top: Path, namespace: bool) -> Result:
     """Run a program in a process of its own, and look whether anything of it lives on."""
-    with _folder(top) as folder:
+    with _folder(top) as folder, _pipe(folder / "pipe") as pipe:
         began = time.monotonic()
         command = [sys.executable, __file__, "--inside", name, "--hold", "namespace" if namespace else "adopted"]
         done = subprocess.run([*command, "--folder", str(folder)], capture_output=True, text=True, check=False)
         seconds = time.monotonic() - began
         if done.returncode not in (0, -9):
             raise RuntimeError(done.stderr)
-        left = _is_alive(folder, 20 if done.returncode else 1)
-        if not (folder / "beats").stat().st_size:
+        left = _is_held(pipe, PATIENCE if done.returncode else 0.0)
+        if not (folder / "begun").exists():
             raise RuntimeError(f"{name} started nothing: {done.stdout}")
         return Result(left, done.stdout.strip(), seconds)
 
@@ -185,15 +191,28 @@ def _folder(top: Path) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_alive(folder: Path, patience: int) -> bool:
-    """Whether the file grows. When we were killed, the guard ends its program a moment later."""
-    beats = folder / "beats"
-    for _ in range(patience):
-        before = beats.stat().st_size if beats.exists() else 0
-        time.sleep(0.3)
-        if (beats.stat().st_size if beats.exists() else 0) == before:
+@contextmanager
+def _pipe(path: Path) -> Iterator[int]:
+    os.mkfifo(path)
+    pipe = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        yield pipe
+    finally:
+        os.close(pipe)
+
+
+def _is_held(pipe: int, seconds: float) -> bool:
+    """Whether a process still holds the other end, so many seconds later."""
+    end = time.monotonic() + seconds
+    while True:
+        try:
+            os.read(pipe, 1)
+        except BlockingIOError:
+            if time.monotonic() >= end:
+                return True
+            time.sleep(0.02)
+        else:
             return False
-    return True
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -54,8 +54,9 @@ def sprung(traps: list[Armed]) -> list[str]:
 def test_review_score_report_and_bundle_spring_no_trap(bench: Path, traps: list[Armed]) -> None:
     said = reviewgauge(bench, "review", "cases.jsonl", *REVIEWERS, "-o", "run", "--json")
     totals = json.loads(said)["totals"]
-    assert [one["done"] for one in totals] == [len(NAMES)] * len(REVIEWERS), totals
-    assert [one["comments"] for one in totals][:2] == [len(NAMES)] * 2, "what the programs printed was read"
+    assert [len(NAMES) - one["done"] for one in totals] == [1, 1, 0, 0], totals
+    assert all("borrows objects" in one["reasons"]["crash"] for one in totals[:2]), "it has no checkout"
+    assert [one["comments"] for one in totals][:2] == [len(NAMES) - 1] * 2, "what the programs printed was read"
     assert not sprung(traps)
     reviewgauge(bench, "score", "run", "hits")
     reviewgauge(bench, "report", "run", "-o", "out.html")

@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import IO
 
 import pytest
 
 from reviewgauge.repo.processes import Child, ChildEnded, gather
-from waiting import until
+from waiting import Pulse, until
 
 
 def _running(code: str) -> subprocess.Popen[bytes]:
@@ -84,30 +83,22 @@ def test_a_child_that_takes_too_long_or_says_too_much_is_ended() -> None:
 
 
 TIED = """
-import pathlib, subprocess, time
+import subprocess, sys, time
 from reviewgauge.repo.processes import start_tied
-text = "echo begun >> beats; (while :; do echo . >> beats; sleep 0.05; done) & sleep 60"
-kept = start_tied(["sh", "-c", text], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-pathlib.Path("tied").touch()
-time.sleep(60)
+silent = {name: subprocess.DEVNULL for name in ("stdin", "stdout", "stderr")}
+kept = start_tied(["sh", "-c", sys.argv[1]], **silent)
+print("tied", flush=True)
+time.sleep(900)
 """
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux sends a signal when a pipe closes")
 def test_a_tied_program_and_its_children_end_with_us(tmp_path: Path) -> None:
-    beats = tmp_path / "beats"
-    ours = subprocess.Popen([sys.executable, "-c", TIED], cwd=tmp_path)
-    try:
-        until(lambda: (tmp_path / "tied").exists() and beats.exists() and beats.stat().st_size >= 8, ours)
+    pulse = Pulse(tmp_path / "pulse")
+    command = [sys.executable, "-c", TIED, f"{pulse.hold}; sleep 900 & sleep 900"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as ours:
+        assert ours.stdout is not None and ours.stdout.readline()
+        until(lambda: pulse.begun(1), ours)
+        assert not pulse.gone()
         ours.kill()
-        ours.wait()
-        sizes = [beats.stat().st_size]
-        for _ in range(60):  # a busy machine takes its time
-            time.sleep(0.5)
-            sizes.append(beats.stat().st_size)
-            if sizes[-1] == sizes[-2]:
-                break
-        assert sizes[-1] == sizes[-2]
-    finally:
-        ours.kill()
-        ours.wait()
+    until(pulse.gone)

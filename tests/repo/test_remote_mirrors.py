@@ -125,9 +125,9 @@ def project(server: GitServer) -> Path:
 @pytest.mark.slow
 def test_a_mirror_of_a_forge_and_commits_that_no_branch_names(tmp_path: Path, server: GitServer, project: Path) -> None:
     url = f"{server.url}/acme/shop.git"
-    mirror = mirror_remote(url, tmp_path / "m.git", protocols=("http",))
+    mirror = mirror_remote(url, tmp_path / "m.git", "main", ("http",))
     assert run_git(mirror.git_dir, "symbolic-ref", "HEAD") == "refs/heads/main"
-    assert mirror.blob("main", "a.py") == b"two\n" and mirror.exists("v1")
+    assert mirror.blob("main", "a.py") == b"two\n"
     assert url not in (mirror.git_dir / "config").read_text()
     old, pulled = run_git(project, "rev-parse", "refs/old"), run_git(project, "rev-parse", "refs/pull/1/head")
     assert not mirror.exists(old) and not mirror.exists(pulled)
@@ -141,14 +141,14 @@ def test_a_mirror_of_a_forge_and_commits_that_no_branch_names(tmp_path: Path, se
     assert fetch_commits(url, tmp_path / "m.git", [old, pulled], ("http",)) == {}
     assert server.asked == []  # what is here is not asked for
     new = commit(project, {"a.py": "three\n"})
-    mirror_remote(url, tmp_path / "m.git", protocols=("http",))
+    mirror_remote(url, tmp_path / "m.git", "main", ("http",))
     assert mirror.exists(new) and mirror.exists(old)
 
 
 @pytest.mark.slow
 def test_the_token_goes_to_the_host_and_nowhere_else(tmp_path: Path, server: GitServer, project: Path) -> None:
     server.manner, url = "token", f"{server.url}/acme/shop.git"
-    mirror = mirror_remote(url, tmp_path / "m.git", protocols=("http",), token=TOKEN)
+    mirror = mirror_remote(url, tmp_path / "m.git", "main", ("http",), token=TOKEN)
     assert mirror.exists("main")
     encoded = base64.b64encode(f"x-access-token:{TOKEN}".encode())
     for file in mirror.git_dir.rglob("*"):
@@ -159,20 +159,25 @@ def test_the_token_goes_to_the_host_and_nowhere_else(tmp_path: Path, server: Git
         assert refused.value.stops and "wrong-token" not in str(refused.value)
     server.manner = "moved"
     with pytest.raises(Gone, match="has moved"):
-        mirror_remote(url, tmp_path / "o.git", protocols=("http",), token=TOKEN)
+        mirror_remote(url, tmp_path / "o.git", "main", ("http",), token=TOKEN)
     assert not any("elsewhere" in path for path in server.asked)
 
 
 @pytest.mark.slow
-def test_what_cannot_be_had_is_said_in_one_line(tmp_path: Path, server: GitServer, project: Path) -> None:
+def test_what_cannot_be_had_is_said_in_one_line(
+    tmp_path: Path, server: GitServer, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(Gone, match="the repository does not exist"):
-        mirror_remote(f"{server.url}/acme/none.git", tmp_path / "m.git", protocols=("http",))
+        mirror_remote(f"{server.url}/acme/none.git", tmp_path / "m.git", "main", ("http",))
     with pytest.raises(Failed) as refused:
-        mirror_remote("http://127.0.0.1:1/x.git", tmp_path / "m.git", protocols=("http",))
+        mirror_remote("http://127.0.0.1:1/x.git", tmp_path / "m.git", "main", ("http",))
     assert refused.value.kind is FailureKind.NETWORK
+    with pytest.raises(UserError, match="couldn't find remote ref refs/heads/none"):
+        mirror_remote(f"{server.url}/acme/shop.git", tmp_path / "m.git", "none", ("http",))
     server.manner = "stands still"
+    monkeypatch.setattr("reviewgauge.repo.mirrors.mirrors._SECONDS", 0.5)
     with pytest.raises(Failed) as late:
-        mirror_remote(f"{server.url}/acme/shop.git", tmp_path / "m.git", protocols=("http",), seconds=0.5)
+        mirror_remote(f"{server.url}/acme/shop.git", tmp_path / "m.git", "main", ("http",))
     assert late.value.kind is FailureKind.TIMEOUT
 
 
@@ -190,14 +195,14 @@ def test_what_cannot_be_had_is_said_in_one_line(tmp_path: Path, server: GitServe
 )
 def test_addresses_that_are_not_asked(tmp_path: Path, url: str) -> None:
     with pytest.raises(UserError, match="is not an https address") as refused:
-        mirror_remote(url, tmp_path / "m.git")
+        mirror_remote(url, tmp_path / "m.git", "main")
     assert "hunter2" not in str(refused.value)
     with pytest.raises(UserError, match="is not an https address"):
         fetch_commits(url, tmp_path / "m.git", ["1" * 40])
     assert not (tmp_path / "m.git").exists()
 
 
-def test_refspecs_that_are_none(tmp_path: Path) -> None:
-    for refspec in ("main", "--all", "a:b", "a:refs/heads/../../x", "a b:refs/x"):
-        with pytest.raises(UserError, match="is not a refspec"):
-            mirror_remote("https://host.invalid/x.git", tmp_path / "m.git", [refspec])
+@pytest.mark.parametrize("branch", ["a:b", "a/../../x", "a b", "*", ""])
+def test_branches_that_are_none(tmp_path: Path, branch: str) -> None:
+    with pytest.raises(UserError, match="is not the name of a branch"):
+        mirror_remote("https://host.invalid/x.git", tmp_path / "m.git", branch)

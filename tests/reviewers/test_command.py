@@ -1,12 +1,12 @@
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
 from reviewgauge.reviewers import command as command_module
 from reviewgauge.reviewers.command import Command
-from waiting import until
+from waiting import Pulse, until
 
 pytestmark = pytest.mark.processes
 
@@ -409,48 +409,53 @@ def test_limits(change: Change, text: str, limits: dict[str, object], kind: Fail
     assert failed.value.kind is kind
 
 
-def running(mark: Path) -> list[int]:
-    """The processes that name a file in their arguments; the numbers that they know themselves by may be others."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):
-            words = (folder / "cmdline").read_bytes()
-            if str(mark).encode() in words and b"reviewgauge" not in words:
-                found.append(int(folder.name))
-    return found
+@pytest.fixture
+def pulse(tmp_path: Path) -> Pulse:
+    return Pulse(tmp_path / "pulse")
 
 
-def begun(mark: Path, count: int) -> bool:
-    """Whether so many processes have written a line to the file."""
-    return mark.exists() and len(mark.read_text().split()) >= count
+def staying(pulse: Pulse) -> str:
+    """A shell's words that leave two processes, one of them in a session of its own."""
+    stays = f"sh -c '{pulse.hold}; sleep 900; :'".replace("'", '"')
+    return f"(setsid {stays} &); ({stays} &)"
 
 
-STAYS = ": >> {pids}; (setsid sh -c 'echo $$ >> {pids}; sleep 300; :' &); (sh -c 'echo $$ >> {pids}; sleep 300; :' &); "
-HOLDS = pytest.mark.parametrize("sandbox", ["auto", "off"])  # a namespace where that is allowed, and none
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of processes in other sessions")
+@pytest.mark.parametrize("sandbox", ["auto", "off"])  # a namespace where that is allowed, and none
+def test_what_it_leaves_behind_is_ended_too(change: Change, tmp_path: Path, pulse: Pulse, sandbox: str) -> None:
+    go = tmp_path / "go"
+    os.mkfifo(go)
+    starts = f"{staying(pulse)}; cat < {go}; "
+    with ThreadPoolExecutor(1) as pool:
+        reviewing = pool.submit(shell(starts + "echo '- m.py:2 done'", sandbox=sandbox).review, change)
+        until(lambda: pulse.begun(2))
+        assert not pulse.gone()
+        go.write_text("go")
+        assert "may still run" not in (reviewing.result().trace or "")
+    assert pulse.gone()
+    with pytest.raises(Failed, match="took longer than 1 seconds and was ended"):
+        shell(starts, seconds=1.0, sandbox=sandbox).review(change)
+    assert pulse.gone()
 
 
-@pytest.mark.skipif(not Path("/proc").exists(), reason="only Linux tells of processes in other sessions")
-@HOLDS
-def test_what_it_leaves_behind_is_ended_too(change: Change, tmp_path: Path, sandbox: str) -> None:
-    pids = tmp_path / "pids"
-    wait = f"while [ $(wc -l < {pids}) -lt 2 ]; do sleep 0.02; done; "
-    review = shell(STAYS.format(pids=pids) + wait + "echo '- m.py:2 done'", sandbox=sandbox).review(change)
-    assert begun(pids, 2) and not running(pids) and "processes that it left behind were ended" in (review.trace or "")
-    pids.unlink()
-    with pytest.raises(Failed, match="took longer than 5 seconds and was ended"):
-        shell(STAYS.format(pids=pids) + wait + "sleep 300", seconds=5.0, sandbox=sandbox).review(change)
-    assert not running(pids)
-
-
-@pytest.mark.skipif(not Path("/proc").exists(), reason="only Linux tells of processes in other sessions")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
-@pytest.mark.parametrize(("workers", "sandbox"), [("1", "auto"), ("2", "auto"), ("1", "off")])
-def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers: str, sandbox: str) -> None:
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells of processes in other sessions")
+@pytest.mark.parametrize(
+    ("number", "workers", "sandbox"),
+    [
+        (signal.SIGKILL, "1", "auto"),
+        (signal.SIGKILL, "1", "off"),
+        (signal.SIGTERM, "2", "auto"),
+        (signal.SIGINT, "1", "off"),
+        (signal.SIGINT, "2", "auto"),
+    ],
+)
+def test_it_ends_when_we_do(
+    change: Change, tmp_path: Path, pulse: Pulse, number: int, workers: str, sandbox: str
+) -> None:
     """A run by the command line, ended half-way; Ctrl-C is pressed twice, because the first one lets it finish."""
-    pids = tmp_path / "pids"
     cases = tmp_path / "cases.jsonl"
     cases.write_bytes(make_case(1).model_copy(update={"change": change.model_copy(update={"id": None})}).to_line())
-    text = STAYS.format(pids=pids) + f"echo $$ >> {pids}; sleep 300"
+    text = f"{staying(pulse)}; {pulse.hold}; sleep 900"
     spec = f"command(run=('sh', '-c', {text!r}), sandbox={sandbox!r})"
     command = [sys.executable, "-m", "reviewgauge", "review", str(cases), spec, "-o", str(tmp_path / "run")]
     (tmp_path / "tmp").mkdir()
@@ -461,23 +466,25 @@ def test_it_ends_when_we_do(change: Change, tmp_path: Path, number: int, workers
         env=os.environ | {"TMPDIR": str(tmp_path / "tmp")},
     )
     try:
-        until(lambda: begun(pids, 3), ran)
+        until(lambda: pulse.begun(3), ran)
         ran.send_signal(number)
         if number == signal.SIGINT:
             assert ran.stdout is not None
             assert any(b"finishing what is in flight" in line for line in ran.stdout)
-            assert running(pids)
+            assert not pulse.gone()
             ran.send_signal(number)
         ran.wait()
-        until(lambda: not running(pids) and not any((tmp_path / "tmp").iterdir()))
+        until(lambda: pulse.gone() and not any((tmp_path / "tmp").iterdir()))
     finally:
         ran.kill()
         ran.communicate()
 
 
-def test_a_program_that_stops_its_guard_does_not_hang_the_run(tmp_path: Path) -> None:
+def test_a_program_that_stops_its_guard_does_not_hang_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviewgauge.repo.guarded.run._PATIENCE", 5.0)
+    monkeypatch.setattr("reviewgauge.repo.guarded.run._GRACE", 0.1)
     text = "kill -STOP $PPID; sleep 300"
-    limits = ProcessLimits(0.3, 1000, 9, patience=1.0, namespace=False)
+    limits = ProcessLimits(0.3, 1000, 9, namespace=False)
     ended = run_guarded(["/bin/sh", "-c", text], tmp_path, {"PATH": os.defpath}, limits)
     assert (ended.ending, ended.code) == ("timeout", None)
     assert ended.unproved == "its guard ended first: what it started may still run"

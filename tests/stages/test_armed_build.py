@@ -21,6 +21,9 @@ from reviewgauge.stages.from_git import FromGit
 @pytest.mark.slow
 def test_a_build_springs_no_trap(tmp_path: Path, name: str) -> None:
     trap = armed(tmp_path, name)
+    (trap.folder / ".git" / "objects" / "info" / "alternates").unlink(
+        missing_ok=True
+    )  # a repository with it is refused
     place = BuildFolder(tmp_path / "bench", source=str(trap.folder))
     read = list(FromGit(name="acme/armed").apply([], place))
     assert read, "the history was read"

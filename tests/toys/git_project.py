@@ -6,6 +6,9 @@ import os
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from reviewgauge.core.records import Change
 from reviewgauge.repo.git.repository import Repository
@@ -31,6 +34,19 @@ def run_git(folder: Path, *args: str, date: str = "", env: Mapping[str, str] | N
     errors = done.stderr.decode("utf-8", "replace")
     assert done.returncode == 0, f"git {args[0]} ended with {done.returncode}: {errors}"
     return done.stdout.decode("utf-8", "replace").strip()
+
+
+def starts(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """The processes that repositories start from now on."""
+    started: list[subprocess.Popen[bytes]] = []
+    start = Repository.start
+
+    def kept(*args: Any, **how: Any) -> subprocess.Popen[bytes]:
+        started.append(start(*args, **how))
+        return started[-1]
+
+    monkeypatch.setattr(Repository, "start", kept)
+    return started
 
 
 def head(folder: Path) -> str:

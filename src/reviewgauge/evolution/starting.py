@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from reviewgauge.core.errors import MissingExtra, UserError
-from reviewgauge.repo.guarded.sandbox import check_sandbox, needed, sandboxed
+from reviewgauge.repo.guarded.sandbox import SandboxView, check_sandbox, needed, sandboxed
 
 _LOG_LINES = 3
 
@@ -94,7 +94,7 @@ def started(job: Mapping[str, Any], log: Path, *, sandbox: bool, source: str = "
     python = Path(getattr(sys, "_base_executable", sys.executable) or sys.executable)
     argv = [str(python), "-I", "-S", "-B", "-c", program]
     if sandbox:
-        argv = sandboxed(argv, needed([python, *places]), [], Path("/"), network=False)
+        argv = sandboxed(argv, SandboxView(needed([python, *places])), Path("/"))
     with log.open("w", encoding="utf-8") as errors, _running(argv, errors) as process:
         child = Child(process, log)
         child.answer(**whole)

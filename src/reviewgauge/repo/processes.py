@@ -17,12 +17,13 @@ import threading
 import time
 import weakref
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import IO, Any, Generic, TypeVar
 
 _BLOCK = 1 << 18
+_LONGEST_WAIT = 3600.0  # seconds of one call of the system
 _PIPE = 1 << 16  # bytes that a pipe holds
 _MOST_ERRORS = 4_000  # bytes of a child's errors that are read
 _WORKER = f"import sys; sys.path.insert(0, {str(Path(__file__).resolve().parents[2])!r}); from {{}} import main; main()"
@@ -95,15 +96,6 @@ class Child:
                 raise self._ended(f"the answer of {self._name} is larger than {most} bytes")
             self._receive()
         return self._cut(len(self._read))[: -len(end)]
-
-    def finish(self, seconds: float) -> None:
-        """Close the input of the process, which tells it to end, and kill it if it still runs after `seconds`."""
-        if self._process is not None and self._process.stdin is not None:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
-            with contextlib.suppress(TimeoutExpired):
-                self._process.wait(seconds)
-        self.close()
 
     def close(self) -> None:
         """End the process."""
@@ -195,25 +187,32 @@ def gather(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, byt
     assert process.stdout is not None and process.stderr is not None
     until = time.monotonic() + seconds
     parts: dict[int, list[bytes]] = {process.stdout.fileno(): [], process.stderr.fileno(): []}
-    waiting = select.poll()
-    for pipe in parts:
-        waiting.register(pipe, select.POLLIN)
-    running = len(parts)
-    while running:
-        left = until - time.monotonic()
-        ready = waiting.poll(1000 * left) if left > 0 else []
-        if not ready:
-            raise TimeoutExpired(process.args, seconds)
-        for pipe, _ in ready:
-            piece = os.read(pipe, _BLOCK)
-            if piece:
-                parts[pipe].append(piece)
-            else:
-                waiting.unregister(pipe)
-                running -= 1
+    try:
+        for pipe, piece in pieces(parts, until):
+            parts[pipe].append(piece)
+    except TimeoutError:
+        raise TimeoutExpired(process.args, seconds) from None
     _wait(process, until)
     out, errors = (b"".join(some) for some in parts.values())
     return out, errors
+
+
+def pieces(pipes: Collection[int], until: float) -> Iterator[tuple[int, bytes]]:
+    """Each piece that comes out of a pipe, empty at its end, until all have ended. Raises TimeoutError at `until`."""
+    waiting = select.poll()
+    for pipe in pipes:
+        waiting.register(pipe, select.POLLIN)
+    running = len(pipes)
+    while running:
+        left = until - time.monotonic()
+        if left <= 0:
+            raise TimeoutError
+        for pipe, _ in waiting.poll(1000 * min(left, _LONGEST_WAIT)):
+            piece = os.read(pipe, _BLOCK)
+            if not piece:
+                waiting.unregister(pipe)
+                running -= 1
+            yield pipe, piece
 
 
 def _wait(process: subprocess.Popen[bytes], until: float) -> None:

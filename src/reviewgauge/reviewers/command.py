@@ -26,7 +26,7 @@ from reviewgauge.core.trust import ProgramText, Word
 from reviewgauge.formats.parsing.comments import NoPlace, detect
 from reviewgauge.repo.guarded.environment import find_program, no_program
 from reviewgauge.repo.guarded.run import UNSEEN, Ended, ProcessLimits, run_guarded
-from reviewgauge.repo.guarded.sandbox import Sandbox, check_sandbox, needed, sandboxed
+from reviewgauge.repo.guarded.sandbox import Sandbox, SandboxView, check_sandbox, needed
 from reviewgauge.repo.mirrors.workspaces import ALL
 from reviewgauge.reviewers.programs.contract import check_findings, settings
 from reviewgauge.reviewers.programs.environment import (
@@ -150,14 +150,15 @@ class Command(Reviewer):
                 trace = f"{self.system} was not run: the change leaves none of the files that it looks at"
                 return Review(case=change.id or change.repo, system=self.system, trace=trace)
             argv[0] = _program(self._argv, self.env) or argv[0]  # never one that data names
+            view = None
             if self._sandboxed:
                 readable = [at.folder, *needed(_named(self)), *_visible(self)]
-                argv = sandboxed(argv, readable, at.scratch[:1], at.folder, network="network" in self.sandbox)
+                view = SandboxView(readable, at.scratch[:1], "network" in self.sandbox)
             namespace = self.sandbox != "off"
             limits = ProcessLimits(self.seconds, self.output_limit, self.processes, namespace=namespace)
             given = at.diff if self.stdin else None
             environment = {**at.environment, **settings(self.config)}
-            ended = run_guarded(argv, at.folder, environment, limits, stdin=given, scratch=at.scratch)
+            ended = run_guarded(argv, at.folder, environment, limits, view=view, stdin=given, scratch=at.scratch)
             ended = replace(ended, err=_relative(ended.err, at.folder))
             try:
                 self._check_ending(ended)
@@ -326,8 +327,6 @@ def _trace(
 ) -> Iterator[str]:
     """The lines of the trace: how the program ended, remarks, drops, and the end of stderr."""
     yield f"{system} ended with {_code(ended)} after {ended.seconds:.1f} s"
-    if ended.left:
-        yield f"{ended.left} processes that it left behind were ended"
     if ended.unproved:
         yield ended.unproved
     yield from (f"{count} {remark}" for remark, count in remarks.items() if count)
@@ -348,9 +347,10 @@ def _with_unproved(error: Failed, unproved: str) -> Failed:
 
 
 def _code(ended: Ended) -> str:
-    if ended.code is not None and ended.code < 0:
-        return f"signal {-ended.code}"
-    return f"exit code {ended.code}"
+    code = ended.code or 0
+    if code < 0:
+        return f"signal {-code}"
+    return f"exit code {code}" + f" (signal {code - 128})" * (128 < code < 160)
 
 
 def _last_words(ended: Ended) -> str:

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from git_project import starts
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.blobs import BlobReader, file_name
 from reviewgauge.repo.git.paths import decode_path
@@ -110,14 +109,16 @@ def test_a_partial_clone_says_so_and_fetches_nothing(tmp_path: Path, written: tu
     assert not list((clone / "objects").glob("??/*"))
 
 
-def test_a_process_that_was_killed_is_started_anew(written: tuple[Repository, str]) -> None:
+def test_a_process_that_was_killed_is_started_anew(
+    written: tuple[Repository, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     repository, head = written
+    started = starts(monkeypatch)
     with BlobReader(repository) as blobs:
         assert blobs.read(f"{head}:f1") == b"1\n"
-        for status in Path("/proc").glob("[0-9]*/status"):
-            text = status.read_text()
-            if f"PPid:\t{os.getpid()}\n" in text and "Name:\tgit" in text:
-                os.kill(int(status.parent.name), signal.SIGKILL)
+        assert len(started) == 2
+        for git in started:
+            git.kill()
         assert blobs.read(f"{head}:f2") == b"2\n2\n"
 
 

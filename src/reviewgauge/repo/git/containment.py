@@ -1,7 +1,8 @@
 """What git reads of a repository: every path, before it is opened.
 
-`find_escape` checks that a repository which data of others name stays within the allowed folders. `check_readable`
-refuses what git would wait for without end: a pipe or a device in the place of a file.
+`find_escape` checks that a repository which data of others name stays within the allowed folders, `check_objects` that
+it keeps all of its objects itself. `check_readable` refuses what git would wait for without end: a pipe or a device in
+the place of a file.
 """
 
 from __future__ import annotations
@@ -74,6 +75,17 @@ def check_own(given: Path) -> None:
         )
 
 
+def check_objects(folder: Path) -> None:
+    """Raise UserError where the git directory `folder` borrows objects from elsewhere, or has links to some."""
+    top = folder.resolve()
+    found = next((path for path in _object_paths(top / "objects") if not path.resolve().is_relative_to(top)), None)
+    if found is not None:
+        raise UserError(
+            f"{folder} borrows objects, which are not read: {found} lies elsewhere, or is a link",
+            remedy="clone it first: git clone --no-local --bare SOURCE COPY",
+        )
+
+
 def check_readable(folder: Path) -> bool:
     """Whether the configuration of the git directory `folder` includes other files.
 
@@ -116,7 +128,12 @@ def _paths_read(git: Path) -> Iterator[Path]:
     if (common := _common(folder)) != folder:
         yield common
         yield from _odd_entries(common)
-    objects, seen = [common / "objects"], set[Path]()
+    yield from _object_paths(common / "objects")
+
+
+def _object_paths(top: Path) -> Iterator[Path]:
+    """A folder of objects, links in it, and the same of those that it borrows from."""
+    objects, seen = [top], set[Path]()
     while objects:
         place = objects.pop()
         yield place

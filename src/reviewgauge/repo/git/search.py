@@ -5,8 +5,6 @@ The text is looked for as it is, never as a pattern: one that takes for ever, or
 
 from __future__ import annotations
 
-import os
-import select
 import subprocess
 import time
 from collections.abc import Iterable, Iterator
@@ -14,9 +12,8 @@ from typing import NamedTuple
 
 from reviewgauge.repo.git.paths import decode_path, encode_path
 from reviewgauge.repo.git.repository import Repository, check_commit
-from reviewgauge.repo.processes import end_group
+from reviewgauge.repo.processes import end_group, pieces
 
-_BLOCK = 1 << 16
 _MOST_BYTES = 2_000_000  # that git may print
 _IN_A_FILE = 1_000  # hits
 _LONGEST = 30_000  # characters of an argument, four bytes each at worst: systems allow 128 KiB
@@ -92,19 +89,16 @@ def _pathspec(magic: str, path: str) -> str:
 def _printed(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, str]:
     """What a process prints until its end, and which limit ended it before."""
     assert process.stdout is not None
-    until, out = time.monotonic() + seconds, bytearray()
-    waiting = select.poll()
-    waiting.register(process.stdout, select.POLLIN)
-    while len(out) <= _MOST_BYTES:
-        left = until - time.monotonic()
-        if left <= 0 or not waiting.poll(1000 * left):
-            return bytes(out), f"the search ended after {seconds:g} seconds"
-        piece = os.read(process.stdout.fileno(), _BLOCK)
-        if not piece:
-            process.wait()
-            return bytes(out), ""
-        out += piece
-    return bytes(out), f"the search ended after {_MOST_BYTES // 1_000_000} MB of lines"
+    out = bytearray()
+    try:
+        for _, piece in pieces([process.stdout.fileno()], time.monotonic() + seconds):
+            out += piece
+            if len(out) > _MOST_BYTES:
+                return bytes(out), f"the search ended after {_MOST_BYTES // 1_000_000} MB of lines"
+    except TimeoutError:
+        return bytes(out), f"the search ended after {seconds:g} seconds"
+    process.wait()
+    return bytes(out), ""
 
 
 def _hits(printed: bytes, prefix: int) -> Iterator[Hit]:

@@ -1,8 +1,9 @@
-"""A program in a sandbox of bubblewrap's: https://github.com/containers/bubblewrap.
+"""A program held by bubblewrap: https://github.com/containers/bubblewrap.
 
-What it sees is built from nothing: the system's own folders, the checkout and the named files to read, the folders of
-this one review to write, a /proc, /dev and /tmp of its own. The rest of the disk, your home and every other process are
-not there, and with `network=False` no network either. It gains no rights that the user has not.
+`held` gives it a PID namespace of its own, and nothing else. In a sandbox (`sandboxed`) what it sees is built from
+nothing: the system's own folders, the checkout and the named files to read, the folders of this one review to write, a
+/proc, /dev and /tmp of its own. The rest of the disk, your home and every other process are not there, and with
+`network=False` no network either. It gains no rights that the user has not.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -27,19 +30,34 @@ _NAMES = "gai.conf host.conf hosts resolv.conf"  # of /etc, for the network
 _SECONDS = 20.0  # for the check that it works
 
 
-def sandboxed(
-    argv: Sequence[str], readable: Iterable[Path], writable: Iterable[Path], folder: Path, *, network: bool
-) -> list[str]:
-    """`argv` run by bubblewrap in `folder`. What is in `readable` or `writable` has the same path inside."""
-    program = _bwrap() or "bwrap"
-    options = ["--unshare-all", *(["--share-net"] if network else []), "--die-with-parent", "--new-session"]
-    options += ["--cap-drop", "ALL", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
-    options += _system(network)
-    for path in writable:
+@dataclass(frozen=True)
+class SandboxView:
+    """What a program in a sandbox sees beside the system: files and folders, at the same paths, and the network."""
+
+    readable: Iterable[Path] = ()
+    writable: Iterable[Path] = ()
+    network: bool = False
+
+
+def sandboxed(argv: Sequence[str], view: SandboxView, folder: Path) -> list[str]:
+    """`argv` run by bubblewrap in `folder` with this view."""
+    options = ["--unshare-all", *(["--share-net"] if view.network else []), "--new-session", "--cap-drop", "ALL"]
+    options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp"]
+    options += _system(view.network)
+    for path in view.writable:
         options += ["--bind", str(path), str(path)]
-    for path in readable:
+    for path in view.readable:
         options += ["--ro-bind", str(path), str(path)]
-    return [program, *options, "--remount-ro", "/", "--chdir", str(folder), "--", *argv]
+    return _bubblewrap([*options, "--remount-ro", "/"], argv, folder)
+
+
+def held(argv: Sequence[str], folder: Path) -> list[str]:
+    """`argv` run by bubblewrap in a PID namespace: it sees and reaches no other process, and ends with the first."""
+    return _bubblewrap(["--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc"], argv, folder)
+
+
+def _bubblewrap(options: Sequence[str], argv: Sequence[str], folder: Path) -> list[str]:
+    return [_program() or "bwrap", "--die-with-parent", *options, "--chdir", str(folder), "--", *argv]
 
 
 def needed(files: Iterable[Path]) -> list[Path]:
@@ -59,26 +77,36 @@ def _system(network: bool) -> Iterator[str]:
             yield from ("--ro-bind", name, name)
 
 
-def _bwrap() -> str | None:
+def _program() -> str | None:
     """The program, never one in the folder where it runs, which is the code under review."""
     return shutil.which("bwrap", path=search_path())
 
 
+@cache
+def can_hold() -> bool:
+    """Whether bubblewrap is here and may make PID namespaces."""
+    return _program() is not None and not _problem(held(["true"], Path("/")))
+
+
 def check_sandbox() -> None:
     """Raise UserError where bubblewrap is not installed, or this machine lets it make no namespaces."""
-    if not _bwrap():
+    if not _program():
         raise UserError(
             "the sandbox needs bubblewrap, which is not installed",
             remedy="install bubblewrap (apt install bubblewrap), or leave sandbox= out",
         )
-    command = sandboxed(["true"], [], [], Path("/"), network=False)
+    if problem := _problem(sandboxed(["true"], SandboxView(), Path("/"))):
+        raise UserError(
+            f"bubblewrap cannot make a sandbox here: {problem}",
+            remedy="allow user namespaces on this machine, or leave sandbox= out",
+        )
+
+
+def _problem(command: Sequence[str]) -> str:
+    """Why bubblewrap cannot run a command; empty where it can."""
     try:
         done = subprocess.run(command, capture_output=True, timeout=_SECONDS, check=False, cwd="/")
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UserError(f"bubblewrap cannot be run: {error}") from None
-    if done.returncode != 0:
-        reason = one_line(done.stderr.decode("utf-8", "replace")) or f"it ended with {done.returncode}"
-        raise UserError(
-            f"bubblewrap cannot make a sandbox here: {reason}",
-            remedy="allow user namespaces on this machine, or leave sandbox= out",
-        )
+        return str(error)
+    words = one_line(done.stderr.decode("utf-8", "replace")) or f"it ended with {done.returncode}"
+    return words if done.returncode else ""

@@ -13,9 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from reviewgauge.core.base import Record
-from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.repository import Repository, check_commit
-from reviewgauge.repo.mirrors.objects import common_folder, missing_objects
+from reviewgauge.repo.mirrors.objects import missing_objects
 
 LONGEST_MESSAGE = 1_000_000  # characters that are kept
 LONGEST_SUBJECT = 2_000
@@ -160,20 +159,15 @@ EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)  # no history that anybody reads beg
 
 @dataclass(frozen=True, slots=True)
 class RepositoryHealth:
-    """The state of a repository and of the history of `tip`. Times are those of commits, UTC.
+    """The state of a repository and of its history. Times are those of commits, UTC.
 
-    `branch` is empty on a detached head. `skewed` counts commits that are older than a parent by more than a day,
+    `skewed` counts commits that are older than a parent by more than a day,
     `implausible` those before 1990, in the future, or whose date git could not read.
     """
 
     name: str
-    tip: str
-    branch: str = ""
-    bare: bool = False
     shallow: bool = False
     partial: bool = False
-    borrows: bool = False
-    empty: bool = False
     commits: int = 0
     merges: int = 0
     first: datetime | None = None
@@ -187,14 +181,10 @@ class RepositoryHealth:
         return tuple(self._warnings())
 
     def _warnings(self) -> Iterator[str]:
-        if self.empty:
-            yield f"{self.name} has no commits yet: there is nothing to read"
         if self.shallow:
             yield f"{self.name} is a shallow clone: its oldest commits seem to add every file (git fetch --unshallow)"
         if self.partial:
             yield f"{self.name} is a partial clone: files that were never fetched cannot be read"
-        if self.borrows:
-            yield f"{self.name} borrows objects from another repository, which are not read"
         if self.skewed:
             yield f"{_commits(self.skewed, self.name)} dated over a day before a parent"
         if self.implausible:
@@ -204,31 +194,10 @@ class RepositoryHealth:
 def inspect(repository: Repository, tip: str = "HEAD", now: datetime | None = None) -> RepositoryHealth:
     """The state of `repository` and of the history of `tip`, in one quick pass.
 
-    An empty repository is a finding, not an error. Raises UserError where `tip` does not exist, or commits are
-    damaged or missing.
+    Raises UserError where `tip` does not exist, or commits are damaged or missing.
     """
-    common = common_folder(repository)
     missing = missing_objects(repository)
-    found = RepositoryHealth(
-        name=repository.name,
-        tip=tip,
-        branch=_branch(repository),
-        bare=common.name != ".git",
-        shallow=missing.shallow,
-        partial=missing.partial,
-        borrows=(common / "objects" / "info" / "alternates").is_file(),
-    )
-    if not repository.exists(tip):
-        branches = repository.run("for-each-ref", "--count=3", "--format=%(refname:short)").decode("utf-8", "replace")
-        if not branches.strip():
-            return replace(found, empty=True)
-        if missing.partial:
-            raise UserError(f"{repository.name} lacks the files of {tip}", remedy="clone it again without --filter")
-        if tip == "HEAD":
-            raise UserError(
-                f"HEAD of {repository.name} names {found.branch or 'a commit'}, which does not exist",
-                remedy=f"name one of its branches: {', '.join(branches.split())}",
-            )
+    found = RepositoryHealth(repository.name, missing.shallow, missing.partial)
     return _with_times(found, read_history(repository, (tip,)), (now or datetime.now(UTC)) + SKEW)
 
 
@@ -251,15 +220,6 @@ def _with_times(health: RepositoryHealth, history: Iterable[Commit], latest: dat
     return replace(
         health, commits=commits, merges=merges, first=first, last=last, skewed=skewed, implausible=implausible
     )
-
-
-def _branch(repository: Repository) -> str:
-    """The branch that HEAD names; empty where it names a commit."""
-    try:
-        content = (repository.git_dir / "HEAD").read_text("utf-8", "surrogateescape").strip()
-    except OSError as error:
-        raise UserError(f"{repository.name} has no HEAD: {error.strerror}", remedy="name a git repository") from None
-    return content.removeprefix("ref:").strip().removeprefix("refs/heads/") if content.startswith("ref:") else ""
 
 
 def _commits(number: int, name: str) -> str:

@@ -10,29 +10,25 @@ from __future__ import annotations
 
 import base64
 import re
-import shutil
 import urllib.parse
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import REMEDY, check_tree
+from reviewgauge.core.files import REMEDY, check_tree, write_whole
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.repo.git.containment import check_own
 from reviewgauge.repo.git.repository import Repository, is_full, no_room
 from reviewgauge.repo.mirrors.objects import (
-    PREFIX,
     NotAllThere,
     common_folder,
     copy_objects,
     cuts,
     missing_objects,
     object_format,
-    object_view,
     plain_config,
     present,
-    write_whole,
 )
 
 REFS = ("refs/heads", "refs/tags", "refs/remotes")
@@ -51,9 +47,8 @@ def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repo
     """Mirror what HEAD and `refs` of `source` reach in a bare repository at `target`; a second call adds what is new.
 
     `source` may be bare, a checkout, a linked work tree, shallow or partial (see `missing_objects`); the mirror is
-    then the same. Git is never run with the configuration of the source but to list its refs, and its objects are
-    read through a folder of links that holds nothing else. Where HEAD of `source` names no commit, that of the mirror
-    names none either. Raises UserError for what is not a repository, is empty, is damaged, or borrows its objects.
+    then the same. Where HEAD of `source` names no commit, that of the mirror names none either. Raises UserError for
+    what is not a repository, is empty, is damaged, or borrows its objects.
     """
     theirs = _open(source)
     wanted, head = _refs(theirs, refs, source)
@@ -63,12 +58,11 @@ def mirror_local(source: Path, target: Path, refs: Sequence[str] = REFS) -> Repo
     stale = cut != cuts(target)  # history was deepened or cut since: what is here says nothing of what is missing
     have = frozenset() if stale else frozenset(known.values())
     if missing := sorted(frozenset(wanted.values()) - have):
-        with object_view(theirs, target) as view:
-            _copy(view, mirror, missing, sorted(have), source, partial=missing_objects(theirs).partial)
-    write_whole(target / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
+        _copy(theirs, mirror, missing, sorted(have), source)
+    _write(target / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
     own = {name: commit for name, commit in known.items() if name.startswith(_OWN)}
     _write_refs(target, wanted | own | ({_HEAD: wanted["HEAD"]} if "HEAD" in wanted else {}))
-    write_whole(target / "HEAD", f"{head}\n")
+    _write(target / "HEAD", f"{head}\n")
     return mirror
 
 
@@ -97,49 +91,40 @@ def _refs(repository: Repository, patterns: Sequence[str], source: Path) -> tupl
     return {"HEAD": head, **found}, f"ref: {branch}" if found.get(branch) == head else head
 
 
-def _copy(
-    view: Repository, mirror: Repository, wanted: Sequence[str], have: Sequence[str], source: Path, *, partial: bool
-) -> None:
+def _copy(theirs: Repository, mirror: Repository, wanted: Sequence[str], have: Sequence[str], source: Path) -> None:
     """Bring what `wanted` reach and `have` do not. Raises UserError where it is not all there.
 
     What a partial repository never fetched is skipped, and is missing in the mirror too.
     """
-    asked = [*wanted, *(f"^{oid}" for oid in present(view, have))]
+    asked = [*wanted, *(f"^{oid}" for oid in present(theirs, have))]
+    partial = missing_objects(theirs).partial
     try:
-        copy_objects(view, mirror, asked, "--revs", *(["--missing=allow-any"] if partial else []))
+        copy_objects(theirs, mirror, asked, "--revs", *(["--missing=allow-any"] if partial else []))
     except NotAllThere as error:
         if is_full(error.problem):
             raise no_room(mirror.git_dir) from None
         if partial:
             message = f"{source} is a partial clone that lacks more than the content of files: {error.problem}"
             raise UserError(message, remedy="clone it again without --filter") from None
-        raise _damaged(source, error.problem) from None
+        raise UserError(
+            f"{source} is damaged: {error.problem}", remedy="run git fsck for details, or clone it again"
+        ) from None
     if partial:  # the mirror says of itself that it is
         for pack in (mirror.git_dir / "objects" / "pack").glob("*.pack"):
             pack.with_suffix(".promisor").touch()
 
 
-def _damaged(source: Path, message: str) -> UserError:
-    common = common_folder(Repository(source))
-    if any((common / "objects" / "info" / name).exists() for name in ("alternates", "http-alternates")):
-        return UserError(
-            f"{source} borrows objects from another repository, which are not read: {message}",
-            remedy="make it whole: git repack -a -d, then delete objects/info/alternates",
-        )
-    return UserError(f"{source} is damaged: {message}", remedy="run git fsck for details, or clone it again")
-
-
 # --- from a forge --------------------------------------------------------------------------------------------------
 
-HEADS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
 _ADDRESS = re.compile(r"([a-z]+)://([A-Za-z0-9.:\[\]-]*)(/[A-Za-z0-9_.~+%/-]*)")
-_REFSPEC = re.compile(r"\+?[A-Za-z0-9_./*@+-]+(?::refs/[A-Za-z0-9_./*@+-]+)")
+_BRANCH = re.compile(r"[A-Za-z0-9_./@+-]+")
 _GONE = re.compile(r"not our ref|couldn't find remote ref|no such remote ref|bad object|unadvertised object", re.I)
 _UNKNOWN = re.compile(
     r"repository .{0,1000}not found|does not appear to be a git repository|returned error: (?:404|410)", re.I
 )
 _DENIED = re.compile(r"authentication failed|could not read (?:username|password)|returned error: 40[13]", re.I)
 _MOVED = re.compile(r"returned error: 30\d|unable to update url base from redirection", re.I)
+_SECONDS = 3600.0  # of one request
 _AT_ONCE = 100  # commits of one request: what is lost when it breaks
 
 
@@ -148,31 +133,21 @@ class Gone(UserError):
 
 
 def mirror_remote(
-    url: str,
-    target: Path,
-    refspecs: Sequence[str] = HEADS,
-    protocols: Sequence[str] = ("https",),
-    *,
-    token: str = "",
-    seconds: float = 3600.0,
+    url: str, target: Path, branch: str, protocols: Sequence[str] = ("https",), *, token: str = ""
 ) -> Repository:
-    """Mirror what `refspecs` name at `url` in a bare repository at `target`, one by one, so that a killed call goes on.
+    """Mirror a branch of the repository at `url` in a bare repository at `target`, whose HEAD names it.
 
     `url` comes from the user's own configuration and holds no password; `token` goes to its host alone, and is on no
-    command line and in no file. Each request may take `seconds`, and a minute without a byte. Redirects are not
-    followed. Raises UserError, Gone, and Failed for problems of the network.
+    command line and in no file. A request may take an hour, and a minute without a byte. Redirects are not followed.
+    Raises UserError, Gone, and Failed for problems of the network.
     """
     _check_address(url, protocols)
-    for refspec in refspecs:
-        if not _REFSPEC.fullmatch(refspec) or ".." in refspec:
-            raise UserError(f"{refspec!r} is not a refspec", remedy=HEADS[0])
-    remote = _Remote(url, _open_mirror(target, "sha1"), tuple(protocols), token, seconds)
-    head = remote.head()
-    for refspec in refspecs:
-        remote.fetch([refspec])
+    if not _BRANCH.fullmatch(branch) or ".." in branch:
+        raise UserError(f"{branch!r} is not the name of a branch", remedy="main")
+    remote = _Remote(url, _open_mirror(target, "sha1"), tuple(protocols), token)
+    remote.fetch([f"+refs/heads/{branch}:refs/heads/{branch}"])
     remote.mirror.run("pack-refs", "--all")
-    if head in _known_refs(remote.mirror):
-        write_whole(target / "HEAD", f"ref: {head}\n")
+    _write(target / "HEAD", f"ref: refs/heads/{branch}\n")
     return remote.mirror
 
 
@@ -220,13 +195,6 @@ class _Remote:
     mirror: Repository
     protocols: tuple[str, ...]
     token: str
-    seconds: float = 3600.0
-
-    def head(self) -> str:
-        """The ref that the remote's HEAD points to; empty where that is unknown."""
-        message = self._run("ls-remote", "--symref", self.url, "HEAD").decode("utf-8", "replace")
-        found = re.match(r"ref: (refs/heads/\S+)\tHEAD", message)
-        return found[1] if found else ""
 
     def fetch(self, refspecs: Sequence[str]) -> None:
         options = ("--quiet", "--no-tags", "--force", "--stdin", self.url)
@@ -248,7 +216,7 @@ class _Remote:
     def _run(self, *args: str, stdin: bytes | None = None) -> bytes:
         try:
             return self.mirror.run(
-                *args, stdin=stdin, protocols=self.protocols, settings=self._settings(), seconds=self.seconds
+                *args, stdin=stdin, protocols=self.protocols, settings=self._settings(), seconds=_SECONDS
             )
         except UserError as error:
             raise self._explained(error) from None
@@ -296,16 +264,14 @@ def _open_mirror(target: Path, form: str = "sha1") -> Repository:
     Raises UserError for one that may be somebody else's, and leads elsewhere.
     """
     try:
-        for leftover in [] if target.is_symlink() else target.glob(f"{PREFIX}*"):  # of a call that was killed
-            shutil.rmtree(leftover)
         check_tree(target)
         if (target / _ELSEWHERE).exists():
             raise UserError(f"{target / _ELSEWHERE} leads out of the folder", remedy=REMEDY)
         for part in ("objects/pack", "objects/info", "refs/heads"):
             (target / part).mkdir(parents=True, exist_ok=True)
         if not (target / "HEAD").is_file():
-            write_whole(target / "HEAD", "ref: refs/heads/main\n")
-        write_whole(target / "config", plain_config(form))
+            _write(target / "HEAD", "ref: refs/heads/main\n")
+        _write(target / "config", plain_config(form))
         (target / "objects" / "info" / "alternates").unlink(missing_ok=True)
         for leftover in (target / "objects" / "pack").glob("tmp_*"):
             leftover.unlink()
@@ -329,4 +295,12 @@ def _list_refs(repository: Repository, *patterns: str) -> dict[str, str]:
 
 def _write_refs(target: Path, refs: Mapping[str, str]) -> None:
     refs = {name: oid for name, oid in refs.items() if name.startswith("refs/")}
-    write_whole(target / "packed-refs", "".join(f"{oid} {name}\n" for name, oid in sorted(refs.items())))
+    _write(target / "packed-refs", "".join(f"{oid} {name}\n" for name, oid in sorted(refs.items())))
+
+
+def _write(file: Path, text: str) -> None:
+    """Write all of the text or nothing; an empty text removes the file."""
+    if text:
+        write_whole(file, text.encode("utf-8", "surrogateescape"))
+    else:
+        file.unlink(missing_ok=True)

@@ -1,26 +1,23 @@
-"""A repository's objects and nothing else of it: no configuration, hooks, alternates, grafts, refs or replaced objects.
+"""A repository's own objects and nothing else of it: no configuration, hooks, alternates, refs or replaced objects.
 
-Git reads them through a git directory of ours, made of links to the source's packs and loose objects. They are copied
-as packs, and each id is computed again on the way.
+They are copied as packs, and each id is computed again on the way. What a commit reaches is found by reading commits:
+bitmaps and commit graphs are a repository's own word for it.
 """
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import os
 import re
-import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.repo.git.containment import check_objects
 from reviewgauge.repo.git.repository import Repository
 
-PREFIX = "view-"  # of the folders that are gone afterwards, unless the process was killed
 _CONFIG = """[core]
 \trepositoryformatversion = {version}
 \tbare = true
@@ -28,6 +25,8 @@ _CONFIG = """[core]
 \tauto = 0
 {extensions}"""
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_PACK = ("--stdout", "--delta-base-offset", "-q", "--no-use-bitmap-index")
+_OWN_WORD = {"core.commitGraph": "false", "core.multiPackIndex": "false"}
 _SHA256 = "[extensions]\n\tobjectFormat = sha256\n"
 
 
@@ -78,74 +77,6 @@ def cuts(common: Path) -> frozenset[str]:
     return frozenset(line for line in file.read_text("ascii", "replace").split() if _ID.fullmatch(line))
 
 
-@contextlib.contextmanager
-def object_view(source: Repository, scratch: Path) -> Iterator[Repository]:
-    """A git directory below the folder `scratch`, gone afterwards, through which the objects of `source` can be read.
-
-    A shallow repository's cuts come along. Raises UserError where an object, or a folder of them, is a link to
-    somewhere else.
-    """
-    common = common_folder(source)
-    config = plain_config(object_format(source))
-    try:
-        folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=scratch))
-    except OSError as error:
-        raise UserError(f"cannot write {scratch}: {error.strerror}") from None
-    try:
-        try:
-            _link_objects(common, folder, config)
-        except OSError as error:
-            if error.errno in (errno.ENOSPC, errno.EDQUOT):
-                raise UserError(f"cannot write {folder}: {error.strerror}", remedy="free some space") from None
-            raise UserError(f"cannot read {common}: {error}") from None
-        yield Repository(folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _link_objects(common: Path, folder: Path, config: str) -> None:
-    objects = folder / "objects"
-    (objects / "pack").mkdir(parents=True)
-    (folder / "refs").mkdir()
-    write_whole(folder / "config", config)
-    write_whole(folder / "HEAD", "ref: refs/heads/none\n")
-    write_whole(folder / "shallow", "".join(f"{cut}\n" for cut in sorted(cuts(common))))
-    theirs = common / "objects"
-    _refuse_links(theirs, common)
-    for entry in os.scandir(theirs):
-        if re.fullmatch("[0-9a-f]{2}", entry.name) and entry.is_dir(follow_symlinks=False):
-            _refuse_links(Path(entry.path), common)
-            (objects / entry.name).symlink_to(entry.path)
-    if (theirs / "pack").is_dir():
-        _refuse_links(theirs / "pack", common)
-        for entry in os.scandir(theirs / "pack"):
-            if entry.name.endswith((".pack", ".idx")):
-                (objects / "pack" / entry.name).symlink_to(entry.path)
-
-
-def _refuse_links(folder: Path, common: Path) -> None:
-    if folder.is_symlink():
-        name = folder.name
-    else:
-        with os.scandir(folder) as entries:
-            name = next((entry.name for entry in entries if entry.is_symlink()), "")
-    if name:
-        raise UserError(
-            f"{common} keeps its objects elsewhere: {name} is a link, and links are not followed",
-            remedy="clone it first: git clone --no-local --bare SOURCE COPY",
-        )
-
-
-def write_whole(file: Path, text: str) -> None:
-    """Write all of the text or nothing; an empty text removes the file."""
-    if not text:
-        file.unlink(missing_ok=True)
-        return
-    new = file.with_name(file.name + ".new")
-    new.write_text(text, encoding="utf-8", errors="surrogateescape")
-    new.replace(file)
-
-
 class NotAllThere(UserError):
     """Objects could not be packed, or their content does not match their ids; its problem is git's message."""
 
@@ -153,8 +84,9 @@ class NotAllThere(UserError):
 def copy_objects(source: Repository, target: Repository, asked: Iterable[str], *options: str) -> None:
     """Bring `asked` (a line each, as `git pack-objects` with `options` takes them) from `source` into `target`.
 
-    The pack is streamed and never held. Raises NotAllThere.
+    The pack is streamed and never held. Raises UserError where `source` borrows objects, and NotAllThere.
     """
+    check_objects(common_folder(source))
     with (
         tempfile.TemporaryFile() as lines,
         tempfile.TemporaryFile() as printed,
@@ -164,9 +96,7 @@ def copy_objects(source: Repository, target: Repository, asked: Iterable[str], *
         if not lines.tell():
             return
         lines.seek(0)
-        packing = source.start(
-            "pack-objects", "--stdout", "--delta-base-offset", "-q", *options, stdin=lines, stderr=printed
-        )
+        packing = source.start("pack-objects", *_PACK, *options, stdin=lines, stderr=printed, settings=_OWN_WORD)
         with packing:
             assert packing.stdout is not None
             unpacking = target.start(

@@ -10,7 +10,7 @@ commits come along under their real ids.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,13 +23,12 @@ from reviewgauge.repo.git.paths import encode_path
 from reviewgauge.repo.git.repository import Repository, TreeEntry, check_commit
 from reviewgauge.repo.mirrors.objects import (
     NotAllThere,
+    common_folder,
     copy_objects,
     cuts,
     object_format,
-    object_view,
     plain_config,
     present,
-    write_whole,
 )
 
 BRANCH = "review"
@@ -90,12 +89,8 @@ def workspace(
     with scratch_folder(within) as top:
         try:
             (top / "code").mkdir()
-            with object_view(repository, top) as view:
-                wanted = [commit for commit in (base, head) if commit is not None]
-                if lost := set(wanted) - set(present(view, wanted)):
-                    raise UserError(f"{repository.name} does not hold commit {min(lost)} itself")
-                maker = _WorkspaceMaker(repository, view, top / "code", whole, hidden or (lambda path: False))
-                made = maker.with_history(head, base, at, history) if history else maker.snapshot(head, base, at)
+            maker = _WorkspaceMaker(repository, top / "code", whole, hidden or (lambda path: False))
+            made = maker.with_history(head, base, at, history) if history else maker.snapshot(head, base, at)
         except OSError as error:
             raise UserError(f"cannot make a workspace in {top}: {error.strerror}") from None
         yield made
@@ -152,10 +147,9 @@ def _seconds(repository: Repository, commit: str) -> int:
 
 @dataclass(frozen=True)
 class _WorkspaceMaker:
-    """Makes a workspace from the objects of `view` (those of `source`) in the empty `folder`."""
+    """Makes a workspace from the objects of `source` in the empty `folder`."""
 
     source: Repository
-    view: Repository
     folder: Path
     whole: bool
     hidden: Callable[[str], bool]
@@ -173,7 +167,7 @@ class _WorkspaceMaker:
             written[commit] = git.run("write-tree").decode("ascii").strip()
         ids: dict[str, str] = {}
         for commit in order:
-            text = _commit_text(written[commit], list(ids.values()), _seconds(self.view, commit))
+            text = _commit_text(written[commit], list(ids.values()), _seconds(self.source, commit))
             printed = git.run("hash-object", "-t", "commit", "-w", "--stdin", stdin=text)
             ids.setdefault(commit, printed.decode("ascii").strip())
         made = Workspace(self.folder, ids[head], None if base is None else ids[base])
@@ -182,14 +176,15 @@ class _WorkspaceMaker:
     def with_history(self, head: str, base: str | None, at: str, history: int) -> Workspace:
         """The real commits, as many generations back as asked for, and at least to the base."""
         git = self._repository()
-        cut = cuts(self.view.git_dir)
+        cut = cuts(common_folder(self.source))
         if history != ALL:
-            depth = max(history, 0 if base is None else _generations(self.view, head, base))
-            cut = frozenset(_edge(self.view, head, depth)) | cut
-        for repository in (self.view, git):
-            write_whole(repository.git_dir / "shallow", "".join(f"{commit}\n" for commit in sorted(cut)))
-        self._copy(git, [head], "--revs", *([] if self.whole else ["--missing=allow-any"]))
-        _keep_cuts(git, cut)
+            since = f"{head if base is None else base}..{head}"
+            depth = max(history, int(self.source.run("rev-list", "--count", since)))
+            cut |= set(_edge(self.source, head, depth))
+        _write_cuts(git, cut)
+        asked = [*(f"--shallow {commit}" for commit in sorted(cut)), head]
+        self._copy(git, asked, "--revs", "--shallow", *([] if self.whole else ["--missing=allow-any"]))
+        _write_cuts(git, present(git, sorted(cut)))  # git does not accept a cut at a commit that it does not have
         shown = base if at == "base" and base is not None else head
         entries, left_out = self._usable(shown)
         _fill_index(git, entries)
@@ -199,20 +194,20 @@ class _WorkspaceMaker:
         git = self.folder / ".git"
         for part in ("objects", "refs/heads"):
             (git / part).mkdir(parents=True)
-        write_whole(git / "config", plain_config(object_format(self.view)) + _CONFIG)
-        write_whole(git / "HEAD", f"ref: refs/heads/{BRANCH}\n")
+        (git / "config").write_text(plain_config(object_format(self.source)) + _CONFIG)
+        (git / "HEAD").write_text(f"ref: refs/heads/{BRANCH}\n")
         return Repository(self.folder)
 
     def _copy(self, git: Repository, asked: Iterable[str], *options: str) -> None:
         try:
-            copy_objects(self.view, git, asked, *options)
+            copy_objects(self.source, git, asked, *options)
         except NotAllThere as error:
             raise UserError(
                 f"{self.source.name} does not hold all that a workspace needs: {error.problem}", remedy=_PARTIAL
             ) from None
 
     def _usable(self, commit: str) -> tuple[list[TreeEntry], list[Drop]]:
-        found = read_tree(self.view, commit)
+        found = read_tree(self.source, commit)
         if found.missing and self.whole:
             raise UserError(found.words(self.source.name, commit), remedy=_PARTIAL)
         return found.entries, found.left_out
@@ -221,16 +216,16 @@ class _WorkspaceMaker:
         self, git: Repository, made: Workspace, at: str, entries: Sequence[TreeEntry], left_out: Sequence[Drop]
     ) -> Workspace:
         """Write the files and the refs."""
-        write_whole(git.git_dir / "refs" / "heads" / BRANCH, f"{made.head}\n")
+        (git.git_dir / "refs" / "heads" / BRANCH).write_text(f"{made.head}\n")
         if at == "base":
-            write_whole(git.git_dir / "HEAD", f"{made.base}\n")
+            (git.git_dir / "HEAD").write_text(f"{made.base}\n")
         out_of_sight = [entry for entry in entries if self.hidden(entry.path)]
         if out_of_sight:
             paths = b"".join(encode_path(entry.path) + b"\x00" for entry in out_of_sight)
             git.run("update-index", "--skip-worktree", "-z", "--stdin", stdin=paths)
         hidden = {entry.path for entry in out_of_sight}
         drops = [*left_out, *(Drop(item=path, by="workspace", reason=_HIDDEN) for path in sorted(hidden))]
-        drops += write_files(self.view, self.folder, [entry for entry in entries if entry.path not in hidden])
+        drops += write_files(self.source, self.folder, [entry for entry in entries if entry.path not in hidden])
         return replace(made, left_out=tuple(drops))
 
 
@@ -253,11 +248,11 @@ def _commit_text(tree: str, parents: Sequence[str], seconds: int) -> bytes:
 # --- how far back ---------------------------------------------------------------------------------------------------
 
 
-def _ancestry(view: Repository, head: str) -> Iterator[tuple[int, str, list[str]]]:
-    """(generations behind head, commit, its parents), children before their parents; holds only what lies ahead."""
-    behind = {head: 0}
+def _edge(source: Repository, head: str, depth: int) -> Iterator[str]:
+    """The commits that have parents and lie exactly `depth` generations behind head: history is cut there."""
+    behind = {head: 0}  # holds only what lies ahead: children come before their parents
     rest = b""
-    with closing(view.stream("rev-list", "--parents", "--topo-order", head, "--")) as blocks:
+    with closing(source.stream("rev-list", "--parents", "--topo-order", head, "--")) as blocks:
         for block in blocks:
             *lines, rest = (rest + block).split(b"\n")
             for line in lines:
@@ -265,19 +260,12 @@ def _ancestry(view: Repository, head: str) -> Iterator[tuple[int, str, list[str]
                 generation = behind.pop(commit)
                 for parent in parents:
                     behind[parent] = min(generation + 1, behind.get(parent, generation + 1))
-                yield generation, commit, parents
+                if generation == depth and parents:
+                    yield commit
 
 
-def _generations(view: Repository, head: str, base: str) -> int:
-    return next((generation for generation, commit, _ in _ancestry(view, head) if commit == base), 0)
-
-
-def _edge(view: Repository, head: str, depth: int) -> Iterator[str]:
-    """The commits that have parents and lie exactly `depth` generations behind head: history is cut there."""
-    return (commit for generation, commit, parents in _ancestry(view, head) if generation == depth and parents)
-
-
-def _keep_cuts(git: Repository, cut: frozenset[str]) -> None:
-    """Keep the cuts that are here: git does not accept a cut at a commit that it does not have."""
-    here = present(git, sorted(cut))
-    write_whole(git.git_dir / "shallow", "".join(f"{commit}\n" for commit in here))
+def _write_cuts(git: Repository, cut: Collection[str]) -> None:
+    file = git.git_dir / "shallow"
+    file.write_text("".join(f"{commit}\n" for commit in sorted(cut)))
+    if not cut:
+        file.unlink()

@@ -12,7 +12,7 @@ from pydantic import Field
 from reviewgauge.repo.git.folders import scratch_folder
 from reviewgauge.repo.guarded.environment import clean_environment
 from reviewgauge.repo.guarded.run import ProcessLimits, run_guarded
-from reviewgauge.repo.guarded.sandbox import sandboxed
+from reviewgauge.repo.guarded.sandbox import SandboxView
 from reviewgauge.repo.mirrors.workspaces import workspace
 from reviewgauge.reviewers.agents.code import ReviewedCode
 from reviewgauge.reviewers.agents.conversation import Handler
@@ -40,8 +40,9 @@ def shell(code: ReviewedCode) -> Iterator[Handler]:
         environment = {**clean_environment(top, ()), "PATH": os.defpath}
 
         def run(call: RunCommand) -> str:
-            argv = sandboxed(["/bin/sh", "-c", call.command], [made.folder], [top], made.folder, network=False)
-            ended = run_guarded(argv, made.folder, environment, _LIMITS, scratch=(top, made.folder.parent))
+            argv, view = ["/bin/sh", "-c", call.command], SandboxView([made.folder], [top])
+            scratch = (top, made.folder.parent)
+            ended = run_guarded(argv, made.folder, environment, _LIMITS, view=view, scratch=scratch)
             how = f"exit code {ended.code}" if ended.ending == "exit" else f"ended by its limit: {ended.ending}"
             printed = (ended.out.rstrip() + b"\n" + ended.err).decode("utf-8", "replace").rstrip()
             for folder, name in ((made.folder, "."), (top, "$SCRATCH")):  # they have other names each time: a replay

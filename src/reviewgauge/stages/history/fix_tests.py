@@ -18,7 +18,7 @@ from reviewgauge.repo.git.folders import remove_tree, scratch_folder, write_file
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.guarded.environment import clean_environment, find_program
 from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
-from reviewgauge.repo.guarded.sandbox import Sandbox, needed, sandboxed
+from reviewgauge.repo.guarded.sandbox import Sandbox, SandboxView, needed
 from reviewgauge.repo.mirrors.workspaces import workspace
 from reviewgauge.repo.syntax.languages import is_test, language
 
@@ -115,12 +115,12 @@ class SuiteRunner:
         program = find_program(self.argv[0], self.variables)
         argv = [program, *_words(self.argv[1:], files)]
         environment = {**clean_environment(top, self.variables), "COLUMNS": "1000", "PYTHONDONTWRITEBYTECODE": "1"}
+        view = None
         if self.sandbox.startswith("bwrap"):
             readable = [*needed([Path(program)]), *(Path(word).expanduser().absolute() for word in self.visible)]
-            network = "network" in self.sandbox
-            argv = sandboxed(argv, readable, [folder.parent, top], folder, network=network)
+            view = SandboxView(readable, [folder.parent, top], "network" in self.sandbox)
         limits = ProcessLimits(self.seconds, _OUTPUT, self.processes, namespace=self.sandbox != "off")
-        return run_guarded(argv, folder, environment, limits, scratch=(folder.parent, top))
+        return run_guarded(argv, folder, environment, limits, view=view, scratch=(folder.parent, top))
 
     def _result(self, ended: Ended) -> str:
         if ended.ending == "exit":

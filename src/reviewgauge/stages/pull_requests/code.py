@@ -80,8 +80,8 @@ class Mirror:
         scheme = urllib.parse.urlsplit(self._url).scheme
         try:
             if self._branch:  # later fixes are there
-                name, self._branch = f"refs/heads/{self._branch}", ""
-                mirror_remote(self._url, self.folder, (f"+{name}:{name}",), (scheme,), token=self._token)
+                branch, self._branch = self._branch, ""
+                mirror_remote(self._url, self.folder, branch, (scheme,), token=self._token)
             fetch_commits(self._url, self.folder, wanted, (scheme,), token=self._token)
         except Failed:
             raise
