@@ -1,4 +1,4 @@
-"""While a stranger's bundle is verified, nothing is started, nothing is reached, and nothing runs for ever."""
+"""While a stranger's bundle is checked, nothing is started and nothing is reached."""
 
 from __future__ import annotations
 
@@ -38,16 +38,3 @@ def test_no_network_also_in_its_threads() -> None:
         thread.start()
         thread.join()
     assert isinstance(found[0], UserError)
-
-
-def test_memory_is_limited_and_given_back() -> None:
-    with pytest.raises(UserError, match="more than 200 MB"), confined(megabytes=200):
-        bytearray(2 << 30)
-    assert len(bytearray(300 << 20)) == 300 << 20
-
-
-@pytest.mark.slow
-def test_time_is_limited() -> None:
-    with pytest.raises(UserError, match="too much CPU time"), confined(seconds=1):
-        while True:
-            pass
