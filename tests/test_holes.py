@@ -124,19 +124,17 @@ def naming(dataset: str) -> Callable[[str], str]:
     return lambda text: text.replace('"sample"', json.dumps(dataset))
 
 
-def test_a_bundle_runs_no_program(made: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bundle_runs_no_program(made: Path, tmp_path: Path) -> None:
     archive, marker = tmp_path / "b.zip", tmp_path / "PWNED"
     assert main(["bundle", str(made), "-o", str(archive), "--resamples", "20"]) == 0
     for armed in (
         f"sample | generate(reviewers=(\"command(run=('/bin/sh','-c','id > {marker}'), checkout='none')\",))",
         f"sample | generate(reviewers=(\"command(run='touch {marker}')\",))",
         "sample | drop_large(lines=1) | from_github(repos=('a/b',), api='http://127.0.0.1:9/')",
-        "sample | merge_same(judge=\"lexical(weights='/etc/passwd')\")",
     ):
         evil = tamper(archive, "runs/run/manifest.json", naming(armed))
-        capsys.readouterr()
-        assert main(["check", str(evil)]) in (0, 1)
-        assert "which a file may not decide" in capsys.readouterr().err
+        assert main(["check", str(evil)]) == 1, "its tables are of another data set"
+        assert main(["check", str(evil), "--from", str(made)]) == 1
         assert not marker.exists()
 
 

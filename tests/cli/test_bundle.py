@@ -127,10 +127,15 @@ def test_other_versions_are_said(bundle: Path, capsys: pytest.CaptureFixture[str
     assert "made with numpy 1.0.0, installed is " in capsys.readouterr().err
 
 
-def test_a_name_that_is_not_its_own_is_said(bundle: Path) -> None:
-    name = "runs/my-run/manifest.json"
-    bad = tamper(bundle, name, lambda text: text.replace('"dataset": "cases.jsonl"', '"dataset": "sample"'))
-    assert any("its cases are not those that" in note for note in reviewgauge.check(bad).notes)
+def test_a_run_of_ones_own_shows_whether_the_cases_are_those_of_the_data(
+    packed: Path, run: Path, tmp_path: Path
+) -> None:
+    assert reviewgauge.check(packed, sources=[run]).ok
+    other = write_bench(tmp_path / "other")
+    other.write_text(other.read_text().replace("secret title", "another title"))
+    assert main(["review", str(other), "recorded", "-o", str(tmp_path / "mine")]) == 0
+    (found,) = reviewgauge.check(packed, sources=[tmp_path / "mine"]).problems
+    assert (found.file, found.field) == ("runs/my-run/cases.jsonl", "benchmark")
 
 
 # --- it is not -----------------------------------------------------------------------------------------------------

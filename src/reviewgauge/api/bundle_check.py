@@ -10,11 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from reviewgauge.api.bundle import make_tables
-from reviewgauge.api.resolve import names_dataset
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import read_within
 from reviewgauge.core.parsing import parse_json, parse_record
-from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
+from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.check import CheckResult, Problem
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import (
@@ -28,10 +27,8 @@ from reviewgauge.core.specs import (
 )
 from reviewgauge.core.trust import FromFile
 from reviewgauge.core.version import __version__
-from reviewgauge.engine.build.pipeline import apply_stages
 from reviewgauge.engine.bundle.archive import unpack
 from reviewgauge.engine.bundle.compare import Differs, compare_table, compare_text, first_difference
-from reviewgauge.engine.bundle.confined import confined
 from reviewgauge.engine.bundle.contents import (
     BUNDLE,
     FORMAT,
@@ -44,7 +41,7 @@ from reviewgauge.engine.bundle.contents import (
     versions,
 )
 from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFolder
-from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
+from reviewgauge.engine.run.manifest import MANIFEST, read_manifest
 from reviewgauge.engine.score import score as score_run
 from reviewgauge.metrics.combined import asked_by
 from reviewgauge.models.cache.stores import CALLS
@@ -71,7 +68,7 @@ def check_bundle(
         work = _Check(folder, _read_manifest(path, folder), 10.0**-digits, temporary, progress)
         problems: tuple[Problem, ...] = ()
         try:
-            with confined(), ChatClient(ChatSettings(cache=False, offline=True)):
+            with ChatClient(ChatSettings(cache=False, offline=True)):
                 work.run(sums, given)
         except Differs as d:
             row = d.row or None
@@ -121,13 +118,13 @@ class _Check:
         self._versions()
         for entry in self.manifest.runs:
             folder = self.folder / entry.folder
+            self._data(entry, sources)
             if entry.texts != "all" and not restore(folder, sources):
                 raise UserError(
                     f"every file is as it was packed, but the texts of {entry.dataset} are left out: {entry.why}",
                     remedy="--from RUN names one on your copy: reviewgauge review DATASET recorded --from DATA -o RUN",
                 )
             run = RunFolder.open(folder)
-            self._data(entry, run)
             self._reviews(entry, run)
             self._scores(entry, run)
         self._tables(sums)
@@ -151,19 +148,13 @@ class _Check:
             if here.get(name) != version
         ]
 
-    def _data(self, entry: RunEntry, run: RunFolder) -> None:
-        """Note where a data set of a known name has other cases here, or is not at hand."""
-        word, *stages = run.manifest.dataset.split(" | ")
-        if not names_dataset(word):
-            return
-        origin = FromFile("the bundle")
-        try:
-            cases = load_from(Dataset, word, origin).cases()
-            cases = apply_stages(cases, [load_from(Stage, spec, origin) for spec in stages])[0]
-            if benchmark_hash(cases) != run.manifest.benchmark:
-                self.notes.append(f"{entry.folder}: its cases are not those that {entry.dataset} has here")
-        except UserError as error:
-            self.notes.append(f"{entry.folder}: not compared with {entry.dataset} itself: {error.problem}")
+    def _data(self, entry: RunEntry, sources: Sequence[RunFolder]) -> None:
+        """The cases are those of the user's runs on a data set of the same name."""
+        stored = read_manifest(self.folder / entry.folder)
+        for manifest in (source.manifest for source in sources):
+            if manifest.dataset == stored.dataset and manifest.benchmark != stored.benchmark:
+                name = f"{entry.folder}/{CASES}"
+                raise Differs(name, stored.benchmark, manifest.benchmark, column="benchmark")
 
     def _reviews(self, entry: RunEntry, run: RunFolder) -> None:
         """Every review is the one that was scored."""

@@ -26,16 +26,21 @@ class Differs(Exception):
         self.file, self.row, self.column = file, row, column
         self.stored, self.found = (one_line(str(value), 200) for value in (stored, found))
         where = ", ".join(part for part in (file, row, column) if part)
-        close = "" if not same_value(_number(stored), _number(found), CLOSE) else " (--digits 4 allows for rounding)"
+        close = " (--digits 4 allows for rounding)" if _is_close(self.stored, self.found, CLOSE) else ""
         super().__init__(f"{where}: the bundle says {self.stored}, it is {self.found}{close}")
 
 
-def _number(value: object) -> object:
-    """A number where the value is one, or a cell that holds one; nothing that equals any other where it is not."""
+def _number(text: str) -> float | None:
     try:
-        return float(value) if isinstance(value, str | int | float) else object()
+        return float(text)
     except ValueError:
-        return object()
+        return None
+
+
+def _is_close(stored: str, found: str, tolerance: float) -> bool:
+    """Whether two texts are the same number, within a relative tolerance."""
+    one, other = _number(stored), _number(found)
+    return one is not None and other is not None and same_value(one, other, tolerance)
 
 
 def same_value(stored: object, found: object, tolerance: float) -> bool:
@@ -69,9 +74,9 @@ def compare_table(name: str, stored: str, found: str, tolerance: float) -> int:
         if not (one and other):
             raise Differs(name, *("a row" if cells else "no such row" for cells in (one, other)), row=row)
         for column, a, b in zip_longest(head, one, other, fillvalue=""):
-            if a != b and not same_value(_number(a), _number(b), tolerance):
+            if a != b and not _is_close(a, b, tolerance):
                 raise Differs(name, a or "nothing", b or "nothing", row=row, column=column)
-    return sum(isinstance(_number(cell), float) for cells in new[1:] for cell in cells)
+    return sum(_number(cell) is not None for cells in new[1:] for cell in cells)
 
 
 def _texts(head: Sequence[str]) -> int:

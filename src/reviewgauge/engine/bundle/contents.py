@@ -185,14 +185,12 @@ def _check_complete(path: Path, outcomes: Sequence[Outcome], scores: Sequence[Sc
         raise UserError(f"{path} holds no reviews", remedy="there is nothing to bundle")
     if not scores:
         raise UserError(f"{path} was not scored yet", remedy=f"reviewgauge score {path} hits")
-    known = {(s.metric, s.system, s.case, s.attempt): s for s in scores}
+    known = {(s.metric, s.system, s.case, s.attempt) for s in scores}
     for metric in dict.fromkeys(score.metric for score in scores):
         for one in outcomes:
-            score = known.get((metric, one.system, one.case, one.attempt))
-            if score is None or not one.is_measured_by(score):
+            if (metric, one.system, one.case, one.attempt) not in known:
                 raise UserError(
-                    f"{path}: {one.system} on {one.case}, as it is now, was not measured with "
-                    f"{metric.partition('(')[0]}",
+                    f"{path}: {one.system} on {one.case} was not measured with {metric.partition('(')[0]}",
                     remedy=f"reviewgauge score {path} {metric!r}",
                 )
 
