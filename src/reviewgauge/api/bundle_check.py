@@ -137,7 +137,7 @@ class _Check:
         for name in sorted((listed.keys() | sums.keys()) - {SUMS}):
             stored, there = listed.get(name, "no such file"), sums.get(name, "missing")
             if stored != there:
-                raise Differs(name, stored, there, column="sha256")
+                raise Differs(name, stored, there, column="sha256", hint="changed after it was packed")
 
     def _versions(self) -> None:
         here = {"reviewgauge": __version__, **versions()}

@@ -22,12 +22,15 @@ _SMALL = 1e-3  # numbers below are held to the same distance as this one
 class Differs(Exception):
     """The first difference: the file, row and column where it is, what the bundle says, and what was found."""
 
-    def __init__(self, file: str, stored: object, found: object, *, row: str = "", column: str = "") -> None:
+    def __init__(
+        self, file: str, stored: object, found: object, *, row: str = "", column: str = "", hint: str = ""
+    ) -> None:
         self.file, self.row, self.column = file, row, column
         self.stored, self.found = (one_line(str(value), 200) for value in (stored, found))
         where = ", ".join(part for part in (file, row, column) if part)
-        close = " (--digits 4 allows for rounding)" if _is_close(self.stored, self.found, CLOSE) else ""
-        super().__init__(f"{where}: the bundle says {self.stored}, it is {self.found}{close}")
+        if _is_close(self.stored, self.found, CLOSE):
+            hint = "--digits 4 allows for rounding"
+        super().__init__(f"{where}: the bundle says {self.stored}, it is {self.found}" + (f" ({hint})" if hint else ""))
 
 
 def _number(text: str) -> float | None:
