@@ -85,7 +85,6 @@ RESULTS = {
     "calibrate": "CalibrateResult",
     "claim-pairs": "ClaimPairs",
     "bundle": "BundleResult",
-    "bundle verify": "VerifyResult",
     "doctor": "DoctorReport",
     "fake-server": "FakeServerResult",
 }
@@ -97,7 +96,7 @@ Generated from the commands by `make docs`. Each verb prints this with `--help`,
 | exit code | meaning |
 |---|---|
 | 0 | all went well |
-| 1 | look at it: a check of `doctor` failed, code could not be fetched (`get`), everything failed (`review`, `score`, `classify`), no case is left (`build`), the kappa was not reached (`judge-check`), a number differs (`bundle verify`), labels leak (`calibrate`), the candidate is worse (`gate`) |
+| 1 | look at it: a check of `doctor` failed, code could not be fetched (`get`), everything failed (`review`, `score`, `classify`), no case is left (`build`), the kappa was not reached (`judge-check`), a number differs (`check` of a bundle), labels leak (`calibrate`), the candidate is worse (`gate`) |
 | 2 | an error that you can fix, named in one line; or stopped by the budget or an endpoint |
 | 3 | `gate` cannot tell |
 | 130 | interrupted; the same command continues |

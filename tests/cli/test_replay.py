@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import zipfile
 from collections.abc import Iterator
@@ -13,7 +12,6 @@ import pytest
 import reviewgauge
 from bundle_toys import tamper, write_bench
 from reviewgauge.api.cache import export
-from reviewgauge.cli.bundle import verify
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
@@ -133,40 +131,25 @@ def packed(made: Recorded) -> Path:
     return out
 
 
-def test_a_bundle_takes_the_calls_along_and_measures_again_from_them(packed: Path, made: Recorded) -> None:
-    result = verify(packed)
-    assert result.ok, result.difference
-    assert (result.scores, result.not_measured) == (12, {})
-    manifest = json.loads(zipfile.ZipFile(packed).read("bundle.json"))
-    assert manifest["runs"][0]["calls"] == len(list(RunFolder.open(made.folder / "judged").calls()))
+def test_a_bundle_takes_the_calls_along_and_measures_again_from_them(packed: Path) -> None:
+    result = reviewgauge.check(packed)
+    assert result.ok, result.problems
+    assert (result.records["score"], result.notes) == (12, ())
 
-
-def test_an_answer_that_was_made_better_is_found_by_replaying_it(packed: Path) -> None:
     def better(text: str) -> str:
         return text.replace(r'"answer":{"text":"{\"answer\": \"no\"}"', r'"answer":{"text":"{\"answer\": \"yes\"}"', 1)
 
-    difference = verify(tamper(packed, "runs/judged/calls.jsonl", better, fit_hashes=True)).difference
-    assert difference is not None
-    assert difference.file == "runs/judged/scores.jsonl"
-
-
-def test_a_question_that_was_changed_no_longer_has_its_key(packed: Path) -> None:
-    changed = tamper(
-        packed, "runs/judged/calls.jsonl", lambda text: text.replace("docstring", "doc", 1), fit_hashes=True
-    )
-    difference = verify(changed).difference
-    assert difference is not None
-    assert (difference.file, difference.column) == ("runs/judged/calls.jsonl", "key")
+    (found,) = reviewgauge.check(tamper(packed, "runs/judged/calls.jsonl", better)).problems
+    assert found.file == "runs/judged/scores.jsonl"
 
 
 def test_without_texts_the_calls_stay_out_and_that_is_said(made: Recorded, tmp_path: Path) -> None:
     out = tmp_path / "bare.zip"
-    result = reviewgauge.bundle(made.folder / "judged", out=out, texts=False, resamples=50)
-    assert "prompts hold texts" in result.runs[0].left_out["calls.jsonl"]
+    reviewgauge.bundle(made.folder / "judged", out=out, texts=False, resamples=50)
     assert not any("calls.jsonl" in name for name in zipfile.ZipFile(out).namelist())
-    checked = verify(out, source=[made.folder / "judged"])
+    checked = reviewgauge.check(out, sources=[made.folder / "judged"])
     assert checked.ok
-    assert list(checked.not_measured.values()) == ["it asks a model, and the bundle holds no recorded calls of it"]
+    assert "holds no recorded calls of it" in checked.notes[0]
 
 
 # --- keys ----------------------------------------------------------------------------------------------------------

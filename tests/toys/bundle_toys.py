@@ -80,30 +80,28 @@ def write_bench(folder: Path) -> Path:
     return folder / "cases.jsonl"
 
 
-def tamper(bundle: Path, name: str, change: Callable[[str], str | None], *, fit_hashes: bool = False) -> Path:
-    """A copy of a bundle in which one file was changed (None: removed), and its hash made to fit if asked for."""
+def tamper(bundle: Path, name: str, change: Callable[[str], str | None], *, fit: bool = True) -> Path:
+    """A copy of a bundle in which one file was changed (None: removed), with the sums made to fit unless not `fit`."""
     with zipfile.ZipFile(bundle) as archive:
         files = {info.filename: archive.read(info) for info in archive.infolist()}
-    changed = change(files[name].decode())
+    changed = change(files.get(name, b"").decode())
     if changed is None:
         del files[name]
     else:
-        assert changed.encode() != files[name], "the test changes nothing"
+        assert changed.encode() != files.get(name), "the test changes nothing"
         files[name] = changed.encode()
-    if fit_hashes:
-        manifest = json.loads(files["bundle.json"])
-        manifest["files"] = {
-            key: {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-            for key, data in sorted(files.items())
-            if key != "bundle.json"
-        }
-        files["bundle.json"] = json.dumps(manifest).encode()
-    return write_zip(bundle.with_name("tampered.zip"), files)
-
-
-def write_zip(path: Path, files: dict[str, bytes]) -> Path:
-    """A plain zip archive."""
+    if fit:
+        rest = {name: data for name, data in sorted(files.items()) if name != "SHA256SUMS"}
+        sums = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in rest.items())
+        files = {**rest, "SHA256SUMS": "".join(sums).encode()}
+    path = bundle.with_name("tampered.zip")
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in files.items():
-            archive.writestr(name, data)
+        for other, data in files.items():
+            archive.writestr(other, data)
     return path
+
+
+def files_of(bundle: Path) -> dict[str, str]:
+    """The files of a bundle by their name."""
+    with zipfile.ZipFile(bundle) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}

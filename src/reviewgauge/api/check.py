@@ -1,4 +1,4 @@
-"""`reviewgauge check`: is this JSON lines file what it should be?
+"""`reviewgauge check`: is this file what it should be, a JSON lines file or a bundle?
 
 Memory stays bounded whatever the file holds: one line at a time, a line that is too long is skipped in pieces, and of
 each record only a short hash of its identity is kept.
@@ -9,52 +9,49 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import LONGEST_LINE, parse_record, refuse_bytes
+from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case, Review
+from reviewgauge.core.reports.check import CheckResult, Problem
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.datasets.files.labels import FILES as LABEL_FILES
 from reviewgauge.datasets.files.labels import find_labels, read_label_file
 from reviewgauge.datasets.jsonl import EXAMPLE, REVIEWS, case_files
+from reviewgauge.engine.bundle.archive import is_archive
+from reviewgauge.engine.bundle.compare import DIGITS
 
 _PIECE = 1024 * 1024
 _MODELS: dict[str, type[Record]] = {"case": Case, "review": Review, "outcome": Outcome, "score": Score}
 
 
-class Problem(Record):
-    """One bad record: its file, its 1-based line (None: the file as a whole), the field, and what is wrong."""
-
-    file: str
-    line: int | str | None
-    field: str
-    problem: str
-
-
-class CheckResult(Record):
-    """What was found at a path. `records` counts the good ones by kind, `bad` all that are not; the first are named."""
-
-    schema_version: int = 1
-    path: str
-    records: Mapping[str, int]
-    bad: int
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def ok(self) -> bool:
-        """Whether every record is good, and there is one."""
-        return not self.bad
-
-
-def check(path: str | Path, *, keep: int = 1000, longest: int = LONGEST_LINE) -> CheckResult:
+def check(
+    path: str | Path,
+    *,
+    sources: Sequence[str | Path] = (),
+    digits: int = DIGITS,
+    plugins: Sequence[str] = (),
+    keep: int = 1000,
+    longest: int = LONGEST_LINE,
+    progress: Progress | None = None,
+) -> CheckResult:
     """Read every record of a file (cases, reviews, outcomes or scores) or folder, and name each bad record and field.
 
     At most `keep` problems are kept, all are counted. Raises UserError only where a file cannot be opened.
+
+    Of a bundle, every number is recomputed without a network, up to the first that differs. `sources` are runs that
+    hold the texts which the bundle leaves out. What is measured again must agree to `digits` digits; on another machine
+    vectors of embedding models do not to more than six. `plugins`: code outside the package that the bundle may use.
     """
+    if Path(path).is_file() and is_archive(Path(path)):
+        from reviewgauge.api.bundle_check import check_bundle  # what reads lines alone needs none of it
+
+        return check_bundle(Path(path), sources, digits, plugins, progress)
     good: Counter[str] = Counter()
     problems: list[BadInput] = []
     bad = 0

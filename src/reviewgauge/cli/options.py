@@ -32,6 +32,13 @@ from_option = click.option(
 seed_option = click.option(
     "--seed", default=0, show_default=True, type=click.IntRange(min=0), help="Seed of draws and resamples."
 )
+plugin_option = click.option(
+    "--plugin",
+    "--metric",
+    "plugins",
+    multiple=True,
+    help="Code of your own that a run names, such as my.metric; else it is not run.",
+)
 stage_option = click.option(
     "--stage", "stages", multiple=True, help="Narrow the cases by a stage, such as drop_large; may be given again."
 )

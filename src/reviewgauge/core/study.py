@@ -13,7 +13,9 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.parsing import first_problem
 
-TableKind = Literal["leaderboard", "ablation", "slices", "distribution", "overlap", "attempts", "cost", "validity"]
+TableKind = Literal[
+    "leaderboard", "comparisons", "ablation", "slices", "distribution", "overlap", "attempts", "cost", "validity"
+]
 NAME = re.compile(r"[A-Za-z0-9][\w.+-]*")  # of a benchmark or a table: also that of a file
 
 

@@ -8,9 +8,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from reviewgauge.core.building import CardSection
-from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
-from reviewgauge.core.specs import load_recorded, short_spec
 from reviewgauge.engine.bundle.contents import BundleManifest
 
 REASONS = 3  # reasons of a stage shown in the terminal; the card has all
@@ -114,48 +112,40 @@ def plain_markdown(text: str) -> str:
 
 
 def readme(manifest: BundleManifest) -> str:
-    """The README of a bundle: its contents and how to verify it."""
-    runs = []
+    """The README of a bundle: its contents and how to check it."""
+    runs, data = [], ""
     for entry in manifest.runs:
-        metrics = ", ".join(f"`{short_spec(load_recorded(Metric, spec))}`" for spec in entry.metrics) or "no metric"
-        line = f"- `{entry.folder}`: {entry.dataset}, {entry.cases} cases, scored with {metrics}. "
-        line += f"Licence of the data: {entry.licence}."
+        line = f"- `{entry.folder}`: {entry.dataset}, {entry.cases} cases. Licence of the data: {entry.licence}."
         if entry.texts != "all":
-            withheld = entry.withheld["reviews"].records
-            line += f" The texts of the cases and of {withheld:,} reviews are left out: {entry.why}."
+            line += f" The texts of the cases and of {entry.withheld:,} reviews are left out: {entry.why}."
+            data = (
+                "\nWhere texts are left out, get the data from its origin (`reviewgauge info NAME` says where), make a "
+                "run on\nit, and name that run:\n\n    reviewgauge review NAME recorded --from DATA -o RUN\n"
+                "    reviewgauge check bundle.zip --from RUN\n"
+            )
         runs.append(line)
-    data = ""
-    if any(entry.texts != "all" for entry in manifest.runs):
-        data = (
-            "\nWhere texts are left out, get the data from its origin (`reviewgauge info NAME` says where) and name "
-            "them:\n\n    reviewgauge bundle verify bundle.zip --from DATA\n\nWithout them, `--tables-only` checks "
-            "hashes and tables.\n"
-        )
-    tables = "\n".join(f"- `{table.path}`" for table in manifest.tables)
     return f"""# What this is
 
-A bundle made by ReviewGauge {manifest.reviewgauge}: the data, the reviews, their scores and the tables. Everything in
-it can be recomputed without a network.
+A bundle made by ReviewGauge {manifest.reviewgauge}: runs with their reviews and scores, and tables. Everything in it
+can be recomputed without a network.
 
 {chr(10).join(runs)}
 
 # How to check it
 
     pip install reviewgauge=={manifest.reviewgauge}
-    reviewgauge bundle verify bundle.zip
+    reviewgauge check bundle.zip
 
 It scores every review again and makes every table again from the scores. At the first number that differs it names
 the file, the row, the column and both values, and exits with 1.
 {data}
 # What is where
 
-- `bundle.json`: versions, settings, and the SHA-256 of every file
-- `runs/NAME/`: the run folder: its manifest, cases (or `outline.jsonl`, the cases without their texts), reviews,
-  labels, one score a line with the evidence behind it, and the calls of chat models (`calls.jsonl`), from which
-  what models scored is measured again without asking them
-- `tables/`: each table as CSV, nothing rounded, and as LaTeX made from the CSV
-
-{tables}
+- `SHA256SUMS`: the sum of every file, for `sha256sum -c` too
+- `bundle.json`: versions and settings
+- `runs/NAME/`: the run folder: its manifest, cases, reviews, labels, one score a line with the evidence behind it, and
+  the calls of chat models (`calls.jsonl`), from which what models scored is measured again without asking them
+- `tables/`: each table as CSV (nothing rounded), Markdown and LaTeX
 
 Tables were made with {manifest.resamples:,} resamples and seed {manifest.seed}, on Python {manifest.python} with
 {", ".join(f"{name} {version}" for name, version in sorted(manifest.libraries.items()))}.

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 import struct
@@ -7,8 +8,6 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.engine.bundle import archive
@@ -32,26 +31,24 @@ def make_zip(path: Path, *names: str | zipfile.ZipInfo, content: bytes = b"x") -
 def test_the_same_files_give_the_same_bytes(tmp_path: Path) -> None:
     source = tmp_path / "a.txt"
     source.write_bytes(b"hello" * 1000)
-    write_archive(tmp_path / "one.zip", {"b/a.txt": source, "c.txt": b"there"})
+    other = tmp_path / "other.txt"
+    other.write_bytes(b"there")
+    write_archive(tmp_path / "one.zip", {"b/a.txt": source, "c.txt": other})
     os.utime(source, (1, 1))
     source.chmod(0o600)
-    write_archive(tmp_path / "two.zip", {"c.txt": b"there", "b/a.txt": source})
+    write_archive(tmp_path / "two.zip", {"c.txt": other, "b/a.txt": source})
     assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
     with zipfile.ZipFile(tmp_path / "one.zip") as made:
         assert made.namelist() == ["b/a.txt", "c.txt"]
         assert made.testzip() is None
 
 
-NAMES = st.text("abc.-_é漢", min_size=1, max_size=8).filter(lambda name: name not in (".", ".."))
-
-
-@given(st.dictionaries(NAMES, st.binary(max_size=200), max_size=6))
-def test_what_was_packed_comes_out(tmp_path_factory: pytest.TempPathFactory, files: dict[str, bytes]) -> None:
-    folder = tmp_path_factory.mktemp("round")
-    write_archive(folder / "a.zip", dict(files))
-    found = unpack(folder / "a.zip", folder)
-    assert {name: (folder / name).read_bytes() for name in found} == files
-    assert {name: one.bytes for name, one in found.items()} == {name: len(data) for name, data in files.items()}
+def test_what_was_packed_comes_out(tmp_path: Path, into: Path) -> None:
+    source = tmp_path / "a.txt"
+    source.write_bytes(b"hello")
+    write_archive(tmp_path / "a.zip", {"b/漢.txt": source})
+    assert unpack(tmp_path / "a.zip", into) == {"b/漢.txt": hashlib.sha256(b"hello").hexdigest()}
+    assert (into / "b" / "漢.txt").read_bytes() == b"hello"
 
 
 @pytest.mark.parametrize(
@@ -163,5 +160,5 @@ def test_a_missing_file_and_a_folder_are_user_errors(tmp_path: Path, into: Path)
 
 def test_a_failed_writing_leaves_nothing_behind(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="cannot write"):
-        write_archive(tmp_path / "out.zip", {"a": b"1", "b": tmp_path / "not there"})
+        write_archive(tmp_path / "out.zip", {"b": tmp_path / "not there"})
     assert list(tmp_path.iterdir()) == []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from reviewgauge.analysis.study.ablation import ablation_table
 from reviewgauge.analysis.study.attempts import attempts_table
+from reviewgauge.analysis.study.comparisons import comparisons_table
 from reviewgauge.analysis.study.cost import cost_table
 from reviewgauge.analysis.study.distribution import distribution_table
 from reviewgauge.analysis.study.leaderboard import leaderboard_table
@@ -22,6 +23,7 @@ from reviewgauge.core.study import TableEntry
 Builder = Callable[[TableEntry, Material, str, str], Table]
 _BUILDERS: Mapping[str, Builder] = {
     "leaderboard": leaderboard_table,
+    "comparisons": comparisons_table,
     "ablation": ablation_table,
     "slices": slices_table,
     "distribution": distribution_table,

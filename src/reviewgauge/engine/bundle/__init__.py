@@ -1,1 +1,1 @@
-"""The archive of runs: its contents, safe reading, and recomputing its scores."""
+"""The archive of runs: its contents, safe reading, and comparing what it says with what comes out again."""

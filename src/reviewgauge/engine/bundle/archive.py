@@ -13,7 +13,6 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -28,17 +27,22 @@ _STAMP = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip archive can say
 _MODE = stat.S_IFREG | 0o644
 _PIECE = 1 << 20
 _ENCRYPTED = 0x1
+_MAGIC = b"PK\x03\x04"
 
 
-class Unpacked(NamedTuple):
-    """One file of an archive, as it was found there."""
+def is_archive(path: Path) -> bool:
+    """Whether a file is meant to be an archive, whole or not."""
+    if path.suffix.lower() == ".zip":
+        return True
+    try:
+        with path.open("rb") as stream:
+            return path.is_file() and stream.read(len(_MAGIC)) == _MAGIC
+    except OSError:
+        return False
 
-    bytes: int
-    sha256: str
 
-
-def write_archive(path: Path, files: Mapping[str, Path | bytes], progress: Progress | None = None) -> None:
-    """Write these files (name in the archive -> file or content), sorted and without times; whole or not at all.
+def write_archive(path: Path, files: Mapping[str, Path], progress: Progress | None = None) -> None:
+    """Write these files (by their name in the archive), sorted and without times; whole or not at all.
 
     The same content gives the same bytes with the same zlib. Raises UserError for a full disk and the like.
     """
@@ -46,23 +50,18 @@ def write_archive(path: Path, files: Mapping[str, Path | bytes], progress: Progr
         for done, name in enumerate(sorted(files), start=1):
             info = zipfile.ZipInfo(name, _STAMP)
             info.compress_type, info.create_system, info.external_attr = zipfile.ZIP_DEFLATED, 3, _MODE << 16
-            content = files[name]
-            with archive.open(info, "w", force_zip64=True) as out:
-                if isinstance(content, bytes):
-                    out.write(content)
-                else:
-                    with content.open("rb") as source:
-                        shutil.copyfileobj(source, out)
+            with archive.open(info, "w", force_zip64=True) as out, files[name].open("rb") as source:
+                shutil.copyfileobj(source, out)
             if progress is not None:
                 progress(done, len(files), name)
 
 
-def unpack(path: Path, into: Path) -> dict[str, Unpacked]:
-    """Unpack an archive into the empty folder `into`; returns what was found, by name.
+def unpack(path: Path, into: Path) -> dict[str, str]:
+    """Unpack an archive into the empty folder `into`; returns the SHA-256 of each file, by its name.
 
     Raises BadInput for what is not a whole zip archive and for names, kinds and sizes that no bundle has.
     """
-    found: dict[str, Unpacked] = {}
+    found: dict[str, str] = {}
     try:
         with zipfile.ZipFile(path) as archive:
             infos = [info for info in archive.infolist() if not info.is_dir()]
@@ -105,13 +104,12 @@ def _refuse(path: Path, infos: list[zipfile.ZipInfo]) -> None:
         seen.add(info.filename.casefold())
 
 
-def _unpack_one(archive: zipfile.ZipFile, info: zipfile.ZipInfo, into: Path) -> Unpacked:
+def _unpack_one(archive: zipfile.ZipFile, info: zipfile.ZipInfo, into: Path) -> str:
     target = into / info.filename
     target.parent.mkdir(parents=True, exist_ok=True)
-    digest, size = hashlib.sha256(), 0
+    digest = hashlib.sha256()
     with archive.open(info) as source, target.open("xb") as out:
         while piece := source.read(_PIECE):  # zipfile stops at the size that was declared, which was added up before
             digest.update(piece)
-            size += len(piece)
             out.write(piece)
-    return Unpacked(size, digest.hexdigest())
+    return digest.hexdigest()

@@ -1,6 +1,6 @@
-"""A bundle compared with what is found: the first difference, with its file, row, column and both values.
+"""What a bundle says compared with what comes out again: the first difference, with its file, row and column.
 
-Numbers are compared as numbers, so that the one that differs is named, and hashes that were made to fit do not help.
+Numbers are compared as numbers, so that the one that differs is named.
 """
 
 from __future__ import annotations
@@ -8,168 +8,45 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import TypeGuard, TypeVar
+from collections.abc import Mapping, Sequence
+from itertools import pairwise, zip_longest
 
-from reviewgauge.core.base import Record
-from reviewgauge.core.errors import BadInput
-from reviewgauge.core.files import read_within
-from reviewgauge.core.parsing import parse_record, records
-from reviewgauge.engine.bundle.archive import Unpacked
-from reviewgauge.engine.bundle.contents import BUNDLE, README, BundleManifest, RunEntry
-from reviewgauge.engine.run.manifest import MANIFEST, Manifest
+from reviewgauge.core.errors import one_line
 
-R = TypeVar("R", bound=Record)
 DIGITS = 9  # to which numbers must agree
 CLOSE = 1e-4  # relative; numbers this close may differ by machine alone, and the hint says so
 _TINY = 1e-12
 _SMALL = 1e-3  # numbers below are held to the same distance as this one
 
 
-class Difference(Record):
-    """The first difference: where it is, what the bundle says, and what was found."""
-
-    file: str
-    row: str = ""
-    column: str = ""
-    stored: str
-    found: str
-    hint: str = ""
-
-    @property
-    def sentence(self) -> str:
-        """The difference in one line."""
-        where = ", ".join(part for part in (self.file, self.row, self.column) if part)
-        hint = f" ({self.hint})" if self.hint else ""
-        return f"{where}: the bundle says {self.stored}, it is {self.found}{hint}"
-
-
 class Differs(Exception):
-    """Raised at the first difference."""
+    """The first difference: the file, row and column where it is, what the bundle says, and what was found."""
 
-    def __init__(self, difference: Difference) -> None:
-        super().__init__(difference.sentence)
-        self.difference = difference
-
-
-@dataclass(frozen=True)
-class Contents:
-    """An unpacked bundle: `folder` holds the files, `found` what each of them is, by name.
-
-    Scores that are measured again must agree with the stored ones to `digits` digits.
-    """
-
-    folder: Path
-    manifest: BundleManifest
-    found: Mapping[str, Unpacked]
-    digits: int = DIGITS
-    changed: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Names the files whose hash is not the one in the manifest."""
-        listed = self.manifest.files
-        names = {name for name, one in self.found.items() if name in listed and one.sha256 != listed[name].sha256}
-        object.__setattr__(self, "changed", frozenset(names))
-
-    def differs(self, file: str, stored: object, found: object, *, row: str = "", column: str = "") -> Differs:
-        """The difference to raise; it says whether the file was changed after it was packed."""
-        hint = "the file's hash differs too: it was changed after it was packed" if file in self.changed else ""
-        if not hint and same_value(stored, found, CLOSE):
-            hint = "another machine or library may round so; --digits 4 lets it pass"
-        return Differs(
-            Difference(file=file, row=row, column=column, stored=_shown(stored), found=_shown(found), hint=hint)
-        )
-
-    def read(self, model: type[R], name: str) -> list[R]:
-        """The records of one file. What is not a record is a difference."""
-        try:
-            with self._file(name).open("rb") as stream:
-                return list(records(model, stream, name))
-        except BadInput as error:
-            row = f"line {error.record}" if error.record is not None else ""
-            raise self.differs(name, "a record", str(error), row=row, column=error.field) from None
-
-    def read_one(self, model: type[R], name: str) -> R:
-        """The one record that a whole file is. What is not a record is a difference."""
-        try:
-            return parse_record(model, read_within(self._file(name)), name)
-        except BadInput as error:
-            raise self.differs(name, "a record", str(error), column=error.field) from None
-
-    def text(self, name: str) -> str:
-        """The text of one file. Raises Differs where it is not there."""
-        return read_within(self._file(name)).decode("utf-8", "replace")
-
-    def _file(self, name: str) -> Path:
-        if not (path := self.folder / name).exists():
-            raise self.differs(name, "a file", "missing")
-        return path
-
-    def manifest_of(self, entry: RunEntry) -> Manifest:
-        """The manifest of a run. Raises Differs where it is of another benchmark, or is none."""
-        name = f"{entry.folder}/{MANIFEST}"
-        found = self.read_one(Manifest, name)
-        for column, stored, there in (
-            ("benchmark", entry.benchmark, found.benchmark),
-            ("dataset", entry.dataset, found.dataset),
-            ("cases", entry.cases, found.cases),
-        ):
-            if stored != there:
-                raise self.differs(name, stored, there, column=column)
-        return found
+    def __init__(
+        self, file: str, stored: object, found: object, *, row: str = "", column: str = "", hint: str = ""
+    ) -> None:
+        self.file, self.row, self.column = file, row, column
+        self.stored, self.found = (one_line(str(value), 200) for value in (stored, found))
+        where = ", ".join(part for part in (file, row, column) if part)
+        if _is_close(self.stored, self.found, CLOSE):
+            hint = "--digits 4 allows for rounding"
+        super().__init__(f"{where}: the bundle says {self.stored}, it is {self.found}" + (f" ({hint})" if hint else ""))
 
 
-def check_files(contents: Contents) -> None:
-    """Every file is there, and none that is not listed."""
-    listed, there = contents.manifest.files, contents.found
-    for name in sorted(listed.keys() | there.keys() - {BUNDLE}):
-        if name not in there:
-            raise contents.differs(name, f"{listed[name].bytes:,} bytes", "missing")
-        if name not in listed:
-            raise contents.differs(name, "no such file", "there")
-
-
-def check_nothing_else(contents: Contents, expected: Iterable[str]) -> None:
-    """Raise Differs for a file that was not verified, even if it is listed."""
-    if more := sorted(contents.found.keys() - {BUNDLE, README, *expected, *contents.manifest.parameters.values()}):
-        raise contents.differs(more[0], "no such file", "there")
-
-
-def check_hashes(contents: Contents) -> None:
-    """Every file has its hash; last, because a hash does not name the number that differs."""
-    for name in sorted(contents.changed):
-        listed, there = contents.manifest.files[name], contents.found[name]
-        raise contents.differs(name, listed.sha256, there.sha256, column="sha256")
-
-
-# --- values --------------------------------------------------------------------------------------------------------
-
-
-def first_difference(
-    stored: object, found: object, tolerance: float = 10.0**-DIGITS, path: str = ""
-) -> tuple[str, object, object] | None:
-    """(place, stored, found) of the first difference of two JSON values; numbers may differ by rounding."""
-    if isinstance(stored, Mapping) and isinstance(found, Mapping):
-        for key in dict.fromkeys([*stored, *found]):
-            place = f"{path}.{key}" if path else str(key)
-            if deeper := first_difference(stored.get(key), found.get(key), tolerance, place):
-                return deeper
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
         return None
-    if _is_list(stored) and _is_list(found):
-        if len(stored) != len(found):
-            return path, f"{len(stored)} entries", f"{len(found)} entries"
-        pairs = enumerate(zip(stored, found, strict=True))
-        return next((d for at, (a, b) in pairs if (d := first_difference(a, b, tolerance, f"{path}[{at}]"))), None)
-    return None if same_value(stored, found, tolerance) else (path, stored, found)
 
 
-def _is_list(value: object) -> TypeGuard[Sequence[object]]:
-    return isinstance(value, Sequence) and not isinstance(value, str)
+def _is_close(stored: str, found: str, tolerance: float) -> bool:
+    """Whether two texts are the same number, within a relative tolerance."""
+    one, other = _number(stored), _number(found)
+    return one is not None and other is not None and same_value(one, other, tolerance)
 
 
-def same_value(stored: object, found: object, tolerance: float = 10.0**-DIGITS) -> bool:
+def same_value(stored: object, found: object, tolerance: float) -> bool:
     """Whether two values are the same; of numbers, within a relative tolerance."""
     numbers = [value for value in (stored, found) if isinstance(value, int | float) and not isinstance(value, bool)]
     if len(numbers) == 2:
@@ -177,66 +54,43 @@ def same_value(stored: object, found: object, tolerance: float = 10.0**-DIGITS) 
     return type(stored) is type(found) and stored == found
 
 
-def compare_tables(contents: Contents, name: str, found: str, labels: int) -> None:
-    """Compare a stored CSV table with the recomputed one. `labels` columns name a row. Raises Differs."""
-    stored = _rows(contents.text(name))
-    again = _rows(found)
-    head = again[0] if again else []
-    for number, (one, other) in enumerate(_pad(stored, again)):
-        row = "the heading" if number == 0 else " ".join((other or one)[:labels]) or f"row {number}"
-        if one == [] or other == []:
-            raise contents.differs(
-                name, "no such row" if one == [] else "a row", "none" if other == [] else "one", row=row
-            )
-        for at in range(max(len(one), len(other))):
-            a, b = (cells[at] if at < len(cells) else "" for cells in (one, other))
-            if not _same_cell(a, b):
-                column = head[at] if at < len(head) else f"column {at + 1}"
-                raise contents.differs(name, a or "nothing", b or "nothing", row=row, column=column)
+def first_difference(
+    stored: object, found: object, tolerance: float, path: str = ""
+) -> tuple[str, object, object] | None:
+    """(place, stored, found) of the first difference of two JSON values; numbers may differ by rounding."""
+    if isinstance(stored, Mapping) and isinstance(found, Mapping):
+        keys = dict.fromkeys([*stored, *found])
+        pairs = [(f"{path}.{key}" if path else str(key), stored.get(key), found.get(key)) for key in keys]
+    elif isinstance(stored, list) and isinstance(found, list) and len(stored) == len(found):
+        pairs = [(f"{path}[{at}]", *pair) for at, pair in enumerate(zip(stored, found, strict=True))]
+    else:
+        return None if same_value(stored, found, tolerance) else (path, stored, found)
+    return next((d for place, a, b in pairs if (d := first_difference(a, b, tolerance, place))), None)
 
 
-def count_figures(text: str) -> int:
-    """How many numbers a CSV table holds."""
-    return sum(_is_number(cell) for row in _rows(text)[1:] for cell in row)
+def compare_table(name: str, stored: str, found: str, tolerance: float) -> int:
+    """Compare a CSV table with the recomputed one; returns how many figures it holds. Raises Differs."""
+    old, new = (list(csv.reader(io.StringIO(text))) for text in (stored, found))
+    head = new[0]
+    for number, (one, other) in enumerate(zip_longest(old, new, fillvalue=())):
+        row = " ".join((other or one)[: _texts(head)]) if number else "the heading"
+        if not (one and other):
+            raise Differs(name, *("a row" if cells else "no such row" for cells in (one, other)), row=row)
+        for column, a, b in zip_longest(head, one, other, fillvalue=""):
+            if a != b and not _is_close(a, b, tolerance):
+                raise Differs(name, a or "nothing", b or "nothing", row=row, column=column)
+    return sum(_number(cell) is not None for cells in new[1:] for cell in cells)
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
+def _texts(head: Sequence[str]) -> int:
+    """How many columns on the left name a row: those before the first figure, which has columns about it."""
+    figures = (at for at, (one, other) in enumerate(pairwise(head)) if other.startswith(f"{one}: "))
+    return next(figures, 1)
 
 
-def compare_text(contents: Contents, name: str, found: str) -> None:
-    """Compare a stored text file with the recomputed one, line by line. Raises Differs."""
-    stored = contents.text(name).splitlines()
-    for number, (one, other) in enumerate(
-        _pad([[line] for line in stored], [[x] for x in found.splitlines()]), start=1
-    ):
+def compare_text(name: str, stored: str, found: str) -> None:
+    """Compare a text file with the recomputed one, line by line. Raises Differs."""
+    lines = zip_longest(stored.splitlines(), found.splitlines(), fillvalue="no such line")
+    for number, (one, other) in enumerate(lines, start=1):
         if one != other:
-            stored_, found_ = (line[0] if line else "no such line" for line in (one, other))
-            raise contents.differs(name, stored_, found_, row=f"line {number}")
-
-
-def _rows(text: str) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(text)))
-
-
-def _pad(one: list[list[str]], other: list[list[str]]) -> Iterator[tuple[list[str], list[str]]]:
-    for at in range(max(len(one), len(other))):
-        yield one[at] if at < len(one) else [], other[at] if at < len(other) else []
-
-
-def _same_cell(one: str, other: str) -> bool:
-    if one == other:
-        return True
-    try:
-        return same_value(float(one), float(other))
-    except ValueError:
-        return False
-
-
-def _shown(value: object) -> str:
-    text = value if isinstance(value, str) else repr(value)
-    return text if len(text) <= 200 else text[:199] + "…"
+            raise Differs(name, one, other, row=f"line {number}")

@@ -1,7 +1,7 @@
-"""What a bundle holds: runs with their hashes, scores and tables, so that every figure can be recomputed offline.
+"""What a bundle holds of runs, so that every figure can be recomputed offline.
 
-Texts that may not be passed on stay out: their place is taken by an outline of the cases (ids, repositories and facts,
-which tables need) and by hashes that tell whether another copy of the data is the same.
+Texts that may not be passed on stay out. The hash of the cases (in the manifest of the run) and that of each review (in
+its scores) tell whether another copy of the data is the same.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import hashlib
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,19 +21,18 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.parsing import records
 from reviewgauge.core.protocols import Card
-from reviewgauge.core.records import Case, Change
+from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import texts_of
 from reviewgauge.engine.run.folder import CASES, LABELS, LOCK, REVIEWS, SCORES, RunFolder
-from reviewgauge.engine.run.manifest import MANIFEST, SystemEntry, installed_versions
+from reviewgauge.engine.run.manifest import MANIFEST, installed_versions
 from reviewgauge.models.cache.stores import CALLS
 
-FORMAT = 2  # 1 held no calls of chat models
-BUNDLE, README, OUTLINE = "bundle.json", "README.md", "outline.jsonl"
-RUNS, TABLES, PARAMETERS, VALIDITY = "runs", "tables", "parameters", "validity"
+FORMAT = 3
+BUNDLE, README, SUMS = "bundle.json", "README.md", "SHA256SUMS"
+RUNS, TABLES, PARAMETERS = "runs", "tables", "parameters"
 LARGEST_PARAMETER = 64 * 1024 * 1024  # bytes; a larger file is a model, which a bundle does not hold
 MOST_RESAMPLES = 1_000_000  # that a bundle may ask of the machine that checks it
-LONGEST_FACT = 80  # characters; a longer fact is a text, which an outline has none of
 RECORDED = "recorded"
 OWN_LICENCE = "that of its author"
 _PARAMETER_FILES = (".json", ".jsonl", ".csv", ".toml", ".yaml", ".yml", ".txt")
@@ -48,55 +47,27 @@ Texts = Literal["all", "own", "none"]
 RunName = Annotated[str, Field(max_length=200, pattern=r"^[\w=][\w.=-]*$")]  # a folder's name and nothing else
 
 
-class FileEntry(Record):
-    """One file of the bundle: its size in bytes and its SHA-256."""
-
-    bytes: int
-    sha256: str
-
-
-class Withheld(Record):
-    """Records that the bundle does not hold: how many, and the SHA-256 of their sorted lines."""
-
-    records: int
-    sha256: str
-
-
 class RunEntry(Record):
-    """One run in the bundle. `texts`: all, only what is not part of the data set (own), or none; `why` says why.
+    """One run in the bundle. `texts`: all, only reviews that are not part of the data set (own), or none.
 
-    `withheld` counts and hashes what is left out: reviews, labels (the benchmark's hash stands for the cases).
-    `left_out` names files of the run folder that are not part of the bundle, with the reason. `validity` says whether
-    the report that `validate` left in the run folder is there. `calls` counts the recorded calls of chat models, from
-    which what models scored is measured again; they hold prompts, so they are there with all texts or not at all.
+    `why` says why, `withheld` counts the reviews that are left out. `left_out` names files that are not part of a run.
+    `validity`: its metrics were compared with people, and a table shows it.
     """
 
     name: RunName
     dataset: str
-    benchmark: str
     cases: int
     licence: str
     texts: Texts
     why: str = ""
-    metrics: tuple[str, ...] = ()
+    withheld: int = 0
     validity: bool = False
-    calls: int = 0
-    withheld: Mapping[str, Withheld] = Field(default_factory=dict)
-    left_out: Mapping[str, str] = Field(default_factory=dict)
+    left_out: tuple[str, ...] = ()
 
     @property
     def folder(self) -> str:
         """The folder of the run in the bundle."""
         return f"{RUNS}/{self.name}"
-
-
-class TableEntry(Record):
-    """One table: what it shows, of which metric, and the runs that it was made from."""
-
-    path: RelPath
-    kind: str
-    metric: str
-    runs: tuple[RunName, ...]
 
 
 class BundleManifest(Record):
@@ -108,20 +79,12 @@ class BundleManifest(Record):
     format: int
     reviewgauge: str
     python: str
-    libraries: Mapping[str, str]
+    libraries: dict[str, str]
     runs: tuple[RunEntry, ...]
-    tables: tuple[TableEntry, ...]
     slices: tuple[str, ...] = ()
     resamples: Annotated[int, Field(ge=1, le=MOST_RESAMPLES)]
     seed: Annotated[int, Field(ge=0)]
-    parameters: Mapping[str, RelPath] = Field(default_factory=dict)
-    files: Mapping[str, FileEntry]
-
-    @property
-    def content(self) -> str:
-        """SHA-256 of names and hashes of all files: the same for the same content, however it was compressed."""
-        lines = "".join(f"{entry.sha256}  {name}\n" for name, entry in sorted(self.files.items()))
-        return hashlib.sha256(lines.encode()).hexdigest()
+    parameters: dict[str, RelPath] = Field(default_factory=dict)
 
 
 def versions() -> dict[str, str]:
@@ -134,76 +97,69 @@ def may_be_passed_on(card: Card) -> bool:
     return _OPEN.match(card.licence) is not None and _CLOSED.search(card.licence) is None
 
 
-def lines_hash(found: Iterable[Record]) -> Withheld:
-    """The count of some records and the SHA-256 of their lines, free of their order."""
-    lines = sorted(record.to_line() for record in found)
-    return Withheld(records=len(lines), sha256=hashlib.sha256(b"".join(lines)).hexdigest())
+def sums_of(folder: Path) -> str:
+    """The SHA-256 of every file below `folder`, as `sha256sum -c` reads it."""
+    lines = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with path.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        lines.append(f"{digest}  {path.relative_to(folder).as_posix()}\n")
+    return "".join(lines)
 
 
-def file_entry(path: Path) -> FileEntry:
-    """Size and hash of a file."""
-    with path.open("rb") as stream:
-        return FileEntry(bytes=path.stat().st_size, sha256=hashlib.file_digest(stream, "sha256").hexdigest())
+# --- from a run folder, and back -----------------------------------------------------------------------------------
 
 
-# --- from a run folder ---------------------------------------------------------------------------------------------
-
-
-def stage(run: RunFolder, name: str, target: Path, *, texts: Texts, why: str, licence: str) -> RunEntry:
-    """Copy what a bundle holds of a run into `target/runs/NAME`, without paths of this machine.
+def copy_run(run: RunFolder, target: Path) -> None:
+    """Copy a run into the new folder `target`, without paths of this machine.
 
     Raises UserError for a run that was scored in part, whose tables would mislead.
     """
-    folder = target / RUNS / name
-    folder.mkdir(parents=True)
-    cases = _own_cases(run)
     outcomes = run.outcomes()  # in their order, which splits drawn at random depend on
     scores = sorted(run.scores(), key=lambda s: (s.metric, s.system, s.case, s.attempt))
     _check_complete(run.path, outcomes, scores)
-    labels = run.labels()
-    write_whole(folder / MANIFEST, _manifest_bytes(run))
-    withheld: dict[str, Withheld] = {}
+    cases = _own_cases(run)
+    target.mkdir(parents=True)
+    manifest = run.manifest.model_copy(update={"dataset_path": ""})
+    write_whole(target / MANIFEST, manifest.model_dump_json(indent=2).encode() + b"\n")
+    _write(target / CASES, cases)
+    _write(target / REVIEWS, outcomes)
+    _write(target / LABELS, run.labels())
+    _write(target / SCORES, scores)
+    if (run.path / CALLS).exists():
+        _write(target / CALLS, run.calls())
+
+
+def withhold(folder: Path, texts: Texts) -> int:
+    """Remove the texts that stay out from a copied run; returns how many reviews that is."""
     if texts == "all":
-        _write(folder / CASES, cases)
-        _write(folder / REVIEWS, outcomes)
-        _write(folder / LABELS, labels)
-        if calls := sum(1 for _ in run.calls()):
-            _write(folder / CALLS, run.calls())
-    else:
-        calls = 0
-        came = {name for name, system in run.manifest.systems.items() if is_recorded(system)}
-        kept = [o for o in outcomes if texts == "own" and o.system not in came]
-        gone = [o for o in outcomes if texts == "none" or o.system in came]
-        withheld = {"reviews": lines_hash(gone), "labels": lines_hash([x for c in cases for x in c.labels] + [*labels])}
-        _write(folder / OUTLINE, [outline(case) for case in cases])
-        _write(folder / REVIEWS, kept)
-        scores = [bare(score) for score in scores]
+        return 0
+    run = RunFolder.open(folder)
+    came = {name for name, entry in run.manifest.systems.items() if entry.signature.partition("(")[0] == RECORDED}
+    outcomes = run.outcomes()
+    kept = [one for one in outcomes if texts == "own" and one.system not in came]
+    gone = len(outcomes) - len(kept)
+    scores = [bare(score) for score in run.scores()]
+    _write(folder / REVIEWS, kept)
     _write(folder / SCORES, scores)
-    return RunEntry(
-        name=name,
-        dataset=run.manifest.dataset,
-        benchmark=run.manifest.benchmark,
-        cases=len(cases),
-        licence=licence,
-        texts=texts,
-        why=why,
-        metrics=tuple(dict.fromkeys(score.metric for score in scores)),
-        calls=calls,
-        withheld=withheld,
-        left_out=_left_out(run.path, texts),
-    )
+    for name in (CASES, LABELS, CALLS):
+        (folder / name).unlink(missing_ok=True)
+    return gone
 
 
-def is_recorded(system: SystemEntry) -> bool:
-    """Whether a system's reviews came with the data set."""
-    return system.signature.partition("(")[0] == RECORDED
-
-
-def outline(case: Case) -> Case:
-    """A case without its texts: id, repository, task, verdict and short facts."""
-    facts = {key: value for key, value in case.facts.items() if len(str(value)) <= LONGEST_FACT}
-    change = Change(repo=case.change.repo, task=case.change.task)
-    return Case(id=case.id, change=change, verdict=case.verdict, facts=facts)
+def restore(folder: Path, sources: Sequence[RunFolder]) -> bool:
+    """Put the texts that a bundled run lacks back, from runs on the same cases; whether there is one."""
+    run = RunFolder.open(folder)
+    given = [source for source in sources if source.manifest.benchmark == run.manifest.benchmark]
+    if not given:
+        return False
+    _write(folder / CASES, _own_cases(given[0]))
+    _write(folder / LABELS, given[0].labels())
+    there = list(run.outcomes())
+    wanted = {(s.system, s.case, s.attempt) for s in run.scores()} - {(o.system, o.case, o.attempt) for o in there}
+    found = {(o.system, o.case, o.attempt): o for source in given for o in source.outcomes()}
+    _write(folder / REVIEWS, [*(one for key, one in found.items() if key in wanted), *there])
+    return True
 
 
 def bare(score: Score) -> Score:
@@ -220,11 +176,6 @@ def _own_cases(run: RunFolder) -> list[Case]:
     return [case.model_copy(update={"change": case.change.model_copy(update={"git": None})}) for case in found]
 
 
-def _manifest_bytes(run: RunFolder) -> bytes:
-    manifest = run.manifest.model_copy(update={"dataset_path": ""})
-    return manifest.model_dump_json(indent=2).encode() + b"\n"
-
-
 def _write(path: Path, found: Iterable[Record]) -> None:
     write_whole(path, b"".join(record.to_line() for record in found))
 
@@ -232,31 +183,23 @@ def _write(path: Path, found: Iterable[Record]) -> None:
 def _check_complete(path: Path, outcomes: Sequence[Outcome], scores: Sequence[Score]) -> None:
     if not outcomes:
         raise UserError(f"{path} holds no reviews", remedy="there is nothing to bundle")
-    known = {(s.metric, s.system, s.case, s.attempt): s for s in scores}
+    if not scores:
+        raise UserError(f"{path} was not scored yet", remedy=f"reviewgauge score {path} hits")
+    known = {(s.metric, s.system, s.case, s.attempt) for s in scores}
     for metric in dict.fromkeys(score.metric for score in scores):
-        for outcome in outcomes:
-            score = known.get((metric, outcome.system, outcome.case, outcome.attempt))
-            if score is None or not outcome.is_measured_by(score):
+        for one in outcomes:
+            if (metric, one.system, one.case, one.attempt) not in known:
                 raise UserError(
-                    f"{path}: {outcome.system} on {outcome.case}, as it is now, was not measured with "
-                    f"{metric.partition('(')[0]}",
+                    f"{path}: {one.system} on {one.case} was not measured with {metric.partition('(')[0]}",
                     remedy=f"reviewgauge score {path} {metric!r}",
                 )
-    if len(known) > len(outcomes) * len({score.metric for score in scores}):
-        raise UserError(f"{path}: {SCORES} holds scores of reviews that are not there", remedy="score again")
 
 
-def _left_out(folder: Path, texts: Texts) -> dict[str, str]:
-    """The files of a run folder that a bundle does not hold, and why; leftovers of a killed writer do not count."""
+def left_out(folder: Path) -> tuple[str, ...]:
+    """The files in a run folder that are not part of a run; leftovers of a killed writer do not count."""
     known = {MANIFEST, CASES, REVIEWS, SCORES, LABELS, LOCK, CALLS}
-    found = {}
-    for path in sorted(folder.iterdir()):
-        if path.name not in known and path.suffix not in (".torn", ".tmp"):
-            page = path.suffix in (".html", ".htm")
-            found[path.name] = "a page is made again from the run" if page else "is not part of a run"
-        if path.name == CALLS and texts != "all":
-            found[CALLS] = "its prompts hold texts that are left out, so what models scored is not measured again"
-    return found
+    names = sorted(path.name for path in folder.iterdir() if path.suffix not in (".torn", ".tmp"))
+    return tuple(name for name in names if name not in known)
 
 
 def parameter_files(metrics: Iterable[str], target: Path, include: Sequence[str | Path] = ()) -> dict[str, str]:

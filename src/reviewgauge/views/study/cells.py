@@ -33,6 +33,8 @@ def number(value: float, unit: str) -> str:
     if unit == "gain":
         text = f"{value:+.1%}"
         return "0.0%" if text in ("+0.0%", "-0.0%") else text
+    if unit == "p":
+        return figures.p_value(value)
     if unit == "count":
         return figures.count(round(value, 1))
     if unit.endswith("²"):

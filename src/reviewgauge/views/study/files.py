@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from reviewgauge.core.reports.study import Cell, StudyReport, Table
 from reviewgauge.views.csv_tables import Row, escape, latex_table, to_csv
@@ -15,12 +16,17 @@ STUDY, PAGE, TABLES = "study.json", "report.html", "tables"
 
 def written(report: StudyReport) -> dict[str, str]:
     """Every file by its path in the folder of the study."""
+    return {**table_files(report.tables), PAGE: study_page(report), STUDY: report.model_dump_json(indent=1) + "\n"}
+
+
+def table_files(tables: Iterable[Table]) -> dict[str, str]:
+    """The tables alone, each in three forms, by their paths."""
     files = {}
-    for table in report.tables:
+    for table in tables:
         files[f"{TABLES}/{table.name}.csv"] = table_csv(table)
         files[f"{TABLES}/{table.name}.md"] = table_md(table)
         files[f"{TABLES}/{table.name}.tex"] = table_tex(table)
-    return {**files, PAGE: study_page(report), STUDY: report.model_dump_json(indent=1) + "\n"}
+    return files
 
 
 _PARTS = ("low", "high", "n", "unit", "published")  # columns of their own beside a figure

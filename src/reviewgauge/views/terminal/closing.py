@@ -199,11 +199,10 @@ def bundle_notes(runs: Sequence[RunEntry]) -> list[str]:
                 why = ": your own data, which --without-texts leaves out"
             lines.append(f"note: {entry.name} holds the texts of {entry.cases} cases (licence: {entry.licence}{why})")
         else:
-            gone = entry.withheld["reviews"].records
-            lines.append(f"note: {entry.name} leaves out the texts of its cases and of {gone:,} reviews: {entry.why}")
-        lines += [f"note: {entry.name}/{name} is left out: {why}" for name, why in list(entry.left_out.items())[:5]]
-        if len(entry.left_out) > 5:
-            lines.append(f"note: {len(entry.left_out) - 5} more files of {entry.name} are left out; --json has all")
+            texts = f"its cases and of {entry.withheld:,} reviews"
+            lines.append(f"note: {entry.name} leaves out the texts of {texts}: {entry.why}")
+        if entry.left_out:
+            lines.append(f"note: {entry.name} leaves out what is not part of a run: {', '.join(entry.left_out)}")
     return lines
 
 

@@ -1,0 +1,47 @@
+"""Paired differences: the best reviewer against every other, on the changes that both were scored on."""
+
+from __future__ import annotations
+
+from reviewgauge.analysis.compare.compare import compare
+from reviewgauge.analysis.study.leaderboard import reading_label
+from reviewgauge.analysis.study.material import Material, by_system
+from reviewgauge.core.reports.study import Cell, Table
+from reviewgauge.core.study import TableEntry
+
+
+def comparisons_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+    """Columns: the difference in a reading, p, p corrected over all (Holm), and the smallest detectable difference."""
+    metric = material.metric(entry.metric)
+    names = {c.system: c.name for c in material.chosen(entry) if c.system}
+    run = material.run(metric).only(list(names))
+    found = compare(run, readings=entry.readings, resamples=material.resamples, seed=material.seed)
+    board = by_system(material.board(metric).systems)
+    rows = []
+    for one in found.comparisons:
+        fake = board[one.first].fake or board[one.second].fake
+        gap = Cell(value=one.difference, low=one.low, high=one.high, n=one.n, unit=one.unit, fake=fake)
+        rest = [(one.p, "p"), (one.p_holm, "p"), (one.detectable, one.unit)]
+        rows.append(
+            (
+                *(Cell(text=names[one.first]), Cell(text=names[one.second]), Cell(text=reading_label(one.reading))),
+                *(Cell(text="–") if cell.value is None else cell for cell in (gap, *_cells(rest, one.n, fake))),
+            )
+        )
+    return Table(
+        name=name,
+        kind=entry.kind,
+        title=title,
+        columns=("first", "second", "reading", "difference", "p", "p (Holm)", "detectable"),
+        rows=tuple(rows),
+        texts=3,
+        provenance=material.provenance(metric),
+        notes=(
+            f"p (Holm): corrected over {found.corrected} comparison{'s' * (found.corrected != 1)}; detectable: the "
+            "smallest true difference found with 80% power",
+            *found.warnings,
+        ),
+    )
+
+
+def _cells(figures: list[tuple[float | None, str]], n: int, fake: bool) -> list[Cell]:
+    return [Cell(value=value, n=n, unit=unit, fake=fake) for value, unit in figures]
