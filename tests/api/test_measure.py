@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 import reviewgauge
+from fake_server import FakeServer
 from judged_toys import study, write_study
 from reviewgauge.cli.main import main
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.specs import load
-from reviewgauge.models.fake.server import FakeServer
 
 FAST = ["--resamples", "40", "--folds", "3"]
 STUDY = study(24)
@@ -175,7 +175,7 @@ def test_the_doctor_says_what_its_questions_cost(
     foretold = found(capsys, "doctor", "sample", judged, "--dry-run")["calls"]
     said = shown(capsys, 0, "doctor", "sample", judged)
     assert f"{foretold} calls paid" in said and server.calls == foretold
-    assert "a fake model answered" in said and "19 hold" in said
+    assert "a fake model answered" in said and "20 hold" in said
     assert server.stats()["peak_in_flight"] > 4
     said = shown(capsys, 2, "doctor", "sample", judged, "--no-cache", "--budget", "0.01")
     assert said.startswith("error: the budget of")
