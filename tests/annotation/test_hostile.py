@@ -137,6 +137,7 @@ def test_hostile_text_is_shown_and_runs_nothing(browser: Any, store: Database) -
         for page in pages[:2]:
             for path in ("/", "/account", "/conflicts", "/next"):
                 harmless(page, path)
+        pages[0].click("#begin")
         assert pages[0].locator("table.votes").count() == 1
         for path in ("/", "/project", "/account", "/conflicts"):
             harmless(pages[2], path)

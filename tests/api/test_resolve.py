@@ -127,7 +127,7 @@ def test_a_failure_where_nothing_can_be_measured_leaves_the_bounds_and_is_listed
         cases.write(case.to_line())
     (bench / "said").mkdir()
     for known in CASES:
-        (bench / "said" / f"{known.id}.md").write_text("- the file is never closed\n")
+        (bench / "said" / f"{known.id}.md").write_text("- a.py:3: the file is never closed\n")
     assert run("review", "bench", 'replay(path="said")', "-o", "run") == 0
     capsys.readouterr()
     assert run("score", "run", "--json") == 0

@@ -95,3 +95,41 @@ class Data(Dataset):
     (run / "cut_short.py").write_text(source)
     assert main(["info", "cut_short.Data"]) == 2
     assert capsys.readouterr().err.strip() == "error: a file ends too early: compressed data ended"
+
+
+SLIPPED = """
+from dataclasses import dataclass
+from reviewgauge.core.protocols import Metric
+
+@dataclass(frozen=True)
+class Slipped(Metric):
+    def part(self, case, review): return {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "error"),
+    [
+        ("review sample prompt(model='fake:ruels') -o new", "called 'ruels' (did you mean fake:rules?)"),
+        ("score run hits(judge='gpt-5')", "no judge is called 'gpt-5' (a chat model is named with its provider"),
+        ("review sample command(run='./bot.sh') -o new", "the program ./bot.sh is not executable (chmod +x ./bot.sh)"),
+        ("review sample command(run='./bott.sh') -o new", "the program ./bott.sh does not exist (give its path)"),
+        ("info run", "run is a run, not a data set (reviewgauge score run shows it)"),
+        ("annotate init j.db smaple", "no dataset is called 'smaple' (did you mean sample?)"),
+        ("score run slips.Slipped", "slips.Slipped has no method parts (rename part to parts)"),
+    ],
+)
+def test_a_slip_is_said_with_its_mending(
+    run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, line: str, error: str
+) -> None:
+    monkeypatch.setenv("COLUMNS", "400")
+    Path("bot.sh").write_text("#!/bin/sh\necho hello\n")
+    Path("slips.py").write_text(SLIPPED)
+    assert main(line.split(" ")) == 2
+    assert error in capsys.readouterr().err
+    assert not Path("new").exists()
+
+
+def test_info_suggests_what_can_run(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "martian", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["example"] == "reviewgauge review martian recorded -o runs/mine"

@@ -38,7 +38,7 @@ def test_the_sample_is_reviewed_measured_and_replayed_to_the_byte(capsys: pytest
     assert "420 calls replayed" in capsys.readouterr().out
     assert lines("runs/again") == lines("runs/p")
 
-    assert main(["score", "runs/p", "hits"]) == 0
+    assert main(["score", "runs/p", "hits", "--explain"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "(fake)" in out
     assert "F1 would vary by .000 (SD) if all 72 attempts at 24 changes were repeated" in out

@@ -108,11 +108,13 @@ def test_what_is_printed_is_as_wide_as_columns_says_else_100(
 ) -> None:
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.chdir(run.parent)  # commands to copy stay in one piece, and some name the run
+    widths = []
     for arguments in (["score", run.name], ["compare", run.name], ["list"], ["info", "martian"]):
         assert main(arguments) == 0
         out = capsys.readouterr().out
         assert out.strip()
-        assert (100 if columns else 0) < max(len(line) for line in out.splitlines()) <= int(columns or 100), arguments
+        widths.append(max(len(line) for line in out.splitlines()))
+    assert max(widths) <= int(columns or 100) < max(widths) + 30
 
 
 @pytest.mark.slow
@@ -297,11 +299,11 @@ def test_the_demo_builds_its_benchmark_from_a_history_and_tells_a_strong_reviewe
     assert [row["system"] for row in board["systems"]] == ["blind-reader", "analyser", "parrot", "silent"]
     assert {(row["scored"], row["missing"]) for row in board["systems"]} == {(card["cases"], 0)}
     duels = {c["second"]: c for c in result["score"]["comparisons"][0]["comparisons"]}
-    assert duels["parrot"]["p_holm"] is None  # a floor
+    assert duels["parrot"]["p_holm"] is None  # a baseline
     assert duels["parrot"]["p"] < 0.05 < duels["parrot"]["low"]
     assert Path(result["report"]["path"]).stat().st_size == result["report"]["bytes"]
     table, end = said.split("\n\n")
-    assert len(table.splitlines()) == 5
+    assert len(table.splitlines()) == 6
     answer, warning, path, following = end.splitlines()
     assert answer.startswith("blind-reader leads analyser by ") and answer.endswith(".")
     assert warning.startswith("! a label is a later fix")

@@ -178,7 +178,7 @@ def find_class(kind: type[P], name: str) -> type[P]:
         return _public_class(kind, found)
     if not (isinstance(found, type) and issubclass(found, kind)):
         raise UserError(f"{name} is not a {kind.__name__}")
-    return found
+    return _whole(found)
 
 
 def _public_class(kind: type[P], module: types.ModuleType) -> type[P]:
@@ -190,16 +190,20 @@ def _public_class(kind: type[P], module: types.ModuleType) -> type[P]:
         and item.__module__ == module.__name__
         and not key.startswith("_")
     ]
-    lacking, own = [one for one in own if inspect.isabstract(one)], [one for one in own if not inspect.isabstract(one)]
-    if lacking and not own:
-        missing = min(lacking[0].__abstractmethods__)
-        near = near_names(missing, [name for name in vars(lacking[0]) if not name.startswith("_")])
-        slip = f"rename {near[0]} to {missing}" if near else f"define {missing}"
-        raise UserError(f"{module.__name__}.{lacking[0].__name__} has no method {missing}", remedy=slip)
+    own = [one for one in own if not inspect.isabstract(one)] or own
     if len(own) != 1:
         count = "no" if not own else "more than one"
         raise UserError(f"{module.__name__} holds {count} public {kind.__name__} class", remedy="one class a file")
-    return own[0]
+    return _whole(own[0])
+
+
+def _whole(found: type[P]) -> type[P]:
+    if inspect.isabstract(found):
+        missing = min(found.__abstractmethods__)
+        near = near_names(missing, [name for name in vars(found) if not name.startswith("_")])
+        slip = f"rename {near[0]} to {missing}" if near else f"define {missing}"
+        raise UserError(f"{found.__module__}.{found.__name__} has no method {missing}", remedy=slip)
+    return found
 
 
 def load(kind: type[P], text: str) -> P:

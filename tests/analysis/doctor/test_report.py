@@ -240,7 +240,7 @@ def test_the_smallest_case_that_shows_it_is_named() -> None:
     check = checks_of("deaf")["oracle: precision"]
     assert check.detail == 'precision is 0.5000: "finding 1 of case-002" counts as false'
     check = checks_of("crash")["nothing breaks"]
-    assert check.detail.endswith("crash: ZeroDivisionError: too many")
+    assert check.detail.endswith("crash: ZeroDivisionError: too many (test_report.py, line 40)")
     check = checks_of("lost")["accounts add up"]
     assert check.detail.endswith("is counted 0 times")
 

@@ -52,8 +52,6 @@ def _name(system: SystemSummary) -> Text:
     name = plain(system.system, 500)
     if system.fake:
         name.append(" (fake)", style="bold yellow")
-    if system.baseline:
-        name.append(" baseline", style="dim")
     return name
 
 
@@ -120,7 +118,10 @@ def _board(board: Leaderboard, width: int, intervals: bool) -> WholeTable:
     for reading in (*main, *extras):
         number_column(table, one_line(SHORT.get(reading, figures.column(reading)), 14))
     number_column(table, "scored")
-    for system in board.systems:
+    ranked = sorted(board.systems, key=lambda system: system.baseline)
+    for before, system in zip([None, *ranked], ranked, strict=False):
+        if system.baseline and before and not before.baseline:
+            table.add_row(Text("baselines:", "dim"))
         shown = [_figure(system, r, intervals or (r == board.headline and width >= TINY)) for r in main]
         table.add_row(_name(system), *shown, *(_extra(board, system, r) for r in extras), _coverage(system))
     return table

@@ -113,6 +113,8 @@ def doctor(report: DoctorReport) -> RenderableType:
     verdict.stylize("bold green" if report.ok else "bold red")
     if report.ok and report.mostly_untried:
         verdict = Text(f"no verdict on {', '.join(report.mostly_untried)}: most checks are untried", "bold yellow")
+    if report.ok and not outcomes[True]:
+        verdict = Text("no check could be tried", "bold yellow")
     checks = Text(f"{len(report.checks)} checks: {counts}: ").append(verdict)
     return Group(head, Text(""), table, Text(""), *map(plain, report.limits), _lint(report), checks)
 
