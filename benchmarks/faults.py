@@ -44,8 +44,10 @@ from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Span, U
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.cache.call_cache import unpack
-from reviewgauge.models.fake.server import FakeServer, digest_of
 from reviewgauge.models.request.messages import Call
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "toys"))
+from fake_server import FakeServer, digest_of
 
 FAIL = (
     "429:0.06,500:0.04,502:0.02,503:0.03,529:0.02,drop:0.03,reset:0.02,cut:0.02,timeout:0.01,slow:0.01,close:0.01,"
@@ -192,11 +194,11 @@ def drill(setting: Setting, folder: Path) -> Found:
     found, disk = Found(cases), Disk(folder / "cache", folder / "run", setting.verb)
     (folder / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in make_cases(cases)))
     if setting.verb == "score":
-        command = _review("fake:rules", setting.in_flight)
+        command = _review("fake:example", setting.in_flight)
         subprocess.run(command, cwd=folder, env=_environment(folder), check=True, capture_output=True)
     began = time.perf_counter()
     snapshots: list[Snapshot] = []
-    with FakeServer(latency="0.01-0.05", fail=setting.fail, seed=setting.seed) as server:
+    with FakeServer(latency=(0.01, 0.05), fail=setting.fail, seed=setting.seed) as server:
         command = _command(server, setting)
         while True:
             found.starts += 1

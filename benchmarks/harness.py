@@ -27,8 +27,10 @@ from typing import Any, NamedTuple
 from peers.harness_peers import SYSTEM, prompt
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import Call
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "toys"))
+from fake_server import FakeServer
 
 VARIABLE = "REVIEWGAUGE_PEERS"
 CLIENTS = ("reviewgauge", "openai", "inspect_ai")

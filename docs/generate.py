@@ -28,10 +28,6 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import PACKAGE, Plugin, catalogue, find_class, load
-from reviewgauge.models.fake.exploring import explore
-from reviewgauge.models.fake.faults import FAULTS
-from reviewgauge.models.fake.model import BEHAVIOURS
-from reviewgauge.models.fake.rules import RULES
 
 REFERENCE = Path(__file__).parent / "reference"
 KINDS: dict[str, type[Plugin]] = {
@@ -86,7 +82,6 @@ RESULTS = {
     "claim-pairs": "ClaimPairs",
     "bundle": "BundleResult",
     "doctor": "DoctorReport",
-    "fake-server": "FakeServerResult",
 }
 COMMAND_HEAD = """# Command line
 
@@ -136,7 +131,7 @@ def pages() -> dict[Path, str]:
         schema / "output.schema.json": output_schema(),
         **{schema / f"{name}.schema.json": line_schema(name) for name in LINES},
     }
-    for name in ("jsonl.md", "datasets.md", "fake.md"):
+    for name in ("jsonl.md", "datasets.md"):
         found[REFERENCE / name] = filled((REFERENCE / name).read_text(encoding="utf-8"))
     return found
 
@@ -294,9 +289,6 @@ def filled(page: str) -> str:
     """The page with each generated part made anew."""
     makers: dict[str, Callable[[], str]] = {
         "records": records,
-        "rules": rules,
-        "behaviours": behaviours,
-        "faults": faults,
     }
 
     def part(match: re.Match[str]) -> str:
@@ -375,27 +367,6 @@ def card(name: str) -> str:
     more = len(found.traps) - TRAPS
     lines += [f"- `reviewgauge info {name}` lists {more} more"] if more > 0 else []
     return "\n".join(lines)
-
-
-def rules() -> str:
-    """Each task of the fake model with its rule, in the first line of its docstring."""
-    rows = []
-    for task, reply in [*((rule.task, rule.reply) for rule in RULES), ("agent", explore)]:
-        doc = (reply.__doc__ or "").strip().partition("\n\n")[0]
-        rows.append(f"| `{task}` | {' '.join(doc.split())} |")
-    return "\n".join(["| task | rule |", "|---|---|", *rows])
-
-
-def behaviours() -> str:
-    """The names of the fake model and what each does."""
-    rows = [f"| `{name}{f'-{of.number}' if of.number else ''}` | {of.about} |" for name, of in BEHAVIOURS.items()]
-    return "\n".join(["| name | what it does |", "|---|---|", *rows])
-
-
-def faults() -> str:
-    """The faults of the fake server."""
-    rows = [f"| `{name}` | {what} |" for name, what in FAULTS.items()]
-    return "\n".join(["| fault | what happens |", "|---|---|", *rows])
 
 
 def main() -> int:

@@ -15,11 +15,14 @@ import hypothesis
 import pytest
 from filelock import FileLock
 
+import fake_rules.behaviours
 from documented import run
 from waiting import HANGS
 
 # Vectors that tests embed are kept beside pytest's own cache, never in the home of whoever runs them.
 os.environ.setdefault("REVIEWGAUGE_CACHE", str(Path(__file__).parents[1] / ".pytest_cache" / "reviewgauge"))
+
+fake_rules.behaviours.register()
 
 # Compiled files are kept, whatever the environment says: workers and the processes that tests start would compile the
 # package and the tests anew each time.

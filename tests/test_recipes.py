@@ -21,11 +21,11 @@ from fake_forge import shop
 from fake_forge.project import FUNNELS, NAME, TO_LOCATE, UNSURE, WHY, main_project, search_results
 from fake_forge.server import TOKEN, Forge, serve
 from fake_forge.troubles import Answer, Trouble, hung_up, revoked
+from fake_rules.behaviours import by_rules
+from fake_rules.rules import RULES
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Resolution, Task
 from reviewgauge.engine.build.recipes import make_stages, read_recipe, recipe_names, set_parameters
-from reviewgauge.models.fake.model import answer
-from reviewgauge.models.fake.rules import RULES
 from reviewgauge.models.request.messages import Message, Request, Role
 from reviewgauge.stages.classify_category import CATEGORIES
 from reviewgauge.stages.sampling.balance import balance, changed_and_clean
@@ -87,7 +87,7 @@ class Bench:
 def as_fake(messages: Messages) -> str:
     """What the fake model says to a conversation that came over the wire."""
     sent = tuple(Message(role=Role(one["role"]), text=one["content"]) for one in messages)
-    return answer(Request(messages=sent)).text
+    return by_rules(Request(messages=sent)) or ""
 
 
 class Unsure:

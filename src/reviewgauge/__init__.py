@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from reviewgauge.api.demo import demo
     from reviewgauge.api.doctor import doctor
     from reviewgauge.api.evolve import evolve
-    from reviewgauge.api.fake_server import fake_server
     from reviewgauge.api.fit_threshold import fit_threshold
     from reviewgauge.api.gate import gate
     from reviewgauge.api.get import get
@@ -57,7 +56,6 @@ __all__ = [
     "demo",
     "doctor",
     "evolve",
-    "fake_server",
     "fit_threshold",
     "gate",
     "get",

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 import reviewgauge
+from fake_server import FakeServer
 from judged_toys import study, write_study
 from reviewgauge.cli.main import main
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.specs import load
-from reviewgauge.models.fake.server import FakeServer
 
 FAST = ["--resamples", "40", "--folds", "3"]
 STUDY = study(24)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from fake_server import FakeServer
 from fickle_changes import fickle_case
 from reviewgauge.api.study import StudyResult, study
 from reviewgauge.core.errors import UserError
@@ -20,16 +21,15 @@ from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.reports.study import Estimate
 from reviewgauge.engine.run.journal import Lock
 from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.models.fake.server import FakeServer
 from small_studies import SMALL, enter_study, made_files, write_bench
 
 ELSEWHERE = "points(model='openai:m@http://127.0.0.1:9/v1')"
 TEXT = f"""
 title = "which model?"
 attempts = 2
-metrics = ["hits", "points(model='fake:rules')"]
+metrics = ["hits", "points(model='fake:example')"]
 [axes]
-model = {{ steady = "fake:rules", fickle = "fake:fickle-30" }}
+model = {{ steady = "fake:example", fickle = "fake:varied" }}
 [[reviewer]]
 name = "{{model}}"
 spec = 'prompt(model="{{model}}", scope="change")'
@@ -94,7 +94,7 @@ def recorded(out: Path) -> int:
 
 def test_what_the_file_gains_is_done_and_nothing_else(here: Path) -> None:
     study("study.toml", out="out", resamples=50)
-    more = TEXT.replace('fickle = "fake:fickle-30"', 'fickle = "fake:fickle-30", third = "fake:fickle-60"')
+    more = TEXT.replace('fickle = "fake:varied"', 'fickle = "fake:varied", third = "fake:varied?seed=1"')
     (here / "study.toml").write_text(more)
     seen: list[Estimate] = []
     found = study("study.toml", out="out", resamples=50, announce=seen.append)
@@ -115,7 +115,7 @@ def test_the_estimate_is_what_is_paid_and_writes_nothing(here: Path) -> None:
 def test_a_model_that_vanishes_is_a_failed_cell_and_the_rest_goes_on(here: Path) -> None:
     with FakeServer() as server:
         gone = server.spec("rules")
-    text = TEXT.replace('fickle = "fake:fickle-30"', f'fickle = "fake:fickle-30", gone = "{gone}?timeout=1"')
+    text = TEXT.replace('fickle = "fake:varied"', f'fickle = "fake:varied", gone = "{gone}?timeout=1"')
     (here / "study.toml").write_text(text)
     with pytest.raises(UserError, match=r"an address on the network, which a file may not decide \(.*--trust\)"):
         study("study.toml", out="out", resamples=50)
@@ -135,7 +135,7 @@ def test_a_budget_that_ends_in_the_middle_keeps_what_was_paid_for(here: Path) ->
     board = made(out)["leaderboard"]
     assert board["parrot"] == made(whole)["leaderboard"]["parrot"]
     assert "failed: " in board["fickle"]
-    rest = study("study.toml", out="out", resamples=50, models=ModelOptions(budget=whole.dollars * 2, cache=False))
+    rest = study("study.toml", out="out", resamples=50, models=ModelOptions(budget=whole.dollars + 1, cache=False))
     assert rest.ok and made(rest)["leaderboard"] == made(whole)["leaderboard"]
     assert (rest.dollars or 0) + (out.dollars or 0) == pytest.approx(whole.dollars, rel=0.2)
 
@@ -147,8 +147,8 @@ def test_changed_data_another_study_and_foreign_folders_are_named(here: Path) ->
     with pytest.raises(UserError, match=r"the benchmark 'small' is another than that of out.*: the data changed since"):
         study("study.toml", out="out")
     write_bench(here, small_cases(8))
-    (here / "study.toml").write_text(TEXT.replace("fickle-30", "fickle-31"))
-    with pytest.raises(UserError, match=r"the reviewer 'fickle' was .*fickle-30.*, and is .*fickle-31.* now"):
+    (here / "study.toml").write_text(TEXT.replace("fake:varied", "fake:example"))
+    with pytest.raises(UserError, match=r"the reviewer 'fickle' was .*varied.*, and is .*example.* now"):
         study("study.toml", out="out")
     (here / "study.toml").write_text(TEXT)
     lock = Lock(here / "out" / "lock")
@@ -192,7 +192,7 @@ def test_a_table_may_name_what_is_known_only_when_it_is_measured(here: Path) -> 
 
 
 def test_cells_that_are_one_reviewer_share_its_reviews(here: Path) -> None:
-    again = "[[reviewer]]\nname = \"again\"\nspec = \"prompt(scope='change', model='fake:rules')\"\n[[table]]"
+    again = "[[reviewer]]\nname = \"again\"\nspec = \"prompt(scope='change', model='fake:example')\"\n[[table]]"
     (here / "study.toml").write_text(TEXT.replace("[[table]]", again, 1))
     found = study("study.toml", out="out", resamples=50)
     board = made(found)["leaderboard"]

@@ -187,7 +187,7 @@ def test_bad_input_is_one_line(run: Path, arguments: list[str], said: str, capsy
 
 
 def test_an_endpoint_that_refuses_ends_it_with_exit_code_2(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from reviewgauge.models.fake.server import FakeServer
+    from fake_server import FakeServer
 
     with FakeServer(key="right") as server:
         assert main(["classify", str(run), server.spec()]) == 2
@@ -195,7 +195,7 @@ def test_an_endpoint_that_refuses_ends_it_with_exit_code_2(run: Path, capsys: py
 
 
 def test_nothing_but_failures_is_exit_code_1(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from reviewgauge.models.fake.server import FakeServer
+    from fake_server import FakeServer
 
     with FakeServer(fail="garbage:1") as server:
         assert main(["classify", str(run), server.spec()]) == 1

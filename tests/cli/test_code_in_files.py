@@ -12,6 +12,7 @@ import pytest
 
 import reviewgauge
 from bundle_toys import tamper, write_bench
+from fake_server import FakeServer
 from reviewgauge.api.bundle import bundle
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
@@ -22,7 +23,6 @@ from reviewgauge.engine.run.folder import SCORES
 from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.models.chat.client import ChatClient, chat_model
 from reviewgauge.models.embeddings.load import embedder
-from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.model_spec import ChatSettings
 from scripted_endpoint import Say, Scripted
@@ -124,7 +124,7 @@ def test_not_even_where_a_metric_hides_what_it_asks(listening: FakeServer, tmp_p
     """`Silent` asks a model and does not say so."""
     write_bench(tmp_path / "bench")
     reviewgauge.review(str(tmp_path / "bench"), "recorded", run="run")
-    reviewgauge.score("run", f"bundle_toys.Silent(port={listening.port})", resamples=50)
+    reviewgauge.score("run", f"bundle_toys.Silent(port={listening.server_port})", resamples=50)
     assert calls(listening) > 0
     Path("run/calls.jsonl").unlink()
     bundle("run", out="evil.zip", resamples=50, include=["asking.json"])

@@ -185,7 +185,7 @@ def test_info_of_a_reviewer(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "prompt"]) == 0
     out = capsys.readouterr().out
     assert "reviewers/prompt" in out and "must be given" in out and "needs a model" in out
-    assert "'prompt(model=\"fake:rules\")'" in out
+    assert "'prompt(model=\"fake:example\")'" in out
     assert main(["info", "prompt", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["parameters"][0] == {"name": "model", "type": "text", "default": None}

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from fake_server import FakeServer
 from reviewgauge.cli.main import main
 from reviewgauge.core.results import Outcome
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.cache.call_cache import open_file
-from reviewgauge.models.fake.server import FakeServer
 
 PROMPT = 'prompt(model="fake:rules")'
 

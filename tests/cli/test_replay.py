@@ -11,12 +11,12 @@ import pytest
 
 import reviewgauge
 from bundle_toys import tamper, write_bench
+from fake_server import FakeServer
 from reviewgauge.api.cache import export
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.models.fake.server import FakeServer
 
 KEY = "sk-a-secret-that-no-file-may-hold"
 
@@ -137,7 +137,7 @@ def test_a_bundle_takes_the_calls_along_and_measures_again_from_them(packed: Pat
     assert (result.records["score"], result.notes) == (12, ())
 
     def better(text: str) -> str:
-        return text.replace(r'"answer":{"text":"{\"answer\": \"no\"}"', r'"answer":{"text":"{\"answer\": \"yes\"}"', 1)
+        return text.replace(r'"answer":{"text":"no"', r'"answer":{"text":"yes"', 1)
 
     (found,) = reviewgauge.check(tamper(packed, "runs/judged/calls.jsonl", better)).problems
     assert found.file == "runs/judged/scores.jsonl"

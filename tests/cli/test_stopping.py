@@ -152,7 +152,7 @@ def test_what_stops_a_run_is_one_line_after_the_summary_and_exit_code_2(folder: 
 
 
 def test_a_budget_is_kept_and_the_same_command_with_more_goes_on(folder: Path) -> None:
-    command = ("review", "cases.jsonl", 'prompt(model="fake:rules?max_tokens=100")', "-o", "run")
+    command = ("review", "cases.jsonl", 'prompt(model="fake:example?max_tokens=100")', "-o", "run")
     code, out, _ = finish(folder, *command, "--dry-run", "--json")
     estimate = json.loads(out)
     assert code == 0

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fake_server import FakeServer
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, RequiredContext, Review, Span
@@ -16,7 +17,6 @@ from reviewgauge.engine.classify import classify
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.judges.classes.classes import Classifier
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.model_spec import ChatSettings
 

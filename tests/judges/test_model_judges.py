@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from fake_rules import rules
+from fake_server import FakeServer
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Anchoring, Case, Change, ChangedFile, Comment, Review, Side, Span
@@ -19,8 +21,6 @@ from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.fake import rules
-from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import FENCE_NOTE, Request, fence, load_prompt
 from reviewgauge.models.request.model_spec import ChatSettings
 
@@ -194,7 +194,7 @@ def test_votes_are_kept_and_the_same_model_is_asked_so_many_times() -> None:
         ((verdict,),) = table(SameConcern(model=FAKE, votes=3), SAID[:1], CACHE)
     assert tally.usage.calls == 3
     assert [vote.rater for vote in verdict.votes] == [f"{FAKE} (trial {n})" for n in (1, 2, 3)]
-    assert {(vote.value, vote.reason) for vote in verdict.votes} == {(True, '{"answer": "yes"}')}
+    assert {(vote.value, vote.reason) for vote in verdict.votes} == {(True, "yes")}
     assert verdict.reason == "3 of 3 say yes"
 
 

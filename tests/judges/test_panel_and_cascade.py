@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fake_server import FakeServer
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.protocols import Judge
@@ -23,7 +24,6 @@ from reviewgauge.judges.panel import Panel
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.model_spec import ChatSettings
 
 FAKE = "fake:rules"

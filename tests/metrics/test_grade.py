@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fake_rules.rules import grade_of as rule
 from graded_pairs import pairs
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
@@ -21,7 +22,6 @@ from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.grade import Grade, capped, mode_or_median
 from reviewgauge.metrics.texts.text_metric import TextPair
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.fake.rules import grade_of as rule
 from reviewgauge.models.text.lexical import dice
 from scripted_models import scripted
 from text_metrics import BLANK, item, parts_of, read

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linear_sum_assignment
 
+from fake_rules.rules import SAME_FROM, confidence, overlap
+from fake_server import FakeServer
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import CommentState
@@ -18,8 +20,6 @@ from reviewgauge.datasets.sample import Sample
 from reviewgauge.judges.pairs.asking import NOT_ASKED
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.fake.rules import SAME_FROM, confidence, overlap
-from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.model_spec import ChatSettings
 
 FAKE = "fake:rules"

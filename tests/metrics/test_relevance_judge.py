@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fake_rules.rules import relevance_of as rule
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review
@@ -16,7 +17,6 @@ from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.crscore_study import CrscoreStudy
 from reviewgauge.metrics.relevance_judge import NO_DIFF, NO_LANGUAGE, RelevanceJudge, diff_of
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.fake.rules import relevance_of as rule
 from scripted_models import scripted
 from text_metrics import BLANK, read
 

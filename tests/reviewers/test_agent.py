@@ -12,12 +12,11 @@ import pytest
 from git_project import make_change, run_git
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
-from reviewgauge.core.records import Anchoring, Change, Issue, Review, Severity, Side
+from reviewgauge.core.records import Anchoring, Change, Issue, Review, Side
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, load_from
 from reviewgauge.core.trust import FromFile
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Role, load_prompt
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.reviewers.agents.conversation import fitted
@@ -88,43 +87,6 @@ REAL = {"path": "shop/cart.py", "line": 5, "text": "tax is missing", "severity":
 
 
 # --- what it is for ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("protocol", ["openai:fake@{}/v1", "anthropic:fake@{}"])
-def test_it_finds_a_problem_that_shows_in_another_file_only_and_a_prompt_is_not_shown_it(
-    change: Change, protocol: str
-) -> None:
-    with FakeServer() as server:
-        model = protocol.format(server.url)
-        with counted() as tally:
-            found = load(Reviewer, f"agent(model={model!r})").review(change)
-        by_agent = [json.dumps(seen.body) for seen in server.seen]
-        blind = load(Reviewer, f"prompt(model={model!r}, scope='change')").review(change)
-        by_prompt = [json.dumps(seen.body) for seen in server.seen][len(by_agent) :]
-    (comment,) = found.comments
-    assert comment.body == "`total` takes 2 arguments, and 1 is given here."
-    assert comment.span is not None
-    assert (comment.span.path, comment.span.start, comment.span.side) == ("shop/cart.py", 5, Side.NEW)
-    assert (comment.anchoring, comment.severity) == (Anchoring.AS_GIVEN, Severity.HIGH)
-    assert found.trace is not None
-    assert '> definitions {"name": "total"}\nshop/price.py:1: function total\n1\tdef total(items, tax):' in found.trace
-    assert (tally.usage.calls, len(by_agent)) == (2, 2)
-    assert blind.comments == ()
-    assert by_prompt
-    assert not any("items, tax" in body for body in by_prompt)
-    assert any("items, tax" in body for body in by_agent)
-
-
-def test_of_twelve_problems_in_other_files_it_finds_twelve_and_a_prompt_none(tmp_path: Path) -> None:
-    found: dict[str, list[bool]] = {"agent(model='fake:rules')": [], "prompt(model='fake:rules')": []}
-    for n in range(12):
-        parameters = ", ".join(f"p{at}" for at in range(2 + n % 3))
-        far = {f"far/part{n}.py": f"class Part:\n    def step{n}(self, {parameters}):\n        return {parameters}\n"}
-        near = {f"near{n}.py": f"def use(part):\n    return None\n\n\ndef call(step{n}):\n    return step{n}(1)\n"}
-        change = make_change(tmp_path / f"p{n}", {**far, f"near{n}.py": "def use(part):\n    return None\n"}, near)
-        for spec, hits in found.items():
-            hits.append(any(c.span and c.span.start == 6 for c in load(Reviewer, spec).review(change).comments))
-    assert [sum(hits) for hits in found.values()] == [12, 0]
 
 
 def test_its_prompt_fences_what_others_wrote(change: Change, endpoint: Scripted) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fake_server import FakeServer
 from fickle_changes import fickle_case, named_change
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Reviewer
@@ -16,7 +17,6 @@ from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.review import checked_system
 from reviewgauge.models.chat.client import ChatClient, counted
-from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.reviewers.ensemble import Ensemble
 from training_cases import change, training

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fake_server import FakeServer
 from git_project import make_change
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Reviewer
@@ -16,7 +17,6 @@ from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, signature
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.reviewers.pr_review import PrReview
 
@@ -52,8 +52,8 @@ def report(*findings: Any, **texts: Any) -> str:
 def test_one_call_shows_the_important_files_and_names_the_others() -> None:
     with FakeServer() as server, ChatClient(ChatSettings()):
         review = PrReview(server.spec(), most=2, tokens=100).review(CHANGE)
-        assert len(server.seen) == 1
-        (asked,) = server.seen
+        assert len(server.asked) == 1
+        (asked,) = server.asked
     assert [(one.span, one.severity, one.category) for one in review.comments] == [
         (Span(path="a.py", start=3, end=3, side=Side.NEW), Severity.HIGH, "security"),
         (Span(path="b.py", start=6, end=6, side=Side.NEW), Severity.HIGH, "security"),
@@ -131,7 +131,7 @@ def test_a_hybrid_reads_the_report_of_the_analysers(spec: str, tmp_path: Path) -
         plain = load(Reviewer, spec.format(of)).review(change)
         context = "static(tools=('ruff',))"
         hybrid = load(Reviewer, spec.format(f'{of}, context="{context}"')).review(change)
-        without, with_report = (str(seen.body) for seen in server.seen)
+        without, with_report = (str(seen.body) for seen in server.asked)
     assert "ruff S307" in with_report
     assert "ruff" not in without
     assert len(plain.comments) == len(hybrid.comments) == 1

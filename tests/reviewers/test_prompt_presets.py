@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 
+from fake_server import FakeServer
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Reviewer
 from reviewgauge.core.records import Anchoring, Case, Change, ChangedFile, Comment, Review, Side, Span, Task
@@ -17,7 +18,6 @@ from reviewgauge.metrics.assess import Assess
 from reviewgauge.metrics.exact_match import ExactMatch
 from reviewgauge.metrics.pass_at_k import PassAtK
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import FENCE_NOTE, Role, load_prompt
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.repo.diff.diffs import parse_patch

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from fake_server import FakeServer
 from hunk_entries import entry
 from reviewgauge.api.review import review
 from reviewgauge.api.score import score
@@ -15,7 +16,6 @@ from reviewgauge.cli.main import main
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span, Task
 from reviewgauge.core.specs import load
-from reviewgauge.models.fake.server import FakeServer
 from reviewgauge.models.request.messages import load_prompt
 from reviewgauge.reviewers.reading.presets import PRESETS
 
@@ -35,7 +35,7 @@ def figures(folder: Path, task: str, metric: str, rows: list[dict[str, Any]]) ->
         contexts = "('issue', 'pr', \"function(which='both')\")"
         spec = f"prompt(model='{server.spec()}', preset='contextcrbench_{task}', context={contexts})"
         review(f"context_crbench(task='{task}')", spec, run=folder / "run", source=folder)
-        asked = " ".join(str(seen.body) for seen in server.seen)
+        asked = " ".join(str(seen.body) for seen in server.asked)
     (board,) = score(folder / "run", metric, resamples=100).leaderboards
     (system,) = board.systems
     return {estimate.reading: estimate.value for estimate in system.estimates}, asked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -48,15 +48,17 @@ class Pulls(Stage):
             yield item.with_case(id=f"acme/shop/pull/{number}")
 
 
-AACR: Sequence[Stage] = (
-    Pulls(),
-    ClassifyDomain(FAKE),
-    Augment(FAKE),
-    Generate((f"prompt(model={FAKE!r})",)),
-    MergeSame(FAKE, votes=3),
-    ContextLevel(FAKE, of="both"),
-)
-OTHERS: Sequence[Stage] = (Pulls(), DropLowValue(FAKE), ExtractPoints(FAKE, head="as_given", agree="count"))
+def aacr(model: str) -> Sequence[Stage]:
+    inner = Generate((f"prompt(model={model!r})",))
+    merge = MergeSame(model, votes=3)
+    return (Pulls(), ClassifyDomain(model), Augment(model), inner, merge, ContextLevel(model, of="both"))
+
+
+def others(model: str) -> Sequence[Stage]:
+    return (Pulls(), DropLowValue(model), ExtractPoints(model, head="as_given", agree="count"))
+
+
+AACR, OTHERS = aacr(FAKE), others(FAKE)
 
 
 def build(folder: Path, stages: Sequence[Stage], stop_after: int = 0) -> tuple[list[Candidate], Pipeline, list[Call]]:
@@ -94,6 +96,16 @@ def test_stopped_half_way_and_resumed_nothing_is_asked_twice(tmp_path: Path, sta
     again, line, nothing = build(tmp_path / "resumed", stages)
     assert (again, nothing) == (whole, [])
     assert all(tally.remembered == tally.entered for tally in line.counts[1:])
+
+
+@pytest.mark.parametrize("model", ["fake:example", "fake:varied"])
+@pytest.mark.parametrize("stages", [aacr, others])
+def test_what_the_fake_model_says_can_be_read(
+    tmp_path: Path, stages: Callable[[str], Sequence[Stage]], model: str
+) -> None:
+    _, line, _ = build(tmp_path, stages(model))
+    assert line.counts[-1].fake
+    assert [tally.failed for tally in line.counts] == [0] * len(line.counts)
 
 
 def test_the_funnel_and_the_decisions_of_aacrs_stages(tmp_path: Path) -> None:

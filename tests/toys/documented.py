@@ -8,12 +8,10 @@ import os
 import re
 import shlex
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, chdir, contextmanager, redirect_stderr, redirect_stdout
+from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -46,41 +44,37 @@ def follow(page: str, folder: Path, request: pytest.FixtureRequest) -> int:
     that is nearest to it: read the difference before you commit it.
 
     A command ends with 0, with 2 where the page shows an error, or as a comment behind it says: `# exit code 1`. A
-    line `...` stands for what is left out. `../shared/data` holds the public data sets; port 8011 is any free port.
-    The demo is run once for all pages. Returns how many commands were run.
+    line `...` stands for what is left out. `../shared/data` holds the public data sets. The
+    demo is run once for all pages. Returns how many commands were run.
     """
     write_files(page, folder)
-    port, count = str(free_port()), 0
+    count = 0
     wrong: list[str] = []
     nearest: dict[str, str] = {}
-    with ExitStack() as servers:
-        for written, shown in _shown(page):
-            command, _, note = written.replace("8011", port).partition("  # exit code ")
-            if "../shared/data" in command:
-                command = command.replace("../shared/data", str(request.getfixturevalue("shared_data")))
-            if command.startswith("reviewgauge fake-server"):
-                servers.enter_context(started(command, folder))
+    for written, shown in _shown(page):
+        command, _, note = written.partition("  # exit code ")
+        if "../shared/data" in command:
+            command = command.replace("../shared/data", str(request.getfixturevalue("shared_data")))
+        if command == "reviewgauge demo":  # it takes long, and several pages begin with it
+            made, _ = request.getfixturevalue("demo")
+            shutil.copytree(made / "runs", folder / "runs", symlinks=True)
+            continue
+        done = run(command, folder)
+        printed = done.stdout + done.stderr
+        wanted = int(note) if note else 2 if "error: " in shown else 0
+        if done.returncode != wanted:
+            wrong.append(f"{command}\nended with {done.returncode}\n{printed}")
+        place, flat = 0, steady(printed)
+        for raw in shown.splitlines():
+            line = steady(raw)
+            if line in ("", "..."):
                 continue
-            if command == "reviewgauge demo":  # it takes long, and several pages begin with it
-                made, _ = request.getfixturevalue("demo")
-                shutil.copytree(made / "runs", folder / "runs", symlinks=True)
-                continue
-            done = run(command, folder)
-            printed = done.stdout + done.stderr
-            wanted = int(note) if note else 2 if "error: " in shown else 0
-            if done.returncode != wanted:
-                wrong.append(f"{command}\nended with {done.returncode}\n{printed}")
-            place, flat = 0, steady(printed)
-            for raw in shown.replace("8011", port).splitlines():
-                line = steady(raw)
-                if line in ("", "..."):
-                    continue
-                if line in flat[place:]:
-                    place = flat.index(line, place) + len(line)
-                else:
-                    wrong.append(f"{command}\ndoes not print (here)\n{line}\nbut\n{printed}")
-                    nearest[raw] = next(iter(get_close_matches(raw, printed.splitlines(), 1, 0.4)), raw)
-            count += 1
+            if line in flat[place:]:
+                place = flat.index(line, place) + len(line)
+            else:
+                wrong.append(f"{command}\ndoes not print (here)\n{line}\nbut\n{printed}")
+                nearest[raw] = next(iter(get_close_matches(raw, printed.splitlines(), 1, 0.4)), raw)
+        count += 1
     if nearest and os.environ.get("REMAKE"):
         _remake(page, nearest)
     assert not wrong, "\n\n".join(wrong)
@@ -150,29 +144,6 @@ def _as_in(folder: Path) -> Iterator[None]:
         for name in set(sys.modules) - modules:  # code of the folder: the next folder has its own under this name
             if str(getattr(sys.modules[name], "__file__", "")).startswith(str(folder)):
                 del sys.modules[name]
-
-
-@contextmanager
-def started(command: str, folder: Path) -> Iterator[None]:
-    """Run a command that serves until it is interrupted; it is ready once it has printed a line."""
-    with subprocess.Popen(
-        shlex.split(command), cwd=folder, env=home(folder), stdout=subprocess.PIPE, text=True
-    ) as server:
-        try:
-            assert server.stdout is not None
-            assert server.stdout.readline(), f"{command} did not start"
-            yield
-        finally:
-            server.send_signal(signal.SIGINT)
-            server.communicate()
-
-
-def free_port() -> int:
-    """A port of this machine that nothing listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def home(folder: Path) -> dict[str, str]:

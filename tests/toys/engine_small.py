@@ -90,7 +90,7 @@ def patched_cases(count: int) -> list[Case]:
 class Asking(Reviewer):
     """The prompt reviewer, after $ECHO_DELAY seconds. Changes whose title ends in `broken` break it in that way."""
 
-    model: str = "fake:rules"
+    model: str = "fake:example"
     broken: str = ""
 
     @property
@@ -137,7 +137,7 @@ class Voting(Metric):
 
     @property
     def models(self) -> tuple[str, ...]:
-        return ("fake:rules",)
+        return ("fake:example",)
 
     @property
     def joint(self) -> bool:
@@ -146,7 +146,7 @@ class Voting(Metric):
     def parts(self, case: Case, review: Review) -> Measured | str:
         request = Request(messages=(user(f"{case.id} {review.system} {review.attempt}"),))
         for trial in range(1, self.votes + 1):
-            chat_model("fake:rules").ask(request, trial=trial)
+            chat_model("fake:example").ask(request, trial=trial)
         if case.id.endswith((self.fail, self.halt)):
             raise Failed(FailureKind.REFUSAL, "no", stops=case.id.endswith(self.halt))
         return Measured(parts={"votes": float(self.votes)})

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import socket
 import ssl
+import struct
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -17,7 +19,10 @@ KEY = "sk-a-secret-that-must-stay-one"
 
 @dataclass(frozen=True)
 class Say:
-    """One answer. `delay`: seconds before it; `drip`: seconds between bytes; `cut`: bytes after which the line dies."""
+    """One answer. `delay`: seconds before it; `drip`: seconds between bytes; `cut`: bytes after which the line dies.
+
+    `hangs`: nothing is said until the client leaves. `resets`: the line dies at once. `sent` is called after the whole.
+    """
 
     body: Mapping[str, Any] | bytes = b""
     status: int = 200
@@ -25,6 +30,9 @@ class Say:
     delay: float = 0.0
     drip: float = 0.0
     cut: int | None = None
+    hangs: bool = False
+    resets: bool = False
+    sent: Callable[[], None] = lambda: None
 
     @property
     def content(self) -> bytes:
@@ -112,7 +120,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _say(self, say: Say) -> None:
         time.sleep(say.delay)
-        if say.status == 0:
+        if say.hangs:
+            self.connection.recv(1)
+        if say.resets:
+            self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if say.status == 0 or say.hangs:
             self.close_connection = True
             return
         content = say.content
@@ -131,6 +143,9 @@ class _Handler(BaseHTTPRequestHandler):
                 time.sleep(say.drip)
         else:
             self.wfile.write(content)
+        self.wfile.flush()
+        if say.cut is None:
+            say.sent()
 
     def log_message(self, format: str, *args: object) -> None:
         pass
@@ -148,15 +163,20 @@ class OpenAI:
 
     def good(self, text: str | None = "yes", finish: str = "stop", **more: Any) -> dict[str, Any]:
         message = {"role": "assistant", "content": text, **more.pop("message", {})}
-        usage = {"prompt_tokens": 11, "completion_tokens": 7, "total_tokens": 18}
         choice = {"index": 0, "message": message, "finish_reason": finish}
-        return {"model": "m-1", "choices": [choice], "usage": usage, **more}
+        return {"model": "m-1", "choices": [choice], "usage": self.usage(11, 7), **more}
+
+    def usage(self, asked: int, said: int) -> dict[str, int]:
+        return {"prompt_tokens": asked, "completion_tokens": said, "total_tokens": asked + said}
 
     def refused(self) -> dict[str, Any]:
         return self.good(None, message={"refusal": "I cannot help with that"})
 
     def cut_off(self, text: str) -> dict[str, Any]:
         return self.good(text, "length")
+
+    def filtered(self) -> dict[str, Any]:
+        return self.good("", "content_filter")
 
     def error(self, message: str, code: str = "", param: str = "") -> dict[str, Any]:
         return {"error": {"message": message, "type": "invalid_request_error", "code": code or None, "param": param}}
@@ -177,15 +197,20 @@ class Anthropic:
 
     def good(self, text: str | None = "yes", finish: str = "end_turn", **more: Any) -> dict[str, Any]:
         blocks = [{"type": "text", "text": text}] if text is not None else []
-        usage = {"input_tokens": 11, "output_tokens": 7}
         said = {"type": "message", "role": "assistant", "model": "m-1", "content": blocks}
-        return {**said, "stop_reason": finish, "usage": usage, **more}
+        return {**said, "stop_reason": finish, "usage": self.usage(11, 7), **more}
+
+    def usage(self, asked: int, said: int) -> dict[str, int]:
+        return {"input_tokens": asked, "output_tokens": said}
 
     def refused(self) -> dict[str, Any]:
         return self.good("I cannot help with that", "refusal")
 
     def cut_off(self, text: str) -> dict[str, Any]:
         return self.good(text or None, "max_tokens")
+
+    def filtered(self) -> dict[str, Any]:
+        return self.good(None, "refusal")
 
     def error(self, message: str, code: str = "", param: str = "") -> dict[str, Any]:
         return {"type": "error", "error": {"type": code or "invalid_request_error", "message": message}}

@@ -32,7 +32,7 @@ _PROTOCOLS: Mapping[str, type[Plugin]] = {
     one.kind: one for one in (Dataset, Stage, Reviewer, Metric, Format, Judge, Context)
 }
 _EXAMPLES = {
-    "datasets": "reviewgauge review {} 'prompt(model=\"fake:rules\")' -o runs/mine",
+    "datasets": "reviewgauge review {} 'prompt(model=\"fake:example\")' -o runs/mine",
     "stages": "reviewgauge review sample silent -o runs/mine --stage {}",
     "reviewers": "reviewgauge review sample {} -o runs/mine",
     "metrics": "reviewgauge score runs/mine {}",
@@ -42,13 +42,13 @@ _EXAMPLES = {
 }
 _INSIDE = {  # where a plug-in is the parameter of another one
     "judges": "hits(judge={})",
-    "contexts": 'prompt(model="fake:rules", context={})',
+    "contexts": 'prompt(model="fake:example", context={})',
 }
 _IN_BUILDS = {
     "needs_build": "reviewgauge build . -o bench --stage {}",
     "needs_pulls": "reviewgauge build github:OWNER/NAME -o bench --stage {}",
 }
-_PLACEHOLDERS = {Use.MODEL: "fake:rules", Use.PROGRAM: "./my-tool.sh"}
+_PLACEHOLDERS = {Use.MODEL: "fake:example", Use.PROGRAM: "./my-tool.sh"}
 _TYPES: Mapping[object, str] = {
     str: "text",
     float: "number",

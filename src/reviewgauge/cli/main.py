@@ -42,7 +42,6 @@ VERBS = {
     "claim-pairs": "Write the claims of a model as training data for a smaller one.",
     "evolve": "Improve a reviewer's prompt and context against a benchmark, and say honestly what came of it.",
     "bundle": "Pack runs and their tables into one archive whose every number can be recomputed.",
-    "fake-server": "Serve the fake model on this machine, to try everything offline.",
     "cache": "Show, clear or export the stored answers of models, which keep a call from being paid for twice.",
     "doctor": "Probe whether a benchmark and a metric can be trusted.",
 }

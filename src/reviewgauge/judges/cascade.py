@@ -27,7 +27,7 @@ class Cascade(Asking):
     first judge's counts.
     """
 
-    example: ClassVar[str] = 'cascade(then="fake:rules")'
+    example: ClassVar[str] = 'cascade(then="fake:example")'
 
     first: PluginSpec = "lexical"
     then: PluginSpec = ""

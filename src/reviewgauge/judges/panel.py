@@ -23,7 +23,7 @@ class Panel(Asking):
     A judge that has nothing to say about a pair is left out of its vote. A vote that failed voids the measurement.
     """
 
-    example: ClassVar[str] = 'panel(judges=("lexical", "fake:rules"))'
+    example: ClassVar[str] = 'panel(judges=("lexical", "fake:example"))'
 
     judges: tuple[PluginSpec, ...] = ()
     agree: Agree = "majority"

@@ -32,7 +32,7 @@ class Assess(Metric):
     """
 
     example: ClassVar[str] = (
-        'reviewgauge review sample \'prompt(model="fake:rules", preset="contextcrbench_assess")\' '
+        'reviewgauge review sample \'prompt(model="fake:example", preset="contextcrbench_assess")\' '
         "--stage 'split_hunks(task=\"assess\")' -o runs/verdicts && reviewgauge score runs/verdicts assess"
     )
 

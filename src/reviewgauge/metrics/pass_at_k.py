@@ -36,7 +36,7 @@ class PassAtK(Metric):
     """
 
     example: ClassVar[str] = (
-        'reviewgauge review sample \'prompt(model="fake:rules", preset="contextcrbench_locate")\' '
+        'reviewgauge review sample \'prompt(model="fake:example", preset="contextcrbench_locate")\' '
         "--stage 'split_hunks(task=\"locate\")' -o runs/lines && reviewgauge score runs/lines pass_at_k"
     )
 

@@ -39,7 +39,7 @@ class Ensemble(Reviewer):
     trace; with fewer than half of them the review fails.
     """
 
-    example: ClassVar[str] = 'ensemble(reviewer="prompt(model=\\"fake:rules\\")", n=3)'
+    example: ClassVar[str] = 'ensemble(reviewer="prompt(model=\\"fake:example\\")", n=3)'
 
     reviewer: PluginSpec | tuple[PluginSpec, ...]
     n: int = 0

@@ -33,7 +33,7 @@ class Generate(Stage):
     one reviewer fails: an uneven pool would favour the others.
     """
 
-    example: ClassVar[str] = 'generate(reviewers=("prompt(model=\\"fake:rules\\")",))'
+    example: ClassVar[str] = 'generate(reviewers=("prompt(model=\\"fake:example\\")",))'
     costly: ClassVar[bool] = True
     reviewers: tuple[PluginSpec, ...]
     as_: Literal["neutral", "references"] = "neutral"

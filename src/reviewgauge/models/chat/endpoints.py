@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.core.specs import near_names
+from reviewgauge.models import fake
 from reviewgauge.models.chat.retries import Address, RemoteModel
 from reviewgauge.models.providers import anthropic, openai
 from reviewgauge.models.providers.rate_limits import EndpointLimiter
@@ -20,7 +20,6 @@ from reviewgauge.models.request.model_spec import BASE_URLS, ChatSettings, Model
 if TYPE_CHECKING:
     from reviewgauge.models.providers.http_client import HttpClient
 
-_RULES = "rules"  # the fake model's default behaviour
 _LOCAL = ("localhost", "127.0.0.1", "::1")
 _MODULES = {"openai": openai, "anthropic": anthropic}
 
@@ -33,18 +32,16 @@ class Endpoint(Protocol):
 
 
 class InProcess:
-    """The rule-based model, without a server. In a rehearsal it stands in for every model."""
+    """The fake model. In a rehearsal it stands in for every model."""
 
     def __init__(self, spec: ModelSpec) -> None:
         self._spec = spec
 
     async def answer(self, request: Request, *, repeat: Repeat, budget: BudgetTracker) -> Answer:
         """See `Endpoint.answer`."""
-        from reviewgauge.models.fake.model import answer
-
         began = time.perf_counter()
-        behaviour = self._spec.model if self._spec.provider == "fake" else _RULES
-        found = answer(request, behaviour, repeat, self._spec.seed)
+        name = self._spec.model if self._spec.provider == "fake" else "example"
+        found = fake.answer(request, name, repeat, self._spec.seed)
         reserved = await budget.reserve(self._spec, request)
         dollars = budget.settle(self._spec, reserved, found)
         spent = {"dollars": dollars, "seconds": round(time.perf_counter() - began, 6)}
@@ -59,12 +56,8 @@ def check_parameters(spec: ModelSpec) -> None:
     if spec.provider != "fake":
         _MODULES[spec.provider].check(spec, official=not address_of(spec))
         return
-    from reviewgauge.models.fake.model import BEHAVIOURS, is_behaviour
-
-    if not is_behaviour(spec.model):
-        near = near_names(spec.model, list(BEHAVIOURS))
-        known = f"did you mean fake:{near[0]}?" if near else f"there are fake:{', fake:'.join(BEHAVIOURS)}"
-        raise UserError(f"no fake model is called {spec.model!r}", remedy=known)
+    if spec.model not in fake.MODELS:
+        raise UserError(f"no fake model is called {spec.model!r}", remedy="there are fake:example and fake:varied")
 
 
 class Endpoints:

@@ -7,7 +7,8 @@ A prompt lies in the folder `prompts` of the package that uses it, as `<name>.tx
     [user]
     Review: {{ review }}
 
-Everything outside a slot is sent as it stands. A slot that is not filled, or a value without a slot, is an error.
+Everything outside a slot is sent as it stands. A slot that is not filled, or a value without a slot, is an error. A
+file ends with examples of answers, in sections `[example]`. They are not sent: the fake model gives them (`fake.py`).
 """
 
 from __future__ import annotations
@@ -183,11 +184,17 @@ def assistant(text: str) -> Message:
 _SLOT = re.compile(r"\{\{ ?([a-z_0-9]+) ?\}\}")
 _MARK = 20  # hex digits; a text that holds its own mark takes 2**80 tries to find
 SECTION = re.compile(r"^\[(system|user|assistant)\]\n", re.MULTILINE)
+EXAMPLE = re.compile(r"^\[example(?: (.+))?\]\n", re.MULTILINE)
 
 
 def slots_of(text: str) -> frozenset[str]:
     """The names of the slots in a text."""
     return frozenset(_SLOT.findall(text))
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """A text with its slots filled. What a value holds is never read as a slot."""
+    return _SLOT.sub(lambda found: values[found[1]], text)
 
 
 @dataclass(frozen=True)
@@ -220,13 +227,11 @@ class Prompt:
         return bool(words) and (not words.strip(" .…") or (len(words) >= _PHRASE and words in _joined(self.parts)))
 
     def messages(self, values: Mapping[str, str]) -> tuple[Message, ...]:
-        """The messages with every slot filled. What a value holds is never read as a slot. Raises KeyError."""
+        """The messages with every slot filled. Raises KeyError."""
         if set(values) != self.slots:
             odd = sorted(set(values) ^ self.slots)
             raise KeyError(f"the prompt {self.name} and its values differ in {', '.join(odd)}")
-        return tuple(
-            Message(role=role, text=_SLOT.sub(lambda found: values[found[1]], text)) for role, text in self.parts
-        )
+        return tuple(Message(role=role, text=fill(text, values)) for role, text in self.parts)
 
 
 @lru_cache(maxsize=64)
@@ -239,8 +244,12 @@ _PHRASE = 15  # characters from which a text that stands in the prompt is no coi
 
 @lru_cache(maxsize=64)
 def load_prompt(package: str, name: str) -> Prompt:
-    """The prompt `name` of `package` (`reviewgauge.metrics`). Each section ends without its last line break."""
-    return read_prompt(resources.files(package).joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8"), name)
+    """The prompt `name` of `package` (`reviewgauge.metrics`), without its examples.
+
+    Each section ends without its last line break.
+    """
+    text = resources.files(package).joinpath("prompts", f"{name}.txt").read_text(encoding="utf-8")
+    return read_prompt(EXAMPLE.split(text, maxsplit=1)[0], name)
 
 
 def read_prompt(text: str, name: str) -> Prompt:

@@ -4,7 +4,7 @@ openai:gpt-5                                      the provider's own endpoint
 openai:qwen3@http://localhost:8000/v1             any endpoint that speaks its protocol
 anthropic:claude-sonnet-4-5?temperature=0.2       parameters after a question mark
 openai:qwen3@http://localhost:8000/v1?temperature=0.7&top_p=0.95&top_k=20
-fake:rules                                        the rule-based model in this process
+fake:example                                      the fake model, in this process
 
 `ChatSettings` say how a verb wants its calls made.
 """

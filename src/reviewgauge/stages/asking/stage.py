@@ -73,7 +73,9 @@ def decision(stage: Stage, item: Candidate, *, shown: str, decided: str, reason:
 def check_model(model: str) -> None:
     """Raises UserError for a model that does not exist, or where none is named: before anything is crawled."""
     if not model.strip():
-        raise UserError("a model is asked here, and none is named", remedy="--model openai:MODEL, or fake:rules to try")
+        raise UserError(
+            "a model is asked here, and none is named", remedy="--model openai:MODEL, or fake:example to try"
+        )
     parse_model(model)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reviewgauge.models.fake.request_text import FENCED, prompt_of
+from fake_rules.request_text import FENCED, prompt_of
 from reviewgauge.models.request.messages import Request
 
 MOST = 5  # changed lines that are told

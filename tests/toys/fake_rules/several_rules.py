@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 
-from reviewgauge.models.fake.request_text import FENCED, prompt_of
-from reviewgauge.models.fake.review_rules import DANGERS, noted_lines
+from fake_rules.request_text import FENCED, prompt_of
+from fake_rules.review_rules import DANGERS, noted_lines
 from reviewgauge.models.request.messages import Request
 from reviewgauge.models.text.lexical import dice
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from reviewgauge.models.fake.faults import share_of
-from reviewgauge.models.fake.request_text import FENCED, prompt_of
+from fake_rules.request_text import FENCED, prompt_of
+from reviewgauge.models.fake import share_of
 from reviewgauge.models.request.messages import Request
 
 ADVICE = (

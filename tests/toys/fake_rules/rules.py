@@ -7,11 +7,11 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from reviewgauge.models.fake.claim_rules import claims
-from reviewgauge.models.fake.prompt_rules import choose, reflect, vary
-from reviewgauge.models.fake.request_text import FENCED, last_slot, prompt_of
-from reviewgauge.models.fake.review_rules import comment, locate, merge, plain_review, ranked_report, report, review
-from reviewgauge.models.fake.several_rules import aggregate, debate_answer, debate_decide, debate_review
+from fake_rules.claim_rules import claims
+from fake_rules.prompt_rules import choose, reflect, vary
+from fake_rules.request_text import FENCED, last_slot, prompt_of
+from fake_rules.review_rules import comment, locate, merge, plain_review, ranked_report, report, review
+from fake_rules.several_rules import aggregate, debate_answer, debate_decide, debate_review
 from reviewgauge.models.request.messages import Request
 from reviewgauge.models.text.lexical import dice, profile
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 
-from reviewgauge.models.fake.request_text import FENCED, prompt_of
+from fake_rules.request_text import FENCED, prompt_of
 from reviewgauge.models.request.messages import Request, Role
 from reviewgauge.models.text.lexical import profile
 
