@@ -24,7 +24,9 @@ from reviewgauge.stages.history.fix_tests import changed_tests, failing_tests
 
 pytestmark = pytest.mark.processes
 
-COMMAND = f"{sys.executable} -m pytest -q -p no:cacheprovider {{files}}"
+# The plug-ins of this machine's pytest would take two thirds of the time.
+PYTEST = f"env PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 {sys.executable} -m pytest -q"
+COMMAND = f"{PYTEST} -p no:cacheprovider {{files}}"
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item\n    return amount\n"
 RATE = "RATE = {}\n\n\ndef tax(amount):\n    return amount * RATE\n"
 ROUND = "def cents(amount):\n    return int(amount * {})\n"
@@ -161,7 +163,7 @@ def test_tests_of_a_fix_verify_a_label_refute_it_or_tell_nothing(shop: Told, tmp
 def test_nothing_is_run_unasked_and_nothing_twice(shop: Told, tmp_path: Path) -> None:
     log = tmp_path / "log"
     script = tmp_path / "run.sh"
-    script.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {sys.executable} -m pytest -q "$@"\n')
+    script.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {PYTEST} "$@"\n')
     script.chmod(0o755)
     _, labels = built(shop, tmp_path / "bench")
     assert {label.tier for label in labels.values()} == {Tier.TRACED} and not log.exists()
@@ -177,7 +179,7 @@ def test_nothing_is_run_unasked_and_nothing_twice(shop: Told, tmp_path: Path) ->
 def test_an_interrupted_build_goes_on_where_it_stopped(shop: Told, tmp_path: Path) -> None:
     log = tmp_path / "log"
     script = tmp_path / "run.sh"
-    script.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {sys.executable} -m pytest -q "$@"\n')
+    script.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {PYTEST} "$@"\n')
     script.chmod(0o755)
     stop = Interruption()
     shown: list[tuple[int, int]] = []
