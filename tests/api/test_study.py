@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -63,22 +61,33 @@ def made(result: StudyResult) -> dict[str, dict[str, str]]:
     }
 
 
+DYING = """
+import os, signal, sys
+from reviewgauge.cli.main import main
+from reviewgauge.engine.run.folder import RunFolder
+left = int(sys.argv.pop(1))
+def counted(append):
+    def appended(self, record, **how):
+        global left
+        left -= 1
+        append(self, record, **how)
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+    return appended
+RunFolder.append_outcome, RunFolder.append_score = map(counted, (RunFolder.append_outcome, RunFolder.append_score))
+sys.exit(main(sys.argv[1:]))
+"""
+
+
 def test_killed_at_random_points_the_tables_are_the_same(here: Path) -> None:
     undisturbed = study("study.toml", out="whole", resamples=50)
     assert undisturbed.ok and set(made(undisturbed)) == {"leaderboard", "overlap", "overlap-times", "cost"}
-    command = [sys.executable, "-m", "reviewgauge", "study", "study.toml", "-o", "killed", "--resamples", "50"]
-    draw, killed = random.Random(7), 0
-    for _ in range(6):
-        lines = draw.randrange(1, 40)  # of 48 reviews and 96 scores: killed when so many more are on the disk
-        before = recorded(here / "killed")
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while process.poll() is None and recorded(here / "killed") < before + lines:
-            time.sleep(0.002)
-        if process.poll() is None:
-            os.kill(process.pid, signal.SIGKILL)
-            killed += 1
-        process.wait()
-    assert killed >= 3
+    draw = random.Random(7)
+    for _ in range(4):
+        records = str(draw.randrange(1, 30))  # of 48 reviews and 96 scores
+        dying = [sys.executable, "-c", DYING, records, "study", "study.toml", "-o", "killed", "--resamples", "50"]
+        done = subprocess.run(dying, check=False, capture_output=True, text=True)
+        assert done.returncode == -signal.SIGKILL, done.stderr
     found = study("study.toml", out="killed", resamples=50)
     assert found.ok
     assert made_files(here / "killed") == made_files(here / "whole")
