@@ -110,7 +110,10 @@ class Slipped(Metric):
 @pytest.mark.parametrize(
     ("line", "error"),
     [
-        ("review sample prompt(model='fake:ruels') -o new", "called 'ruels' (did you mean fake:rules?)"),
+        (
+            "review sample prompt(model='fake:exmaple') -o new",
+            "no fake model is called 'exmaple' (there are fake:example",
+        ),
         ("score run hits(judge='gpt-5')", "no judge is called 'gpt-5' (a chat model is named with its provider"),
         ("review sample command(run='./bot.sh') -o new", "the program ./bot.sh is not executable (chmod +x ./bot.sh)"),
         ("review sample command(run='./bott.sh') -o new", "the program ./bott.sh does not exist (give its path)"),

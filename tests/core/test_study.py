@@ -24,7 +24,7 @@ spec = 'prompt(model="fake:rules", context="{context}")'
     [
         (SMALL + 'spce = "x"', "[[reviewer]] 1: there is no key 'spce' (there is: benchmarks, name, spec)"),
         (SMALL.replace("metrics", "metric"), "the top of the file: there is no key 'metric' (there is: attempts, axes"),
-        (SMALL + '[[table]]\nkind = "sums"', "[[table]] 1: kind should be 'leaderboard', 'ablation'"),
+        (SMALL + '[[table]]\nkind = "sums"', "[[table]] 1: kind should be 'leaderboard', 'comparisons'"),
         (SMALL + '[[table]]\nkind = "slices"', "[[table]] 1 (slices): slices need by"),
         (
             SMALL + '[[table]]\nkind = "ablation"\naxis = "contxt"\nbaseline = "x"',
