@@ -162,8 +162,8 @@ def test_a_machine_without_files_stops_the_run(tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "error: this machine ran out: too many open files" in done.stderr
     assert "Traceback" not in done.stderr
-    kept = (tmp_path / "r" / "reviews.jsonl").read_text()
-    assert '"failure"' not in kept
+    kept = [file.read_text() for file in (tmp_path / "r").glob("reviews.jsonl")]  # it may run out before there is one
+    assert '"failure"' not in "".join(kept)
 
 
 @pytest.mark.parametrize("char", ["\x9b", "\x9d", "\u202e", "\x1b", "\u2066", "\u200b"])

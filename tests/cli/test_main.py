@@ -116,6 +116,7 @@ class Slipped(Metric):
         ),
         ("score run hits(judge='gpt-5')", "no judge is called 'gpt-5' (a chat model is named with its provider"),
         ("review sample command(run='./bot.sh') -o new", "the program ./bot.sh is not executable (chmod +x ./bot.sh)"),
+        ("review sample command(run='good.sh') -o new", "no program on PATH is called good.sh (write ./good.sh for"),
         ("review sample command(run='./bott.sh') -o new", "the program ./bott.sh does not exist (give its path)"),
         ("info run", "run is a run, not a data set (reviewgauge score run shows it)"),
         ("annotate init j.db smaple", "no dataset is called 'smaple' (did you mean sample?)"),
@@ -126,7 +127,9 @@ def test_a_slip_is_said_with_its_mending(
     run: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, line: str, error: str
 ) -> None:
     monkeypatch.setenv("COLUMNS", "400")
-    Path("bot.sh").write_text("#!/bin/sh\necho hello\n")
+    for name, mode in (("bot.sh", 0o644), ("good.sh", 0o755)):
+        Path(name).write_text("#!/bin/sh\necho hello\n")
+        Path(name).chmod(mode)
     Path("slips.py").write_text(SLIPPED)
     assert main(line.split(" ")) == 2
     assert error in capsys.readouterr().err

@@ -52,6 +52,9 @@ def find_program(word: str, variables: Sequence[str]) -> str:
 
 def no_program(word: str) -> UserError:
     """The error for a program that `find_program` does not find."""
-    if Path(word.replace("{here}", str(Path.cwd()))).expanduser().is_file():
+    found = Path(word.replace("{here}", str(Path.cwd()))).expanduser()
+    if found.is_file():
+        if os.access(found, os.X_OK):
+            return UserError(f"no program on PATH is called {word}", remedy=f"write ./{word} for the one that is here")
         return UserError(f"the program {word} is not executable", remedy=f"chmod +x {word}")
     return UserError(f"the program {word} does not exist", remedy="give its path")
