@@ -14,7 +14,7 @@ from reviewgauge.views import gates
 def found(verdict: GateVerdict = GateVerdict.WORSE, **more: object) -> Gate:
     fields: dict[str, object] = {
         "verdict": verdict,
-        "reason": "the whole interval lies below zero, and reaches past the margin",
+        "reason": "the whole interval says worse, and reaches past the margin",
         "metric": "hits()",
         "label": "hits",
         "reading": "f1",

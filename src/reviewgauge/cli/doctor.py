@@ -42,5 +42,5 @@ def command(
     if fake:
         note("a fake model answered: these checks say nothing of a real one")
     if not report.ok:
-        note("something that must hold does not: see the checks marked as failed")
+        note("something that must hold does not: see what is marked as failed or as an error")
     return 0 if report.ok else 1

@@ -222,8 +222,8 @@ class _Pair:
             return GateVerdict.CANNOT_TELL, f"{count} clusters are too few for a verdict: {FEWEST} are the least"
         if low <= -margin and not low == high == margin == 0:
             if high < 0:
-                return GateVerdict.WORSE, "the whole interval lies below zero, and reaches past the margin"
-            return GateVerdict.CANNOT_TELL, "the interval reaches past the margin, and does not lie below zero"
+                return GateVerdict.WORSE, "the whole interval says worse, and reaches past the margin"
+            return GateVerdict.CANNOT_TELL, "the interval reaches past the margin, and does not all say worse"
         if low == high and not self._same_words():
             found = f"every resample gives the same difference, so the interval has no width: {count} clusters"
             return GateVerdict.CANNOT_TELL, f"{found} are not as sure as that"
@@ -236,8 +236,10 @@ class _Pair:
         anyone = int((self.panel.measured.any(axis=0)).sum())
         if 2 * int(self.common.sum()) < anyone:
             return GateVerdict.CANNOT_TELL, f"only {int(self.common.sum())} of {anyone} cases were scored for both"
+        if self._same_words():
+            return GateVerdict.NOT_WORSE, "both said the very same"
         within = ", though a little worse" if high < 0 else ""
-        return GateVerdict.NOT_WORSE, f"the whole interval lies above the margin{within}"
+        return GateVerdict.NOT_WORSE, f"the whole interval lies within the margin{within}"
 
     def _at_a_baseline(self, reading: str, values: Ends) -> str:
         """Why two systems that both do no better than a worthless one cannot be compared; empty where one does."""
