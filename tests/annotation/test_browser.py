@@ -52,7 +52,7 @@ def begin(page: Any, url: str) -> None:
     page.wait_for_timeout(100)
     assert page.locator("#begin").is_visible()
     page.keyboard.press(key)
-    page.wait_for_selector("#judgement")
+    arrive(page, "#judgement")
 
 
 def people(store: Database) -> list[Account]:

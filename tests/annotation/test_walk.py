@@ -133,7 +133,7 @@ def judge(page: Any, name: str) -> None:
     """
     page.click("text=Judge the next item")
     for turn in range(6 if name == "Cid" else 4):
-        page.wait_for_selector("#begin, .question.now")
+        arrive(page, "#begin, .question.now")
         if page.locator("#begin").count():
             picture(page, "annotate-begin")
             page.keyboard.press("b")
