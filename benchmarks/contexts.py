@@ -23,8 +23,8 @@ import numpy as np
 
 from reviewgauge.contexts.code import index as code_module
 from reviewgauge.contexts.code import word_index as word_module
-from reviewgauge.contexts.code.made import Made
 from reviewgauge.contexts.code.nearest import query_of
+from reviewgauge.contexts.code.once_cache import OnceCache
 from reviewgauge.contexts.code.word_index import WordIndex, code_words, word_index
 from reviewgauge.core.records import Change
 from reviewgauge.repo.git.repository import Repository
@@ -58,8 +58,8 @@ def said(taken: Sequence[float]) -> str:
 
 def opened(git: str, commit: str) -> tuple[float, WordIndex]:
     """(seconds, the index) as a new process would open it."""
-    code_module._INDEXES = Made(4)
-    word_module._INDEXES = Made(4)
+    code_module._INDEXES = OnceCache(4)
+    word_module._INDEXES = OnceCache(4)
     begin = time.perf_counter()
     index = word_index(git, commit)
     return time.perf_counter() - begin, index

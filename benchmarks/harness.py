@@ -50,7 +50,7 @@ class Run(NamedTuple):
 def ours(job: dict[str, Any]) -> Run:
     """2,000 calls through the client from as many threads as are in flight, with everything on."""
     from reviewgauge.core.version import __version__
-    from reviewgauge.models.chat.client import ChatClient, chat_model, counted
+    from reviewgauge.models.chat.client import ChatClient, chat_model, track_usage
     from reviewgauge.models.request.messages import Answer, Request, system, user
     from reviewgauge.models.request.model_spec import ChatSettings
 
@@ -64,7 +64,7 @@ def ours(job: dict[str, Any]) -> Run:
             with ChatClient(ChatSettings(in_flight=job["in_flight"]), record=record) as client:
 
                 def call(number: int) -> Answer:
-                    with counted():
+                    with track_usage():
                         request = Request(messages=(system(SYSTEM), user(prompt(number))))
                         return chat_model(f"openai:fake@{job['url']}").ask(request)
 

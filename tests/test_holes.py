@@ -35,7 +35,7 @@ from reviewgauge.engine.build.recipes import read_recipe
 from reviewgauge.models.answers.readers import Unreadable, yes_no
 from reviewgauge.models.cache import stores
 from reviewgauge.models.cache.stores import RecordedCalls
-from reviewgauge.models.providers.replies import Broken, read_json
+from reviewgauge.models.http.replies import RetryableError, read_json
 from reviewgauge.repo.analysers.run import installed
 from reviewgauge.repo.git import repository
 from reviewgauge.stages.sampling.audit import check_tables
@@ -396,7 +396,7 @@ def test_a_nul_in_the_uri_of_a_finding_is_no_traceback(tmp_path: Path) -> None:
 
 
 def test_an_answer_of_many_small_values_takes_no_memory() -> None:
-    with pytest.raises(Broken, match="holds over 500,000 values"):
+    with pytest.raises(RetryableError, match="holds over 500,000 values"):
         read_json(b'{"choices":[' + b"[]," * 500_000 + b"[]]}")
 
 

@@ -18,7 +18,7 @@ from reviewgauge.core.specs import Plugin, Spec, build, find_class, load, names,
 from reviewgauge.datasets.sample import Sample
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.score import score
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.model_spec import ChatSettings
 
 MODEL = "fake:rules"
@@ -81,7 +81,7 @@ def filled(cls: type[Plugin]) -> Iterator[tuple[str, Plugin]]:
 
 def use(plugin: Plugin) -> int:
     """How many calls it makes."""
-    with ChatClient(ChatSettings(cache=False)), counted() as tally:
+    with ChatClient(ChatSettings(cache=False)), track_usage() as tracker:
         try:
             if isinstance(plugin, Metric):
                 list(plugin.parts_many(items()))
@@ -92,7 +92,7 @@ def use(plugin: Plugin) -> int:
                 plugin.review(items()[0][0].change)
         except Exception:  # it takes no such spec, or needs what is not here
             pass
-        return tally.usage.calls
+        return tracker.usage.calls
 
 
 def check(cls: type[Plugin], name: str) -> set[str]:

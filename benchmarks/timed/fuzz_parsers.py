@@ -44,10 +44,9 @@ from reviewgauge.judges.golden import Golden
 from reviewgauge.metrics.grade import read_grade
 from reviewgauge.metrics.matching.asking_points import read_hits, read_points
 from reviewgauge.models.answers.readers import Unreadable, json_value, whole_number, yes_no
-from reviewgauge.models.providers.anthropic import AnthropicChat
-from reviewgauge.models.providers.openai import OpenAIChat
-from reviewgauge.models.providers.replies import Broken as BrokenReply
-from reviewgauge.models.providers.replies import read_json
+from reviewgauge.models.http.replies import RetryableError, read_json
+from reviewgauge.models.providers.anthropic import Anthropic
+from reviewgauge.models.providers.openai import OpenAI
 from reviewgauge.models.request.model_spec import parse_model
 from reviewgauge.models.text.words import identifiers, tokens
 from reviewgauge.repo.diff.diffs import parse_patch, split_diff
@@ -80,7 +79,7 @@ HOSTILE = [
     *("https://", "\n\n", " of ", "not ", "the same ", "I cannot ", "yes ", "a.py:1 ", "\\\\"),
 ]
 ODD: list[Any] = [None, True, -1, 10**16, 0.5, "", [], {}]
-OWN_ERRORS = (UserError, Unreadable, Broken, BrokenReply)
+OWN_ERRORS = (UserError, Unreadable, Broken, RetryableError)
 Parser = Callable[[str], object]  # where it gives a number, so many records were made
 
 
@@ -244,7 +243,7 @@ def targets() -> dict[str, Target]:
     folder = files("reviewgauge.stages").joinpath("recipes")
     recipes = [folder.joinpath(f"{name}.toml").read_text("utf-8") for name in recipe_names()]
     cases = [case.model_dump_json(exclude_defaults=True) for case in Sample().cases()][:20]
-    openai, anthropic = OpenAIChat(parse_model("openai:a"), True), AnthropicChat(parse_model("anthropic:a"), True)
+    openai, anthropic = OpenAI(parse_model("openai:a"), True), Anthropic(parse_model("anthropic:a"), True)
     return found | {
         "diff": Target(lambda text: 4 * len(split_diff(text)), [DIFF, DIFF * 2]),
         "patch": Target(read_patch, [PATCH]),

@@ -17,7 +17,7 @@ from git_project import make_change
 from reviewgauge.contexts.code import index as index_module
 from reviewgauge.contexts.code import word_index as word_module
 from reviewgauge.contexts.code.index import code_index
-from reviewgauge.contexts.code.made import Made
+from reviewgauge.contexts.code.once_cache import OnceCache
 from reviewgauge.contexts.code.word_index import word_index
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Context, Excerpt
@@ -80,8 +80,8 @@ def test_the_index_is_made_once_and_read_again_from_the_cache(
 
 
 def forget_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_module, "_INDEXES", Made(4))
-    monkeypatch.setattr(word_module, "_INDEXES", Made(4))
+    monkeypatch.setattr(index_module, "_INDEXES", OnceCache(4))
+    monkeypatch.setattr(word_module, "_INDEXES", OnceCache(4))
 
 
 @pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 not a zip", b"\x00" * 400])

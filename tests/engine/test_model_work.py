@@ -9,11 +9,11 @@ import pytest
 
 from engine_small import Asking, Echo, Halted, Length, Voting, make_cases, patched_cases
 from reviewgauge.core.results import FailureKind
-from reviewgauge.engine.review import rehearse_review, review
+from reviewgauge.engine.review import dry_run_review, review
 from reviewgauge.engine.run.executors import Executor, Interruption, Serial, Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.progress import Selection
-from reviewgauge.engine.score import rehearse_score, score
+from reviewgauge.engine.score import dry_run_score, score
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.model_spec import ChatSettings
@@ -167,12 +167,12 @@ def test_a_rehearsal_makes_the_calls_of_what_is_missing_and_writes_nothing(run: 
     with ChatClient(ChatSettings()):
         review(run, Asking(), executor=Serial(), only=Selection(cases=("case-00[0-3]",)))
     before = {path.name: path.read_bytes() for path in run.path.iterdir()}
-    with ChatClient(ChatSettings(rehearsal=True)) as door:
-        count = rehearse_review(run.cases(), run.outcomes(), Asking(), executor=Threads(4), attempts=2).left
+    with ChatClient(ChatSettings(dry_run=True)) as door:
+        count = dry_run_review(run.cases(), run.outcomes(), Asking(), executor=Threads(4), attempts=2).left
         assert (count, door.budget.totals.calls) == (14, 14)
-    with ChatClient(ChatSettings(rehearsal=True)) as door:
-        assert rehearse_score(run, Voting(), executor=Threads(4)).left == 4
+    with ChatClient(ChatSettings(dry_run=True)) as door:
+        assert dry_run_score(run, Voting(), executor=Threads(4)).left == 4
         assert door.budget.totals.calls == 12
-        assert rehearse_score(run, Length(), executor=Serial()).left == 4
+        assert dry_run_score(run, Length(), executor=Serial()).left == 4
         assert door.budget.totals.calls == 12
     assert {path.name: path.read_bytes() for path in run.path.iterdir()} == before

@@ -20,7 +20,7 @@ from reviewgauge.judges.pairs.location import NO_DIFF, NO_HUNK, NO_PLACE
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.messages import FENCE_NOTE, Request, fence, load_prompt
 from reviewgauge.models.request.model_spec import ChatSettings
 
@@ -157,9 +157,9 @@ def test_pairs_at_other_places_are_not_asked_about_and_those_without_lines_are()
     elsewhere = at("c", "The cache is never invalidated when a user is deleted!", "a.py", 9)
     lost = SAID[0].model_copy(update={"id": "lost", "span": None, "anchoring": Anchoring.INVALID})
     comments = (SAID[0], SAID[1], SAID[2], elsewhere, lost)
-    with counted() as tally:
+    with track_usage() as tracker:
         rows = table(SameConcern(model=FAKE), comments, CACHE, NULL)
-    assert tally.usage.calls == 1 + 1 + 5  # c1 and c2 about the cache, all five about what has no lines
+    assert tracker.usage.calls == 1 + 1 + 5  # c1 and c2 about the cache, all five about what has no lines
     assert rows[2][0] == Verdict(probability=0.0, same=False, reason=f"{NOT_ASKED}another file")
     assert rows[3][0].reason == f"{NOT_ASKED}7 lines away"
     assert rows[4][0].reason == f"{NOT_ASKED}no valid place"
@@ -172,27 +172,27 @@ def test_pairs_at_other_places_are_not_asked_about_and_those_without_lines_are()
 def test_equal_questions_are_put_once_and_the_same_words_at_the_same_place_need_none() -> None:
     again = SAID[0].model_copy(update={"id": "again"})
     copy = CACHE.model_copy(update={"id": "copy"})
-    with counted() as tally:
+    with track_usage() as tracker:
         rows = table(SameConcern(model=FAKE), (SAID[0], again, copy), CACHE)
-    assert tally.usage.calls == 1
+    assert tracker.usage.calls == 1
     assert rows[2][0].reason == f"{NOT_ASKED}the same words at the same place"
     assert [row[0].same for row in rows] == [True, True, True]
-    with counted() as tally:
+    with track_usage() as tracker:
         table(SameConcern(model=FAKE, prompt="published"), (copy,), CACHE)
-    assert tally.usage.calls == 1, "the paper has no such rule"
+    assert tracker.usage.calls == 1, "the paper has no such rule"
     moved = CACHE.model_copy(update={"id": "moved", "span": Span(path="a.py", start=3)})
-    with counted() as tally:
+    with track_usage() as tracker:
         table(SameConcern(model=FAKE), (moved,), CACHE)
-    assert tally.usage.calls == 1, "the same words at another place are asked about"
+    assert tracker.usage.calls == 1, "the same words at another place are asked about"
 
 
 # --- what is made of answers ---------------------------------------------------------------------------------------
 
 
 def test_votes_are_kept_and_the_same_model_is_asked_so_many_times() -> None:
-    with counted() as tally:
+    with track_usage() as tracker:
         ((verdict,),) = table(SameConcern(model=FAKE, votes=3), SAID[:1], CACHE)
-    assert tally.usage.calls == 3
+    assert tracker.usage.calls == 3
     assert [vote.rater for vote in verdict.votes] == [f"{FAKE} (trial {n})" for n in (1, 2, 3)]
     assert {(vote.value, vote.reason) for vote in verdict.votes} == {(True, "yes")}
     assert verdict.reason == "3 of 3 say yes"

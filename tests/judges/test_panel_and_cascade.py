@@ -19,11 +19,11 @@ from reviewgauge.core.results import Failed, Verdict, Vote
 from reviewgauge.core.specs import load, signature
 from reviewgauge.judges.cascade import Cascade
 from reviewgauge.judges.lexical import Lexical
-from reviewgauge.judges.pairs.asking import NOT_ASKED, Cast, Compared, agreed, chance, judge_some
+from reviewgauge.judges.pairs.asking import NOT_ASKED, Compared, WeightedVote, agreed, judge_some, probability_of
 from reviewgauge.judges.panel import Panel
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.metrics.hits import Hits
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.model_spec import ChatSettings
 
 FAKE = "fake:rules"
@@ -76,8 +76,8 @@ def label(comment: str, reference: str, value: bool) -> Label:
 # --- votes ---------------------------------------------------------------------------------------------------------
 
 
-def cast(*votes: tuple[bool, float | None]) -> list[Cast]:
-    return [Cast(Vote(rater="m", value=v, confidence=c), chance(v, c)) for v, c in votes]
+def cast(*votes: tuple[bool, float | None]) -> list[WeightedVote]:
+    return [WeightedVote(Vote(rater="m", value=v, confidence=c), probability_of(v, c)) for v, c in votes]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_a_verdict_of_votes_is_consistent_and_blind_to_their_order(
 
 def test_a_panel_keeps_every_vote_under_its_judge() -> None:
     panel = Panel(judges=(f"same_concern(model='{FAKE}', votes=3)", GOLDEN, "lexical"))
-    with counted() as tally:
+    with track_usage() as tracker:
         rows = table(panel)
     first = rows[0][0]
     assert first.same
@@ -136,7 +136,7 @@ def test_a_panel_keeps_every_vote_under_its_judge() -> None:
         f"{FAKE}, for judge 2",
     ]
     assert first.reason == "3 of 3 say yes"
-    assert tally.usage.calls == 3 * 11 + 12  # c3 stands in another file than r3: not a question for same_concern
+    assert tracker.usage.calls == 3 * 11 + 12  # c3 stands in another file than r3: not a question for same_concern
     assert panel.models == (FAKE,)
     assert panel.estimate == "in part offline estimate"
     assert panel.sure == Lexical().sure, "across files an offline judge must be convinced"
@@ -176,9 +176,9 @@ def test_a_cascade_asks_inside_the_band_only_and_keeps_both_words() -> None:
     cascade, lexical, model = Cascade(then=GOLDEN), table(Lexical()), table(load(Judge, GOLDEN))
     unsure = [verdict.unsure for verdict in flat(lexical)]
     assert 0 < sum(unsure) < len(unsure)
-    with counted() as tally:
+    with track_usage() as tracker:
         rows = flat(table(cascade))
-    assert tally.usage.calls == sum(unsure)
+    assert tracker.usage.calls == sum(unsure)
     for found, offline, asked, doubted in zip(rows, flat(lexical), flat(model), unsure, strict=True):
         if doubted:
             assert (found.same, found.probability, found.reason) == (asked.same, asked.probability, asked.reason)
@@ -196,10 +196,10 @@ def test_a_cascade_asks_inside_the_band_only_and_keeps_both_words() -> None:
 
 def test_what_the_second_judge_decides_without_a_question_it_decides() -> None:
     everything = "lexical(low=0.0, high=1.0)"
-    with counted() as tally:
+    with track_usage() as tracker:
         rows = table(Cascade(first=everything, then=FAKE))
     assert rows[2][2].reason == f"{NOT_ASKED}another file"
-    assert tally.usage.calls == 11
+    assert tracker.usage.calls == 11
     parts = Hits(judge=f"cascade(first='{everything}', then='{FAKE}')").parts(CASE, REVIEW)
     assert not isinstance(parts, str)
     assert (parts.parts["pairs"], parts.parts["asked"]) == (11, 11)

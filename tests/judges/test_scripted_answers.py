@@ -12,7 +12,7 @@ from reviewgauge.core.protocols import Judge
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Failed, FailureKind, Verdict
 from reviewgauge.core.specs import load
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.model_spec import ChatSettings
 from scripted_endpoint import OpenAI, Say, Scripted
 
@@ -37,12 +37,12 @@ def judged(spec: str, answers: list[str]) -> tuple[Verdict, list[dict[str, Any]]
     try:
         judge = load(Judge, spec.replace("MODEL", repr(PROTOCOL.spec(server))))
         case = Case(id="case", change=Change(repo="a/b"), references=(REFERENCE,))
-        with counted() as tally:
+        with track_usage() as tracker:
             ((verdict,),) = judge.judge(case, [COMMENT], [REFERENCE], Review(case="case", system="s"))
     finally:
         server.stop()
     assert verdict is not None
-    return verdict, server.bodies, tally.usage.calls
+    return verdict, server.bodies, tracker.usage.calls
 
 
 def test_the_published_misparse_is_asked_again_and_not_read_as_yes() -> None:

@@ -21,7 +21,7 @@ from reviewgauge.core.results import Failed, Failure, FailureKind
 from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.grade import Grade, capped, mode_or_median
 from reviewgauge.metrics.texts.text_metric import TextPair
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.text.lexical import dice
 from scripted_models import scripted
 from text_metrics import BLANK, item, parts_of, read
@@ -108,11 +108,11 @@ def test_the_fenced_prompt_has_the_same_words() -> None:
 
 @pytest.mark.parametrize(("said", "grade"), [(WANTED, 5), (f"  {WANTED}\n", 5), *((blank, 1) for blank in BLANK)])
 def test_no_call_where_the_answer_is_known(said: str, grade: int) -> None:
-    with counted() as tally:
+    with track_usage() as tracker:
         (found,) = FAKE.parts_many([item(TextPair(said, (WANTED,)))])
     assert isinstance(found, Measured)
     assert found.parts == {"grade": grade, "asked": 0, "spread": 0}
-    assert (found.votes, found.fake, tally.usage.calls) == ((), False, 0)
+    assert (found.votes, found.fake, tracker.usage.calls) == ((), False, 0)
 
 
 @pytest.mark.parametrize(
@@ -299,9 +299,9 @@ def test_a_fake_grade_says_so() -> None:
 def test_the_best_of_several_phrasings_counts() -> None:
     near = "Release the lock in a finally block please!"
     assert parts_of(FAKE, SAID, "Rename it.", near)["grade"] == max(1, min(4, rule(SAID, near)))
-    with counted() as tally:
+    with track_usage() as tracker:
         parts_of(FAKE, SAID, "Rename it.", near)
-    assert tally.usage.calls == 6
+    assert tracker.usage.calls == 6
     assert parts_of(FAKE, SAID, "Rename it.", SAID) == {"grade": 5, "asked": 0, "spread": 0}
 
 
@@ -357,7 +357,7 @@ def test_on_graded_reviews_the_fake_follows_its_rule_to_the_letter(shared_data: 
     assert (len(found), len(exact)) == (5164, 35)
     assert all(pair.grade == 5 for pair in exact)
     some = [*exact[:5], *found[::40]]
-    with counted() as tally:
+    with track_usage() as tracker:
         measured = list(FAKE.parts_many([item(TextPair(pair.hypothesis, (pair.reference,))) for pair in some]))
     asked = 0
     for pair, one in zip(some, measured, strict=True):
@@ -366,4 +366,4 @@ def test_on_graded_reviews_the_fake_follows_its_rule_to_the_letter(shared_data: 
         same, blank = said.split() == wanted.split(), not said.strip()
         assert one.parts["grade"] == (5 if same else 1 if blank else capped(rule(said, wanted), said, wanted))
         asked += not same and not blank
-    assert tally.usage.calls == 3 * asked
+    assert tracker.usage.calls == 3 * asked

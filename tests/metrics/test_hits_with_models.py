@@ -19,7 +19,7 @@ from reviewgauge.datasets.martian import Martian
 from reviewgauge.datasets.sample import Sample
 from reviewgauge.judges.pairs.asking import NOT_ASKED
 from reviewgauge.metrics.hits import Hits
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.model_spec import ChatSettings
 
 FAKE = "fake:rules"
@@ -80,14 +80,14 @@ def measured(metric: Hits, items: Sequence[tuple[Case, Review]]) -> list[tuple[C
 @pytest.mark.slow
 def test_a_whole_small_run_gives_the_rules_numbers() -> None:
     items = sample()
-    with counted() as tally:
+    with track_usage() as tracker:
         found = measured(Hits(judge=FAKE), items)
     assert len(found) == len(items)
     wanted = [foretold(case, review) for case, review in items]
     assert [(value.parts["hit"], value.parts["asked"]) for _, _, value in found] == wanted
     assert sum(hit for hit, _ in wanted) > 0
-    assert tally.fake
-    assert tally.usage.calls <= sum(asked for _, asked in wanted)
+    assert tracker.fake
+    assert tracker.usage.calls <= sum(asked for _, asked in wanted)
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from reviewgauge.metrics.matching.asking_points import (
     vote,
 )
 from reviewgauge.metrics.points import BROKEN, Points, Table
-from reviewgauge.models.chat.client import ChatClient, chat_model, counted
+from reviewgauge.models.chat.client import ChatClient, chat_model, track_usage
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.models.text.lexical import dice
@@ -309,13 +309,13 @@ def test_nothing_is_asked_where_there_is_nothing_to_ask(door: list[Call]) -> Non
 
 def test_votes_are_different_calls_and_counted() -> None:
     case = Case(id="c", change=CHANGE, references=(known("K1", "F.2"),))
-    with counted() as tally:
+    with track_usage() as tracker:
         points = extract(
             chat_model(FAKE), Review(case="c", system="s", comments=(Comment(id="a", body="Wrong"),))
         ).points
         vote(chat_model(FAKE), case, points, 3)
-    assert tally.usage.calls == 4
-    assert tally.fake
+    assert tracker.usage.calls == 4
+    assert tracker.fake
 
 
 def test_the_model_reads_the_whole_report_and_not_who_wrote_it() -> None:

@@ -16,7 +16,7 @@ from reviewgauge.core.results import Failure, FailureKind
 from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.crscore_study import CrscoreStudy
 from reviewgauge.metrics.relevance_judge import NO_DIFF, NO_LANGUAGE, RelevanceJudge, diff_of
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from scripted_models import scripted
 from text_metrics import BLANK, read
 
@@ -174,10 +174,10 @@ def test_asked_again_in_the_same_words_or_with_the_reason() -> None:
 
 @pytest.mark.parametrize("blank", [(), *((text,) for text in BLANK)])
 def test_a_blank_review_is_a_1_without_a_call(blank: tuple[str, ...]) -> None:
-    with counted() as tally:
+    with track_usage() as tracker:
         found = FAKE.parts(case(), review(*blank))
     assert found == Measured(parts={"score": 1, "relevance": 0})
-    assert tally.usage.calls == 0
+    assert tracker.usage.calls == 0
 
 
 def test_what_cannot_be_judged() -> None:

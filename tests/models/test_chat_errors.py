@@ -15,7 +15,7 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.messages import Call, Request, user
 from reviewgauge.models.request.model_spec import ChatSettings
 from scripted_endpoint import KEY, Asked, OpenAI, Protocol, Say, Scripted
@@ -218,11 +218,11 @@ def test_another_bad_request_is_that_items_alone(protocol: Protocol, server: Scr
 
 def test_a_refusal_keeps_its_text_and_cost(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
     server.always = lambda _: Say(protocol.refused())
-    with counted() as tally:
+    with track_usage() as tracker:
         failed = failure(client, protocol.spec(server))
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.REFUSAL, False, 1)
     assert "I cannot help with that" in str(failed)
-    assert (tally.usage.calls, tally.usage.tokens_in, tally.usage.tokens_out) == (1, 11, 7)
+    assert (tracker.usage.calls, tracker.usage.tokens_in, tracker.usage.tokens_out) == (1, 11, 7)
     assert client.budget.totals.tokens_out == 7
 
 
@@ -248,20 +248,20 @@ def test_a_filter_is_a_refusal(protocol: Protocol, server: Scripted, client: Cha
 @pytest.mark.parametrize("text", ["half an ans", ""])
 def test_an_answer_that_is_cut_off_is_none(text: str, protocol: Protocol, server: Scripted, client: ChatClient) -> None:
     server.always = lambda _: Say(protocol.cut_off(text))
-    with counted() as tally:
+    with track_usage() as tracker:
         failed = failure(client, protocol.spec(server, "?max_tokens=7"))
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.BUDGET, False, 1)
     assert "raise max_tokens, which is 7" in failed.remedy
     assert ("all of it went into reasoning" in str(failed)) == (not text)
     assert failed.raw == (text or None)
-    assert (tally.usage.tokens_out, client.budget.totals.tokens_out) == (7, 7)
+    assert (tracker.usage.tokens_out, client.budget.totals.tokens_out) == (7, 7)
 
 
 def test_an_empty_answer_is_asked_for_once_more(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
     server.script = [Say(protocol.good(" \n"))]
-    with counted() as tally:
+    with track_usage() as tracker:
         assert ask(client, protocol.spec(server)) == "yes"
-    assert (tally.usage.calls, tally.usage.tokens_in) == (2, 22)  # both were paid for
+    assert (tracker.usage.calls, tracker.usage.tokens_in) == (2, 22)  # both were paid for
     server.always = lambda _: Say(protocol.good(""))
     failed = failure(client, protocol.spec(server), "again")
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.UNREADABLE, False, 4)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.providers.openai import is_strict
 from reviewgauge.models.request.messages import (
     Answer,
@@ -70,7 +70,7 @@ def test_repeats_get_seeds_of_their_own(server: Scripted, protocol: Protocol, cl
     if protocol.provider == "anthropic":
         pytest.skip("its protocol has no seed")
     for attempt in (1, 2, 3):
-        with counted(attempt):
+        with track_usage(attempt):
             ask(client, protocol.spec(server, "?seed=7"))
     assert [body["seed"] for body in server.bodies] == [7, 8, 9]
 
@@ -121,7 +121,7 @@ def test_which_schemas_are_strict() -> None:
 
 
 def test_an_answer_with_its_tokens(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
-    with counted() as tally:
+    with track_usage() as tracker:
         answer = ask(client, protocol.spec(server))
     assert (answer.text, answer.model, answer.stop, answer.counted, answer.fake) == (
         "yes",
@@ -132,7 +132,7 @@ def test_an_answer_with_its_tokens(protocol: Protocol, server: Scripted, client:
     )
     assert (answer.usage.calls, answer.usage.tokens_in, answer.usage.tokens_out) == (1, 11, 7)
     assert answer.usage.seconds > 0
-    assert tally.usage.tokens_out == 7
+    assert tracker.usage.tokens_out == 7
 
 
 def test_reasoning_counts_as_output(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
@@ -163,9 +163,9 @@ def test_a_fake_says_so(protocol: Protocol, server: Scripted, client: ChatClient
         Say(protocol.good(system_fingerprint="reviewgauge-fake-1")),
     ]
     for text in ("one", "two"):
-        with counted() as tally:
+        with track_usage() as tracker:
             assert ask(client, protocol.spec(server), user(text)).fake
-        assert tally.fake
+        assert tracker.fake
 
 
 def test_half_characters_are_replaced(protocol: Protocol, server: Scripted, client: ChatClient) -> None:

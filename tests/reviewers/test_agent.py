@@ -16,7 +16,7 @@ from reviewgauge.core.records import Anchoring, Change, Issue, Review, Side
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, load_from
 from reviewgauge.core.trust import FromFile
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Role, load_prompt
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.reviewers.agents.conversation import fitted
@@ -263,7 +263,7 @@ def test_an_agent_that_loops_ends_at_its_limit(
     assert (error.value.raw or "").count("> list {}") == calls
     assert len(endpoint.asked) == calls
     endpoint.script = [step(("comment", REAL))]
-    with counted(attempt=2):
+    with track_usage(attempt=2):
         review = agent(endpoint, **parameters).review(change)
     assert [c.body for c in review.comments] == ["tax is missing"]
     assert (review.trace or "").endswith(f"ended: m did not finish within {words}")

@@ -13,7 +13,7 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, ChangedFile, Side, Span, Task
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.reviewers.debate import MOST_FINDINGS, Debate
 from scripted_models import scripted
@@ -31,7 +31,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_fake_roles_argue_by_their_rules() -> None:
-    with ChatClient(ChatSettings()), counted() as tally:
+    with ChatClient(ChatSettings()), track_usage() as tracker:
         review = load(Reviewer, 'debate(model="fake:rules")').review(CHANGE)
     assert [(c.span, c.body) for c in review.comments] == [
         (Span(path="a.py", start=2, end=2, side=Side.NEW), EVAL),
@@ -46,14 +46,14 @@ def test_the_fake_roles_argue_by_their_rules() -> None:
     assert "F6: its reviewer withdraws it in round 1: The other reviewer says so." in trace
     assert "F3: the author objects in round 2: This is by design." in trace, "what is kept is argued about again"
     assert not any("F1" in line and "round 2" in line for line in trace), "what is settled is not"
-    assert tally.usage.calls == 2 + 3 + 2
+    assert tracker.usage.calls == 2 + 3 + 2
 
 
 def test_a_change_without_a_finding_takes_two_calls() -> None:
     clean = CHANGE.model_copy(update={"files": (ChangedFile(path="a.py", patch="@@ -1 +1 @@\n-a\n+b"),)})
-    with ChatClient(ChatSettings()), counted() as tally:
+    with ChatClient(ChatSettings()), track_usage() as tracker:
         review = Debate("fake:rules").review(clean)
-    assert (review.comments, tally.usage.calls) == ((), 2)
+    assert (review.comments, tracker.usage.calls) == ((), 2)
 
 
 def finding(comment: str, code: str = "+b = eval(a)") -> dict[str, str]:

@@ -16,7 +16,7 @@ from reviewgauge.core.records import Change, Comment, Review, Span, Task
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.review import checked_system
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.reviewers.ensemble import Ensemble
 from training_cases import change, training
@@ -78,13 +78,13 @@ def test_the_attempts_are_those_of_a_run_and_cost_nothing_again() -> None:
     alone, together = load(Reviewer, FICKLE), load(Reviewer, f"ensemble(reviewer={FICKLE!r}, n=3)")
     with ChatClient(ChatSettings()) as client:
         for attempt in range(1, 7):
-            with counted(attempt):
+            with track_usage(attempt):
                 alone.review(CHANGE)
         assert client.budget.totals.calls == 6
-        with counted(2) as tally:
+        with track_usage(2) as tracker:
             together.review(CHANGE)
         assert client.budget.totals.calls == 6, "attempt 2 of the ensemble is made of the attempts 4, 5 and 6"
-        assert (tally.usage.calls, tally.fake) == (3, True)
+        assert (tracker.usage.calls, tracker.fake) == (3, True)
 
 
 def test_several_reviewers_make_one_attempt_each() -> None:

@@ -12,7 +12,7 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, FileStatus, Side, Span
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, signature
-from reviewgauge.models.chat.client import ChatClient, call_key, counted
+from reviewgauge.models.chat.client import ChatClient, call_key, track_usage
 from reviewgauge.models.request.messages import FENCE_NOTE, Answer, Call, Repeat, Request, assistant, load_prompt, user
 from reviewgauge.models.request.model_spec import ChatSettings, parse_model
 from reviewgauge.reviewers.prompt import Prompt
@@ -68,15 +68,15 @@ def note(code: str, body: str, side: str = "right") -> str:
 @pytest.mark.parametrize("scope", ["hunk", "change"])
 def test_the_fake_model_reviews_by_its_rule(scope: str, form: str) -> None:
     reviewer = load(Reviewer, f'prompt(model="fake:rules", scope="{scope}", prompt="{form}")')
-    with ChatClient(ChatSettings()), counted() as tally:
+    with ChatClient(ChatSettings()), track_usage() as tracker:
         review = reviewer.review(CHANGE)
     (comment,) = review.comments
     assert comment.span == Span(path="a.py", start=2, end=2, side=Side.NEW)
     assert comment.anchoring is Anchoring.QUOTE
     assert comment.body == "eval runs whatever the text says. Parse the value instead."
     assert review.trace == "i.png: a binary file has no hunks"
-    assert tally.fake
-    assert tally.usage.calls == (2 if scope == "hunk" else 1)
+    assert tracker.fake
+    assert tracker.usage.calls == (2 if scope == "hunk" else 1)
     assert load(Reviewer, signature(reviewer)) == reviewer
 
 
@@ -214,7 +214,7 @@ def test_a_context_goes_through_a_review_and_the_trace_says_what_was_left_out() 
     reviewer = load(Reviewer, "prompt(model='fake:rules', context='pr', budget=30)")
     assert load(Reviewer, signature(reviewer)) == reviewer
     assert set(reviewer.pins()) == {"prompt", "prompt with context"}
-    with ChatClient(ChatSettings()), counted():
+    with ChatClient(ChatSettings()), track_usage():
         review = reviewer.review(wordy)
     assert [one.span and one.span.start for one in review.comments] == [2]  # none about the context
     assert review.trace is not None

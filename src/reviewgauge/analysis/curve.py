@@ -28,7 +28,7 @@ from reviewgauge.engine.measure import measure
 from reviewgauge.engine.run.executors import Executor, failure_of
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import ScoredRun
-from reviewgauge.models.chat.client import counted
+from reviewgauge.models.chat.client import track_usage
 from reviewgauge.reviewers.aggregation.attempts import Attempted, answered
 from reviewgauge.reviewers.aggregation.ballot import Ballot
 from reviewgauge.reviewers.aggregation.model_report import ModelReport
@@ -201,7 +201,7 @@ class _Job:
         return self.settings.metric
 
     def _score(self, work: _Work, at: int, subset: tuple[int, ...]) -> Score:
-        with counted() as tally:
+        with track_usage() as tracker:
             value = self._measured(work, subset)
         blank = Score(
             case=work.case.id,
@@ -210,8 +210,8 @@ class _Job:
             metric=signature(self.metric),
             benchmark=self.benchmark,
             pins=dict(self.metric.pins()),
-            usage=tally.usage,
-            fake=tally.fake or any(isinstance(a, Review) and a.fake for a in (work.attempts[i].answer for i in subset)),
+            usage=tracker.usage,
+            fake=tracker.fake or any(isinstance(a := work.attempts[i].answer, Review) and a.fake for i in subset),
         )
         if isinstance(value, str):
             return blank.model_copy(update={"reason": value})

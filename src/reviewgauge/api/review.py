@@ -19,7 +19,7 @@ from reviewgauge.core.records import Case, Task
 from reviewgauge.core.results import Drop, Outcome
 from reviewgauge.core.specs import load, names, parse_spec, plugin_name, short_spec
 from reviewgauge.engine.build.pipeline import apply_stages
-from reviewgauge.engine.review import ReviewTotals, changes_to_review, import_reviews, rehearse_review
+from reviewgauge.engine.review import ReviewTotals, changes_to_review, dry_run_review, import_reviews
 from reviewgauge.engine.review import review as run_reviewer
 from reviewgauge.engine.run.executors import Executor, Interruption, abort_on_interrupt
 from reviewgauge.engine.run.folder import RunFolder
@@ -132,7 +132,7 @@ class _Work:
     ) -> tuple[list[ReviewTotals], Spending]:
         with self.models.client() as client:
             asked = [reviewer for reviewer in self.reviewers if isinstance(reviewer, Reviewer)]
-            ask = partial(rehearse_review, cases, outcomes, dataset=label, progress=self.progress)
+            ask = partial(dry_run_review, cases, outcomes, dataset=label, progress=self.progress)
             totals = [ask(reviewer, executor=self._executor(reviewer), **self.settings) for reviewer in asked]
             return totals, spending(client)
 

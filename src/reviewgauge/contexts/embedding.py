@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from reviewgauge.contexts.code.index import CodeIndex, code_index
-from reviewgauge.contexts.code.made import Made
 from reviewgauge.contexts.code.nearest import nearest, query_of
+from reviewgauge.contexts.code.once_cache import OnceCache
 from reviewgauge.contexts.code.readers import code_of
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change
@@ -66,4 +66,4 @@ class Embedding(Context):
         return embedder(self.model).vectors([text[:_LONGEST] for text in index.chunk_texts()])
 
 
-_VECTORS: Made[tuple[str, str], npt.NDArray[np.float32]] = Made(4)
+_VECTORS: OnceCache[tuple[str, str], npt.NDArray[np.float32]] = OnceCache(4)

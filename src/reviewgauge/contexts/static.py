@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from reviewgauge.contexts.code.made import Made
+from reviewgauge.contexts.code.once_cache import OnceCache
 from reviewgauge.contexts.code.places import lines_on
 from reviewgauge.contexts.code.readers import Code, code_of
 from reviewgauge.core.errors import UserError
@@ -72,7 +72,7 @@ class Static(Context):
         return analyse(Repository(Path(change.git)), change, settings).findings
 
 
-_REPORTS: Made[tuple[Static, Code], Sequence[Finding]] = Made(64, at_once=4)  # the hunks of a change share one
+_REPORTS: OnceCache[tuple[Static, Code], Sequence[Finding]] = OnceCache(64, at_once=4)  # shared by a change's hunks
 
 
 def _line(finding: Finding) -> str:

@@ -27,7 +27,7 @@ from reviewgauge.engine.run.progress import WorkTally
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 from reviewgauge.judges.classes.classes import NO_HUNK, Classifier, Decision, Question
 from reviewgauge.judges.pairs.location import hunk_of
-from reviewgauge.models.chat.client import counted
+from reviewgauge.models.chat.client import track_usage
 
 Of = Literal["comments", "references", "changes"]
 FAKE = "fake: "  # how the batch of a label begins that a fake model gave
@@ -84,14 +84,14 @@ class _Job:
 
     def __call__(self, item: Item) -> _Answer:
         """The decision on one item, with what it cost."""
-        with counted(item.subject.attempt) as tally:
+        with track_usage(item.subject.attempt) as tracker:
             try:
                 decision = self.classifier.decide(item.texts)
             except Failed as error:
-                return _Answer(None, error.failure, tally.usage, tally.fake, error if error.stops else None)
+                return _Answer(None, error.failure, tracker.usage, tracker.fake, error if error.stops else None)
             except UserError as error:  # a parameter that the model does not take, a missing library: the same for all
-                return _Answer(None, None, tally.usage, tally.fake, error)
-        return _Answer(decision, None, tally.usage, tally.fake)
+                return _Answer(None, None, tracker.usage, tracker.fake, error)
+        return _Answer(decision, None, tracker.usage, tracker.fake)
 
 
 def classify(

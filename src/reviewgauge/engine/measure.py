@@ -12,7 +12,7 @@ from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.results import Failure, FailureKind
 from reviewgauge.engine.run.executors import exhausted, failure_of
-from reviewgauge.models.chat.client import counted
+from reviewgauge.models.chat.client import track_usage
 
 
 class Answered(NamedTuple):
@@ -40,17 +40,17 @@ class ScoreJob:
         """One answer an item, each with what was spent since the one before."""
         answers: list[Answered] = []
         refused: UserError | None = None
-        with counted() as tally:
-            before = tally.usage
+        with track_usage() as tracker:
+            before = tracker.usage
             try:
                 for value in measure(self.metric, items):
-                    now = tally.usage
+                    now = tracker.usage
                     answers.append(Answered(value, _since(before, now)))
                     before = now
             except UserError as error:
                 refused = error
         # Any answer of a batch in which a fake model answered may rest on it.
-        return Answers([answer._replace(fake=tally.fake) for answer in answers], refused)
+        return Answers([answer._replace(fake=tracker.fake) for answer in answers], refused)
 
 
 def _since(before: Usage, now: Usage) -> Usage:

@@ -22,7 +22,7 @@ from reviewgauge.core.stored import Lazy, Unstorable
 from reviewgauge.engine.run.executors import Executor, Interruption, exhausted, failure_of
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.progress import Selection, SyncedProgress, WorkTally, WorkTotals
-from reviewgauge.models.chat.client import counted
+from reviewgauge.models.chat.client import track_usage
 
 
 class ReviewTotals(WorkTotals):
@@ -61,7 +61,7 @@ class _Job:
         case, change, attempt = item
         began = time.perf_counter()
         answer: object
-        with counted(attempt) as tally:
+        with track_usage(attempt) as tracker:
             try:
                 answer = self.reviewer.review(change)
             except MissingExtra as error:
@@ -77,14 +77,14 @@ class _Job:
         if not isinstance(answer, Review | Failure):
             kind = type(answer).__name__
             answer = Failure(kind=FailureKind.CRASH, message=f"the reviewer returned a {kind}, not a Review")
-        spent = tally.usage
+        spent = tracker.usage
         if isinstance(answer, Failure):
             return Outcome(case=case, system=self.system, attempt=attempt, failure=answer, usage=spent)
         usage = answer.usage if answer.usage.calls else spent
         if not usage.seconds and not self.reviewer.models:  # waiting for a model is counted by the calls themselves
             usage = usage.model_copy(update={"seconds": round(time.perf_counter() - began, 6)})
         named = {"case": case, "system": self.system, "attempt": attempt}
-        review = answer.model_copy(update={**named, "usage": usage, "fake": answer.fake or tally.fake})
+        review = answer.model_copy(update={**named, "usage": usage, "fake": answer.fake or tracker.fake})
         return Outcome(case=case, system=self.system, attempt=attempt, review=review)
 
 
@@ -138,7 +138,7 @@ def review(
     )
 
 
-def rehearse_review(
+def dry_run_review(
     cases: Sequence[Case],
     outcomes: Sequence[Outcome],
     reviewer: Reviewer,

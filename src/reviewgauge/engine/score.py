@@ -67,7 +67,7 @@ def measure_run(
 
     With `models.dry_run` nothing is written: the totals say what is left to measure, and the spending what it may cost.
     """
-    score_metric = rehearse_score if models.dry_run else score
+    score_metric = dry_run_score if models.dry_run else score
     with models.client(run) as client:
         totals = tuple(
             score_metric(
@@ -124,7 +124,7 @@ def score(
     )
 
 
-def rehearse_score(
+def dry_run_score(
     run: RunFolder,
     metric: Metric,
     *,

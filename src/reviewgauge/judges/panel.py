@@ -13,7 +13,17 @@ from reviewgauge.core.protocols import Judge
 from reviewgauge.core.results import Verdict, Vote
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.core.trust import PluginSpec
-from reviewgauge.judges.pairs.asking import NOT_ASKED, Agree, Asking, Cast, Cell, Compared, agreed, judge_of, judge_some
+from reviewgauge.judges.pairs.asking import (
+    NOT_ASKED,
+    Agree,
+    Asking,
+    Cell,
+    Compared,
+    WeightedVote,
+    agreed,
+    judge_of,
+    judge_some,
+)
 
 
 @dataclass(frozen=True)
@@ -89,7 +99,7 @@ class Panel(Asking):
             v.reason.startswith(NOT_ASKED) and v.same == first.same for _, v in given
         ):
             return first
-        verdict = agreed([Cast(vote_of(judge, v), v.probability) for judge, v in given], self.agree)
+        verdict = agreed([WeightedVote(vote_of(judge, v), v.probability) for judge, v in given], self.agree)
         behind = tuple(
             vote.model_copy(update={"rater": f"{vote.rater}, for judge {n}"})
             for n, (_, one) in enumerate(verdicts, start=1)

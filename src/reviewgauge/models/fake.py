@@ -26,7 +26,7 @@ from pydantic import JsonValue
 from reviewgauge.core.records import Usage
 from reviewgauge.models.request.messages import EXAMPLE, Answer, Repeat, Request, Stop, ToolCall, fill
 
-NAME = "reviewgauge-fake"
+NAME = "reviewgauge-fake"  # how its name and fingerprint begin
 UNKNOWN = "I am a fake model and do not know this task."
 _PACKAGE = Path(__file__).parents[1]
 _EACH = re.compile(r"\{\{ each \}\}(.*?)\{\{ end \}\}", re.DOTALL)

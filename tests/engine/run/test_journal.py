@@ -16,7 +16,7 @@ from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.cache.stores import RecordedCalls, calls_file
-from reviewgauge.models.chat.client import ChatClient, counted
+from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.messages import Answer, Call, Request, user
 from reviewgauge.models.request.model_spec import ChatSettings
 
@@ -135,10 +135,10 @@ def test_a_record_that_cannot_be_read_is_named(tmp_path: Path) -> None:
 
 
 def ask(door: ChatClient, texts: Sequence[str]) -> tuple[list[Answer], Usage]:
-    with counted() as tally:
+    with track_usage() as tracker:
         model = door.model("fake:rules")
         found = [model.ask(Request(messages=(user(text),)), trial=trial) for text in texts for trial in (1, 2)]
-    return found, tally.usage
+    return found, tracker.usage
 
 
 def test_a_replay_gives_the_same_answers_and_the_same_bill_and_asks_nobody(tmp_path: Path, home: Path) -> None:

@@ -301,7 +301,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_cache_lies_in_the_cache_home_and_nothing_is_opened_before_it_is_used(home: Path) -> None:
-    store = open_store(cache=True, replay=None, rehearsal=False)
+    store = open_store(cache=True, replay=None, dry_run=False)
     assert isinstance(store, CallCache)
     assert store.file == home / "chat.sqlite" == cache_file()
     store.close()
@@ -309,9 +309,9 @@ def test_the_cache_lies_in_the_cache_home_and_nothing_is_opened_before_it_is_use
 
 
 def test_without_a_cache_answers_live_as_long_as_the_process(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    stores = [open_store(cache=False, replay=None, rehearsal=False)]
+    stores = [open_store(cache=False, replay=None, dry_run=False)]
     monkeypatch.setenv("REVIEWGAUGE_CACHE", "off")
-    stores.append(open_store(cache=True, replay=None, rehearsal=False))
+    stores.append(open_store(cache=True, replay=None, dry_run=False))
     for store in stores:
         assert isinstance(store, Memory)
         work: Callable[[Call], Awaitable[None]] = store.put
@@ -323,13 +323,13 @@ def test_without_a_cache_answers_live_as_long_as_the_process(home: Path, monkeyp
 
 
 def test_a_rehearsal_finds_what_the_cache_holds_and_keeps_nothing(home: Path) -> None:
-    empty = open_store(cache=True, replay=None, rehearsal=True)
+    empty = open_store(cache=True, replay=None, dry_run=True)
     assert empty.get(key_of("a")) is None
     assert not home.exists()
     cache = CallCache(home / "chat.sqlite")
     put(cache, made("a"))
     cache.close()
-    store = open_store(cache=True, replay=None, rehearsal=True)
+    store = open_store(cache=True, replay=None, dry_run=True)
     assert store.get(key_of("a")) == made("a")
     asyncio.run(store.put(made("b")))
     assert store.get(key_of("b")) == made("b")  # the same call twice is one call, as it will be

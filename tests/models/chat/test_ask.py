@@ -10,7 +10,7 @@ import pytest
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.answers.readers import Unreadable, whole_number, yes_no
 from reviewgauge.models.chat.ask import Reading, ask_for, ask_for_each
-from reviewgauge.models.chat.client import ChatClient, chat_model, counted
+from reviewgauge.models.chat.client import ChatClient, chat_model, track_usage
 from reviewgauge.models.request.messages import Call, system, user
 from scripted_models import Messages, scripted
 
@@ -32,20 +32,20 @@ def roles(messages: Messages) -> list[str]:
 
 
 def test_a_readable_answer_is_asked_for_once(calls: list[Call]) -> None:
-    with scripted(["Yes."]) as model, counted() as tally:
+    with scripted(["Yes."]) as model, track_usage() as tracker:
         found = ask_for(chat_model(model.spec), QUESTION, yes_no)
     assert found.value is True
     assert found.raw == "Yes."
-    assert len(model.asked) == len(calls) == len(found.answers) == tally.usage.calls == 1
+    assert len(model.asked) == len(calls) == len(found.answers) == tracker.usage.calls == 1
     assert roles(model.asked[0]) == ["system", "user"]
 
 
 def test_the_model_is_told_what_was_wrong(calls: list[Call]) -> None:
-    with scripted(["They are similar.", "Yes and no", "no"]) as model, counted() as tally:
+    with scripted(["They are similar.", "Yes and no", "no"]) as model, track_usage() as tracker:
         found = ask_for(chat_model(model.spec), QUESTION, yes_no)
     assert found.value is False
     assert [answer.text for answer in found.answers] == ["They are similar.", "Yes and no", "no"]
-    assert tally.usage.calls == 3
+    assert tracker.usage.calls == 3
     first, second, third = model.asked
     assert second[:2] == third[:2] == first
     assert roles(second) == roles(third) == ["system", "user", "assistant", "user"]
@@ -112,14 +112,14 @@ def test_many_at_once_in_order_and_one_that_fails_holds_up_no_other(calls: list[
         number = int(messages[0]["content"].split()[-1])
         return "never" if number == 3 else str(number % 5 + 1)
 
-    with scripted(say) as model, counted() as tally:
+    with scripted(say) as model, track_usage() as tracker:
         found = ask_for_each(
             chat_model(model.spec), [[user(f"Item {n}")] for n in range(8)], lambda text: whole_number(text, 1, 5)
         )
     assert [reading.value if isinstance(reading, Reading) else None for reading in found] == [1, 2, 3, None, 5, 1, 2, 3]
     assert isinstance(found[3], Failed)
     assert found[3].raw == "never"
-    assert tally.usage.calls == len(model.asked) == 7 + 3
+    assert tracker.usage.calls == len(model.asked) == 7 + 3
     assert ask_for_each(chat_model(model.spec), [], yes_no) == []
 
 

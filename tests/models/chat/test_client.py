@@ -21,10 +21,10 @@ from reviewgauge.models.chat.client import (
     background,
     call_key,
     chat_model,
-    counted,
     current_client,
     run_in_background,
     together,
+    track_usage,
 )
 from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, load_prompt, user
 from reviewgauge.models.request.model_spec import ChatSettings, parse_model
@@ -52,7 +52,7 @@ def test_the_same_call_at_the_same_time_is_made_once(protocol: OpenAI, server: S
 def test_votes_attempts_and_asks_are_different_calls(protocol: OpenAI, server: Scripted, client: ChatClient) -> None:
     model = client.model(protocol.spec(server))
     for attempt in (1, 2):
-        with counted(attempt):
+        with track_usage(attempt):
             for trial in (1, 2):
                 for ask in (1, 2):
                     model.ask(HI, trial=trial, ask=ask)
@@ -163,7 +163,7 @@ def test_closing_does_not_wait_for_calls_in_flight(protocol: OpenAI, server: Scr
 
 
 def test_clients_in_clients() -> None:
-    alike = ChatSettings(rehearsal=True)
+    alike = ChatSettings(dry_run=True)
     with ChatClient(alike) as outer:
         with ChatClient(alike) as inner:
             assert current_client() is inner
@@ -259,7 +259,7 @@ def test_many_at_once_in_order(protocol: OpenAI, server: Scripted, client: ChatC
     server.always = by_text
     model = client.model(protocol.spec(server))
     requests = [Request(messages=(user(str(n)),)) for n in range(6)]
-    with counted() as tally:
+    with track_usage() as tally:
         work = [lambda tally, r=request: model.answer(r, tally) for request in requests]
         found = together(work, most)
     assert [one.text if isinstance(one, Answer) else one.kind for one in found] == ["0", "1", "2", "request", "4", "5"]
@@ -339,7 +339,7 @@ def test_the_manner_of_the_fake_model_holds_in_this_process_too() -> None:
     noisy = {ask_anew("fake:noisy-50", question, attempt) for attempt in range(1, 21)}
     steady = {ask_anew("fake:rules", question, attempt) for attempt in range(1, 21)}
     assert (noisy, steady) == ({"yes", "no"}, {"yes"})
-    with ChatClient(ChatSettings(rehearsal=True)):
+    with ChatClient(ChatSettings(dry_run=True)):
         assert chat_model("openai:noisy-50").ask(question).text == "yes"
 
 
@@ -351,7 +351,7 @@ QUESTION = {
 
 
 def ask_anew(model: str, question: Request, attempt: int) -> str:
-    with counted(attempt):
+    with track_usage(attempt):
         return chat_model(model).ask(question).text
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.models.request.model_spec import parse_model
+from reviewgauge.models import providers
+from reviewgauge.models.request import model_spec
+from reviewgauge.models.request.model_spec import address_of, load_provider, parse_model
 
 
 @pytest.mark.parametrize(
@@ -30,3 +34,13 @@ def test_a_name_may_hold_an_at_itself(rest: str, model: str, address: str) -> No
     spec = parse_model(f"openai:{rest}")
     assert (spec.model, spec.address) == (model, address)
     assert parse_model(str(spec)) == spec
+
+
+def test_a_provider_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Path(providers.__file__).with_name("openai.py").read_text().replace("api.openai.com", "models.example")
+    (tmp_path / "house.py").write_text(own)
+    monkeypatch.setattr(providers, "__path__", [*providers.__path__, str(tmp_path)])
+    monkeypatch.setattr(model_spec, "PROVIDERS", (*model_spec.PROVIDERS, "house"))
+    assert model_spec.is_model("house:large")
+    assert load_provider("house").base_url == "https://models.example/v1"
+    assert address_of(parse_model("house:large@https://models.example/v1")) == "https://models.example/v1"

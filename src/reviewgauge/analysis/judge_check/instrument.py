@@ -27,7 +27,7 @@ from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.metrics.matching.policies import assign, golden_scores
-from reviewgauge.models.chat.client import counted
+from reviewgauge.models.chat.client import track_usage
 from reviewgauge.models.request.messages import UsageSum
 
 Cells = Sequence[Sequence[Verdict | None]]
@@ -232,7 +232,7 @@ def reply_of(instrument: Instrument, ask: Ask, attempt: int = 1) -> Decisions:
     began = time.perf_counter()
     failure: Failure | None = None
     answer: tuple[Sequence[float], Sequence[float], str] = ((), (), "")
-    with counted(attempt) as tally:
+    with track_usage(attempt) as tracker:
         try:
             answer = instrument.answer(ask)
         except Failed as error:
@@ -245,4 +245,4 @@ def reply_of(instrument: Instrument, ask: Ask, attempt: int = 1) -> Decisions:
             failure = Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
     seconds, silent = time.perf_counter() - began, not ask.review.comments
     decisions, values, reason = answer
-    return Decisions(tuple(decisions), tuple(values), tally.usage, seconds, tally.fake, failure, reason, silent)
+    return Decisions(tuple(decisions), tuple(values), tracker.usage, seconds, tracker.fake, failure, reason, silent)

@@ -21,9 +21,9 @@ from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFol
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.engine.run.workers import executor_for
-from reviewgauge.engine.score import rehearse_score
+from reviewgauge.engine.score import dry_run_score
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.request.prices import FAKE
+from reviewgauge.models.request.model_spec import FAKE
 from reviewgauge.repo.git.folders import scratch_folder
 
 SECONDS_A_CALL, TOKENS_A_SECOND = 2.0, 50.0  # of a hosted model: a guess, and the estimate says so
@@ -58,7 +58,7 @@ class Rehearsal:
                     with self._part(plan, short_spec(metric)):
                         executor = executor_for(metric, None, self.options.in_flight, otherwise=1)
                         watched = abort_on_interrupt(self.stop, self.progress)
-                        rehearse_score(folder, metric, executor=executor, stop=self.stop, progress=watched)
+                        dry_run_score(folder, metric, executor=executor, stop=self.stop, progress=watched)
                 except UserError as error:
                     self.troubles.append(Trouble(benchmark=plan.name, what=short_spec(metric), why=str(error)))
 

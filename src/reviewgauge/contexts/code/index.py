@@ -23,7 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reviewgauge.contexts.code.chunks import LONGEST, chunks
-from reviewgauge.contexts.code.made import Made
+from reviewgauge.contexts.code.once_cache import OnceCache
 from reviewgauge.contexts.code.readers import reader_of
 from reviewgauge.contexts.code.store import Arrays, as_bytes, as_texts, keep_arrays, read_arrays
 from reviewgauge.repo.git.repository import Repository, check_commit
@@ -121,7 +121,7 @@ def _text(lines: Sequence[bytes], start: int, end: int) -> str:
     return b"\n".join(lines[start - 1 : end]).decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
 
 
-_INDEXES: Made[tuple[str, str], CodeIndex] = Made(4)
+_INDEXES: OnceCache[tuple[str, str], CodeIndex] = OnceCache(4)
 
 
 def code_index(git: str, commit: str) -> CodeIndex:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from reviewgauge.contexts.code.index import CodeIndex, code_index
-from reviewgauge.contexts.code.made import Made
+from reviewgauge.contexts.code.once_cache import OnceCache
 from reviewgauge.contexts.code.store import Arrays, as_bytes, as_texts, keep_arrays, read_arrays
 
 VERSION = 1  # of the words and of what is kept
@@ -61,7 +61,7 @@ class WordIndex:
         return found
 
 
-_INDEXES: Made[str, WordIndex] = Made(4)
+_INDEXES: OnceCache[str, WordIndex] = OnceCache(4)
 
 
 def word_index(git: str, commit: str) -> WordIndex:

@@ -31,7 +31,7 @@ from reviewgauge.core.stored import Lazy, Spool, spooled
 from reviewgauge.engine.build.folder import SCRATCH, BuildFolder, Stopped
 from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Executor, Interruption, failure_of
-from reviewgauge.models.chat.client import counted
+from reviewgauge.models.chat.client import track_usage
 from reviewgauge.models.request.messages import UsageSum
 
 DROPS, FAILURES = "drops.jsonl", "failures.jsonl"
@@ -87,11 +87,11 @@ class Pipeline:
         stages: Sequence[tuple[Stage, Step]],
         executor: Callable[[Stage], Executor],
         stop: Interruption,
-        rehearsal: bool = False,
+        dry_run: bool = False,
     ) -> None:
-        """`rehearsal`: the fake model replaces every model, so no answer is remembered."""
+        """`dry_run`: the fake model replaces every model, so no answer is remembered."""
         self.counts = [StageCount(stage, step) for stage, step in stages]
-        self._build, self._executor, self._stop, self._rehearsal = context, executor, stop, rehearsal
+        self._build, self._executor, self._stop, self._dry_run = context, executor, stop, dry_run
         self._scratch = context.folder / SCRATCH
         self._open = ExitStack()
 
@@ -206,13 +206,13 @@ class Pipeline:
     def _work(self, stage: Stage, key: tuple[str, ...], item: Candidate) -> _Worked:
         """The stage's outputs for one item, remembered or new. An error that would stop every item stops the build."""
         whole_key = (*key, item.to_line().decode("utf-8", "surrogatepass"))
-        with counted() as count:
+        with track_usage() as count:
             try:
                 if (known := self._build.recall(whole_key)) is not None:
                     return _read(known)
                 outputs = tuple(stage.each(item, self._build))
                 worked = _Worked(outputs=outputs, usage=count.usage, fake=count.fake)
-                if not (self._rehearsal and stage.models):
+                if not (self._dry_run and stage.models):
                     self._build.remember(whole_key, _line(worked))
                 return worked
             except UserError as error:

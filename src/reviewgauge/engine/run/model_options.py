@@ -21,8 +21,8 @@ from reviewgauge.models.cache.contents import usual_answers
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.budget import money
 from reviewgauge.models.request.messages import Call
-from reviewgauge.models.request.model_spec import ChatSettings, ModelSpec
-from reviewgauge.models.request.prices import FAKE, dollars, open_prices
+from reviewgauge.models.request.model_spec import FAKE, ChatSettings, ModelSpec
+from reviewgauge.models.request.prices import dollars, open_prices
 
 _ENOUGH = 5  # answers in the cache to one kind of question that say how long its answers are
 
@@ -116,7 +116,7 @@ def spending(client: ChatClient) -> Spending:
         unpriced=totals.unpriced,
         prices_of=totals.prices_of,
         invented=any(FAKE in (spec.provider, spec.model) for spec in client.budget.by_model),
-        estimated=client.settings.rehearsal,
+        estimated=client.settings.dry_run,
         replayed=client.settings.replay is not None,
     )
     return _with_usual_lengths(found, client) if found.estimated and client.settings.cache else found
@@ -208,7 +208,7 @@ class ModelOptions:
             spent=run.spent() if counts and run is not None else 0.0,
             prices=None if self.prices is None else Path(self.prices),
             replay=None if self.replay is None else Path(self.replay),
-            rehearsal=self.dry_run,
+            dry_run=self.dry_run,
         )
         with ChatClient(settings) as client:
             if run is not None and not self.dry_run:

@@ -32,11 +32,11 @@ Table = Sequence[Sequence[Verdict | None]]
 _REASON = 300  # characters of a model's reasoning that a verdict repeats; its vote keeps all of it
 
 
-class Cast(NamedTuple):
+class WeightedVote(NamedTuple):
     """One vote, and its probability of a yes."""
 
     vote: Vote
-    chance: float
+    probability: float
 
     @property
     def yes(self) -> bool:
@@ -44,20 +44,20 @@ class Cast(NamedTuple):
         return self.vote.value is True
 
 
-def chance(same: bool, confidence: float | None) -> float:
+def probability_of(same: bool, confidence: float | None) -> float:
     """The probability of a yes behind an answer. A low confidence never turns a yes into a no, or the reverse."""
     sure = 1.0 if confidence is None else max(0.5, confidence)
     return sure if same else 1.0 - sure
 
 
-def agreed(cast: Sequence[Cast], agree: Agree) -> Verdict:
+def agreed(cast: Sequence[WeightedVote], agree: Agree) -> Verdict:
     """The verdict of at least one vote. Its probability is the mean of their chances.
 
     `majority`: the same where more than half say so; the probability is held on that side of one half. `mean`: the
     same where the mean is above one half; at one half, as the majority. A tie is a no. `unsure`: they do not agree.
     """
     yes, many = sum(one.yes for one in cast), len(cast)
-    mean = round(sum(one.chance for one in cast) / many, 6)
+    mean = round(sum(one.probability for one in cast) / many, 6)
     most = 2 * yes > many
     if agree == "majority":
         same, mean = most, max(0.5, mean) if most else min(0.5, mean)
@@ -215,7 +215,7 @@ class ModelJudge(Asking):
         verdicts = [reading.value for reading in all_read(answers, "votes")]
         return [verdicts[at : at + self.votes] for at in range(0, len(verdicts), self.votes)]
 
-    def _named(self, verdicts: Sequence[PairVerdict], swapped: bool) -> list[Cast]:
+    def _named(self, verdicts: Sequence[PairVerdict], swapped: bool) -> list[WeightedVote]:
         """Votes under the model's name, with the trial and the order where there are several."""
         cast = []
         for trial, one in enumerate(verdicts, start=1):
@@ -223,7 +223,7 @@ class ModelJudge(Asking):
             notes += ["reference first" if swapped else "comment first"] if len(self.orders) > 1 else []
             rater = f"{self.model} ({', '.join(notes)})" if notes else self.model
             vote = Vote(rater=rater, value=one.same, confidence=one.confidence, reason=one.reason)
-            cast.append(Cast(vote, chance(one.same, one.confidence)))
+            cast.append(WeightedVote(vote, probability_of(one.same, one.confidence)))
         return cast
 
 

@@ -134,7 +134,7 @@ class CallStore(Protocol):
         """Close it: nothing is read or written after this."""
 
 
-def open_store(cache: bool, replay: Path | None, rehearsal: bool) -> CallStore:
+def open_store(cache: bool, replay: Path | None, dry_run: bool) -> CallStore:
     """The store that the settings of a client ask for."""
     if replay is not None:
         return Replay(replay)
@@ -142,7 +142,7 @@ def open_store(cache: bool, replay: Path | None, rehearsal: bool) -> CallStore:
     if file is None:
         return Memory()
     found = CallCache(file)
-    return Rehearsed(found) if rehearsal else found
+    return DryRun(found) if dry_run else found
 
 
 class Memory(CallStore):
@@ -177,7 +177,7 @@ class Memory(CallStore):
         pass
 
 
-class Rehearsed(Memory):
+class DryRun(Memory):
     """Finds what the cache holds, and stores no answer of the fake model there."""
 
     def __init__(self, cache: CallCache) -> None:

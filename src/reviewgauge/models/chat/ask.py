@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.stored import Lazy
 from reviewgauge.models.answers.readers import Unreadable, options_of
-from reviewgauge.models.chat.client import ChatModel, Tally, call_key, together
+from reviewgauge.models.chat.client import ChatModel, UsageTracker, call_key, together
 from reviewgauge.models.request.messages import Answer, Message, Repeat, Request, assistant, user
 
 T = TypeVar("T")
@@ -42,7 +42,7 @@ def ask_for(
     asks: int = ASKS,
     remind: bool = True,
 ) -> Reading[T]:
-    """What `read` makes of the model's answer. `remind`: a further ask shows the last answer and what was wrong.
+    """Ask until `read` can parse the answer. `remind`: a further ask shows the last answer and what was wrong.
 
     Raises Failed: that of the call, or UNREADABLE with the last raw answer after `asks` of them.
     """
@@ -91,15 +91,17 @@ class _Conversation(Generic[T]):
         options = options_of(self.schema)
         return f" Answer with one of {', '.join(options)}, and nothing else." if options else ""
 
-    async def until_readable(self, messages: tuple[Message, ...], trial: int, tally: Tally | None) -> Reading[T]:
+    async def until_readable(
+        self, messages: tuple[Message, ...], trial: int, tracker: UsageTracker | None
+    ) -> Reading[T]:
         """Ask, read, and ask again. Runs on the background loop."""
         answers: list[Answer] = []
         keys: list[str] = []
         asked, reason = messages, ""
         for ask in range(1, self.asks + 1):
             request = Request(messages=asked, answer_schema=self.schema)
-            keys.append(call_key(self.model.of, request, Repeat(tally.attempt if tally else 1, trial, ask)))
-            answer = await self.model.answer(request, tally, trial=trial, ask=ask)
+            keys.append(call_key(self.model.of, request, Repeat(tracker.attempt if tracker else 1, trial, ask)))
+            answer = await self.model.answer(request, tracker, trial=trial, ask=ask)
             answers.append(answer)
             try:
                 return Reading(self.read(answer.text), tuple(answers))

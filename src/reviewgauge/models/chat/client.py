@@ -4,9 +4,9 @@ Plug-ins are synchronous and hold a model's spec; they call `chat_model(spec)` w
 opens a `ChatClient` with its settings (budget, limits, cache, replay); without one, default settings hold. One event
 loop in a background thread serves all of them.
 
-    with ChatClient(ChatSettings(budget=5.0)), counted() as tally:
+    with ChatClient(ChatSettings(budget=5.0)), track_usage() as tracker:
         answer = chat_model("openai:gpt-5").ask(Request(messages=(user("Say yes."),)))
-    tally.usage.dollars
+    tracker.usage.dollars
 
 What can go wrong is a `Failed` with a kind and a remedy; it `stops` where the next call would fail on it too.
 """
@@ -39,32 +39,32 @@ Recorder = Callable[[Call], None]
 
 
 @dataclass
-class Tally(UsageSum):
-    """What one piece of work asked of models, also where answers came from the cache. `attempt`: of its review."""
+class UsageTracker(UsageSum):
+    """Adds up what one piece of work asked of models, answers from the cache included. `attempt`: of its review."""
 
     attempt: int = 1
 
 
-_tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
+_tracker: ContextVar[UsageTracker | None] = ContextVar("tracker", default=None)
 _clients: list[ChatClient] = []
 _default: ChatClient | None = None
 _opening = threading.Lock()
 
 
 @contextmanager
-def counted(attempt: int = 1) -> Iterator[Tally]:
+def track_usage(attempt: int = 1) -> Iterator[UsageTracker]:
     """Count the calls that this thread makes meanwhile. `attempt` is that of the review: part of a call's key."""
-    tally = Tally(attempt=attempt)
-    token = _tally.set(tally)
+    tracker = UsageTracker(attempt=attempt)
+    token = _tracker.set(tracker)
     try:
-        yield tally
+        yield tracker
     finally:
-        _tally.reset(token)
+        _tracker.reset(token)
 
 
-def current_tally() -> Tally | None:
-    """What counts the calls of this thread now, if anything does."""
-    return _tally.get()
+def current_tracker() -> UsageTracker | None:
+    """The tracker that counts the calls of this thread now, if there is one."""
+    return _tracker.get()
 
 
 class InFlightCall:
@@ -88,7 +88,7 @@ class ChatClient:
         if is_offline():
             self.settings = replace(self.settings, offline=True)
         self.budget = BudgetTracker(self.settings.budget, self.settings.spent, self.settings.prices)
-        self.calls: CallStore = open_store(self.settings.cache, self.settings.replay, self.settings.rehearsal)
+        self.calls: CallStore = open_store(self.settings.cache, self.settings.replay, self.settings.dry_run)
         self.reused = UsageSum()
         self._recorded: set[str] = set()
         self._own: dict[str, Call] = {}
@@ -138,21 +138,23 @@ class ChatClient:
         check_parameters(parsed)
         return ChatModel(parsed, self)
 
-    async def answer(self, spec: ModelSpec, request: Request, tally: Tally | None, trial: int, ask: int) -> Answer:
+    async def answer(
+        self, spec: ModelSpec, request: Request, tracker: UsageTracker | None, trial: int, ask: int
+    ) -> Answer:
         """The answer to one request. Runs on the background loop. Raises Failed."""
         self._check_open()
-        repeat = Repeat(tally.attempt if tally else 1, trial, ask)
+        repeat = Repeat(tracker.attempt if tracker else 1, trial, ask)
         key = call_key(spec, request, repeat)
         call = self._cached(key)
         if call is None:
             try:
                 call = await self._join(key, spec, request, repeat)
             except Unusable as unusable:
-                if tally is not None:
-                    tally.add(unusable.paid.usage, fake=unusable.paid.fake)
+                if tracker is not None:
+                    tracker.add(unusable.paid.usage, fake=unusable.paid.fake)
                 raise
-        if tally is not None:
-            tally.add(call.answer.usage, fake=call.answer.fake)
+        if tracker is not None:
+            tracker.add(call.answer.usage, fake=call.answer.fake)
         if call.failure is not None:
             raise Failed(call.failure.kind, call.failure.message, raw=call.failure.raw)
         return call.answer
@@ -229,7 +231,7 @@ class ChatClient:
 
     def _record(self, call: Call) -> None:
         """Record a call that was paid for, and once an answer from the cache."""
-        if self.record is None or self.settings.rehearsal:
+        if self.record is None or self.settings.dry_run:
             return
         with self._lock:
             if not call.paid and call.key in self._recorded:
@@ -283,33 +285,33 @@ class ChatModel:
 
         Raises Failed.
         """
-        return run_in_background(self.answer(request, _tally.get(), trial=trial, ask=ask))
+        return run_in_background(self.answer(request, _tracker.get(), trial=trial, ask=ask))
 
-    async def answer(self, request: Request, tally: Tally | None, *, trial: int = 1, ask: int = 1) -> Answer:
+    async def answer(self, request: Request, tracker: UsageTracker | None, *, trial: int = 1, ask: int = 1) -> Answer:
         """As `ask`, for code that runs on the background loop itself."""
-        return await self.client.answer(self.of, request, tally, trial, ask)
+        return await self.client.answer(self.of, request, tracker, trial, ask)
 
     def forget(self, requests: Iterable[Request]) -> None:
         """Remove the answers that this thread got to `requests` from the cache, so that they are asked for anew."""
-        tally = _tally.get()
-        repeat = Repeat(tally.attempt if tally else 1)
+        tracker = _tracker.get()
+        repeat = Repeat(tracker.attempt if tracker else 1)
         self.client.forget([call_key(self.of, request, repeat) for request in requests])
 
 
-def together(work: Sequence[Callable[[Tally | None], Coroutine[Any, Any, T]]], most: int) -> list[T | Failed]:
-    """Run coroutines on the background loop, `most` at the same time, counted in this thread's tally; results in order.
+def together(work: Sequence[Callable[[UsageTracker | None], Coroutine[Any, Any, T]]], most: int) -> list[T | Failed]:
+    """Run coroutines on the background loop, `most` at the same time, counted for this thread; results in order.
 
     Each is taken from `work` when its turn comes: what it asks is in memory no longer than that. A Failed stands in its
     place; one that stops the run is raised, as is anything else.
     """
-    tally = _tally.get()
+    tracker = _tracker.get()
     found: dict[int, T | BaseException] = {}
     waiting = iter(range(len(work)))
 
     async def take_turns() -> None:
         for at in waiting:
             try:
-                found[at] = await work[at](tally)
+                found[at] = await work[at](tracker)
             except (Exception, asyncio.CancelledError) as error:
                 found[at] = error
 

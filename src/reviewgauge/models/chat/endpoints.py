@@ -11,17 +11,16 @@ from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models import fake
 from reviewgauge.models.chat.retries import Address, RemoteModel
-from reviewgauge.models.providers import anthropic, openai
-from reviewgauge.models.providers.rate_limits import EndpointLimiter
+from reviewgauge.models.http.limits import EndpointLimiter
+from reviewgauge.models.http.provider import Provider
 from reviewgauge.models.request.budget import BudgetTracker
 from reviewgauge.models.request.messages import Answer, Repeat, Request
-from reviewgauge.models.request.model_spec import BASE_URLS, ChatSettings, ModelSpec, address_of
+from reviewgauge.models.request.model_spec import FAKE, ChatSettings, ModelSpec, address_of, load_provider
 
 if TYPE_CHECKING:
-    from reviewgauge.models.providers.http_client import HttpClient
+    from reviewgauge.models.http.client import HttpClient
 
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-_MODULES = {"openai": openai, "anthropic": anthropic}
 
 
 class Endpoint(Protocol):
@@ -40,7 +39,7 @@ class InProcess:
     async def answer(self, request: Request, *, repeat: Repeat, budget: BudgetTracker) -> Answer:
         """See `Endpoint.answer`."""
         began = time.perf_counter()
-        name = self._spec.model if self._spec.provider == "fake" else "example"
+        name = self._spec.model if self._spec.provider == FAKE else "example"
         found = fake.answer(request, name, repeat, self._spec.seed)
         reserved = await budget.reserve(self._spec, request)
         dollars = budget.settle(self._spec, reserved, found)
@@ -53,8 +52,8 @@ def check_parameters(spec: ModelSpec) -> None:
 
     And for a fake model that there is not: a slip would be another model in the tables.
     """
-    if spec.provider != "fake":
-        _MODULES[spec.provider].check(spec, official=not address_of(spec))
+    if spec.provider != FAKE:
+        load_provider(spec.provider).check(spec, official=not address_of(spec))
         return
     if spec.model not in fake.MODELS:
         raise UserError(f"no fake model is called {spec.model!r}", remedy="there are fake:example and fake:varied")
@@ -76,7 +75,7 @@ class Endpoints:
         return self._endpoints[spec, address]
 
     def _open(self, spec: ModelSpec, address: str) -> Endpoint:
-        if spec.provider == "fake" or self._settings.rehearsal:
+        if spec.provider == FAKE or self._settings.dry_run:
             return InProcess(spec)
         if self._settings.offline:
             raise Failed(
@@ -84,21 +83,20 @@ class Endpoints:
                 f"{spec} is not asked: only recorded answers are used here",
                 remedy="score the run yourself to ask it",
             )
-        chat = anthropic.AnthropicChat if spec.provider == "anthropic" else openai.OpenAIChat
-        dialect = chat(spec, official=not address)
+        provider = load_provider(spec.provider)(spec, official=not address)
         if (spec.provider, address) not in self._addresses:
-            self._addresses[spec.provider, address] = self._connect(spec.provider, address)
-        return RemoteModel(spec, dialect, self._addresses[spec.provider, address])
+            self._addresses[spec.provider, address] = self._connect(provider, address)
+        return RemoteModel(provider, self._addresses[spec.provider, address])
 
-    def _connect(self, provider: str, address: str) -> Address:
-        settings, protocol = self._settings, _MODULES[provider]
-        key, sends_key = key_for(address, protocol.VARIABLE, BASE_URLS[provider].official)
-        url = address or BASE_URLS[provider].official
+    def _connect(self, provider: Provider, address: str) -> Address:
+        settings = self._settings
+        key, sends_key = key_for(address, provider.key_variable, provider.base_url)
+        url = address or provider.base_url
         limiter = EndpointLimiter(
             url, settings.in_flight, settings.requests_per_minute, settings.tokens_per_minute, settings.patience
         )
-        client = open_client(url.removesuffix(protocol.IMPLIED), protocol.headers(key))
-        return Address(limiter, client, protocol.VARIABLE, key, sends_key)
+        client = open_client(url.removesuffix(provider.implied), provider.headers(key))
+        return Address(limiter, client, provider.key_variable, key, sends_key)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -111,7 +109,7 @@ class Endpoints:
 def open_client(url: str, headers: dict[str, str], **options: int) -> HttpClient:
     """Connections to an address; aiohttp is imported here. Raises MissingExtra."""
     try:
-        from reviewgauge.models.providers.http_client import HttpClient
+        from reviewgauge.models.http.client import HttpClient
     except ImportError:
         raise MissingExtra("aiohttp", "models") from None
     return HttpClient(url, headers, **options)

@@ -5,29 +5,28 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Protocol
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from reviewgauge.core.backoff import backoff
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.secrets import hide_secrets
-from reviewgauge.models.providers.rate_limits import NOT_THE_PROTOCOL, EndpointLimiter, Trouble
-from reviewgauge.models.providers.replies import (
+from reviewgauge.models.http.limits import NOT_THE_PROTOCOL, EndpointLimiter, Trouble
+from reviewgauge.models.http.provider import Provider, ProviderReply
+from reviewgauge.models.http.replies import (
     SCHEMA,
-    AskOtherwise,
-    Broken,
-    ProviderReply,
+    RetryableError,
     SentRequest,
+    UnsupportedParameter,
     raise_for,
     read_json,
 )
 from reviewgauge.models.request.budget import BudgetTracker
 from reviewgauge.models.request.messages import Answer, Repeat, Request, Stop, UsageSum
-from reviewgauge.models.request.model_spec import ModelSpec
 
 if TYPE_CHECKING:
-    from reviewgauge.models.providers.http_client import HttpClient
+    from reviewgauge.models.http.client import HttpClient
 
 TRIES = 6
 TIMEOUTS = 2  # tries that may take all their time
@@ -40,25 +39,6 @@ class Unusable(Failed):
     """An answer was paid for and cannot be used: a refusal, cut off, empty. `paid` is what it cost."""
 
     paid: Answer = Answer()
-
-
-class Dialect(Protocol):
-    """How requests and answers of one model look on the wire."""
-
-    path: str
-
-    @property
-    def parameters(self) -> Mapping[str, str]:
-        """The spec's name of each parameter that is sent, by its name in the protocol."""
-
-    def body(self, request: Request, attempt: int, schema: bool) -> dict[str, Any]:
-        """The body of a request."""
-
-    def read(self, payload: Mapping[str, Any]) -> ProviderReply:
-        """The parts of an answer. Raises Broken for one that is not in the protocol."""
-
-    def rename_limit(self) -> None:
-        """Send max_tokens under its other name from now on, where the protocol has one."""
 
 
 class Address(NamedTuple):
@@ -79,21 +59,22 @@ class CallState:
         self.sent = 0.0  # time of the last try
         self.paid: list[Answer] = []
 
-    def is_last(self, broken: Broken) -> bool:
+    def is_last(self, broken: RetryableError) -> bool:
         """Count a try that failed; whether it was the last."""
         if broken.throttled:
             self.throttles += 1
             return self.throttles >= THROTTLES
         self.tries += 1
-        self.timeouts += broken.trouble is Trouble.LATE
+        self.timeouts += broken.trouble is Trouble.TIMEOUT
         return self.tries >= TRIES or self.timeouts >= TIMEOUTS
 
 
 class RemoteModel:
     """A model behind an address. See `Endpoint`."""
 
-    def __init__(self, spec: ModelSpec, dialect: Dialect, address: Address) -> None:
-        self._spec, self._dialect, self._address, self._limiter = spec, dialect, address, address.limiter
+    def __init__(self, provider: Provider, address: Address) -> None:
+        self._spec = spec = provider.spec
+        self._provider, self._address, self._limiter = provider, address, address.limiter
         self._sends_schemas = spec.json != "off"
         self._typical = min(_TYPICAL, spec.max_tokens)
 
@@ -103,9 +84,9 @@ class RemoteModel:
         while True:
             try:
                 answer = await self._try(request, repeat.attempt, budget, state)
-            except AskOtherwise as otherwise:
+            except UnsupportedParameter as otherwise:
                 self._adapt(otherwise)
-            except Broken as broken:
+            except RetryableError as broken:
                 await self._wait_for_next_try(state, broken)
             else:
                 if answer is not None:
@@ -134,14 +115,14 @@ class RemoteModel:
 
     async def _send(self, request: Request, attempt: int, characters: int) -> ProviderReply:
         """Send the request once, and read what comes back."""
-        spec, dialect, address = self._spec, self._dialect, self._address
+        spec, provider, address = self._spec, self._provider, self._address
         schema = self._sends_schemas and request.answer_schema is not None
-        sent = SentRequest(spec.model, address.variable, address.sends_key, dialect.parameters, schema, characters)
+        sent = SentRequest(spec.model, address.variable, address.sends_key, provider.parameters, schema, characters)
         try:
             async with asyncio.timeout(spec.timeout):
-                reply = await address.client.post(dialect.path, dialect.body(request, attempt, schema))
+                reply = await address.client.post(provider.path, provider.body(request, attempt, schema))
         except TimeoutError:
-            raise Broken(f"no answer within {spec.timeout} s", Trouble.LATE) from None
+            raise RetryableError(f"no answer within {spec.timeout} s", Trouble.TIMEOUT) from None
         content = reply.content.replace(address.key.encode(), b"***") if address.key else reply.content
         if not 200 <= reply.status < 300:
             self._reject(sent, reply.status, reply.headers, content)
@@ -152,29 +133,29 @@ class RemoteModel:
             if isinstance(code, int) and 400 <= code < 600:
                 self._reject(sent, code, reply.headers, content)
             text = str(error.get("message") or error) if isinstance(error, dict) else str(error)
-            raise Broken(f"an error in place of an answer: {one_line(hide_secrets(text), 200)}", Trouble.ERROR)
-        return dialect.read(payload)
+            raise RetryableError(f"an error in place of an answer: {one_line(hide_secrets(text), 200)}", Trouble.ERROR)
+        return provider.read(payload)
 
     def _reject(self, sent: SentRequest, status: int, headers: Mapping[str, str], content: bytes) -> NoReturn:
         """Raise what an error status means. An endpoint that says plainly what is wrong is up."""
-        self._limiter.heard()
+        self._limiter.mark_reachable()
         try:
             raise_for(sent, status, headers, content)
-        except (Failed, AskOtherwise):
+        except (Failed, UnsupportedParameter):
             self._limiter.succeeded()
             raise
 
-    def _adapt(self, otherwise: AskOtherwise) -> None:
+    def _adapt(self, otherwise: UnsupportedParameter) -> None:
         """Remember what this endpoint does not take, for this call and those to come."""
         if otherwise.what == SCHEMA:
             self._sends_schemas = False
         else:
-            self._dialect.rename_limit()
+            self._provider.rename_limit()
 
-    async def _wait_for_next_try(self, state: CallState, broken: Broken) -> None:
+    async def _wait_for_next_try(self, state: CallState, broken: RetryableError) -> None:
         """Wait for the next try. Raises Failed after the last."""
         if broken.trouble is not Trouble.UNREACHED:
-            self._limiter.heard()
+            self._limiter.mark_reachable()
         last = state.is_last(broken)
         if not broken.throttled:
             self._limiter.failed(str(broken), broken.trouble)
@@ -185,7 +166,7 @@ class RemoteModel:
         else:
             await self._limiter.sleep(backoff(state.tries, self._limiter.patience))
 
-    def _given_up(self, state: CallState, broken: Broken) -> Failed:
+    def _given_up(self, state: CallState, broken: RetryableError) -> Failed:
         if broken.throttled:
             return Failed(
                 FailureKind.NETWORK,
@@ -193,7 +174,7 @@ class RemoteModel:
                 remedy="lower --in-flight or --rpm, and repeat the command: finished calls are kept",
                 stops=True,
             )
-        if broken.trouble is Trouble.LATE:
+        if broken.trouble is Trouble.TIMEOUT:
             return Failed(
                 FailureKind.TIMEOUT,
                 f"{self._spec.model}: {broken}, {state.timeouts} times",
@@ -203,7 +184,7 @@ class RemoteModel:
         return Failed(
             FailureKind.NETWORK,
             f"{self._spec.model}: gave up after {state.tries} tries: {broken}",
-            remedy=f"{later}; if it stays, {NOT_THE_PROTOCOL}" if broken.trouble is Trouble.GARBLED else later,
+            remedy=f"{later}; if it stays, {NOT_THE_PROTOCOL}" if broken.trouble is Trouble.INVALID_RESPONSE else later,
         )
 
     def _answer(self, reply: ProviderReply, characters: int, seconds: float) -> Answer:

@@ -25,13 +25,13 @@ from reviewgauge.models.cache.vector_cache import VectorCache
 from reviewgauge.models.chat.client import is_offline, run_in_background
 from reviewgauge.models.chat.endpoints import key_for, open_client
 from reviewgauge.models.embeddings.embedder import Embedder, Floats, Refused
-from reviewgauge.models.providers import openai
-from reviewgauge.models.providers.rate_limits import Trouble
-from reviewgauge.models.providers.replies import Broken, SentRequest, raise_for, read_json
-from reviewgauge.models.request.model_spec import BASE_URLS, address_of, parse_model
+from reviewgauge.models.http.limits import Trouble
+from reviewgauge.models.http.replies import InvalidResponse, RetryableError, SentRequest, raise_for, read_json
+from reviewgauge.models.providers.openai import OpenAI
+from reviewgauge.models.request.model_spec import address_of, parse_model
 
 if TYPE_CHECKING:
-    from reviewgauge.models.providers.http_client import HttpClient
+    from reviewgauge.models.http.client import HttpClient
 
 TIMEOUT = 60.0  # seconds for an answer
 TRIES = 6
@@ -54,7 +54,7 @@ class EndpointEmbedder(Embedder):
             )
         spec = parse_model(f"openai:{model}")
         self.model, self._address, self._patience = spec.model, address_of(spec), patience
-        self._url = self._address or BASE_URLS["openai"].official
+        self._url = self._address or OpenAI.base_url
         self._calls, self._tokens, self._seconds = 0, 0, 0.0
         self._size = 0
 
@@ -96,9 +96,9 @@ class EndpointEmbedder(Embedder):
 
     async def _embed_all(self, texts: Sequence[str], batches: list[list[int]]) -> dict[int, Floats | str]:
         """By row its vector, or why the endpoint refuses it."""
-        key, sends_key = key_for(self._address, openai.VARIABLE, self._url)
-        sent = SentRequest(self.name, openai.VARIABLE, sends_key)
-        client = open_client(self._url, openai.headers(key), largest=_LARGEST)
+        key, sends_key = key_for(self._address, OpenAI.key_variable, self._url)
+        sent = SentRequest(self.name, OpenAI.key_variable, sends_key)
+        client = open_client(self._url, OpenAI.headers(key), largest=_LARGEST)
         found: dict[int, Floats | str] = {}
         try:
             for rows in batches:
@@ -129,7 +129,7 @@ class EndpointEmbedder(Embedder):
         for tries in range(1, TRIES + 1):
             try:
                 return self._read(await self._call(client, sent, body), len(texts))
-            except Broken as broken:
+            except RetryableError as broken:
                 if tries == TRIES:
                     raise UserError(
                         f"{self.name}: gave up after {TRIES} tries: {broken}",
@@ -140,14 +140,14 @@ class EndpointEmbedder(Embedder):
         raise AssertionError("unreachable")
 
     async def _call(self, client: HttpClient, sent: SentRequest, body: dict[str, Any]) -> dict[str, Any]:
-        """One try. Raises Broken, or Failed."""
+        """One try. Raises RetryableError, or Failed."""
         began = time.monotonic()
         self._calls += 1
         try:
             async with asyncio.timeout(TIMEOUT):
                 reply = await client.post("/embeddings", body)
         except TimeoutError:
-            raise Broken(f"no answer within {TIMEOUT:.0f} s", Trouble.LATE) from None
+            raise RetryableError(f"no answer within {TIMEOUT:.0f} s", Trouble.TIMEOUT) from None
         finally:
             self._seconds += time.monotonic() - began
         if not 200 <= reply.status < 300:
@@ -155,17 +155,17 @@ class EndpointEmbedder(Embedder):
         return read_json(reply.content)
 
     def _read(self, answer: dict[str, Any], wanted: int) -> list[Floats]:
-        """The vectors in an answer, by their `index`. Raises Broken for one that is not in the protocol."""
+        """The vectors in an answer, by their `index`. Raises RetryableError for one that is not in the protocol."""
         try:
             with np.errstate(over="ignore"):  # what is too large for a float32 becomes infinite, and is refused below
                 rows = {int(row["index"]): np.array(row["embedding"], dtype=np.float32) for row in answer["data"]}
             tokens = int((answer.get("usage") or {}).get("total_tokens") or 0)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
-            raise Broken("the answer is not what the protocol says", Trouble.GARBLED) from None
+            raise InvalidResponse from None
         if sorted(rows) != list(range(wanted)) or len(answer["data"]) != wanted:
-            raise Broken(f"{wanted} vectors were asked for, and {len(answer['data'])} came", Trouble.GARBLED)
+            raise InvalidResponse(f"{wanted} vectors were asked for, and {len(answer['data'])} came")
         if any(row.ndim != 1 or not row.size or not np.isfinite(row).all() for row in rows.values()):
-            raise Broken("the answer holds vectors that are not lists of finite numbers", Trouble.GARBLED)
+            raise InvalidResponse("the answer holds vectors that are not lists of finite numbers")
         sizes = {row.size for row in rows.values()} | ({self._size} if self._size else set())
         if len(sizes) > 1:
             raise UserError(f"{self.name} gave vectors of {' and '.join(map(str, sorted(sizes)))} numbers")

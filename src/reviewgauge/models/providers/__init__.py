@@ -1,1 +1,1 @@
-"""The protocols of OpenAI and Anthropic over HTTP: requests, answers, errors and the limits of an address."""
+"""Providers of models, one protocol per file: how a request looks on the wire, and how an answer is read."""

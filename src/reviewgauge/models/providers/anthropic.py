@@ -10,53 +10,30 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from typing_extensions import override
+
 from reviewgauge.core.errors import UserError
-from reviewgauge.models.providers.rate_limits import Trouble
-from reviewgauge.models.providers.replies import Broken, ProviderReply, count, custom_headers, is_fake, text_of
+from reviewgauge.models.http.provider import Provider, ProviderReply, count, custom_headers, is_fake, text_of
+from reviewgauge.models.http.replies import InvalidResponse
 from reviewgauge.models.request.messages import Message, Request, Role, Tool, ToolCall
 from reviewgauge.models.request.model_spec import ModelSpec
 
-VARIABLE = "ANTHROPIC_API_KEY"
-IMPLIED = "/v1"  # the end of an address that the path begins with
 _LEAST_THOUGHT = 1024  # tokens, the protocol's own limit
 _SHARE = {"minimal": 0.1, "low": 0.2, "medium": 0.5, "high": 0.8, "xhigh": 0.95}  # of max_tokens, for reasoning
 _BY_BUDGET = re.compile(r"claude-(3|(opus|sonnet|haiku)-4(-[0-5])?(-\d{8})?$)")  # older models count thinking tokens
 
 
-def check(spec: ModelSpec, official: bool) -> None:
-    """Raise UserError for a parameter that the model is known not to take."""
-    if spec.seed is not None:
-        raise UserError(
-            f"{spec}: Anthropic's protocol has no seed", remedy="leave seed out; attempts are different calls anyway"
-        )
-    if not official:
-        return
-    if spec.temperature is not None and spec.temperature > 1:
-        raise UserError(f"{spec}: Anthropic's temperature goes from 0 to 1", remedy="lower it")
-    thinks = spec.reasoning not in (None, "none")
-    for name in ("temperature", "top_k"):
-        if thinks and getattr(spec, name) not in (None, 1):
-            raise UserError(f"{spec}: with reasoning it takes no {name}", remedy=f"leave {name} or reasoning out")
-    if thinks and _BY_BUDGET.match(spec.model) and spec.max_tokens <= _LEAST_THOUGHT:
-        raise UserError(f"{spec}: reasoning takes at least {_LEAST_THOUGHT} tokens", remedy="raise max_tokens")
-
-
-def headers(key: str | None) -> dict[str, str]:
-    """The headers of every call. Without a key nothing of the environment is sent."""
-    version = {"anthropic-version": "2023-06-01"}
-    if not key:
-        return version
-    own = {"X-Api-Key": key, "Authorization": f"Bearer {key}"}  # gateways read either
-    return {**version, **own, **custom_headers("ANTHROPIC_CUSTOM_HEADERS")}
-
-
-class AnthropicChat:
+class Anthropic(Provider):
     """One model at one address."""
 
+    key_variable = "ANTHROPIC_API_KEY"
+    base_url = "https://api.anthropic.com"
+    base_url_variable = "ANTHROPIC_BASE_URL"
     path = "/v1/messages"
+    implied = "/v1"
 
     def __init__(self, spec: ModelSpec, official: bool) -> None:
-        self._spec = spec
+        super().__init__(spec, official)
         sent = {"temperature": spec.temperature, "top_p": spec.top_p, "top_k": spec.top_k}
         self._sampling: dict[str, Any] = {name: value for name, value in sent.items() if value is not None}
         self._sampling["max_tokens"] = spec.max_tokens
@@ -64,19 +41,44 @@ class AnthropicChat:
         if spec.reasoning is not None:
             self._sampling["thinking"], self._effort = _thinking(spec)
 
+    @classmethod
+    @override
+    def check(cls, spec: ModelSpec, official: bool) -> None:
+        if spec.seed is not None:
+            raise UserError(
+                f"{spec}: Anthropic's protocol has no seed",
+                remedy="leave seed out; attempts are different calls anyway",
+            )
+        if not official:
+            return
+        if spec.temperature is not None and spec.temperature > 1:
+            raise UserError(f"{spec}: Anthropic's temperature goes from 0 to 1", remedy="lower it")
+        thinks = spec.reasoning not in (None, "none")
+        for name in ("temperature", "top_k"):
+            if thinks and getattr(spec, name) not in (None, 1):
+                raise UserError(f"{spec}: with reasoning it takes no {name}", remedy=f"leave {name} or reasoning out")
+        if thinks and _BY_BUDGET.match(spec.model) and spec.max_tokens <= _LEAST_THOUGHT:
+            raise UserError(f"{spec}: reasoning takes at least {_LEAST_THOUGHT} tokens", remedy="raise max_tokens")
+
+    @classmethod
+    @override
+    def headers(cls, key: str | None) -> dict[str, str]:
+        version = {"anthropic-version": "2023-06-01"}
+        if not key:
+            return version
+        own = {"X-Api-Key": key, "Authorization": f"Bearer {key}"}  # gateways read either
+        return {**version, **own, **custom_headers("ANTHROPIC_CUSTOM_HEADERS")}
+
     @property
+    @override
     def parameters(self) -> Mapping[str, str]:
-        """The spec's name of each parameter that is sent, by its name in the protocol."""
         named = {name: "reasoning" if name == "thinking" else name for name in self._sampling}
         return named | ({"output_config": "reasoning", "effort": "reasoning"} if self._effort else {})
 
-    def rename_limit(self) -> None:
-        """There is one name only."""
-
+    @override
     def body(self, request: Request, attempt: int, schema: bool) -> dict[str, Any]:
-        """The body of a request. System messages are apart in this protocol; `attempt` is not sent."""
         system = "\n\n".join(m.text for m in request.messages if m.role is Role.SYSTEM and m.text)
-        body = {"model": self._spec.model, "messages": _messages(request.messages), **self._sampling}
+        body = {"model": self.spec.model, "messages": _messages(request.messages), **self._sampling}
         if system:
             body["system"] = system
         if request.tools:
@@ -88,11 +90,11 @@ class AnthropicChat:
             body["output_config"] = config
         return body
 
+    @override
     def read(self, payload: Mapping[str, Any]) -> ProviderReply:
-        """The parts of an answer. Raises Broken for one that is not in the protocol."""
         blocks = payload.get("content")
         if not isinstance(blocks, list):
-            raise Broken("the answer is not what the protocol says", Trouble.GARBLED)
+            raise InvalidResponse
         parts = [block for block in blocks if isinstance(block, Mapping)]
         ended = payload.get("stop_reason")
         usage = payload.get("usage")

@@ -10,47 +10,28 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from typing_extensions import override
+
 from reviewgauge.core.errors import UserError
-from reviewgauge.models.providers.rate_limits import Trouble
-from reviewgauge.models.providers.replies import LIMIT, Broken, ProviderReply, count, custom_headers, is_fake, text_of
+from reviewgauge.models.http.provider import Provider, ProviderReply, count, custom_headers, is_fake, text_of
+from reviewgauge.models.http.replies import LIMIT, InvalidResponse
 from reviewgauge.models.request.messages import Message, Request, Role, Tool, ToolCall
 from reviewgauge.models.request.model_spec import ModelSpec
 
-VARIABLE = "OPENAI_API_KEY"
-IMPLIED = ""  # the end of an address that the path begins with
 _REASONS = re.compile(r"o\d|gpt-5(-mini|-nano|-pro|-codex)?(-\d{4}.*)?$")  # take no sampling parameters
 _NO_REASONING = re.compile(r"gpt-(3|4)|chatgpt")
 
 
-def check(spec: ModelSpec, official: bool) -> None:
-    """Raise UserError for a parameter that the model is known not to take."""
-    if not official:
-        return
-    if spec.top_k is not None:
-        raise UserError(f"{spec}: OpenAI's models take no top_k", remedy="leave top_k out")
-    for name in ("temperature", "top_p"):
-        if getattr(spec, name) not in (None, 1) and _REASONS.match(spec.model):
-            raise UserError(f"{spec}: {spec.model} reasons, and takes no {name}", remedy=f"leave {name} out")
-    if spec.reasoning is not None and _NO_REASONING.match(spec.model):
-        raise UserError(f"{spec}: {spec.model} does not reason", remedy="leave reasoning out")
-
-
-def headers(key: str | None) -> dict[str, str]:
-    """The headers of every call. Without a key nothing of the environment is sent."""
-    if not key:
-        return {}
-    account = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
-    named = {name: os.environ[variable] for name, variable in account.items() if os.environ.get(variable)}
-    return {"Authorization": f"Bearer {key}", **named, **custom_headers("OPENAI_CUSTOM_HEADERS")}
-
-
-class OpenAIChat:
+class OpenAI(Provider):
     """One model at one address."""
 
+    key_variable = "OPENAI_API_KEY"
+    base_url = "https://api.openai.com/v1"
+    base_url_variable = "OPENAI_BASE_URL"
     path = "/chat/completions"
 
     def __init__(self, spec: ModelSpec, official: bool) -> None:
-        self._spec = spec
+        super().__init__(spec, official)
         self._longest = LIMIT if official else "max_tokens"
         sent = {
             "temperature": spec.temperature,
@@ -61,24 +42,46 @@ class OpenAIChat:
         }
         self._sampling: dict[str, Any] = {name: value for name, value in sent.items() if value is not None}
 
+    @classmethod
+    @override
+    def check(cls, spec: ModelSpec, official: bool) -> None:
+        if not official:
+            return
+        if spec.top_k is not None:
+            raise UserError(f"{spec}: OpenAI's models take no top_k", remedy="leave top_k out")
+        for name in ("temperature", "top_p"):
+            if getattr(spec, name) not in (None, 1) and _REASONS.match(spec.model):
+                raise UserError(f"{spec}: {spec.model} reasons, and takes no {name}", remedy=f"leave {name} out")
+        if spec.reasoning is not None and _NO_REASONING.match(spec.model):
+            raise UserError(f"{spec}: {spec.model} does not reason", remedy="leave reasoning out")
+
+    @classmethod
+    @override
+    def headers(cls, key: str | None) -> dict[str, str]:
+        if not key:
+            return {}
+        account = {"OpenAI-Organization": "OPENAI_ORG_ID", "OpenAI-Project": "OPENAI_PROJECT_ID"}
+        named = {name: os.environ[variable] for name, variable in account.items() if os.environ.get(variable)}
+        return {"Authorization": f"Bearer {key}", **named, **custom_headers("OPENAI_CUSTOM_HEADERS")}
+
     @property
+    @override
     def parameters(self) -> Mapping[str, str]:
-        """The spec's name of each parameter that is sent, by its name in the protocol."""
         names = {"reasoning_effort": "reasoning", LIMIT: "max_tokens"}
-        sent = {**self._sampling, **({} if self._spec.seed is None else {"seed": 0})}
+        sent = {**self._sampling, **({} if self.spec.seed is None else {"seed": 0})}
         return {name: names.get(name, name) for name in sent}
 
+    @override
     def rename_limit(self) -> None:
-        """Send max_completion_tokens from now on: a compatible endpoint with a reasoning model behind it."""
         if self._longest != LIMIT:
             self._sampling[LIMIT] = self._sampling.pop(self._longest)
             self._longest = LIMIT
 
+    @override
     def body(self, request: Request, attempt: int, schema: bool) -> dict[str, Any]:
-        """The body of a request."""
-        body = {"model": self._spec.model, "messages": [_message(m) for m in request.messages], **self._sampling}
-        if self._spec.seed is not None:
-            body["seed"] = self._spec.seed + attempt - 1  # repeats with one seed would be one answer
+        body = {"model": self.spec.model, "messages": [_message(m) for m in request.messages], **self._sampling}
+        if self.spec.seed is not None:
+            body["seed"] = self.spec.seed + attempt - 1  # repeats with one seed would be one answer
         if request.tools:
             body["tools"] = [_tool(tool) for tool in request.tools]
         if schema and request.answer_schema is not None:
@@ -86,14 +89,14 @@ class OpenAIChat:
             body["response_format"] = {"type": "json_schema", "json_schema": wanted}
         return body
 
+    @override
     def read(self, payload: Mapping[str, Any]) -> ProviderReply:
-        """The parts of an answer. Raises Broken for one that is not in the protocol."""
         try:
             choice = payload["choices"][0]
             message = choice.get("message") or {}
             calls = tuple(_call(call) for call in message.get("tool_calls") or ())
         except (KeyError, IndexError, TypeError, AttributeError):
-            raise Broken("the answer is not what the protocol says", Trouble.GARBLED) from None
+            raise InvalidResponse from None
         finish = choice.get("finish_reason")
         usage = payload.get("usage")
         refusal = text_of(message.get("refusal"))

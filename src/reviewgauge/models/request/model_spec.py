@@ -11,21 +11,28 @@ fake:example                                      the fake model, in this proces
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 import re
 import urllib.parse
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.secrets import secret_in
+from reviewgauge.core.specs import names
 
-PROVIDERS = ("openai", "anthropic", "fake")
-REMEDY = "write openai:MODEL, anthropic:MODEL or openai:MODEL@http://HOST/v1"
+if TYPE_CHECKING:
+    from reviewgauge.models.http.provider import Provider
+
+FAKE = "fake"  # the fake model, which answers in this process
+PROVIDERS = (*names("models.providers"), FAKE)
+REMEDY = f"write {', '.join(f'{name}:MODEL' for name in names('models.providers'))} or openai:MODEL@http://HOST/v1"
 MAX_TOKENS = 8192  # of one answer, reasoning included, unless the spec says otherwise
 _NUMBERS: Mapping[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1)}
 _INTEGERS: Mapping[str, tuple[int, int]] = {
@@ -70,24 +77,22 @@ class ModelSpec:
         return f"{self.provider}:{self.model}{where}" + (f"?{urllib.parse.urlencode(given)}" if given else "")
 
 
-class BaseUrl(NamedTuple):
-    """A provider's own endpoint, and the environment variable that names another one."""
-
-    variable: str
-    official: str
-
-
-BASE_URLS: Mapping[str, BaseUrl] = {
-    "openai": BaseUrl("OPENAI_BASE_URL", "https://api.openai.com/v1"),
-    "anthropic": BaseUrl("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
-}
+@cache
+def load_provider(name: str) -> type[Provider]:
+    """The class in the file `models/providers/<name>.py`."""
+    module = importlib.import_module(f"reviewgauge.models.providers.{name}")
+    found: type[Provider] = next(
+        value for value in vars(module).values() if isinstance(value, type) and value.__module__ == module.__name__
+    )
+    return found
 
 
 def address_of(spec: ModelSpec) -> str:
     """The spec's address, else the one in the environment; "" for the provider's own. Raises Failed for a bad one."""
-    if spec.address or spec.provider == "fake":
+    if spec.address or spec.provider == FAKE:
         return spec.address
-    variable, official = BASE_URLS[spec.provider]
+    provider = load_provider(spec.provider)
+    variable, official = provider.base_url_variable, provider.base_url
     given = os.environ.get(variable, "").strip().rstrip("/")
     if given in ("", official):
         return ""
@@ -223,7 +228,7 @@ class ChatSettings:
 
     `budget` is in dollars, of which `spent` are gone. `in_flight`, `requests_per_minute` and
     `tokens_per_minute` hold per endpoint. `prices` is a file that overrides the shipped prices. `replay` is a file or
-    run folder of recorded calls: then nothing else answers. `rehearsal`: the fake model answers in this process, so
+    run folder of recorded calls: then nothing else answers. `dry_run`: the fake model answers in this process, so
     that calls can be counted before they are made (`--dry-run`); nothing is cached or recorded. `patience`: seconds
     of the first wait after a failed try; it doubles. `offline`: no endpoint is called, also by a client that is opened
     within this one; for files from others, which may name any address.
@@ -237,6 +242,6 @@ class ChatSettings:
     spent: float = 0.0
     prices: Path | None = None
     replay: Path | None = None
-    rehearsal: bool = False
+    dry_run: bool = False
     patience: float = 1.0
     offline: bool = False

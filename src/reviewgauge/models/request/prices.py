@@ -23,10 +23,9 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import read_file
 from reviewgauge.core.parsing import parse_record
-from reviewgauge.models.request.model_spec import BASE_URLS, ModelSpec, address_of
+from reviewgauge.models.request.model_spec import FAKE, ModelSpec, address_of, load_provider
 
 VARIABLE = "REVIEWGAUGE_PRICES"
-FAKE = "fake"
 _DATED = re.compile(r"[-@](\d{4}-\d{2}-\d{2}|\d{8}|latest)$")
 _TRILLION = 1_000_000_000_000  # of a dollar: sums of whole numbers are exact
 
@@ -157,5 +156,6 @@ def _entries(table: PriceTable, spec: ModelSpec) -> list[PriceEntry]:
 
 def _applies(entry: PriceEntry, spec: ModelSpec) -> bool:
     """Whether a price is that of this endpoint: the same name elsewhere has another."""
-    own = not spec.address or (spec.provider in BASE_URLS and spec.address == BASE_URLS[spec.provider].official)
-    return entry.provider is None or (entry.provider == spec.provider and own)
+    if entry.provider is None or entry.provider != spec.provider:
+        return entry.provider is None
+    return not spec.address or spec.address == load_provider(spec.provider).base_url

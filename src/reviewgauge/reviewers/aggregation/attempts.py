@@ -14,7 +14,7 @@ from reviewgauge.core.errors import MissingExtra, UserError, one_line
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, Review, Usage
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.chat.client import counted, current_tally
+from reviewgauge.models.chat.client import current_tracker, track_usage
 
 _AT_ONCE = 16  # threads; how many calls may be in flight is the client's to say
 _LONGEST_TRACE = 20_000  # characters of one attempt's trace
@@ -38,7 +38,7 @@ def attempt_all(change: Change, reviewers: Sequence[Reviewer], n: int) -> list[A
 
     Raises Failed where the next change would fail, too, and whatever is a bug of a reviewer.
     """
-    outer = current_tally()
+    outer = current_tracker()
     before = (outer.attempt - 1) * n if outer else 0
     work = [partial(_attempt, change, reviewer, before + at, at, n) for reviewer in reviewers for at in range(1, n + 1)]
     if any(reviewer.models for reviewer in reviewers):
@@ -57,7 +57,7 @@ def attempt_all(change: Change, reviewers: Sequence[Reviewer], n: int) -> list[A
 
 def _attempt(change: Change, reviewer: Reviewer, attempt: int, at: int, n: int) -> _Done:
     answer: Review | Failed
-    with counted(attempt) as tally:
+    with track_usage(attempt) as tracker:
         try:
             answer = reviewer.review(change)
         except Failed as error:
@@ -68,12 +68,12 @@ def _attempt(change: Change, reviewer: Reviewer, attempt: int, at: int, n: int) 
             raise
         except UserError as error:
             answer = Failed(FailureKind.CRASH, error.problem, remedy=error.remedy)
-    own = tally.usage
+    own = tracker.usage
     if isinstance(answer, Review):
         own = answer.usage if answer.usage.calls else own
-        answer = answer.model_copy(update={"fake": answer.fake or tally.fake})
+        answer = answer.model_copy(update={"fake": answer.fake or tracker.fake})
     name = f"attempt {at} of {reviewer.system}" if n > 1 else reviewer.system
-    return _Done(Attempted(name, answer), own, tally.fake or (isinstance(answer, Review) and answer.fake))
+    return _Done(Attempted(name, answer), own, tracker.fake or (isinstance(answer, Review) and answer.fake))
 
 
 def answered(attempts: Sequence[Attempted]) -> list[Review]:

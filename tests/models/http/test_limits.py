@@ -12,8 +12,8 @@ import pytest
 
 from reviewgauge.core.backoff import backoff
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.providers import rate_limits
-from reviewgauge.models.providers.rate_limits import EndpointLimiter, TokenBucket, Trouble
+from reviewgauge.models.http import limits as rate_limits
+from reviewgauge.models.http.limits import EndpointLimiter, TokenBucket, Trouble
 from waiting import HANGS
 
 
@@ -126,17 +126,21 @@ def test_an_address_that_never_answered_is_given_up_soon() -> None:
 @pytest.mark.parametrize(
     ("troubles", "problem", "remedy"),
     [
-        ([Trouble.GARBLED] * 24, "answers, but not in the protocol", "ends in /v1"),
-        ([Trouble.LATE] * 24, "does not answer in time", "?timeout="),
+        ([Trouble.INVALID_RESPONSE] * 24, "answers, but not in the protocol", "ends in /v1"),
+        ([Trouble.TIMEOUT] * 24, "does not answer in time", "?timeout="),
         ([Trouble.ERROR] * 24, "answers with errors only", "lower --in-flight or --rpm"),
         ([Trouble.DROPPED] * 24, "is down", "check that it runs"),
         ([Trouble.UNREACHED] * 24, "is down", "check that it runs"),
-        ([Trouble.ERROR] * 9 + [Trouble.GARBLED] * 14 + [Trouble.LATE], "not in the protocol", "ends in /v1"),
+        (
+            [Trouble.ERROR] * 9 + [Trouble.INVALID_RESPONSE] * 14 + [Trouble.TIMEOUT],
+            "not in the protocol",
+            "ends in /v1",
+        ),
     ],
 )
 def test_what_is_said_goes_by_what_went_wrong_most(troubles: list[Trouble], problem: str, remedy: str) -> None:
     lane = EndpointLimiter("http://a", patience=1.0)
-    lane.heard()
+    lane.mark_reachable()
     for trouble in troubles[:-1]:
         lane.failed("it", trouble)
     with pytest.raises(Failed, match="24 tries in a row") as caught:
@@ -158,16 +162,16 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
 
 def test_a_success_forgets_the_troubles_before_it(clock: SimpleNamespace) -> None:
     lane = EndpointLimiter("http://a", patience=0.01)
-    lane.heard()
+    lane.mark_reachable()
     for _ in range(20):
         lane.failed("it", Trouble.ERROR)
     lane.succeeded()
     for _ in range(12):
-        lane.failed("it", Trouble.GARBLED)
+        lane.failed("it", Trouble.INVALID_RESPONSE)
     clock.now += 0.35
     with pytest.raises(Failed, match="24 tries in a row") as caught:
         for _ in range(12):
-            lane.failed("it", Trouble.GARBLED)
+            lane.failed("it", Trouble.INVALID_RESPONSE)
     assert "not in the protocol" in str(caught.value)
 
 
@@ -222,7 +226,7 @@ def test_four_failures_in_ten_are_no_breakdown(in_flight: int, slow: bool) -> No
             if not fails:
                 lane.succeeded()
                 return
-            lane.heard()
+            lane.mark_reachable()
             lane.failed("any")
             await asyncio.sleep(0)
 

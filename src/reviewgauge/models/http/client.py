@@ -17,8 +17,8 @@ from yarl import URL
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.secrets import hide_secrets
-from reviewgauge.models.providers.rate_limits import Trouble
-from reviewgauge.models.providers.replies import Broken
+from reviewgauge.models.http.limits import Trouble
+from reviewgauge.models.http.replies import RetryableError
 
 LARGEST = 16 * 1024**2  # bytes of one answer, unpacked; the longest that models write are a tenth of that
 MOST_CHUNKS = 20_000  # in one answer; each costs processor time, which all calls share
@@ -51,7 +51,7 @@ class HttpClient:
         )
 
     async def post(self, path: str, body: Mapping[str, Any]) -> HttpReply:
-        """The answer, whatever its status. Raises Broken where none comes, Failed where trying again is useless."""
+        """The answer, whatever its status. Raises RetryableError without one, Failed where another try is useless."""
         try:
             async with self._session.post(
                 f"{self.url}{path}", data=json.dumps(body).encode(), proxy=self._proxy, allow_redirects=False
@@ -65,12 +65,12 @@ class HttpClient:
                 stops=True,
             ) from None
         except (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.ConnectionTimeoutError) as error:
-            raise Broken(f"{self.url} cannot be reached: {_reason(error)}", Trouble.UNREACHED) from None
+            raise RetryableError(f"{self.url} cannot be reached: {_reason(error)}", Trouble.UNREACHED) from None
         except (aiohttp.ClientError, OSError) as error:
-            raise Broken(f"{self.url}: the connection broke: {_reason(error)}", Trouble.DROPPED) from None
+            raise RetryableError(f"{self.url}: the connection broke: {_reason(error)}", Trouble.DROPPED) from None
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        """The body. Raises Broken for one that is too large, or comes in too many chunks."""
+        """The body. Raises RetryableError for one that is too large, or comes in too many chunks."""
         body, chunks = bytearray(), 0
         if (response.content_length or 0) > self._largest:
             raise self._too_large()
@@ -80,11 +80,11 @@ class HttpClient:
             if len(body) > self._largest:
                 raise self._too_large()
             if chunks > MOST_CHUNKS:
-                raise Broken(f"{self.url}: the answer comes in too many pieces", Trouble.DROPPED)
+                raise RetryableError(f"{self.url}: the answer comes in too many pieces", Trouble.DROPPED)
         return bytes(body)
 
-    def _too_large(self) -> Broken:
-        return Broken(f"{self.url}: the answer is over {self._largest:,} bytes", Trouble.DROPPED)
+    def _too_large(self) -> RetryableError:
+        return RetryableError(f"{self.url}: the answer is over {self._largest:,} bytes", Trouble.DROPPED)
 
     async def close(self) -> None:
         """Close the connections."""

@@ -1,6 +1,6 @@
-"""What an endpoint says: the parts of an answer, or what its error means.
+"""Read what an endpoint sends back: its JSON, or what its error means.
 
-An error means to try again (Broken), to ask in another form (AskOtherwise), or a Failed that says what to do.
+An error is a RetryableError, an UnsupportedParameter (ask in another form), or a Failed that says what to do.
 Source: https://platform.openai.com/docs/guides/error-codes, https://docs.anthropic.com/en/api/errors, and the
 errors of vLLM, Ollama and gateways.
 """
@@ -8,7 +8,6 @@ errors of vLLM, Ollama and gateways.
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 from collections.abc import Mapping
@@ -18,12 +17,8 @@ from reviewgauge.core.backoff import retry_after
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.secrets import hide_secrets
-from reviewgauge.models.providers.rate_limits import LONGEST_PAUSE, Trouble
-from reviewgauge.models.request.messages import ToolCall
+from reviewgauge.models.http.limits import LONGEST_PAUSE, Trouble
 
-FAKE = "reviewgauge-fake"  # how the fake model's name and fingerprint begin
-_SURROGATE = re.compile("[\ud800-\udfff]")  # lone surrogates, which no encoding can store
-_MOST = 2**53  # tokens
 SCHEMA = "schema"
 LIMIT = "max_completion_tokens"
 _THROTTLED = (429, 529)
@@ -45,7 +40,7 @@ _SCHEMA = re.compile(
 )
 
 
-class Broken(Exception):
+class RetryableError(Exception):
     """A try failed, and another may not. `wait`: seconds that the endpoint asks for."""
 
     def __init__(self, reason: str, trouble: Trouble, *, wait: float | None = None, throttled: bool = False) -> None:
@@ -53,7 +48,14 @@ class Broken(Exception):
         self.trouble, self.wait, self.throttled = trouble, wait, throttled
 
 
-class AskOtherwise(Exception):
+class InvalidResponse(RetryableError):
+    """An answer that is not in the protocol."""
+
+    def __init__(self, reason: str = "the answer is not what the protocol says") -> None:
+        super().__init__(reason, Trouble.INVALID_RESPONSE)
+
+
+class UnsupportedParameter(Exception):
     """The endpoint takes the call in another form: without the SCHEMA of the answer, or with its LIMIT renamed."""
 
     def __init__(self, what: str) -> None:
@@ -61,69 +63,22 @@ class AskOtherwise(Exception):
         self.what = what
 
 
-class ProviderReply(NamedTuple):
-    """An answer as read. `tokens_in` and `tokens_out` are None where the endpoint does not count them.
-
-    `refusal` and `cut` say why the answer is not whole; `reasoning_tokens` is the part of `tokens_out` that went into
-    reasoning.
-    """
-
-    text: str = ""
-    tool_calls: tuple[ToolCall, ...] = ()
-    model: str = ""
-    tokens_in: int | None = None
-    tokens_out: int | None = None
-    reasoning_tokens: int = 0
-    refusal: str = ""
-    cut: str = ""
-    fake: bool = False
-
-
 _MOST_VALUES = 500_000  # in one answer; a hundred bytes of memory and more for each
 
 
 def read_json(body: bytes) -> dict[str, Any]:
-    """The JSON object in a body. Raises Broken where it is none: not UTF-8, cut off, another page, too many values."""
+    """The JSON object in a body. Raises RetryableError: not UTF-8, cut off, another page, too many values."""
     if sum(map(body.count, (b",", b"{", b"["))) > _MOST_VALUES:
-        raise Broken(f"the answer holds over {_MOST_VALUES:,} values", Trouble.GARBLED)
+        raise InvalidResponse(f"the answer holds over {_MOST_VALUES:,} values")
     try:
         found = json.loads(body.decode())
     except UnicodeDecodeError:
-        raise Broken("the answer is not UTF-8", Trouble.GARBLED) from None
+        raise InvalidResponse("the answer is not UTF-8") from None
     except (ValueError, RecursionError):
-        raise Broken(
-            "the answer is not JSON, or cut off" if body.strip() else "the answer is empty", Trouble.GARBLED
-        ) from None
+        raise InvalidResponse("the answer is not JSON, or cut off" if body.strip() else "the answer is empty") from None
     if not isinstance(found, dict):
-        raise Broken("the answer is not what the protocol says", Trouble.GARBLED)
+        raise InvalidResponse
     return found
-
-
-def text_of(value: object) -> str:
-    """A string of an answer with lone surrogates replaced; "" for anything else."""
-    if not isinstance(value, str):
-        return ""
-    return value if value.isascii() else _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
-
-
-def count(value: object, *path: str) -> int | None:
-    """The number at `path`; None where there is none, or an impossible one."""
-    for name in path:
-        value = value.get(name) if isinstance(value, Mapping) else None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST:
-        return None
-    return int(value)
-
-
-def custom_headers(variable: str) -> dict[str, str]:
-    """The headers that an environment variable holds, one `Name: value` a line."""
-    lines = (line.partition(":") for line in os.environ.get(variable, "").splitlines())
-    return {name.strip(): value.strip() for name, colon, value in lines if colon}
-
-
-def is_fake(*names: object) -> bool:
-    """Whether one of the names that an endpoint gives is the fake model's."""
-    return any(isinstance(name, str) and name.startswith(FAKE) for name in names)
 
 
 class SentRequest(NamedTuple):
@@ -146,17 +101,17 @@ class _ErrorText(NamedTuple):
 
 
 def raise_for(sent: SentRequest, status: int, headers: Mapping[str, str], body: bytes) -> NoReturn:
-    """Raise what an error status means: Broken, AskOtherwise or Failed."""
+    """Raise what an error status means: RetryableError, UnsupportedParameter or Failed."""
     error = _read(body)
     shown = f"{sent.model}: {status}" + (f" {error.shown}" if error.shown else "")
     if status == 402 or (_CREDIT.search(error.text) and status in (400, 403, 429)):
         raise Failed(FailureKind.BUDGET, shown, remedy="the account has no credit left: top it up", stops=True)
     if status in _THROTTLED:
-        raise Broken(shown, Trouble.ERROR, wait=_checked(sent.model, retry_after(headers)), throttled=True)
+        raise RetryableError(shown, Trouble.ERROR, wait=_checked(sent.model, retry_after(headers)), throttled=True)
     if status == 501:
         _refuse(shown, "the endpoint does not know this kind of call: check the address", stops=True)
     if status in _AGAIN or status >= 500:
-        raise Broken(shown, Trouble.ERROR, wait=_checked(sent.model, retry_after(headers)))
+        raise RetryableError(shown, Trouble.ERROR, wait=_checked(sent.model, retry_after(headers)))
     if 300 <= status < 400:
         where = one_line(headers.get("location", "elsewhere"), 200)
         _refuse(f"{shown}: the address redirects to {where}", "name the address that it points to", stops=True)
@@ -176,9 +131,9 @@ def _raise_for_request(sent: SentRequest, shown: str, status: int, error: _Error
     """What a 400, 413 or 422 means."""
     named = _named(sent, error)
     if "max_tokens" in sent.parameters and f"Use '{LIMIT}'" in error.text:
-        raise AskOtherwise(LIMIT)
+        raise UnsupportedParameter(LIMIT)
     if sent.schema and not named and _SCHEMA.search(error.text):
-        raise AskOtherwise(SCHEMA)
+        raise UnsupportedParameter(SCHEMA)
     if named:
         _refuse(f"{shown}: it does not take {named}", f"remove {named} from the model's name, or change it", stops=True)
     if status == 413 or _TOO_LONG.search(error.text):

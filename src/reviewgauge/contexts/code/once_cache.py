@@ -12,7 +12,7 @@ _Key = TypeVar("_Key", bound=Hashable)
 _Value = TypeVar("_Value")
 
 
-class Made(Generic[_Key, _Value]):
+class OnceCache(Generic[_Key, _Value]):
     """The `most` values that were used last. `at_once` are made at a time: an index takes much memory."""
 
     def __init__(self, most: int, at_once: int = 1) -> None:

@@ -29,9 +29,9 @@ class Trouble(StrEnum):
 
     UNREACHED = "unreached"  # nothing listens there, or it cannot be reached
     DROPPED = "dropped"  # the connection broke
-    LATE = "late"  # no answer in time
+    TIMEOUT = "timeout"  # no answer in time
     ERROR = "error"  # a 5xx, or an error in place of an answer
-    GARBLED = "garbled"  # an answer that is not what the protocol says
+    INVALID_RESPONSE = "invalid response"  # an answer that is not what the protocol says
 
 
 _AGAIN = "then repeat the command: finished calls are kept"
@@ -42,9 +42,12 @@ NOT_THE_PROTOCOL = (
 _WORDS = {
     Trouble.UNREACHED: ("is down", "check that it runs"),
     Trouble.DROPPED: ("is down", "check that it runs, and what closes its connections"),
-    Trouble.LATE: ("does not answer in time", "raise timeout in the model's name (?timeout=...), or lower --in-flight"),
+    Trouble.TIMEOUT: (
+        "does not answer in time",
+        "raise timeout in the model's name (?timeout=...), or lower --in-flight",
+    ),
     Trouble.ERROR: ("answers with errors only", "wait a while, or lower --in-flight or --rpm"),
-    Trouble.GARBLED: ("answers, but not in the protocol", NOT_THE_PROTOCOL),
+    Trouble.INVALID_RESPONSE: ("answers, but not in the protocol", NOT_THE_PROTOCOL),
 }
 
 
@@ -166,7 +169,7 @@ class EndpointLimiter:
         self._paused = now
         self._resume = max(self._resume, now + asked)
 
-    def heard(self) -> None:
+    def mark_reachable(self) -> None:
         """The address sent something, if only an error."""
         self._reached = True
 
@@ -200,7 +203,7 @@ class EndpointLimiter:
         problem, remedy = _WORDS[trouble]
         if not self._reached:
             remedy = f"is the address right, and is a server running there? {remedy}"
-        self._kind = FailureKind.TIMEOUT if trouble is Trouble.LATE else FailureKind.NETWORK
+        self._kind = FailureKind.TIMEOUT if trouble is Trouble.TIMEOUT else FailureKind.NETWORK
         self._problem = f"{self.address} {problem}: {reason}"
         self._remedy = f"{remedy}{' ' if remedy.endswith('?') else ', '}{_AGAIN}"
 

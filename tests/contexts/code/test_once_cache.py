@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from reviewgauge.contexts.code.made import Made
+from reviewgauge.contexts.code.once_cache import OnceCache
 
 
 def test_threads_share_one_value_and_few_are_made_at_a_time() -> None:
-    made: Made[int, int] = Made(10, at_once=2)
+    made: OnceCache[int, int] = OnceCache(10, at_once=2)
     calls: list[int] = []
     running, most, guard = 0, 0, threading.Lock()
 
@@ -35,7 +35,7 @@ def test_threads_share_one_value_and_few_are_made_at_a_time() -> None:
 
 
 def test_an_error_is_not_kept_and_the_oldest_make_room() -> None:
-    made: Made[str, str] = Made(2)
+    made: OnceCache[str, str] = OnceCache(2)
     with pytest.raises(ZeroDivisionError):
         made.of("a", lambda: str(1 // 0))
     assert made.of("a", lambda: "first") == "first"

@@ -1,0 +1,1 @@
+"""Asking an address over HTTP: connections, limits, and what its errors mean."""
