@@ -14,7 +14,8 @@ import pytest
 import reviewgauge
 from bundle_toys import files_of, tamper, write_bench
 from reviewgauge.cli.main import main
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.reports.check import Problem
 from reviewgauge.core.results import Outcome
 
@@ -122,7 +123,9 @@ def test_json(bundle: Path, run: Path, tmp_path: Path, capsys: pytest.CaptureFix
 
 
 def test_other_versions_are_said(bundle: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    changed = tamper(bundle, "bundle.json", lambda text: re.sub(r'("numpy": ")[^"]+', r"\g<1>1.0.0", text))
+    once = tamper(bundle, "bundle.json", lambda text: re.sub(r'("numpy": ")[^"]+', r"\g<1>1.0.0", text))
+    once = once.rename(once.with_name("once.zip"))
+    changed = tamper(once, "README.md", lambda text: re.sub(r"numpy [\d.]+\d", "numpy 1.0.0", text))
     assert main(["check", str(changed)]) == 0
     assert "made with numpy 1.0.0, installed is " in capsys.readouterr().err
 
@@ -136,6 +139,23 @@ def test_a_run_of_ones_own_shows_whether_the_cases_are_those_of_the_data(
     assert main(["review", str(other), "recorded", "-o", str(tmp_path / "mine")]) == 0
     (found,) = reviewgauge.check(packed, sources=[tmp_path / "mine"]).problems
     assert (found.file, found.field) == ("runs/my-run/cases.jsonl", "benchmark")
+    copy = shutil.copytree(run, tmp_path / "copy")
+    label = Label(subject=Subject(kind=SubjectKind.CHANGE, case="case-0"), rater="ada", dimension="grade", value=1)
+    (copy / "labels.jsonl").write_bytes(label.to_line())
+    (found,) = reviewgauge.check(packed, sources=[copy]).problems
+    assert found.file == "runs/my-run/labels.jsonl"
+
+
+def test_an_unpacked_bundle_is_checked_as_one(packed: Path, tmp_path: Path) -> None:
+    with zipfile.ZipFile(packed) as archive:
+        archive.extractall(tmp_path)
+    assert reviewgauge.check(tmp_path).content == reviewgauge.check(packed).content
+    (tmp_path / BOARD).write_text("better")
+    assert difference(tmp_path).file == BOARD
+    (tmp_path / BOARD).unlink()
+    (tmp_path / BOARD).symlink_to("/dev/zero")
+    with pytest.raises(BadInput, match="a link or a device"):
+        reviewgauge.check(tmp_path)
 
 
 # --- it is not -----------------------------------------------------------------------------------------------------
@@ -218,6 +238,20 @@ def test_a_review_that_was_changed_with_all_its_hashes(bundle: Path) -> None:
     once = tamper(bundle, REVIEWS, change)
     found = difference(tamper(once.rename(once.with_name("once.zip")), SCORES, follow))
     assert (found.file, found.line) == (SCORES, "=noisy on case-0, chrf")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where"),
+    [
+        ('"cases": 6', '"cases": 600', ("bundle.json", "cases")),
+        ('"dataset": "cases.jsonl"', '"dataset": "martian"', ("bundle.json", "dataset")),
+        ('"licence": "that of its author"', '"licence": "MIT"', ("README.md", "")),
+    ],
+)
+def test_what_the_bundle_says_of_a_run_is_what_the_run_says(bundle: Path, old: str, new: str, where: object) -> None:
+    assert old in files_of(bundle)["bundle.json"]
+    found = difference(tamper(bundle, "bundle.json", lambda text: text.replace(old, new)))
+    assert (found.file, found.field) == where
 
 
 def test_other_settings_than_the_tables_were_made_with(bundle: Path) -> None:

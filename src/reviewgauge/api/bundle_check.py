@@ -27,7 +27,7 @@ from reviewgauge.core.specs import (
 )
 from reviewgauge.core.trust import FromFile
 from reviewgauge.core.version import __version__
-from reviewgauge.engine.bundle.archive import unpack
+from reviewgauge.engine.bundle.archive import copy_unpacked, unpack
 from reviewgauge.engine.bundle.compare import Differs, compare_table, compare_text, first_difference
 from reviewgauge.engine.bundle.contents import (
     BUNDLE,
@@ -41,13 +41,14 @@ from reviewgauge.engine.bundle.contents import (
     versions,
 )
 from reviewgauge.engine.run.folder import CASES, LABELS, REVIEWS, SCORES, RunFolder
-from reviewgauge.engine.run.manifest import MANIFEST, read_manifest
+from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.engine.score import score as score_run
 from reviewgauge.metrics.combined import asked_by
 from reviewgauge.models.cache.stores import CALLS
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.model_spec import ChatSettings, parse_model
 from reviewgauge.repo.git.folders import scratch_folder
+from reviewgauge.views.markdown import readme
 from reviewgauge.views.study.files import table_files
 
 _NOT_NUMBERS = {"usage", "pins", "metric"}
@@ -64,7 +65,7 @@ def check_bundle(
     with scratch_folder() as temporary:
         folder = temporary / "bundle"
         folder.mkdir()
-        sums = unpack(path, folder)
+        sums = copy_unpacked(path, folder) if path.is_dir() else unpack(path, folder)
         work = _Check(folder, _read_manifest(path, folder), 10.0**-digits, temporary, progress)
         problems: tuple[Problem, ...] = ()
         try:
@@ -118,6 +119,7 @@ class _Check:
         self._versions()
         for entry in self.manifest.runs:
             folder = self.folder / entry.folder
+            kept = read_within(folder / REVIEWS).count(b"\n")
             self._data(entry, sources)
             if entry.texts != "all" and not restore(folder, sources):
                 raise UserError(
@@ -125,6 +127,7 @@ class _Check:
                     remedy="--from RUN names one on your copy: reviewgauge review DATASET recorded --from DATA -o RUN",
                 )
             run = RunFolder.open(folder)
+            self._entry(entry, run, kept)
             self._reviews(entry, run)
             self._scores(entry, run)
         self._tables(sums)
@@ -148,13 +151,26 @@ class _Check:
             if here.get(name) != version
         ]
 
+    def _entry(self, entry: RunEntry, run: RunFolder, kept: int) -> None:
+        """What the bundle says of a run is what the run says."""
+        withheld = 0 if entry.texts == "all" else len(run.outcomes()) - kept
+        found = {"dataset": run.manifest.dataset, "cases": run.manifest.cases, "withheld": withheld}
+        for name, value in found.items():
+            if getattr(entry, name) != value:
+                raise Differs(BUNDLE, getattr(entry, name), value, row=entry.folder, column=name)
+
     def _data(self, entry: RunEntry, sources: Sequence[RunFolder]) -> None:
-        """The cases are those of the user's runs on a data set of the same name."""
-        stored = read_manifest(self.folder / entry.folder)
-        for manifest in (source.manifest for source in sources):
+        """The cases and labels are those of the user's runs on a data set of the same name."""
+        run = RunFolder.open(self.folder / entry.folder)
+        stored = run.manifest
+        for source in sources:
+            manifest = source.manifest
             if manifest.dataset == stored.dataset and manifest.benchmark != stored.benchmark:
                 name = f"{entry.folder}/{CASES}"
                 raise Differs(name, stored.benchmark, manifest.benchmark, column="benchmark")
+            if manifest.benchmark == stored.benchmark and entry.texts == "all":
+                lines = [sorted(label.to_line().decode() for label in one.labels()) for one in (run, source)]
+                compare_text(f"{entry.folder}/{LABELS}", *("".join(some) for some in lines))
 
     def _reviews(self, entry: RunEntry, run: RunFolder) -> None:
         """Every review is the one that was scored."""
@@ -221,6 +237,8 @@ class _Check:
                 self.counts["figure"] += compare_table(name, stored, text, self.tolerance)
             else:
                 compare_text(name, stored, text)
+        if self.manifest.reviewgauge == __version__:
+            compare_text(README, read_within(self.folder / README).decode("utf-8", "replace"), readme(self.manifest))
         of_runs = {f"{entry.folder}/{name}" for entry in self.manifest.runs for name in _FILES_OF_RUN}
         known = {BUNDLE, README, SUMS, *of_runs, *made, *self.manifest.parameters.values()}
         for name in sorted(sums.keys() - known):

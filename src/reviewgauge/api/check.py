@@ -23,7 +23,7 @@ from reviewgauge.core.results import Outcome, Score
 from reviewgauge.datasets.files.labels import FILES as LABEL_FILES
 from reviewgauge.datasets.files.labels import find_labels, read_label_file
 from reviewgauge.datasets.jsonl import EXAMPLE, REVIEWS, case_files
-from reviewgauge.engine.bundle.archive import is_archive
+from reviewgauge.engine.bundle.archive import is_bundle
 from reviewgauge.engine.bundle.compare import DIGITS
 
 _PIECE = 1024 * 1024
@@ -48,7 +48,7 @@ def check(
     hold the texts which the bundle leaves out. What is measured again must agree to `digits` digits; on another machine
     vectors of embedding models do not to more than six. `plugins`: code outside the package that the bundle may use.
     """
-    if Path(path).is_file() and is_archive(Path(path)):
+    if is_bundle(Path(path)):
         from reviewgauge.api.bundle_check import check_bundle  # what reads lines alone needs none of it
 
         return check_bundle(Path(path), sources, digits, plugins, progress)

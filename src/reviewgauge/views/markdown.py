@@ -133,7 +133,8 @@ can be recomputed without a network.
 
 # How to check it
 
-    pip install reviewgauge=={manifest.reviewgauge}
+With ReviewGauge {manifest.reviewgauge} installed, from its repository or, once released, by `pip install reviewgauge`:
+
     reviewgauge check bundle.zip
 
 It scores every review again and makes every table again from the scores. At the first number that differs it names

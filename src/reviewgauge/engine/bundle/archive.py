@@ -30,13 +30,13 @@ _ENCRYPTED = 0x1
 _MAGIC = b"PK\x03\x04"
 
 
-def is_archive(path: Path) -> bool:
-    """Whether a file is meant to be an archive, whole or not."""
-    if path.suffix.lower() == ".zip":
-        return True
+def is_bundle(path: Path) -> bool:
+    """Whether a file is meant to be an archive, whole or not, or a folder is an unpacked one."""
+    if path.is_dir():
+        return all((path / name).is_file() for name in ("bundle.json", "SHA256SUMS"))
     try:
         with path.open("rb") as stream:
-            return path.is_file() and stream.read(len(_MAGIC)) == _MAGIC
+            return path.is_file() and (path.suffix.lower() == ".zip" or stream.read(len(_MAGIC)) == _MAGIC)
     except OSError:
         return False
 
@@ -74,6 +74,20 @@ def unpack(path: Path, into: Path) -> dict[str, str]:
         raise BadInput(
             str(path), f"is not a whole bundle: {one_line(str(error), 120)}", remedy="is the file complete?"
         ) from None
+    return found
+
+
+def copy_unpacked(path: Path, into: Path) -> dict[str, str]:
+    """Copy an unpacked bundle into the empty folder `into`; returns as `unpack` does. Raises BadInput for links."""
+    found: dict[str, str] = {}
+    for file in sorted(one for one in path.rglob("*") if one.is_symlink() or not one.is_dir()):
+        name = file.relative_to(path).as_posix()
+        if file.is_symlink() or not file.is_file() or len(found) >= MOST_FILES:
+            raise BadInput(str(path), "holds a link or a device, or too many files", record=name)
+        (into / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, into / name)
+        with (into / name).open("rb") as stream:
+            found[name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return found
 
 
