@@ -1,7 +1,7 @@
 """How long intervals take: our leaderboard beside scipy.stats.bootstrap on the same scores, in one run.
 
 Both make 95% percentile intervals of micro-F1 for every system by resampling changes. Ours also makes the other
-16 readings of `hits`, reads the score records, and pairs the systems. Run it with
+16 measures of `hits`, reads the score records, and pairs the systems. Run it with
 
     python benchmarks/bootstrap_speed.py [--cases 1000] [--systems 20] [--resamples 10000]
 """
@@ -99,7 +99,7 @@ def main() -> None:
     peer = time.perf_counter() - start
 
     print(f"{told.cases:,} changes x {told.systems} systems x {told.resamples:,} resamples")
-    print(f"leaderboard, 17 readings a system  {ours:8.2f} s   (+{grown:.0f} MB at its peak)")
+    print(f"leaderboard, 17 measures a system  {ours:8.2f} s   (+{grown:.0f} MB at its peak)")
     print(f"compare, leader against the others {compared:8.2f} s")
     print(f"scipy.stats.bootstrap, F1 alone    {peer:8.2f} s")
     print(f"scipy / leaderboard                {peer / ours:8.1f} times")

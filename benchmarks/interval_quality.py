@@ -21,7 +21,7 @@ from typing import ClassVar
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Numbers
-from reviewgauge.analysis.stats.bootstrap import Resampler, percentile_interval, resampled_readings
+from reviewgauge.analysis.stats.bootstrap import Resampler, percentile_interval, resampled_measures
 from reviewgauge.analysis.stats.sign_flip import flip_test
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
@@ -118,7 +118,7 @@ def coverage(changes: int, trials: int) -> float:
     held = 0
     for trial in range(trials):
         rows = make_reviews(generator, changes, 0.5, 0.4)
-        draws = resampled_readings(Micro(), NAMES, rows[None], np.ones((1, changes)), Resampler(changes, 1000, trial))
+        draws = resampled_measures(Micro(), NAMES, rows[None], np.ones((1, changes)), Resampler(changes, 1000, trial))
         low, high, _ = percentile_interval(draws.of("f1", 0), 0.95)
         held += low is not None and high is not None and low <= 4 / 9 <= high
     return held / trials
@@ -140,7 +140,7 @@ def swap_p(first: Numbers, second: Numbers, seed: int) -> float:
 
 def called_different(pair: Pair, seed: int) -> Counter[str]:
     """Which tests say p <= 0.05."""
-    tests = flip_test(Micro(), NAMES, *pair, np.ones(len(pair[0])), readings=["f1"], draws=DRAWS, seed=seed)
+    tests = flip_test(Micro(), NAMES, *pair, np.ones(len(pair[0])), measures=["f1"], draws=DRAWS, seed=seed)
     p = tests["f1"].p
     return Counter({"ours": p is not None and p <= 0.05, "swaps": swap_p(*pair, seed) <= 0.05})
 
@@ -148,9 +148,9 @@ def called_different(pair: Pair, seed: int) -> Counter[str]:
 def disagreement(pair: Pair, seed: int) -> Counter[str]:
     """Where the p-value and the 95% interval of the difference say different things, and how clearly."""
     ones = np.ones((2, len(pair[0])))
-    draws = resampled_readings(Micro(), NAMES, np.stack(pair), ones, Resampler(len(pair[0]), 1000, seed))
+    draws = resampled_measures(Micro(), NAMES, np.stack(pair), ones, Resampler(len(pair[0]), 1000, seed))
     low, high, _ = percentile_interval(draws.of("f1", 0) - draws.of("f1", 1), 0.95)
-    p = flip_test(Micro(), NAMES, *pair, ones[0], readings=["f1"], draws=DRAWS, seed=seed)["f1"].p
+    p = flip_test(Micro(), NAMES, *pair, ones[0], measures=["f1"], draws=DRAWS, seed=seed)["f1"].p
     if p is None or low is None or high is None:
         return Counter({"no answer": 1})
     inside, clearly = low <= 0 <= high, min(-low, high) > (high - low) / 10

@@ -147,7 +147,7 @@ def power_of(
     for trial in range(trials):
         one, two = (t.mean(axis=1) for t in make(np.random.default_rng([seed, trial]), changes, attempts))
         test = flip_test(
-            metric, names, one, two, np.ones(changes), readings=[metric.headline], draws=DRAWS, seed=trial
+            metric, names, one, two, np.ones(changes), measures=[metric.headline], draws=DRAWS, seed=trial
         )[metric.headline]
         hits += test.p is not None and test.p <= level
     return hits / trials

@@ -26,8 +26,8 @@ EDIT_SAMPLE = 250  # pairs that NLTK's edit_distance is timed on: all of them ta
 Pairs = Sequence[TextPair]
 
 
-def of_ours(metric: TextMetric, reading: str, pairs: Pairs) -> Values:
-    return [parts[reading] for parts in metric.segments(pairs)]
+def of_ours(metric: TextMetric, measure: str, pairs: Pairs) -> Values:
+    return [parts[measure] for parts in metric.segments(pairs)]
 
 
 def one_by_one(score: Callable[[str, str], float], pairs: Pairs) -> Values:
@@ -37,7 +37,7 @@ def one_by_one(score: Callable[[str, str], float], pairs: Pairs) -> Values:
 def rows(pairs: Pairs, repeats: int) -> Iterator[Row]:
     """One row a metric; raises where values differ."""
     timed = partial(_row, pairs=pairs, repeats=repeats)
-    yield timed("ROUGE-L, stemmed, F", Rouge(), "rouge-score", _rouge_score(), reading="f", aim=10)
+    yield timed("ROUGE-L, stemmed, F", Rouge(), "rouge-score", _rouge_score(), measure="f", aim=10)
     with tempfile.TemporaryDirectory() as folder:
         yield from _meteor(Path(folder), pairs, repeats)
     yield timed("BLEU of sentences", Bleu(), "sacrebleu BLEU", _sacrebleu("BLEU"), aim=2.5)
@@ -55,12 +55,12 @@ def _row(
     *,
     pairs: Pairs,
     repeats: int,
-    reading: str = "value",
+    measure: str = "value",
     aim: float | None = None,
     note: str = "",
 ) -> Row:
     mine, theirs, ours, expected = race(
-        partial(of_ours, metric, reading, pairs), partial(one_by_one, score, pairs), repeats
+        partial(of_ours, metric, measure, pairs), partial(one_by_one, score, pairs), repeats
     )
     return _checked(Row(name, peer, len(pairs), mine, theirs, gap(ours, expected), aim, note=note))
 

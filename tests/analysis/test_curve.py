@@ -40,10 +40,10 @@ def reviewed(folder: Path, cases: list[Case], attempts: int, *specs: str) -> Run
     return run
 
 
-def figures(curve: Curve, reading: str) -> dict[tuple[str, int], float]:
+def figures(curve: Curve, measure: str) -> dict[tuple[str, int], float]:
     found: dict[tuple[str, int], float] = {}
     for point in curve.points:
-        estimate = point.summary.estimate(reading)
+        estimate = point.summary.estimate(measure)
         assert estimate is not None and estimate.value is not None
         found[point.by, point.n] = estimate.value
     return found

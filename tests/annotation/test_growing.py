@@ -133,7 +133,7 @@ def test_old_and_new_scores_stand_side_by_side(tmp_path: Path) -> None:
     assert again.reviews == 9 and table.new_findings == 1
     counted = {one.system: (one.found, one.own, one.judged, one.accepted) for one in table.systems}
     assert counted == {"ann": (1, 1, 2, 1), "bob": (1, 1, 1, 1), "cat": (0, 0, 0, 0)}
-    recall = {one.system: next(f for f in one.figures if f.reading == "recall") for one in table.systems}
+    recall = {one.system: next(f for f in one.figures if f.measure == "recall") for one in table.systems}
     ann = recall["ann"]
     assert ann.old is not None and ann.old < 0.1 and ann.new == pytest.approx(1 / 3) and ann.n == 3
     assert any("no comment of cat was judged" in one for one in table.warnings)

@@ -133,7 +133,7 @@ def test_a_failure_where_nothing_can_be_measured_leaves_the_bounds_and_is_listed
     assert run("score", "run", "--json") == 0
     (system,) = json.loads(capsys.readouterr().out)["leaderboards"][0]["systems"]
     assert (system["scored"], system["failed"], system["not_applicable"]) == (2, 0, 1)
-    f1 = next(e for e in system["estimates"] if e["reading"] == "f1")
+    f1 = next(e for e in system["estimates"] if e["measure"] == "f1")
     assert f1["worst"] == f1["value"] == f1["best"] == 1
     assert run("report", "run", "-o", "x.html") == 0
     assert "1 failure" in (bench / "x.html").read_text()

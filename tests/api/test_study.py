@@ -176,14 +176,14 @@ def test_changed_data_another_study_and_foreign_folders_are_named(here: Path) ->
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ('kind = "leaderboard"\nname = "b"\nreadings = ["f1", "prec"]', r"readings of hits: there is no 'prec' .*f1"),
+        ('kind = "leaderboard"\nname = "b"\nmeasures = ["f1", "prec"]', r"measures of hits: there is no 'prec' .*f1"),
         ('kind = "leaderboard"\nname = "b"\nmetric = "chrf"', r"metric: there is no 'chrf' \(there is: hits, points"),
         ('kind = "slices"\nby = "langage"', r"slices\), by: there is no 'langage' .*category.*repo"),
         ('kind = "attempts"\nreviewers = ["fick*", "rulez*"]', r"reviewers: there is no 'rulez\*' .*fickle, parrot"),
         ('kind = "distribution"\ndimension = "grades"', r"dimension: there is no 'grades' \(there is: none\)"),
         ('kind = "validity"\nmetric = "hots"', r"table.* 4 \(validity\): .*hots"),
         (f'kind = "validity"\nmetric = "{ELSEWHERE}"', "an address on the network, which a file may not decide"),
-        ('kind = "distribution"\nreadings = ["f1", "recall"]', "distribution.*: it shows one reading"),
+        ('kind = "distribution"\nmeasures = ["f1", "recall"]', "distribution.*: it shows one measure"),
     ],
 )
 def test_a_slip_in_a_table_is_named_before_anything_is_run(here: Path, entry: str, said: str) -> None:
@@ -195,7 +195,7 @@ def test_a_slip_in_a_table_is_named_before_anything_is_run(here: Path, entry: st
 
 
 def test_a_table_may_name_what_is_known_only_when_it_is_measured(here: Path) -> None:
-    more = '[[table]]\nkind = "slices"\nby = "category"\nreadings = ["f1_most"]\nreviewers = ["st*", "par*"]\n'
+    more = '[[table]]\nkind = "slices"\nby = "category"\nmeasures = ["f1_most"]\nreviewers = ["st*", "par*"]\n'
     (here / "study.toml").write_text(TEXT + more)
     study("study.toml", out="out", models=ModelOptions(dry_run=True))
 

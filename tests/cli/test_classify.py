@@ -51,11 +51,11 @@ def run(tmp_path: Path) -> Iterator[Path]:
         os.environ["REVIEWGAUGE_CACHE"] = before
 
 
-def readings(pieces: tuple[SliceSummary, ...], fact: str, reading: str) -> dict[str, float | None]:
+def measures(pieces: tuple[SliceSummary, ...], fact: str, measure: str) -> dict[str, float | None]:
     found: dict[str, float | None] = {}
     for piece in pieces:
         if piece.fact == fact:
-            estimate = piece.systems[0].estimate(reading)
+            estimate = piece.systems[0].estimate(measure)
             found[piece.value] = None if estimate is None else estimate.value
     return found
 
@@ -66,8 +66,8 @@ def test_precision_by_the_class_of_the_comment_and_recall_by_that_of_the_referen
     names = ["classified:category", "classified_references:category"]
     board = score(run, "hits(judge='dice')", slices=names, resamples=50).leaderboards[0]
     precision = {"security": 0.5, "defect": 1.0, NOT_STATED: 0.0}
-    assert readings(board.slices, names[0], "precision") == precision
-    assert readings(board.slices, names[1], "recall") == {"security": 1.0, "defect": 1.0}
+    assert measures(board.slices, names[0], "precision") == precision
+    assert measures(board.slices, names[1], "recall") == {"security": 1.0, "defect": 1.0}
     whole = board.systems[0].parts["said"]
     assert sum(p.systems[0].parts["said"] for p in board.slices if p.fact == names[0]) == whole == 4
     assert any("fake" in warning for warning in board.warnings)
@@ -84,9 +84,9 @@ def test_precision_recall_and_f1_of_a_category(run: Path, tmp_path: Path, capsys
     classify(run, "fake:rules")
     name = "classified_both:category"
     board = score(run, "hits(judge='dice')", slices=[name], resamples=50).leaderboards[0]
-    assert readings(board.slices, name, "precision") == {"security": 0.5, "defect": 1.0, NOT_STATED: 0.0, "x": None}
-    assert readings(board.slices, name, "recall") == {"security": 1.0, "x": 1.0, "defect": None, NOT_STATED: None}
-    f1 = readings(board.slices, name, "f1")
+    assert measures(board.slices, name, "precision") == {"security": 0.5, "defect": 1.0, NOT_STATED: 0.0, "x": None}
+    assert measures(board.slices, name, "recall") == {"security": 1.0, "x": 1.0, "defect": None, NOT_STATED: None}
+    f1 = measures(board.slices, name, "f1")
     assert f1["security"] == pytest.approx(2 / 3)
     assert [f1["defect"], f1["x"], f1[NOT_STATED]] == [None, None, None]
     for part in ("comments", "said", "right", "references", "hit", "missed"):
@@ -94,12 +94,12 @@ def test_precision_recall_and_f1_of_a_category(run: Path, tmp_path: Path, capsys
     assert any("fake" in warning for warning in board.warnings)
     assert main(["score", str(run), "hits(judge='dice')", "--slice", name, "--resamples", "50"]) == 0
     said = capsys.readouterr().out
-    assert [f"{reading} by classified both:category" in said for reading in ("recall", "precision", "F1")] == [True] * 3
+    assert [f"{measure} by classified both:category" in said for measure in ("recall", "precision", "F1")] == [True] * 3
     out = tmp_path / "both.html"
     assert main(["report", str(run), "-o", str(out), "--slice", name, "--resamples", "50"]) == 0
     classify(run, "fake:rules", of="references")
     board = score(run, "hits(judge='dice')", slices=[name], resamples=50).leaderboards[0]
-    f1 = readings(board.slices, name, "f1")
+    f1 = measures(board.slices, name, "f1")
     assert f1["defect"] == 1.0, "what the data calls x is a defect to the model, in the same words"
     assert f1["security"] == pytest.approx(2 / 3), "what the data states in these words counts"
     with pytest.raises(UserError, match="classified_both: and one of"):
@@ -110,7 +110,7 @@ def test_changes_by_domain(run: Path) -> None:
     result = classify(run, "fake:rules", what="domain")
     assert (result.sorted.of, result.sorted.classes) == ("changes", {"Bug Fix": 1})
     board = score(run, "hits(judge='dice')", slices=["classified:domain"], resamples=50).leaderboards[0]
-    assert readings(board.slices, "classified:domain", "recall") == {"Bug Fix": 1.0}
+    assert measures(board.slices, "classified:domain", "recall") == {"Bug Fix": 1.0}
 
 
 def test_a_slice_that_nobody_classified_says_what_to_do(run: Path) -> None:
@@ -130,7 +130,7 @@ def test_of_two_models_one_must_be_named(run: Path) -> None:
         score(run, slices=["classified:category"], resamples=50)
     name = "classified:category:fake:rules"
     board = score(run, "hits(judge='dice')", slices=[name], resamples=50).leaderboards[0]
-    assert readings(board.slices, name, "precision")["defect"] == 1.0
+    assert measures(board.slices, name, "precision")["defect"] == 1.0
 
 
 def test_other_metrics_cannot_be_sliced_so(run: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import documented
 import reviewgauge
-from reviewgauge.api.gate import smoke, split_reading
+from reviewgauge.api.gate import smoke, split_measure
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span
 
@@ -74,7 +74,7 @@ def test_mistakes_are_one_line_and_exit_code_2(runs: Path) -> None:
         ([str(runs / "new"), "--baseline", str(runs / "old")], "no --margin given"),
         ([str(runs / "new"), "--margin", ".1"], "no baseline given"),
         ([str(runs / "both"), "--baseline", str(runs / "old"), "--margin", ".1"], "holds 2 systems"),
-        ([str(runs / "new"), "--baseline", str(runs / "old"), "--margin", ".1", "--metric", "hits.f9"], "no reading"),
+        ([str(runs / "new"), "--baseline", str(runs / "old"), "--margin", ".1", "--metric", "hits.f9"], "no measure"),
         ([str(runs / "new"), "--baseline", str(runs / "old"), "--margin", ".1", "--metric", "chrf"], "was not scored"),
         ([str(runs / "both"), "--smoke", "4", "--margin", ".1"], "--margin has no meaning with --smoke"),
         ([str(runs / "both"), "--smoke", "4", "--junit", "a.xml"], "--junit has no meaning with --smoke"),
@@ -107,8 +107,8 @@ def test_smoke_writes_the_cases_that_separate(runs: Path, tmp_path: Path) -> Non
         ("", ("", "")),
     ],
 )
-def test_the_reading_stands_after_a_dot(word: str, parts: tuple[str, str]) -> None:
-    assert split_reading(word) == parts
+def test_the_measure_stands_after_a_dot(word: str, parts: tuple[str, str]) -> None:
+    assert split_measure(word) == parts
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +138,7 @@ def test_two_dead_bots_cannot_be_told_and_spam_is_worse(bots: Path) -> None:
     assert (dead.verdict, dead.reason) == ("cannot tell", "neither of the two comments on anything")
     spam = reviewgauge.gate(bots, system="spam", against="tool", margin=1.0)
     assert spam.checks[0].verdict == "not worse"
-    assert [(one.reading, one.margin, one.verdict) for one in spam.checks[1:]] == [
+    assert [(one.measure, one.margin, one.verdict) for one in spam.checks[1:]] == [
         ("noise", 0.1, "worse"),
         ("comments_per_change", 2.0, "worse"),
         ("clean_left_alone", 0.1, "worse"),
@@ -148,7 +148,7 @@ def test_two_dead_bots_cannot_be_told_and_spam_is_worse(bots: Path) -> None:
     assert "WORSE: worse than the baseline in noise (margin .10)" in done.stdout
     named = {"hits(judge='dice').comments_per_change": 9.0, "hits(judge='dice').f1": 1.0}
     eased = reviewgauge.gate(bots, system="spam", against="tool", metric=list(named), margin=list(named.values()))
-    assert [(one.reading, one.guard) for one in eased.checks][:2] == [("comments_per_change", False), ("f1", False)]
+    assert [(one.measure, one.guard) for one in eased.checks][:2] == [("comments_per_change", False), ("f1", False)]
     with pytest.raises(UserError, match="1 --metric and 2 --margin given"):
         reviewgauge.gate(bots, system="spam", against="tool", margin=[1.0, 2.0])
 

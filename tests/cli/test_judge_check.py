@@ -137,7 +137,7 @@ def test_scores_are_corrected_by_what_people_checked(tmp_path: Path) -> None:
     report = judge_check(
         "judge_toys.LengthLoving(words=5)", on=str(tmp_path / "run"), correct=True, only=("agreement",), resamples=50
     )
-    rows = {(row.system, row.reading): row for row in report.corrected}
+    rows = {(row.system, row.measure): row for row in report.corrected}
     row = rows["alpha", "precision"]
     assert (row.checked, row.reviews) == (15, 40)
     assert row.raw == 1.0, "it says yes to everything, so both comments find a place"
@@ -167,7 +167,7 @@ def test_a_system_that_is_silent_at_times_is_not_flattered(tmp_path: Path) -> No
     report = judge_check(
         "judge_toys.LengthLoving(words=5)", on=str(tmp_path / "run"), correct=True, only=("agreement",), resamples=50
     )
-    rows = {row.reading: row for row in report.corrected}
+    rows = {row.measure: row for row in report.corrected}
     assert (rows["recall"].checked, rows["recall"].reviews) == (12, 40)
     assert rows["precision"].corrected.value == pytest.approx(0.5, abs=0.02)
     assert rows["recall"].corrected.value == pytest.approx(0.25, abs=0.02)

@@ -81,9 +81,9 @@ def test_a_plan_is_printed_in_100_columns(run: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.slow
 def test_json_holds_what_the_function_returns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["plan", "--from", str(run), "--detect", "0.05", "--reading", "recall", "--json"]) == 0
+    assert main(["plan", "--from", str(run), "--detect", "0.05", "--measure", "recall", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
-    made = reviewgauge.plan(run, detect=0.05, reading="recall")
+    made = reviewgauge.plan(run, detect=0.05, measure="recall")
     assert printed == made.model_dump(mode="json")
     pair = made.changes[0].pairs[0]
     assert [row.attempts for row in pair.rows] == [1, 2, 3, 5, 10]
@@ -159,7 +159,7 @@ def test_labels_of_one_rater_tell_nothing_and_say_so(tmp_path: Path, capsys: pyt
         (["--from", "RUN", "--detect", "0"], "detect must be positive, got 0"),
         (["--from", "RUN", "--detect", "1.5"], "detect must be at most 1 for a share"),
         (["--from", "RUN", "--detect", ".1", "--metric", "hits(beta=2)"], "was not scored with hits(beta=2"),
-        (["--from", "RUN", "--detect", ".1", "--reading", "f2"], "there is no reading 'f2'"),
+        (["--from", "RUN", "--detect", ".1", "--measure", "f2"], "there is no measure 'f2'"),
         (["--from", "RUN", "--detect", ".1", "--system", "loud"], "there is no system 'loud'"),
         (["--from", "RUN", "--detect", ".1", "--power", "1"], "power must be between the level and 1, got 1"),
         (["--from", "RUN", "--detect", ".1", "--change-cost", "-1"], "must be a valid price"),

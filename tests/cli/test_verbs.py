@@ -92,8 +92,8 @@ def test_recorded_reviews_become_a_leaderboard(run: Path, capsys: pytest.Capture
     assert isinstance(result, dict)
     board = result["leaderboards"][0]
     assert [row["system"] for row in board["systems"]] == ["good", "noisy"]
-    good = {e["reading"]: e["value"] for e in board["systems"][0]["estimates"]}
-    noisy = {e["reading"]: e["value"] for e in board["systems"][1]["estimates"]}
+    good = {e["measure"]: e["value"] for e in board["systems"][0]["estimates"]}
+    noisy = {e["measure"]: e["value"] for e in board["systems"][1]["estimates"]}
     assert (good["precision"], good["recall"], good["clean_left_alone"]) == (1, 1, 1)
     assert (noisy["precision_least"], noisy["recall_least"], noisy["clean_left_alone"]) == (0.25, 0.5, 0)
     assert noisy["precision_least"] < noisy["precision"] < noisy["precision_most"]
@@ -121,14 +121,14 @@ def test_what_is_printed_is_as_wide_as_columns_says_else_100(
 def test_compare_pairs_systems_of_one_run_and_of_two(
     run: Path, bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    one = as_json(capsys, "compare", run, "--reading", "recall_least")
+    one = as_json(capsys, "compare", run, "--measure", "recall_least")
     assert isinstance(one, list)
     assert [(c["first"], c["second"], c["difference"]) for c in one[0]["comparisons"]] == [("good", "noisy", 0.5)]
     other = tmp_path / "other"
     assert main(["review", str(bench), "recorded", "silent", "-o", str(other)]) == 0
     assert main(["score", str(other), "hits"]) == 0
     capsys.readouterr()
-    two = as_json(capsys, "compare", run, other, "--all-pairs", "--reading", "recall")
+    two = as_json(capsys, "compare", run, other, "--all-pairs", "--measure", "recall")
     assert isinstance(two, list)
     names = {c["first"] for c in two[0]["comparisons"]} | {c["second"] for c in two[0]["comparisons"]}
     assert names == {"run:good", "other:good", "run:noisy", "other:noisy", "silent"}
@@ -267,7 +267,7 @@ def test_scores_that_depend_on_the_other_systems_of_a_run_are_not_held_against_a
 def test_an_f_beta_is_shown_by_its_name(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", str(run), "hits(beta=0.5)"]) == 0
     capsys.readouterr()
-    assert main(["compare", str(run), "--metric", "hits(beta=0.5)", "--reading", "f0.5"]) == 0
+    assert main(["compare", str(run), "--metric", "hits(beta=0.5)", "--measure", "f0.5"]) == 0
     assert "F0.5" in capsys.readouterr().out
 
 

@@ -42,8 +42,8 @@ def test_both_ways_of_counting_points(tmp_path: Path) -> None:
     for command, values in zip(scores, expected, strict=True):
         toy = command.replace("fake:example", "fake:rules")  # which answers as the arrows of the page say
         found = json.loads(run(f"{toy} --json", tmp_path).stdout)["leaderboards"][0]["systems"][0]["estimates"]
-        readings = {estimate["reading"]: estimate["value"] for estimate in found}
-        assert {name: readings[name] for name in values} == pytest.approx(values)
+        measures = {estimate["measure"]: estimate["value"] for estimate in found}
+        assert {name: measures[name] for name in values} == pytest.approx(values)
 
 
 def test_the_answers_that_it_names_are_read_or_not() -> None:

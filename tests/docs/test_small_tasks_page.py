@@ -36,5 +36,5 @@ def test_its_commands_and_what_comes_out(tmp_path: Path) -> None:
         done = run(f"{words} --json", tmp_path)
         assert done.returncode == 0, done.stderr
         estimates = json.loads(done.stdout)["leaderboards"][0]["systems"][0]["estimates"]
-        readings = {estimate["reading"]: estimate["value"] for estimate in estimates}
-        assert {name: readings[name] for name in values} == pytest.approx(values)
+        measures = {estimate["measure"]: estimate["value"] for estimate in estimates}
+        assert {name: measures[name] for name in values} == pytest.approx(values)

@@ -37,14 +37,14 @@ def shown(estimate: Estimate | None) -> str:
 def test_the_page_prints_what_the_code_gives(scores: list[Score]) -> None:
     board = leaderboard(ScoredRun(Micro(), CASES, scores, dataset="example", benchmark=BENCHMARK))
     systems = {row.system: row for row in board.systems}
-    readings = ["precision", "recall", "f1"]
-    table = compare(ScoredRun(Micro(), CASES, scores, dataset="example", benchmark=BENCHMARK), readings=readings)
+    measures = ["precision", "recall", "f1"]
+    table = compare(ScoredRun(Micro(), CASES, scores, dataset="example", benchmark=BENCHMARK), measures=measures)
     for c in table.comparisons:
         assert None not in (c.difference, c.low, c.high, c.p, c.p_holm, c.detectable)
         cells = [
-            {"f1": "F1"}.get(c.reading, c.reading),
-            shown(systems["careful"].estimate(c.reading)),
-            shown(systems["chatty"].estimate(c.reading)),
+            {"f1": "F1"}.get(c.measure, c.measure),
+            shown(systems["careful"].estimate(c.measure)),
+            shown(systems["chatty"].estimate(c.measure)),
             f"{c.difference:.3f} [{c.low:.3f}, {c.high:.3f}]",
             f"{c.p:.4f}",
             f"{c.p_holm:.4f}",

@@ -81,7 +81,7 @@ def test_a_failure_counts_as_the_worst_and_is_named() -> None:
     assert (silent.reward, silent.failed, bool(silent.silent)) == (-1.0, "", True)
 
 
-def test_where_less_is_better_the_reading_counts_negative() -> None:
+def test_where_less_is_better_the_measure_counts_negative() -> None:
     case = _case("a", Task.ASSESS)
     reward = Reward.of([(Fewer(), 1.0)], _read)
     assert reward.worth(case, {0: _score(case, {"mean": 0.25})}, reward.scales([case])).reward == -0.25

@@ -31,7 +31,7 @@ def review(*comments: Comment, looks: int | None = None) -> Review:
     return Review(case="c", system="bot", comments=comments, trace=trace)
 
 
-def readings(*reviews: Review, metric: Adopted | None = None) -> Mapping[str, float]:
+def measures(*reviews: Review, metric: Adopted | None = None) -> Mapping[str, float]:
     metric = metric or Adopted()
     parts = []
     for one in reviews:
@@ -42,7 +42,7 @@ def readings(*reviews: Review, metric: Adopted | None = None) -> Mapping[str, fl
 
 
 def test_lift_is_what_changed_less_what_would_have_changed_anyway() -> None:
-    found = readings(
+    found = measures(
         review(
             comment("a", changed=True, base_changed=1, base_lines=4),
             comment("b", changed=False, base_changed=1, base_lines=4),
@@ -55,7 +55,7 @@ def test_lift_is_what_changed_less_what_would_have_changed_anyway() -> None:
 
 
 def test_what_nobody_knows_is_in_no_share() -> None:
-    found = readings(review(comment("a", changed=None), comment("b", changed=True), comment("c", changed=False)))
+    found = measures(review(comment("a", changed=None), comment("b", changed=True), comment("c", changed=False)))
     assert (found["adopted"], found["changed"]) == (0.5, 0.5)
     assert math.isnan(found["resolved"]) and math.isnan(found["base"]) and math.isnan(found["lift"])
     assert found["comments"] == 3
@@ -68,28 +68,28 @@ def test_the_signals_that_count_are_chosen() -> None:
         comment("c", thumbs_up=1, thumbs_down=2, resolved=False),
         comment("d", resolved=False),
     )
-    assert readings(said)["adopted"] == 0
-    every = readings(said, metric=Adopted(counts=("changed", "resolved", "answered", "thumbed")))
+    assert measures(said)["adopted"] == 0
+    every = measures(said, metric=Adopted(counts=("changed", "resolved", "answered", "thumbed")))
     assert every["adopted"] == 0.75
     assert (every["resolved"], every["answered"], every["thumbed"], every["thumbs_down"]) == (0.25, 0.25, 0.25, 0.25)
-    either = readings(review(comment("a", changed=None, resolved=True)), metric=Adopted(counts=("changed", "resolved")))
+    either = measures(review(comment("a", changed=None, resolved=True)), metric=Adopted(counts=("changed", "resolved")))
     assert either["adopted"] == 1, "one signal is enough, whatever the other would have been"
 
 
 def test_comments_are_per_pull_request_not_per_look() -> None:
     one, other = review(comment("a"), comment("b"), looks=2), review(looks=2)
-    assert readings(one, other)["comments"] == 2
-    assert readings(one, other, review(looks=1))["comments"] == 1, "a look that found nothing counts"
-    assert readings(Review(case="c", system="s", trace="no JSON"))["comments"] == 0
+    assert measures(one, other)["comments"] == 2
+    assert measures(one, other, review(looks=1))["comments"] == 1, "a look that found nothing counts"
+    assert measures(Review(case="c", system="s", trace="no JSON"))["comments"] == 0
 
 
 def test_the_time_to_the_first_comment() -> None:
     quick = review(comment("a", after_push=7200), comment("b", after_push=3600))
     slow = review(comment("a", after_push=3600 * 100))
-    found = readings(quick, slow, review(comment("a", after_push=None)), review())
+    found = measures(quick, slow, review(comment("a", after_push=None)), review())
     assert found["hours"] == pytest.approx(50.5)
     assert found["typical_hours"] == pytest.approx(10.0)
-    at_once = readings(review(comment("a", after_push=0)))
+    at_once = measures(review(comment("a", after_push=0)))
     assert at_once["typical_hours"] == pytest.approx(1 / 60)
 
 
@@ -100,7 +100,7 @@ def test_comments_that_do_not_say_what_became_of_them_are_not_measured() -> None
     )
     assert Adopted().estimate_note == "adoption is not correctness"
     odd = Review(case="c", system="s", comments=(Comment(id="a", body="?", extra={"adoption": {"changed": "yes"}}),))
-    assert math.isnan(readings(odd)["adopted"])
+    assert math.isnan(measures(odd)["adopted"])
 
 
 def test_signals_that_do_not_exist_are_refused() -> None:
@@ -118,7 +118,7 @@ def test_parts_add_up_to_the_shares_of_all_comments(said: list[list[tuple[bool |
         review(*(comment(str(n), changed=c, base_changed=min(a, b), base_lines=b) for n, (c, a, b) in enumerate(one)))
         for one in said
     ]
-    found = readings(*reviews)
+    found = measures(*reviews)
     flat = [one for each in said for one in each]
     known = [bool(c) for c, _, _ in flat if c is not None]
     pairs = [(bool(c), min(a, b) / b) for c, a, b in flat if c is not None and b]

@@ -24,7 +24,7 @@ def review(verdict: bool | None, *bodies: str) -> Review:
     return Review(case="c", system="s", verdict=verdict, comments=comments)
 
 
-def readings(pairs: list[tuple[bool, bool]]) -> dict[str, float]:
+def measures(pairs: list[tuple[bool, bool]]) -> dict[str, float]:
     """Of (true, said)."""
     measured = [Assess().parts(case(true), review(said)) for true, said in pairs]
     return read(Assess(), [m.parts for m in measured if isinstance(m, Measured)])
@@ -33,23 +33,23 @@ def readings(pairs: list[tuple[bool, bool]]) -> dict[str, float]:
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=40))
 def test_equals_scikit_learn(pairs: list[tuple[bool, bool]]) -> None:
     true, said = [t for t, _ in pairs], [s for _, s in pairs]
-    found = readings(pairs)
+    found = measures(pairs)
     assert found["accuracy"] == pytest.approx(accuracy_score(true, said))
     if len(set(true)) == 2:
         assert found["balanced_accuracy"] == pytest.approx(balanced_accuracy_score(true, said))
     else:
         assert math.isnan(found["balanced_accuracy"])  # undefined, not half of a figure
     for name, positive in (("merged", True), ("not_merged", False)):
-        for reading, score in (("f1", f1_score), ("precision", precision_score), ("recall", recall_score)):
+        for measure, score in (("f1", f1_score), ("precision", precision_score), ("recall", recall_score)):
             expected = score(true, said, pos_label=positive, zero_division=math.nan)
-            value = found[f"{name}_{reading}"]
+            value = found[f"{name}_{measure}"]
             assert math.isnan(value) if math.isnan(expected) else value == pytest.approx(expected)
 
 
 @given(st.lists(st.booleans(), min_size=1, max_size=30))
 def test_constant_answers_get_what_is_printed_beside_every_system(true: list[bool]) -> None:
-    always = readings([(one, True) for one in true])
-    never = readings([(one, False) for one in true])
+    always = measures([(one, True) for one in true])
+    never = measures([(one, False) for one in true])
     assert always["merged_f1"] == pytest.approx(always["always_merged_f1"], nan_ok=True)
     assert always["accuracy"] == pytest.approx(always["always_merged_accuracy"])
     assert never["not_merged_f1"] == pytest.approx(never["always_not_f1"], nan_ok=True)
@@ -57,7 +57,7 @@ def test_constant_answers_get_what_is_printed_beside_every_system(true: list[boo
 
 
 def test_always_merged_on_a_balanced_set_is_the_published_two_thirds() -> None:
-    found = readings([(True, True), (False, True)] * 30)
+    found = measures([(True, True), (False, True)] * 30)
     assert found["merged_f1"] == pytest.approx(2 / 3)
     assert found["balanced_accuracy"] == 0.5
 

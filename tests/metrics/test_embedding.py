@@ -137,7 +137,7 @@ def test_parameters_that_mean_nothing_are_refused(parameters: str, words: str) -
         load(Metric, f"embedding({parameters})")
 
 
-def test_the_share_of_cut_texts_is_a_reading(tmp_path: Path) -> None:
+def test_the_share_of_cut_texts_is_a_measure(tmp_path: Path) -> None:
     metric = Embedding(model=str(tiny_models.write_model(tmp_path / "tiny", longest=12)))
     short, long = "lock leak", "lock " * 40
     found = metric.segments([TextPair(short, (short,)), TextPair(long, (short,)), TextPair(short, (long,))])

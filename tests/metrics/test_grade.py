@@ -316,7 +316,7 @@ def test_many_threads_at_once() -> None:
 # --- as a metric ---------------------------------------------------------------------------------------------------
 
 
-def test_readings_and_bounds() -> None:
+def test_measures_and_bounds() -> None:
     parts = [
         {"grade": 5.0, "asked": 0.0, "spread": 0.0},
         {"grade": 2.0, "asked": 1.0, "spread": 3.0},

@@ -1,4 +1,4 @@
-"""The counts and readings of the hits metric: shares are shares, slices add up, bounds bound, missing is not zero."""
+"""The counts and measures of the hits metric: shares are shares, slices add up, bounds bound, missing is not zero."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.analysis.stats.arrays import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.protocols import Measured
@@ -44,7 +44,7 @@ def measured(metric: Hits, case: Case, review: Review) -> Measured:
 
 
 def read(metric: Hits, *parts: Mapping[str, float]) -> dict[str, float]:
-    return {name: float(values[0]) for name, values in readings_of(metric, MatrixAggregate.of(parts)).items()}
+    return {name: float(values[0]) for name, values in measures_of(metric, MatrixAggregate.of(parts)).items()}
 
 
 METRICS = [
@@ -78,8 +78,8 @@ def situations(draw: st.DrawFn) -> tuple[Case, Review]:
 @pytest.mark.parametrize("metric", METRICS, ids=signature)
 @given(situation=situations())
 def test_every_share_lies_within_0_and_1(metric: Hits, situation: tuple[Case, Review]) -> None:
-    readings = read(metric, measured(metric, *situation).parts)
-    for name, value in readings.items():
+    measures = read(metric, measured(metric, *situation).parts)
+    for name, value in measures.items():
         if metric.units.get(name, "share") == "share":
             assert np.isnan(value) or -1e-9 <= value <= 1 + 1e-9, (name, value)
 
@@ -148,7 +148,7 @@ def test_what_does_not_state_its_category_is_a_slice_of_its_own_and_f1_is_undefi
     )
     assert [piece.value for piece in board.slices] == ["defect", NOT_STATED]
     for piece, recall in zip(board.slices, (1.0, 0.0), strict=True):
-        values = {e.reading: e.value for e in piece.systems[0].estimates}
+        values = {e.measure: e.value for e in piece.systems[0].estimates}
         assert (values["recall"], values["precision"], values["f1"]) == (recall, None, None)
     with pytest.raises(UserError, match="nothing to slice by"):  # no comment says of itself what it is about
         leaderboard(

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.analysis.doctor.report import examine
-from reviewgauge.analysis.stats.arrays import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.protocols import Measured, Metric
@@ -70,8 +70,8 @@ def measured(case: Case, said: Review, metric: Hits = METRIC) -> Measured:
     return found
 
 
-def readings(parts: object, metric: Hits = METRIC) -> dict[str, float | None]:
-    found = readings_of(metric, MatrixAggregate.of([parts]))  # type: ignore[list-item]
+def measures(parts: object, metric: Hits = METRIC) -> dict[str, float | None]:
+    found = measures_of(metric, MatrixAggregate.of([parts]))  # type: ignore[list-item]
     return {name: None if np.isnan(values[0]) else float(values[0]) for name, values in found.items()}
 
 
@@ -87,7 +87,7 @@ def test_the_strata_of_the_official_tests() -> None:
             finding("m", "No test", severity=Severity.LOW),
         ),
     )
-    whole = readings(found.parts)
+    whole = measures(found.parts)
     assert [whole[n] for n in ("precision", "recall", "augmented_precision", "augmented_recall", "novel")] == [
         1 / 2,
         1,
@@ -95,7 +95,7 @@ def test_the_strata_of_the_official_tests() -> None:
         1,
         1 / 4,
     ]
-    strata = {value: (parts, readings(parts)) for value, parts in found.facets["severity"].items()}
+    strata = {value: (parts, measures(parts)) for value, parts in found.facets["severity"].items()}
     high, low, medium = strata["high"], strata["low"], strata["medium"]
     assert (high[0]["judged_comments"], high[1]["precision"], high[1]["recall"]) == (1, 1, 1)
     assert (low[0]["judged_comments"], low[0]["references"]) == (2, 0)
@@ -132,14 +132,14 @@ def test_a_repeated_finding_is_unmatched_and_is_judged_by_itself() -> None:
     twice = review(finding("a", LOCK), finding("b", LOCK))
     found = measured(case, twice)
     assert (found.parts["said"], found.parts["duplicate"]) == (1, 1)
-    assert readings(found.parts)["augmented_precision"] is None
-    right = readings(measured(judged(case, b=True), twice).parts)
+    assert measures(found.parts)["augmented_precision"] is None
+    right = measures(measured(judged(case, b=True), twice).parts)
     assert (right["augmented_precision"], right["augmented_recall"]) == (1, 1)
 
 
 def test_wrong_findings_alone_can_be_measured() -> None:
     case = golden((LOCK, False, "low"))
-    found = readings(measured(case, review(finding("a", LOCK))).parts)
+    found = measures(measured(case, review(finding("a", LOCK))).parts)
     assert (found["precision"], found["recall"]) == (0, None)
     assert METRIC.parts(Case(id="c", change=CHANGE), review()) == "no references, and not known to be clean"
 
@@ -261,10 +261,10 @@ def test_counts_add_up_slices_add_up_and_bounds_bound(
     for name in ("said", "right", "references", "hit", "judged_comments", "novel", "useful", "found", "known"):
         for facet in ("severity", "category"):
             assert sum(one.get(name, 0) for one in found.facets[facet].values()) == parts[name], (facet, name)
-    shares = readings(parts)
+    shares = measures(parts)
     assert all(value is None or -1e-9 <= value <= 1 + 1e-9 for name, value in shares.items() if name in BOUNDED)
     bounds = METRIC.bounds(case)
-    worst, best = readings(bounds.worst), readings(bounds.best)
+    worst, best = measures(bounds.worst), measures(bounds.best)
     for name in BOUNDED:
         value, low, high = shares[name], worst[name], best[name]
         assert value is None or low is None or low <= value + 1e-9, name

@@ -141,10 +141,10 @@ def test_a_folder_without_wordnet_is_refused(tmp_path: Path) -> None:
 def test_corpus_is_the_formula_on_summed_counts() -> None:
     metric = Meteor(wordnet="none")
     texts = [TextPair("check null", ("check for null",)), TextPair("", ("use it",)), TextPair("use it", ("use it",))]
-    readings = metric.combine(MatrixAggregate.of(metric.segments(texts)))
+    measures = metric.combine(MatrixAggregate.of(metric.segments(texts)))
     matches, chunks, length, reference = 4, 3, 4, 7
     expected = matches / (0.9 * reference + 0.1 * length) * (1 - 0.5 * (chunks / matches) ** 3)
-    assert readings["corpus"] == pytest.approx(expected)
+    assert measures["corpus"] == pytest.approx(expected)
     silent = metric.combine(MatrixAggregate.of(metric.segments(texts[1:2])))
     assert (silent["mean"].tolist(), silent["corpus"].tolist()) == ([0.0], [0.0])
 

@@ -94,9 +94,9 @@ def test_the_mean_and_its_bounds(reviews: list[list[str]], k: int) -> None:
     parts = [found.parts for found in metric.parts_many(items) if isinstance(found, Measured)]
     cut = [said[: k or None] for said in reviews]
     expected = [1 / (said.index(RIGHT) + 1) if RIGHT in said else 0 for said in cut]
-    readings = read(metric, parts)
-    assert readings["mrr"] == pytest.approx(sum(expected) / len(expected))
-    assert readings["found"] == pytest.approx(sum(RIGHT in said for said in cut) / len(cut))
+    measures = read(metric, parts)
+    assert measures["mrr"] == pytest.approx(sum(expected) / len(expected))
+    assert measures["found"] == pytest.approx(sum(RIGHT in said for said in cut) / len(cut))
     bounds = metric.bounds(case)
     assert bounds is not None
     assert (read(metric, [bounds.worst])["mrr"], read(metric, [bounds.best])["mrr"]) == (0, 1)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.analysis.stats.arrays import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review, Span
@@ -79,7 +79,7 @@ def worked(published: bool) -> list[Table]:
 
 
 def read(metric: Points, *parts: Mapping[str, float]) -> dict[str, float]:
-    return {name: float(values[0]) for name, values in readings_of(metric, MatrixAggregate.of(parts)).items()}
+    return {name: float(values[0]) for name, values in measures_of(metric, MatrixAggregate.of(parts)).items()}
 
 
 def test_the_worked_example_as_published() -> None:

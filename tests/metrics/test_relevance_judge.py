@@ -239,7 +239,7 @@ def test_the_fake_keeps_its_rule() -> None:
     ]
 
 
-def test_parameters_and_readings() -> None:
+def test_parameters_and_measures() -> None:
     assert FAKE.models == ("fake:rules",)
     assert RelevanceJudge().models == ()
     with pytest.raises(UserError, match="needs a chat model"):

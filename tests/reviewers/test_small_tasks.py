@@ -29,7 +29,7 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def figures(folder: Path, task: str, metric: str, rows: list[dict[str, Any]]) -> tuple[dict[str, float | None], str]:
-    """(the readings of the metric by name, what the server was asked)."""
+    """(the measures of the metric by name, what the server was asked)."""
     (folder / "entries.json").write_text(json.dumps(rows))
     with FakeServer() as server:
         contexts = "('issue', 'pr', \"function(which='both')\")"
@@ -38,7 +38,7 @@ def figures(folder: Path, task: str, metric: str, rows: list[dict[str, Any]]) ->
         asked = " ".join(str(seen.body) for seen in server.asked)
     (board,) = score(folder / "run", metric, resamples=100).leaderboards
     (system,) = board.systems
-    return {estimate.reading: estimate.value for estimate in system.estimates}, asked
+    return {estimate.measure: estimate.value for estimate in system.estimates}, asked
 
 
 def test_assess(tmp_path: Path) -> None:

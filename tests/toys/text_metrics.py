@@ -1,4 +1,4 @@
-"""What the tests of text metrics share: pairs as cases and reviews, readings, odd texts, and the rules for them all."""
+"""What the tests of text metrics share: pairs as cases and reviews, measures, odd texts, and the rules for them all."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from hypothesis import strategies as st
 
-from reviewgauge.analysis.stats.arrays import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.results import Parts
@@ -59,8 +59,8 @@ def parts_of(metric: Metric, said: str, *wanted: str) -> Parts:
 
 
 def read(metric: Metric, parts: Sequence[Parts]) -> dict[str, float]:
-    """The readings of these measurements together."""
-    return {name: float(values[0]) for name, values in readings_of(metric, MatrixAggregate.of(parts)).items()}
+    """The measures of these measurements together."""
+    return {name: float(values[0]) for name, values in measures_of(metric, MatrixAggregate.of(parts)).items()}
 
 
 def value(metric: Metric, said: str, *wanted: str) -> float:
@@ -78,15 +78,15 @@ def check_rules(metric: Metric, most: float) -> None:
     for pair, (case, review), found in zip(pairs, items, together, strict=True):
         assert isinstance(found, Measured), (pair, found)
         assert found == metric.parts(case, review)
-        readings = read(metric, [found.parts])
-        assert all(math.isfinite(number) for number in readings.values()), (pair, readings)
-        assert 0 <= readings[metric.headline] <= most + 1e-9, (pair, readings)
+        measures = read(metric, [found.parts])
+        assert all(math.isfinite(number) for number in measures.values()), (pair, measures)
+        assert 0 <= measures[metric.headline] <= most + 1e-9, (pair, measures)
         bounds = metric.bounds(case)
         assert bounds is not None
         if not pair.hypothesis.strip():
-            assert readings[metric.headline] == read(metric, [bounds.worst])[metric.headline] == 0, pair
+            assert measures[metric.headline] == read(metric, [bounds.worst])[metric.headline] == 0, pair
         if pair.hypothesis == pair.references[0]:
-            assert readings == read(metric, [bounds.best]), pair
+            assert measures == read(metric, [bounds.best]), pair
     for bodies, reason in (((), "the case has no reference comment"), ((" \n",), "the reference is empty")):
         comments = tuple(Comment(id=f"r{i}", body=body) for i, body in enumerate(bodies))
         case = Case(id="case", change=Change(repo="shop"), references=comments)

@@ -281,7 +281,7 @@ def validity(
     skill = 1 / (1 + kind.noise)
     return MetricValidity(
         metric=f"{kind.label}(variant='', stop_words='keep', smoothing='floor', case=True)",
-        label=kind.label, reading="mean", unit=kind.unit, dimension=dimension, pins={"weights": "9f2b11"},
+        label=kind.label, measure="mean", unit=kind.unit, dimension=dimension, pins={"weights": "9f2b11"},
         correlations=rows,
         grades=tuple(grade_row(s, g) for g, s in groups.items()),
         ks=ks_cells(groups),
@@ -356,7 +356,7 @@ def awkward(systems: int = 30) -> ValidityReport:
     nothing = figure(None, 0, reason="no row was scored")
     rows = RowSet(name="all rows", rows=0, clusters=0, clustered_by="case", left_out={"not applicable": 400})
     metrics[3] = MetricValidity(
-        metric=bare.metric, label=bare.label, reading="mean", unit="BLEU", dimension=bare.dimension,
+        metric=bare.metric, label=bare.label, measure="mean", unit="BLEU", dimension=bare.dimension,
         correlations=(Correlations(rows=rows, pearson=nothing, spearman=nothing, kendall=nothing),),
         warnings=("no row was scored",),
     )  # fmt: skip

@@ -86,13 +86,13 @@ PATCH = """@@ -10,7 +10,9 @@ class Client:
 
 
 def estimates(rng: random.Random, precision: float | None, recall: float, n: int) -> tuple[Estimate, ...]:
-    """Readings as the hits metric has them."""
+    """Measures as the hits metric has them."""
     f1 = 2 * precision * recall / (precision + recall) if precision is not None and precision + recall else 0.0
     values = {"precision": precision, "recall": recall, "f1": f1}
     wide = rng.uniform(0.05, 0.1)
     made = [
         Estimate(
-            reading=name,
+            measure=name,
             value=value,
             low=None if value is None else max(0.0, value - wide),
             high=None if value is None else min(1.0, value + wide),
@@ -104,11 +104,11 @@ def estimates(rng: random.Random, precision: float | None, recall: float, n: int
         for name, value in values.items()
     ]
     shares = {"noise": None if precision is None else 1 - precision, "clean_left_alone": rng.random()}
-    made += [Estimate(reading=k, value=v, n=n, clusters=n) for k, v in shares.items()]
+    made += [Estimate(measure=k, value=v, n=n, clusters=n) for k, v in shares.items()]
     said = 0.0 if precision is None else rng.uniform(1.5, 7)
     made.append(
         Estimate(
-            reading="comments_per_change", value=said, unit="comments per change", n=n, clusters=n, low=said, high=said
+            measure="comments_per_change", value=said, unit="comments per change", n=n, clusters=n, low=said, high=said
         )
     )
     return tuple(made)
@@ -136,7 +136,7 @@ def board(names: Sequence[str], n: int, seed: int = 1, slices: bool = True) -> L
     if len(names) > 2:
         rows[1] = summary(rng, names[1], 0.6, 0.42, n, failed=2, failures={"timeout": 1, "refusal": 1})
         rows[-1] = rows[-1].model_copy(update={"fake": True})
-    rows.sort(key=lambda s: -(next(e.value for e in s.estimates if e.reading == "f1") or 0))
+    rows.sort(key=lambda s: -(next(e.value for e in s.estimates if e.measure == "f1") or 0))
     rows.append(summary(rng, names[-1], None, 0.0, n))
     pieces = []
     values = {"language": ("Python", "TypeScript", "Go", "Java"), "category": ("defect", "security", "performance")}
@@ -169,7 +169,7 @@ def board(names: Sequence[str], n: int, seed: int = 1, slices: bool = True) -> L
 def only_recall(row: SystemSummary) -> SystemSummary:
     """The row as a facet has it, where precision and F1 are not defined."""
     kept = [
-        e if e.reading == "recall" else e.model_copy(update={"value": None, "low": None, "high": None})
+        e if e.measure == "recall" else e.model_copy(update={"value": None, "low": None, "high": None})
         for e in row.estimates
     ]
     return row.model_copy(update={"estimates": tuple(kept)})
@@ -179,12 +179,12 @@ def comparisons(board: Leaderboard) -> ComparisonTable:
     """Every pair of the board's systems, in F1."""
     made = []
     for a, b in combinations(board.systems, 2):
-        first, second = (next(e.value for e in s.estimates if e.reading == "f1") or 0.0 for s in (a, b))
+        first, second = (next(e.value for e in s.estimates if e.measure == "f1") or 0.0 for s in (a, b))
         gap = first - second
         p = max(0.0002, 0.9 - 8 * abs(gap))
         made.append(
             Comparison(
-                reading="f1", first=a.system, second=b.system, first_value=first, second_value=second, difference=gap,
+                measure="f1", first=a.system, second=b.system, first_value=first, second_value=second, difference=gap,
                 low=gap - 0.07, high=gap + 0.07, p=p, p_holm=min(1.0, p * 3), test="paired permutation (10,000)",
                 detectable=0.11, n=board.common, clusters=board.common, worst=gap - 0.02, best=gap + 0.02,
             )

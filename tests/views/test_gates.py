@@ -17,7 +17,7 @@ def found(verdict: GateVerdict = GateVerdict.WORSE, **more: object) -> Gate:
         "reason": "the whole interval says worse, and reaches past the margin",
         "metric": "hits()",
         "label": "hits",
-        "reading": "f1",
+        "measure": "f1",
         "unit": "share",
         "lower_is_better": False,
         "margin": 0.02,

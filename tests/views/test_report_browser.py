@@ -77,7 +77,7 @@ def hostile(data: ReportData) -> ReportData:
         return "x " + text + " \"'><script>window.hacked=1</script>".replace("/", "⁄")
 
     keys = {"id", "case", "system", "comment", "reference", "group", "same_as", "nearest", "first", "second"}
-    fixed = {"state", "side", "kind", "status", "severity", "needs", "anchoring", "task", "unit", "reading", "level",
+    fixed = {"state", "side", "kind", "status", "severity", "needs", "anchoring", "task", "unit", "measure", "level",
              "metric", "headline", "benchmark", "policy"}  # fmt: skip
 
     def walk(value: Any, key: str = "") -> Any:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.study.comparisons import comparisons_table
-from reviewgauge.analysis.study.leaderboard import leaderboard_table, reading_label
+from reviewgauge.analysis.study.leaderboard import leaderboard_table, measure_label
 from reviewgauge.analysis.study.material import Contender, Material
 from reviewgauge.analysis.study.slices import slices_table
 from reviewgauge.analysis.study.validity import validity_table
@@ -225,10 +225,10 @@ def _of_metric(run: ScoredRun, name: str, manifest: BundleManifest) -> Iterator[
         seed=manifest.seed,
     )
     board = material.board(metric)
-    known = {estimate.reading for system in board.systems for estimate in system.estimates}
-    readings = tuple(dict.fromkeys(one for one in (metric.headline, *_BESIDE) if one in known))
-    title = f"{reading_label(metric.headline)} ({spec}) on {run.dataset}"
-    yield leaderboard_table(TableEntry(kind="leaderboard", readings=readings), material, f"{name}.leaderboard", title)
+    known = {estimate.measure for system in board.systems for estimate in system.estimates}
+    measures = tuple(dict.fromkeys(one for one in (metric.headline, *_BESIDE) if one in known))
+    title = f"{measure_label(metric.headline)} ({spec}) on {run.dataset}"
+    yield leaderboard_table(TableEntry(kind="leaderboard", measures=measures), material, f"{name}.leaderboard", title)
     if sum(system.scored > 0 for system in board.systems) > 1:
         yield comparisons_table(
             TableEntry(kind="comparisons"), material, f"{name}.comparisons", f"Differences: {title}"

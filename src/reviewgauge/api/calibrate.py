@@ -117,7 +117,7 @@ def calibrate(
         groups=account.rows[0].correlations[0].rows.clusters,
         account=account.rows,
         leakage=account.leakage,
-        weights=tuple((f"{spec} {reading}", weight) for (spec, reading), weight in weights),
+        weights=tuple((f"{spec} {measure}", weight) for (spec, measure), weight in weights),
         left_out=dict(account.left_out),
         notes=(*judged.notes, *_stacked(wanted)),
         seconds=round(time.monotonic() - began, 3),

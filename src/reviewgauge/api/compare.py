@@ -17,7 +17,7 @@ def compare(
     *runs: str | Path,
     systems: Sequence[str] = (),
     metric: str | None = None,
-    readings: Sequence[str] | None = None,
+    measures: Sequence[str] | None = None,
     resamples: int = 10_000,
     seed: int = 0,
     every_pair: bool = False,
@@ -35,7 +35,7 @@ def compare(
         if len(chosen.systems) < 2:
             raise UserError("it takes two systems to compare", remedy="name two runs, or a run of several systems")
         pairs: Pairs = [(systems[0], systems[1])] if len(systems) == 2 else "all" if every_pair else None
-        table = compare_systems(chosen, pairs=pairs, readings=readings, resamples=resamples, seed=seed)
+        table = compare_systems(chosen, pairs=pairs, measures=measures, resamples=resamples, seed=seed)
         notes = [] if systems else caveats(run)
         tables.append(table.model_copy(update={"warnings": (*notes, *table.warnings)}))
     return tables

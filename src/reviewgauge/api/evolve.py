@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.analysis.stats.arrays import Flags, MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.arrays import Flags, MatrixAggregate, measures_of
 from reviewgauge.analysis.stats.bootstrap import (
     Resampler,
     cluster_cases,
@@ -355,7 +355,7 @@ def _weighted(word: str | tuple[Metric, float]) -> tuple[Metric, float]:
 
 
 def _headline(metric: Metric, parts: Parts) -> float | None:
-    found = readings_of(metric, MatrixAggregate.of([parts])).get(metric.headline)
+    found = measures_of(metric, MatrixAggregate.of([parts])).get(metric.headline)
     return None if found is None or not np.isfinite(found[0]) else float(found[0])
 
 

@@ -29,7 +29,7 @@ def gate(
 ) -> Gate:
     """Whether the system of `run` is at most `margin` worse than that of `baseline`.
 
-    `metric` is a metric spec with the reading after a dot (`hits.f1`, `hits(policy="any").recall`); the reading may
+    `metric` is a metric spec with the measure after a dot (`hits.f1`, `hits(policy="any").recall`); the measure may
     be left out, and the metric where the runs were scored with one alone. Several have a margin each. `system` and
     `against` name the two where a run holds several; without `baseline` both are systems of `run`.
     """
@@ -45,8 +45,8 @@ def gate(
         )
     wanted: dict[str, dict[str, float]] = {}
     for word, size in zip(words, margins, strict=True):
-        spec, reading = split_reading(word)
-        wanted.setdefault(spec, {})[reading] = size
+        spec, measure = split_measure(word)
+        wanted.setdefault(spec, {})[measure] = size
     found = []
     for spec, own in wanted.items():
         scored = _read_one([run] if baseline is None else [run, baseline], spec)
@@ -62,21 +62,21 @@ def gate(
 
 def smoke(*runs: str | Path, count: int, metric: str = "", file: str | Path | None = None) -> SmokeSet:
     """The `count` cases that told the systems of scored runs apart best; `file` gets their ids, one a line."""
-    spec, reading = split_reading(metric)
-    found = pick_cases(_read_one(runs, spec), count=count, reading=reading)
+    spec, measure = split_measure(metric)
+    found = pick_cases(_read_one(runs, spec), count=count, measure=measure)
     if file is None:
         return found
     write_named(Path(file), "".join(f"{case.case}\n" for case in found.cases).encode())
     return found.model_copy(update={"file": str(file)})
 
 
-def split_reading(word: str) -> tuple[str, str]:
-    """`hits.f1` as metric and reading; a dotted path to a class outside the package stays whole."""
+def split_measure(word: str) -> tuple[str, str]:
+    """`hits.f1` as metric and measure; a dotted path to a class outside the package stays whole."""
     ends = re.fullmatch(r"(.+\))\.([A-Za-z0-9_.]+)", word, re.DOTALL)
     if ends:
         return ends[1], ends[2]
-    name, dot, reading = word.partition(".")
-    return (name, reading) if dot and name in names("metrics") else (word, "")
+    name, dot, measure = word.partition(".")
+    return (name, measure) if dot and name in names("metrics") else (word, "")
 
 
 def _read_one(paths: Sequence[str | Path], spec: str) -> ScoredRun:

@@ -22,7 +22,7 @@ def plan(
     *runs: str | Path,
     detect: float | None = None,
     metric: str | None = None,
-    reading: str | None = None,
+    measure: str | None = None,
     systems: Sequence[str] = (),
     labels: str | Path | None = None,
     data: str | Path | None = None,
@@ -61,7 +61,7 @@ def plan(
     for entry in read_scored_runs(runs, metric) if runs else ():
         prices = _prices(entry, attempt_cost)
         question = Question(detect or 0.0, dollars_per_attempt=prices, **asked)  # type: ignore[arg-type]
-        plan = make_plan(entry, question, systems=systems, reading=reading, resamples=resamples, seed=seed)
+        plan = make_plan(entry, question, systems=systems, measure=measure, resamples=resamples, seed=seed)
         changes.append(plan.model_copy(update={"warnings": (*caveats(entry), *plan.warnings)}))
     found: list[RaterPlan] = []
     notes: list[str] = []

@@ -39,7 +39,7 @@ def rescore(
     run: str | Path,
     source: str | Path | None = None,
     metrics: Sequence[str | Metric] = (),
-    readings: Sequence[str] = (),
+    measures: Sequence[str] = (),
     resamples: int = 10_000,
     seed: int = 0,
     retry_failed: bool = False,
@@ -77,7 +77,7 @@ def rescore(
         kept = {} if models.dry_run else {signature(one.metric): one for one in old}
         tables = [
             compare_versions(
-                one, read_scored_runs([folder], name)[0], readings=readings, resamples=resamples, seed=seed
+                one, read_scored_runs([folder], name)[0], measures=measures, resamples=resamples, seed=seed
             )
             for name, one in kept.items()
             if name in scored

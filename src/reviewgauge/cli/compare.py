@@ -17,13 +17,13 @@ from reviewgauge.views.terminal import leaderboards
 @click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
 @click.option("--system", "systems", multiple=True, help="Compare only this system; give two for one comparison.")
 @click.option("--metric", help="The metric to compare by (default: all that the runs were scored with).")
-@click.option("--reading", "readings", multiple=True, help="A reading to compare, such as recall; may be given again.")
+@click.option("--measure", "measures", multiple=True, help="A measure to compare, such as recall; may be given again.")
 @click.option("--all-pairs", "every_pair", is_flag=True, help="Every pair, not only each system against the leader.")
 @click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
 @seed_option
 @json_option
-def command(runs: Sequence[str], readings: Sequence[str], as_json: bool, **options: Any) -> None:
+def command(runs: Sequence[str], measures: Sequence[str], as_json: bool, **options: Any) -> None:
     """Compare the systems of one or more RUNS on the cases they share, with intervals and corrected p-values."""
-    result = compare(*runs, readings=readings or None, **options)
+    result = compare(*runs, measures=measures or None, **options)
 
     emit(result, as_json, lambda: [leaderboards.comparison(table) for table in result])

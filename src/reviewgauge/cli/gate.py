@@ -22,7 +22,7 @@ EXIT = {GateVerdict.NOT_WORSE: 0, GateVerdict.WORSE: 1, GateVerdict.CANNOT_TELL:
 @click.command("gate")
 @click.argument("run", type=click.Path(exists=True, file_okay=False))
 @click.option("--baseline", type=click.Path(exists=True, file_okay=False), help="The run to compare it with.")
-@click.option("--metric", "metrics", multiple=True, help="Metric and reading, such as hits.f1; may be given again.")
+@click.option("--metric", "metrics", multiple=True, help="Metric and measure, such as hits.f1; may be given again.")
 @click.option("--margin", "margins", type=float, multiple=True, help="How much worse would be fine; one a --metric.")
 @click.option("--system", default="", help="The candidate, where RUN holds several systems.")
 @click.option("--against", default="", help="The baseline system, where its run holds several.")

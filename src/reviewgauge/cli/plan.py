@@ -23,7 +23,7 @@ from reviewgauge.views.terminal import plan_tables
 )
 @click.option("--detect", type=float, help="The smallest difference that the study should find, such as .03.")
 @click.option("--metric", help="The metric to plan for (default: all that the runs were scored with).")
-@click.option("--reading", help="The reading to plan for, such as recall (default: the metric's headline).")
+@click.option("--measure", help="The measure to plan for, such as recall (default: the metric's headline).")
 @click.option("--system", "systems", multiple=True, help="Plan for this system; give two for one pair.")
 @click.option("--labels", help="Human labels to plan raters from: a CSV or JSON lines file, a run, or a data set.")
 @click.option("--data", type=click.Path(exists=True), help="The files of the data set that --labels names.")

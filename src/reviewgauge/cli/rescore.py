@@ -21,7 +21,7 @@ from reviewgauge.views.terminal.versions import versions
 @from_option
 @click.option("-o", "--run", required=True, type=click.Path(file_okay=False), help="The folder of the new run.")
 @click.option("--metric", "metrics", multiple=True, help="Only this metric of the runs; may be given again.")
-@click.option("--reading", "readings", multiple=True, help="A reading to compare, such as recall; may be given again.")
+@click.option("--measure", "measures", multiple=True, help="A measure to compare, such as recall; may be given again.")
 @click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
 @seed_option
 @workers_option

@@ -367,10 +367,10 @@ class Measured(Record):
 
 
 class Metric(Plugin):
-    """Measures one (case, review), and combines measurements into readings.
+    """Measures one (case, review), and combines measurements into measures.
 
-    `headline` is the reading that ranks; `units` name the unit of each reading (a share unless named); `facets` are
-    what its scores can be sliced by; `lower_is_better` names the readings where less is more, `signed` those that run
+    `headline` is the measure that ranks; `units` name the unit of each measure (a share unless named); `facets` are
+    what its scores can be sliced by; `lower_is_better` names the measures where less is more, `signed` those that run
     from -1 to 1. `reads_order`: the order of the comments counts by definition, as in a metric that reads them as one
     text.
     """
@@ -407,7 +407,7 @@ class Metric(Plugin):
             return Failure(kind=FailureKind.CRASH, message=hide_secrets(crash_message(error)))
 
     def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
-        """The readings of an aggregate; by default the mean of every part."""
+        """The measures of an aggregate; by default the mean of every part."""
         return {name: aggregate.ratio(aggregate.total(name), aggregate.count) for name in aggregate.names}
 
     def bounds(self, case: Case) -> Bounds | None:

@@ -211,7 +211,7 @@ class Bounds(Record):
 class Score(Record):
     """One measurement of one (case, review) by one metric: its parts, or a Failure, or neither (does not apply).
 
-    `parts` are additive: the metric's `combine` makes readings out of their sums. `facets` hold the parts of the
+    `parts` are additive: the metric's `combine` makes measures out of their sums. `facets` hold the parts of the
     subsets of a case that can be sliced by (`category` -> `security` -> parts). `pins` name what the metric rests
     on beyond its signature (judge weights, library versions). `of` is the outcome that was measured, by the first 16
     hex digits of the SHA-256 of its line: a review that was changed since is not the one that this score is about.

@@ -71,7 +71,7 @@ class TableEntry(Record):
     reviewers: tuple[str, ...] = ()  # names or patterns (`prompt *`); empty stands for all
     metric: str = ""
     metrics: tuple[str, ...] = ()
-    readings: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
     counts: tuple[str, ...] = ()
     by: str = ""
     rows: Literal["reviewers", "slices"] = "reviewers"
@@ -171,8 +171,8 @@ def _check_words(study: StudyFile, source: str) -> None:
             check_known(source, f"{where}, baseline", table.baseline, list(study.values_of(table.axis)))
         if table.kind == "slices" and not table.by:
             raise BadInput(source, f"{where}: slices need by", remedy='by = "language"')
-        if table.kind in ("cost", "distribution") and len(table.readings) > 1:
-            raise BadInput(source, f"{where}: it shows one reading", remedy=f'readings = ["{table.readings[0]}"]')
+        if table.kind in ("cost", "distribution") and len(table.measures) > 1:
+            raise BadInput(source, f"{where}: it shows one measure", remedy=f'measures = ["{table.measures[0]}"]')
 
 
 def check_known(source: str, where: str, name: str, known: Collection[str]) -> None:

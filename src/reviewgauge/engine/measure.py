@@ -89,7 +89,7 @@ def measure(metric: Metric, items: Sequence[tuple[Case, Review]]) -> Iterator[Me
 
 
 def _finite(value: Measured | str | Failure) -> Measured | str | Failure:
-    """The value, or a Failure where a part is not a number: NaN in a sum would spoil every reading."""
+    """The value, or a Failure where a part is not a number: NaN in a sum would spoil every measure."""
     if not isinstance(value, Measured):
         return value
     bad = [name for name, part in value.parts.items() if not math.isfinite(part)]

@@ -16,7 +16,7 @@ from reviewgauge.core.specs import plugin_name, short_spec, signature
 from reviewgauge.engine.score import usual_metric
 
 _NOTHING = 1.0
-Reading = Callable[[Metric, Parts], float | None]
+Measure = Callable[[Metric, Parts], float | None]
 """The headline of a metric from the parts of one measurement."""
 
 
@@ -40,16 +40,16 @@ class Reward:
 
     A case is measured by the metrics that apply to it: the usual one of a task by that task alone, where such cases are
     there (`only`). Its value is scaled by how rare such cases are in its part, so that the mean of a part is the
-    weighted sum of the metrics' means. A reading where less is better counts negative.
+    weighted sum of the metrics' means. A measure where less is better counts negative.
     """
 
     metrics: tuple[Metric, ...]
     weights: tuple[float, ...]
-    read: Reading
+    read: Measure
     only: tuple[Task | None, ...]
 
     @classmethod
-    def of(cls, words: Sequence[tuple[Metric, float]], read: Reading, tasks: Collection[Task] = ()) -> Reward:
+    def of(cls, words: Sequence[tuple[Metric, float]], read: Measure, tasks: Collection[Task] = ()) -> Reward:
         """From metrics with positive weights of any sum; `tasks` are those of the cases. Raises UserError."""
         if not words:
             raise UserError("no metric given to improve", remedy="--metric hits; reviewgauge list metrics")

@@ -32,7 +32,7 @@ class Adopted(Metric):
 
     The signals are `changed` (a later commit of the pull request changed the commented lines), `resolved`, `answered`
     (by another person) and `thumbed` (+1). Only `changed` is what the base rate is a rate of, so it alone counts unless
-    told otherwise; each signal has its own reading. A comment with an unknown outcome is in no share. `comments` is
+    told otherwise; each signal has its own measure. A comment with an unknown outcome is in no share. `comments` is
     per pull request. `hours` is the mean time from the push to the first comment on it, `typical_hours` the geometric
     mean, which one review after a month does not move.
     """

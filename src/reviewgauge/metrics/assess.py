@@ -25,7 +25,7 @@ NO_VERDICT = 'the review gives no verdict, and assess(no_verdict="comments") wou
 class Assess(Metric):
     """Verdicts compared with the outcome of the change.
 
-    `merged_*` readings take "can be merged" as the positive class (as the paper does), `not_merged_*` the other one.
+    `merged_*` measures take "can be merged" as the positive class (as the paper does), `not_merged_*` the other one.
     `always_merged_*` and `always_not_*` are what a constant answer would have got on the same changes, for the F1 of
     its own positive class and for accuracy; its balanced accuracy is always .5. `no_verdict="comments"` reads a review
     without a verdict by its comments: none means that it can be merged.
@@ -56,7 +56,7 @@ class Assess(Metric):
         return Measured(parts=_cell(verdict, case.verdict), fake=review.fake)
 
     def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
-        """The readings. Undefined: precision of a class never predicted, recall of one that never occurs."""
+        """The measures. Undefined: precision of a class never predicted, recall of one that never occurs."""
         yes_yes, yes_no = aggregate.total("said_yes_is_yes"), aggregate.total("said_yes_is_no")
         no_yes, no_no = aggregate.total("said_no_is_yes"), aggregate.total("said_no_is_no")
         is_yes, is_no, ratio = yes_yes + no_yes, yes_no + no_no, aggregate.ratio

@@ -108,7 +108,7 @@ class Bertscore(TextMetric):
     `model` is a local embedding model's word. `layer` counts from 0, the embeddings; None is the last. `idf` is a
     file of token counts, made by `write_idf` from the references, to weigh rare tokens more. `baseline` is what
     (P, R, F1) of unrelated texts come to, and rescales to (x - b) / (1 - b); it holds for one model and layer, which
-    `baseline_of` must name. A blank review has 0 (before rescaling). The reading `cut` is the share of pairs with a
+    `baseline_of` must name. A blank review has 0 (before rescaling). The measure `cut` is the share of pairs with a
     text that the network has no room for.
     """
 

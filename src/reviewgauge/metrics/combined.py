@@ -70,7 +70,7 @@ class MetricOfMetrics(Metric):
         return found
 
     def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
-        """The mean of every part; that of the one called `value` is the reading `mean`."""
+        """The mean of every part; that of the one called `value` is the measure `mean`."""
         return {MEAN if name == VALUE else name: mean for name, mean in super().combine(aggregate).items()}
 
     def unmeasurable(self, case: Case) -> str:
@@ -204,7 +204,7 @@ class Fit(Record):
 
 
 class Combination(Record):
-    """The file that `calibrate` writes and `combined(file=...)` reads. `features` are (metric spec, reading) pairs.
+    """The file that `calibrate` writes and `combined(file=...)` reads. `features` are (metric spec, measure) pairs.
 
     `pins` are what the metrics rested on when the fit was made (weights, tables), by spec. `fold_of` gives the fold
     of each reference text in the labels, by its hash; `held_out` has one fit a fold.
@@ -306,24 +306,24 @@ def measured_by_all(
     return found
 
 
-def readings_by_row(metric: Metric, measurements: Sequence[Parts]) -> Mapping[str, Numbers]:
-    """Every reading of each measurement alone; NaN where it is undefined."""
+def measures_by_row(metric: Metric, measurements: Sequence[Parts]) -> Mapping[str, Numbers]:
+    """Every measure of each measurement alone; NaN where it is undefined."""
     with np.errstate(all="ignore"):
         raw = metric.combine(RowAggregate(measurements))
     return {name: np.broadcast_to(np.asarray(values, np.float64), (len(measurements),)) for name, values in raw.items()}
 
 
 def feature_table(model: Combination, metrics: Mapping[str, Metric], rows: Sequence[Sequence[Measured]]) -> Numbers:
-    """Rows x features, as the model wants them; NaN where a reading is undefined. Raises BadInput for unknown ones."""
-    readings = {
-        spec: readings_by_row(metric, [row[place].parts for row in rows])
+    """Rows x features, as the model wants them; NaN where a measure is undefined. Raises BadInput for unknown ones."""
+    measures = {
+        spec: measures_by_row(metric, [row[place].parts for row in rows])
         for place, (spec, metric) in enumerate(metrics.items())
     }
     columns = []
-    for spec, reading in model.features:
-        if reading not in readings.get(spec, {}):
-            raise BadInput("the calibration", f"wants the reading {reading!r} of {spec}, which does not have it")
-        columns.append(readings[spec][reading])
+    for spec, measure in model.features:
+        if measure not in measures.get(spec, {}):
+            raise BadInput("the calibration", f"wants the measure {measure!r} of {spec}, which does not have it")
+        columns.append(measures[spec][measure])
     return np.stack(columns, axis=1)
 
 

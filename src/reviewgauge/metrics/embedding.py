@@ -36,7 +36,7 @@ class Embedding(TextMetric):
     `model` is an embedding model's word, or a tuple of them whose cosines are combined by `combine`. A blank review
     has 0 by definition. With `floor` every value below it is 0: a floor was fitted on one model's vectors, so
     `floor_of` must name that model (its word, or the first 8 or more digits of its fingerprint), and any other is
-    refused. The reading `cut` is the share of pairs with a text longer than the model reads.
+    refused. The measure `cut` is the share of pairs with a text longer than the model reads.
     """
 
     model: ModelName | tuple[ModelName, ...] = DEFAULT

@@ -287,15 +287,15 @@ class Hits(Metric):
         return parts
 
     def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
-        """Micro-averaged readings: every total is summed over the changes before anything is divided.
+        """Micro-averaged measures: every total is summed over the changes before anything is divided.
 
         precision = right / said; recall = hit / references; noise = false / comments. What is unsure counts as its
-        probability; `_least` and `_most` are the readings if all of it is wrong, and if all of it is right.
+        probability; `_least` and `_most` are the measures if all of it is wrong, and if all of it is right.
         line_* look at lines alone, one-to-one. asked: the share of the pairs that a judge which asks a
         model, or a second judge, asked about; what the location rule excludes is not a pair to ask about.
         """
         total, ratio = aggregate.total, aggregate.ratio
-        readings = {
+        measures = {
             "precision": ratio(total("right"), total("said")),
             "recall": ratio(total("hit"), total("references")),
             "comments_per_change": ratio(total("comments"), total("changes")),
@@ -308,21 +308,21 @@ class Hits(Metric):
             "line_precision": ratio(total("line_hits"), total("line_said")),
             "line_recall": ratio(total("line_hits"), total("line_references")),
         }
-        readings["f1"] = _f(aggregate, "right", "hit")
+        measures["f1"] = _f(aggregate, "right", "hit")
         if "said_most" in aggregate.names:
             for end, said in (("least", "said"), ("most", "said_most")):
-                readings[f"precision_{end}"] = ratio(total(f"right_{end}"), total(said))
-                readings[f"recall_{end}"] = ratio(total(f"hit_{end}"), total("references"))
-                readings[f"f1_{end}"] = _f(aggregate, f"right_{end}", f"hit_{end}", said=said)
-        readings["line_f1"] = ratio(2 * total("line_hits"), total("line_said") + total("line_references"))
+                measures[f"precision_{end}"] = ratio(total(f"right_{end}"), total(said))
+                measures[f"recall_{end}"] = ratio(total(f"hit_{end}"), total("references"))
+                measures[f"f1_{end}"] = _f(aggregate, f"right_{end}", f"hit_{end}", said=said)
+        measures["line_f1"] = ratio(2 * total("line_hits"), total("line_said") + total("line_references"))
         if self._is_review_bench:
-            kept = {name: values for name, values in readings.items() if name in review_bench.KEPT}
-            readings = kept | dict(review_bench.readings(aggregate))
+            kept = {name: values for name, values in measures.items() if name in review_bench.KEPT}
+            measures = kept | dict(review_bench.measures(aggregate))
         if "pairs" in aggregate.names:
-            readings["asked"] = ratio(total("asked"), total("pairs"))
+            measures["asked"] = ratio(total("asked"), total("pairs"))
         if self.beta != 1.0:
-            readings[f"f{self.beta:g}"] = _f(aggregate, "right", "hit", self.beta)
-        return readings
+            measures[f"f{self.beta:g}"] = _f(aggregate, "right", "hit", self.beta)
+        return measures
 
     def bounds(self, case: Case) -> Bounds:
         """At worst: every finding missed and as many false comments (at least one). At best: all hit, none false."""

@@ -27,7 +27,7 @@ _LOGARITHMS = (
 class Overlap(TextMetric):
     """`keywords` is the harmonic mean of two shares: of the reference's five rarest words, and of the review's.
 
-    The other readings are the 24 lexical features that the offline judge uses, and what lies on the surface of the
+    The other measures are the 24 lexical features that the offline judge uses, and what lies on the surface of the
     texts (first words, questions, lengths, code): food for `calibrate`. How rare a word is comes from the shipped idf
     table. Words are stemmed, lower-cased, split at camelCase; stop words are never rare. English only: words of other
     languages count as rare each. Of several references the one with the most keywords counts. Only
@@ -46,7 +46,7 @@ class Overlap(TextMetric):
         return {"idf": f"sha256 {idf_digest()[:16]}"}
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
-        """All readings of each pair."""
+        """All measures of each pair."""
         return [max((_pair(p.hypothesis, r) for r in p.references), key=lambda found: found[KEYWORDS]) for p in pairs]
 
 

@@ -333,7 +333,7 @@ class Points(Metric):
         )
 
     def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
-        """Micro-averaged readings: every total is summed over the changes before anything is divided.
+        """Micro-averaged measures: every total is summed over the changes before anything is divided.
 
         precision = right / said: matched / (matched + false), or TP / (TP + FP) as published; recall = hit / known
         points. The functional ones are undefined where no known point has a type. `severity` is a mean over points.

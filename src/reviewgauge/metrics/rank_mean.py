@@ -16,7 +16,7 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds, Failure
 from reviewgauge.core.specs import load
 from reviewgauge.core.trust import PluginSpec
-from reviewgauge.metrics.combined import MetricOfMetrics, measured_by_all, readings_by_row
+from reviewgauge.metrics.combined import MetricOfMetrics, measured_by_all, measures_by_row
 from reviewgauge.metrics.texts.text_metric import VALUE
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class RankMean(MetricOfMetrics):
         rows = [answer for answer in answers if isinstance(answer, list)]
         ranks = []
         for place, metric in enumerate(self._metrics.values() if rows else ()):
-            values = readings_by_row(metric, [row[place].parts for row in rows])[metric.headline]
+            values = measures_by_row(metric, [row[place].parts for row in rows])[metric.headline]
             values = -values if metric.headline in metric.lower_is_better else values
             known = np.isfinite(values)
             rank = np.full(len(rows), np.nan)

@@ -31,7 +31,7 @@ class RelevanceJudge(ModelGrade):
     """`score` from 1 to 5, and `relevance`, the same from 0 to 1: (score - 1) / 4, as CRScore normalises its raters.
 
     The model is asked once a review, and told the language of the case and its whole diff; with `cut` no more than
-    the first so many characters of it, and the reading `cut` is the share of reviews of which that was not all. An
+    the first so many characters of it, and the measure `cut` is the share of reviews of which that was not all. An
     answer without a readable score is asked again twice, in the same words (`prompt="fenced"`: with the reason). A
     blank review is a 1 without a call.
     """

@@ -36,12 +36,12 @@ def gate(found: Gate) -> RenderableType:
 
 
 def headline(found: Gate) -> str:
-    """One line: the verdict, the reading and the margin."""
+    """One line: the verdict, the measure and the margin."""
     fake = " (fake)" if found.fake else ""
     named: list[GateCheck] = [check for check in found.checks if not check.guard] or [found]
     if found.verdict is not GateVerdict.NOT_WORSE:
         named = [check for check in found.checks if check.verdict is found.verdict][:1] or [found]
-    margins = [(figures.label(one.reading), margin(one)) for one in named]
+    margins = [(figures.label(one.measure), margin(one)) for one in named]
     by = "by more than " + " and ".join(f"{size} in {name}" for name, size in margins)
     what = {
         GateVerdict.NOT_WORSE: f"not worse than the baseline {by}",
@@ -75,7 +75,7 @@ def others(found: Gate) -> list[tuple[str, str, str, str, str, str]]:
     """The checks after the first: name, candidate, baseline, difference, margin, verdict."""
     return [
         (
-            figures.label(one.reading) + (" (guard)" if one.guard else ""),
+            figures.label(one.measure) + (" (guard)" if one.guard else ""),
             figures.number(one.candidate_value, one.unit),
             figures.number(one.baseline_value, one.unit),
             difference(one),
@@ -109,7 +109,7 @@ def notes(found: Gate) -> list[str]:
     less = ", less is better" if found.lower_is_better else ""
     unit = "" if found.unit == "share" else f" ({found.unit})"
     lines = [
-        f"{figures.label(found.reading)}{unit}{less}; paired on {found.n} of {found.of} cases, {found.clusters} "
+        f"{figures.label(found.measure)}{unit}{less}; paired on {found.n} of {found.of} cases, {found.clusters} "
         f"clusters by {found.clustered_by}; attempts {found.attempts[0]} and {found.attempts[1]}",
         f"{figures.percent(found.level)} interval: expanded percentiles of {found.resamples:,} resamples, "
         f"seed {found.seed}",
@@ -140,7 +140,7 @@ def picked(found: Gate) -> dict[str, list[GateCase]]:
 
 
 def gain(case: GateCase, unit: str) -> str:
-    """A case's gain, with one more digit than a reading."""
+    """A case's gain, with one more digit than a measure."""
     return ("+" if case.gain is not None and case.gain > 0 else "") + figures.number(case.gain, unit, 3)
 
 
@@ -148,7 +148,7 @@ def _figures(found: Gate) -> RenderableType:
     table = bare_table()
     table.add_column("")
     table.add_column("system", overflow="fold")
-    number_column(table, figures.label(found.reading))
+    number_column(table, figures.label(found.measure))
     table.add_row("candidate", plain(found.candidate, 200), figures.number(found.candidate_value, found.unit))
     table.add_row("baseline", plain(found.baseline, 200), figures.number(found.baseline_value, found.unit))
     table.add_row("difference", "", difference(found))
@@ -167,7 +167,7 @@ def _figures(found: Gate) -> RenderableType:
 def _cases(found: Gate, title: str, cases: list[GateCase]) -> RenderableType:
     table = bare_table(f"{title}: {len(cases)}" + (f", the first {SHOWN}" if len(cases) > SHOWN else ""))
     table.add_column("case", overflow="fold")
-    number_column(table, f"in {figures.label(found.reading)}")
+    number_column(table, f"in {figures.label(found.measure)}")
     table.add_column("")
     for case in cases[:SHOWN]:
         table.add_row(plain(case.case, 200), gain(case, found.unit), "unstable" if case.unstable else "")
@@ -183,7 +183,7 @@ def smoke(found: SmokeSet) -> RenderableType:
     for case in found.cases:
         table.add_row(plain(case.case, 200), "clean" if case.clean else "")
     benchmark = figures.short_hash(found.benchmark)
-    rest = f"by {figures.label(found.reading)} of {found.label} on {found.dataset}, benchmark {benchmark}"
+    rest = f"by {figures.label(found.measure)} of {found.label} on {found.dataset}, benchmark {benchmark}"
     return Group(Text(title, style="bold"), table, notes_below(rest, *(f"! {warning}" for warning in found.warnings)))
 
 
@@ -197,7 +197,7 @@ def plain_markdown(text: str) -> str:
 
 def markdown(found: Gate) -> str:
     """The gate as a comment on a pull request."""
-    name = figures.label(found.reading)
+    name = figures.label(found.measure)
     lines = [
         f"### {MARK[found.verdict]} {plain_markdown(headline(found))}",
         "",
@@ -225,7 +225,7 @@ def markdown(found: Gate) -> str:
 def _details(found: Gate, title: str, cases: list[GateCase]) -> list[str]:
     rows = [f"| {plain_markdown(c.case)} | {gain(c, found.unit)} |" for c in cases[:LISTED]]
     more = [f"| and {len(cases) - LISTED} more | |"] if len(cases) > LISTED else []
-    head = ["", f"| case | in {figures.label(found.reading)} |", "|---|---:|"]
+    head = ["", f"| case | in {figures.label(found.measure)} |", "|---|---:|"]
     return [
         f"<details><summary>{title.capitalize()}: {len(cases)}</summary>",
         *head,
@@ -245,7 +245,7 @@ def junit(found: Gate) -> bytes:
     suite = ET.Element("testsuite", name="reviewgauge gate", tests=str(1 + len(found.cases)))
     suite.set("failures", str(int(found.verdict is GateVerdict.WORSE)))
     suite.set("errors", str(int(found.verdict is GateVerdict.CANNOT_TELL)))
-    main = ET.SubElement(suite, "testcase", classname="gate", name=_xml(f"{found.label} {found.reading}"))
+    main = ET.SubElement(suite, "testcase", classname="gate", name=_xml(f"{found.label} {found.measure}"))
     summary = f"{headline(found)}. {found.reason}. Difference {difference(found)}"
     if found.verdict is not GateVerdict.NOT_WORSE:
         kind = "failure" if found.verdict is GateVerdict.WORSE else "error"
@@ -256,7 +256,7 @@ def junit(found: Gate) -> bytes:
         test = ET.SubElement(suite, "testcase", classname=f"case.{case.outcome}", name=_xml(case.case))
         text = ET.SubElement(test, "system-out")
         again = ", unstable across attempts" if case.unstable else ""
-        text.text = _xml(f"{case.outcome}, {gain(case, found.unit)} in {found.reading}{again}")
+        text.text = _xml(f"{case.outcome}, {gain(case, found.unit)} in {found.measure}{again}")
     written: bytes = ET.tostring(suite, encoding="utf-8", xml_declaration=True)
     return written + b"\n"
 

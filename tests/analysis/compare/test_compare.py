@@ -34,13 +34,13 @@ def table(
     cases: Sequence[Case],
     metric: Metric | None = None,
     pairs: Pairs = None,
-    readings: Sequence[str] | None = None,
+    measures: Sequence[str] | None = None,
     seed: int = 0,
 ) -> ComparisonTable:
     return compare(
         ScoredRun(metric or Mean(), cases, scores, dataset="made", benchmark=BENCHMARK),
         pairs=pairs,
-        readings=readings,
+        measures=measures,
         resamples=500,
         seed=seed,
     )
@@ -58,12 +58,12 @@ def three(n: int = 40) -> tuple[list[Score], list[Case]]:
 def test_the_leader_meets_every_other_system_and_all_pairs_on_request() -> None:
     scores, cases = three()
     found = table(scores, cases, Micro())
-    assert [(c.first, c.second, c.reading) for c in found.comparisons] == [
+    assert [(c.first, c.second, c.measure) for c in found.comparisons] == [
         ("good", "fair", "f1"),
         ("good", "poor", "f1"),
     ]
     assert found.clustered_by == "repository"
-    every = table(scores, cases, Micro(), pairs="all", readings=["precision", "recall"])
+    every = table(scores, cases, Micro(), pairs="all", measures=["precision", "recall"])
     assert len(every.comparisons) == 6
     named = table(scores, cases, Micro(), pairs=[("poor", "good")])
     assert named.comparisons[0].difference == -(found.comparisons[1].difference or 0)
@@ -163,7 +163,7 @@ def test_a_single_hit_does_not_tell_a_quiet_system_from_a_noisy_one() -> None:
     quiet[5] += [1, 0, -1]
     noisy = np.stack([np.zeros(24), generator.poisson(6, 24), np.full(24, 2.0)], axis=1)
     scores = micro_scores("quiet", cases, quiet) + micro_scores("noisy", cases, noisy)
-    for found in table(scores, cases, Micro(), readings=["f1", "precision", "recall"]).comparisons:
+    for found in table(scores, cases, Micro(), measures=["f1", "precision", "recall"]).comparisons:
         assert (found.first, found.second) == ("quiet", "noisy")
         assert found.difference is not None and found.difference > 0
         assert found.p is not None and found.p >= 0.5
@@ -178,8 +178,8 @@ def test_what_cannot_be_compared_is_refused() -> None:
     with pytest.raises(UserError, match="there is no system 'c'") as raised:
         table(both, cases, pairs=[("a", "c")])
     assert raised.value.remedy == "there are: a, b"
-    with pytest.raises(UserError, match="there is no reading 'f1'"):
-        table(both, cases, readings=["f1"])
+    with pytest.raises(UserError, match="there is no measure 'f1'"):
+        table(both, cases, measures=["f1"])
     with pytest.raises(UserError, match="no case was scored"):
         table([score(Mean(), name, cases[0], None, reason="does not apply") for name in ("a", "b")], cases)
 
@@ -188,9 +188,9 @@ def test_holm_is_taken_over_everything_compared_in_one_call() -> None:
     scores, cases = three()
     alone = table(scores, cases, Micro(), pairs=[("good", "fair")]).comparisons[0]
     assert alone.p == alone.p_holm
-    together = table(scores, cases, Micro(), pairs="all", readings=["f1", "recall"]).comparisons
+    together = table(scores, cases, Micro(), pairs="all", measures=["f1", "recall"]).comparisons
     assert all(c.p is not None and c.p_holm is not None and c.p_holm >= c.p for c in together)
-    same = next(c for c in together if (c.first, c.second, c.reading) == ("good", "fair", "f1"))
+    same = next(c for c in together if (c.first, c.second, c.measure) == ("good", "fair", "f1"))
     assert same.p == alone.p
     assert (same.p_holm or 0) > (same.p or 0)
 
@@ -220,6 +220,6 @@ def test_a_share_cannot_differ_by_more_than_one_so_no_such_difference_is_called_
     scores = [
         score(Micro(), s, case, parts) for s, cells in rows.items() for case, parts in zip(cases, cells, strict=True)
     ]
-    found = table(scores, cases, Micro(), readings=["recall"])
+    found = table(scores, cases, Micro(), measures=["recall"])
     assert [c.detectable for c in found.comparisons] == [None]
     assert any("however large" in text for text in found.warnings)

@@ -24,8 +24,8 @@ def ruled(
     outcomes: Sequence[Outcome] = (),
     **more: object,
 ) -> Gate:
-    settings = {"margin": 0.05, "reading": "", "resamples": 2000, "candidate": "new", "baseline": "old", **more}
-    margins = {settings.pop("reading"): settings.pop("margin")}
+    settings = {"margin": 0.05, "measure": "", "resamples": 2000, "candidate": "new", "baseline": "old", **more}
+    margins = {settings.pop("measure"): settings.pop("margin")}
     run = ScoredRun(metric or Mean(), cases, scores, dataset="toys", benchmark=BENCHMARK, outcomes=outcomes)
     return gate(run, margins=margins, **settings)  # type: ignore[arg-type]
 
@@ -122,7 +122,7 @@ def test_cases_won_and_lost_add_up_and_clean_ones_count() -> None:
     cases = make_cases(4)
     old = np.array([[1, 0, 1], [1, 0, 0], [0, 0, 0], [2, 1, 0]], dtype=float)
     new = np.array([[2, 0, 0], [0, 1, 1], [0, 1, 0], [2, 1, 0]], dtype=float)
-    found = ruled([*micro_scores("new", cases, new), *micro_scores("old", cases, old)], cases, Micro(), reading="f1")
+    found = ruled([*micro_scores("new", cases, new), *micro_scores("old", cases, old)], cases, Micro(), measure="f1")
     assert {c.case: c.outcome for c in found.cases} == {
         "case-00000": "won",
         "case-00001": "lost",
@@ -159,8 +159,8 @@ def test_what_cannot_be_gated_is_refused_or_said() -> None:
         ruled(scores, cases, margin=-0.1)
     with pytest.raises(UserError, match="the same system"):
         ruled(scores, cases, candidate="old")
-    with pytest.raises(UserError, match="there is no reading 'f9'"):
-        ruled(scores, cases, reading="f9")
+    with pytest.raises(UserError, match="there is no measure 'f9'"):
+        ruled(scores, cases, measure="f9")
     with pytest.raises(UserError, match="there is no system 'newer'"):
         ruled(scores, cases, candidate="newer")
     alone = ruled([s for s in scores if s.case == "case-00000"], cases)

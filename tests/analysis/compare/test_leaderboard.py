@@ -59,7 +59,7 @@ def test_values_counts_and_order() -> None:
     found = board(scores, cases)
     assert names(found.systems) == ["high", "low"]
     first = found.systems[0].estimates[0]
-    assert (first.reading, first.value, first.n, first.clusters, first.unit) == ("value", 0.75, 4, 4, "share")
+    assert (first.measure, first.value, first.n, first.clusters, first.unit) == ("value", 0.75, 4, 4, "share")
     assert (first.worst, first.best) == (0.75, 0.75)
     assert found.systems[0].parts == {"value": 3.0}
     assert (found.clustered_by, found.clusters, found.common, found.on_common) == ("change", 4, 4, ())
@@ -80,7 +80,7 @@ def test_the_variance_across_systems_is_that_of_context_crbenchs_table_4(
     """F1 of quality estimation, pass@1 and ROUGE-1 of eight models (arXiv:2511.07017): Avg and sigma squared."""
     rows = [
         SystemSummary(
-            system=f"m{at}", cases=1, scored=1, estimates=(Estimate(reading="f1", value=value, n=1, clusters=1),)
+            system=f"m{at}", cases=1, scored=1, estimates=(Estimate(measure="f1", value=value, n=1, clusters=1),)
         )
         for at, value in enumerate(row)
     ]
@@ -94,7 +94,7 @@ def test_the_board_tells_how_much_the_systems_differ() -> None:
         one for name, values in (("a", [0, 0, 1, 0]), ("b", [1, 1, 1, 0])) for one in mean_scores(name, cases, values)
     ]
     (across,) = board(scores, cases).across
-    assert across == Across(reading="value", systems=2, mean=0.5, variance=0.0625)
+    assert across == Across(measure="value", systems=2, mean=0.5, variance=0.0625)
     assert board(mean_scores("a", cases, [1, 1, 1, 0]), cases).across == ()
 
 
@@ -110,7 +110,7 @@ def test_less_is_better_where_the_metric_says_so() -> None:
     assert (broken.worst, broken.best) == (1.0, 0.0)
 
 
-def test_a_reading_of_nothing_is_none_and_last() -> None:
+def test_a_measure_of_nothing_is_none_and_last() -> None:
     cases = make_cases(30)
     silent = np.tile([0.0, 0.0, 1.0], (30, 1))
     found = board(
@@ -122,7 +122,7 @@ def test_a_reading_of_nothing_is_none_and_last() -> None:
     assert (precision.value, precision.low, precision.high) == (None, None, None)
     assert recall.value == 0
     assert comments.unit == "comments per change"
-    assert row.estimate("no such reading") is None
+    assert row.estimate("no such measure") is None
 
 
 @given(st.integers(1, 12).flatmap(lambda n: st.lists(st.lists(STATES, min_size=n, max_size=n), min_size=1, max_size=3)))
@@ -367,7 +367,7 @@ def test_the_result_survives_json() -> None:
     assert Leaderboard.model_validate_json(found.model_dump_json()) == found
 
 
-def test_readings_undefined_in_many_resamples_are_named() -> None:
+def test_measures_undefined_in_many_resamples_are_named() -> None:
     cases = make_cases(30)
     table = np.tile([0.0, 0.0, 1.0], (30, 1))
     table[0] = [1.0, 1.0, 0.0]
@@ -405,7 +405,7 @@ def test_worked_by_hand() -> None:
     """Two changes with the means .5 and 1, attempts at the first 0 and 1: within (.5 + 0) / 2, between .125 - .125."""
     found = spread_of(attempt_scores({0: [0.0, 1.0], 1: [1.0, 1.0]}), Mean(), 2)
     assert found is not None
-    assert (found.n, found.repeated, found.attempts, found.reading, found.unit) == (2, 2, 4, "value", "share")
+    assert (found.n, found.repeated, found.attempts, found.measure, found.unit) == (2, 2, 4, "value", "share")
     assert found.within == pytest.approx(math.sqrt(0.25))
     assert found.between == pytest.approx(0.0, abs=1e-7)
     assert found.within_share == pytest.approx(1.0)
@@ -437,7 +437,7 @@ def test_one_attempt_each_or_one_scored_of_two_says_nothing() -> None:
 
 @pytest.mark.slow
 def test_simulated_studies_move_as_foretold() -> None:
-    """The reading of whole studies, made again on the same changes, varies by `again`; for a micro-averaged F1 too."""
+    """The measure of whole studies, made again on the same changes, varies by `again`; for a micro-averaged F1 too."""
     generator = np.random.default_rng(3)
     cases, attempts = make_cases(60), 3
     chance = generator.beta(2, 2, len(cases))
@@ -461,7 +461,7 @@ def test_simulated_studies_move_as_foretold() -> None:
     assert 0.2 < found.within_share < 0.95
 
 
-def test_the_words_name_reading_unit_and_counts() -> None:
+def test_the_words_name_measure_unit_and_counts() -> None:
     cases = make_cases(2)
     values = {0: [0.0, 1.0], 1: [1.0, 1.0]}
     board = leaderboard(

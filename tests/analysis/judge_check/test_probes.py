@@ -242,7 +242,7 @@ def test_probes_are_half_yes_and_from_many_changes() -> None:
     assert chosen == probe_items(toy_bench(), 12, seed=3)
 
 
-def test_a_continuous_reading_flips_when_it_moves_far() -> None:
+def test_a_continuous_measure_flips_when_it_moves_far() -> None:
     from reviewgauge.core.specs import load
 
     probes = Probes(asker(load(Metric, "chrf")), grades_bench().pairs, RESAMPLES)

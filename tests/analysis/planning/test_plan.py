@@ -72,18 +72,18 @@ def power(metric: Mean | Micro, tables: list[tuple[Numbers, Numbers]]) -> float:
     names = NAMES if isinstance(metric, Micro) else ("value",)
     found = 0
     for seed, (one, two) in enumerate(tables):
-        reading = metric.headline
+        measure = metric.headline
         test = flip_test(
             metric,
             names,
             one.mean(axis=1),
             two.mean(axis=1),
             np.ones(len(one)),
-            readings=[reading],
+            measures=[measure],
             draws=399,
             seed=seed,
         )
-        found += (test[reading].p or 0.0) <= 0.05
+        found += (test[measure].p or 0.0) <= 0.05
     return found / len(tables)
 
 
@@ -235,10 +235,10 @@ def test_systems_that_never_differ_give_no_plan() -> None:
     assert "never varies" in pair.reason
 
 
-def test_a_reading_that_is_undefined_gives_its_reason() -> None:
+def test_a_measure_that_is_undefined_gives_its_reason() -> None:
     silent = np.tile([0.0, 0.0, 2.0], (30, 1, 1))
     other = micro_tables(np.random.default_rng(17), 30, 1, (0.4, 0.4))[0]
-    made = make_plan(Micro(), (silent, other), Question(0.05), reading="precision")
+    made = make_plan(Micro(), (silent, other), Question(0.05), measure="precision")
     assert made.pairs[0].reason == "precision is undefined for one of the systems"
     assert made.typical is None
 
@@ -275,8 +275,8 @@ def test_shares_and_names_are_checked() -> None:
     tables = mean_tables(np.random.default_rng(19), 30, 1)
     with pytest.raises(UserError, match="detect must be at most 1 for a share"):
         make_plan(Mean(), tables, Question(3.0))
-    with pytest.raises(UserError, match="there is no reading 'recal'"):
-        make_plan(Mean(), tables, Question(0.1), reading="recal")
+    with pytest.raises(UserError, match="there is no measure 'recal'"):
+        make_plan(Mean(), tables, Question(0.1), measure="recal")
     with pytest.raises(UserError, match="there is no system 'three'"):
         make_plan(Mean(), tables, Question(0.1), systems=("one", "three"))
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis_toys import Mean, Micro
-from reviewgauge.analysis.stats.arrays import MatrixAggregate, reading_with, readings_of, swapped
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, measure_with, measures_of, swapped
 from reviewgauge.core.errors import UserError
 
 
@@ -23,13 +23,13 @@ def test_totals_are_weighted_sums_of_the_columns() -> None:
 def test_rows_that_stand_for_several_measurements_count_as_many() -> None:
     summed = MatrixAggregate.resampled(["a"], np.array([[6.0], [1.0]]), np.array([[1.0, 2.0]]), np.array([3.0, 1.0]))
     assert summed.count.tolist() == [5]
-    assert readings_of(Mean(), MatrixAggregate(["value"], np.array([[8.0]]), summed.count))["value"].tolist() == [1.6]
+    assert measures_of(Mean(), MatrixAggregate(["value"], np.array([[8.0]]), summed.count))["value"].tolist() == [1.6]
 
 
 def test_a_ratio_over_nothing_is_undefined_and_not_zero() -> None:
     summed = MatrixAggregate.of([{"tp": 0, "fp": 0, "fn": 2}])
     assert np.isnan(summed.ratio(np.array([0.0, 1.0]), np.array([0.0, 0.0]))).all()
-    found = readings_of(Micro(), summed)
+    found = measures_of(Micro(), summed)
     assert np.isnan(found["precision"][0])
     assert found["recall"][0] == 0
 
@@ -47,16 +47,16 @@ def test_a_bag_of_measurements_sums_them(measurements: list[dict[str, int]]) -> 
     assert summed.count.tolist() == [len(measurements)]
 
 
-def test_a_case_without_a_reading_of_its_own_still_moves_the_whole() -> None:
+def test_a_case_without_a_measure_of_its_own_still_moves_the_whole() -> None:
     total = np.array([4.0, 2.0, 2.0])  # tp, fp, fn
     false_on_clean, quiet = np.array([[0.0, 1.0, 0.0]]), np.zeros((1, 3))
-    with_it = reading_with(Micro(), ("tp", "fp", "fn"), total[None], 5, "f1")[0]
-    without = reading_with(Micro(), ("tp", "fp", "fn"), swapped(total, false_on_clean, quiet), 5, "f1")[0]
+    with_it = measure_with(Micro(), ("tp", "fp", "fn"), total[None], 5, "f1")[0]
+    without = measure_with(Micro(), ("tp", "fp", "fn"), swapped(total, false_on_clean, quiet), 5, "f1")[0]
     assert with_it == pytest.approx(8 / 12)
     assert without == pytest.approx(8 / 11)
 
 
-def test_an_unknown_reading_is_refused_and_undefined_is_not_zero() -> None:
-    with pytest.raises(UserError, match="there is no reading 'f3'"):
-        reading_with(Micro(), ("tp", "fp", "fn"), np.zeros((1, 3)), 1, "f3")
-    assert np.isnan(reading_with(Micro(), ("tp", "fp", "fn"), np.zeros((1, 3)), 1, "f1")).all()
+def test_an_unknown_measure_is_refused_and_undefined_is_not_zero() -> None:
+    with pytest.raises(UserError, match="there is no measure 'f3'"):
+        measure_with(Micro(), ("tp", "fp", "fn"), np.zeros((1, 3)), 1, "f3")
+    assert np.isnan(measure_with(Micro(), ("tp", "fp", "fn"), np.zeros((1, 3)), 1, "f1")).all()

@@ -15,7 +15,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     cluster_cases,
     difference_interval,
     percentile_interval,
-    resampled_readings,
+    resampled_measures,
     sum_by_cluster,
 )
 from reviewgauge.core.records import Case
@@ -113,7 +113,7 @@ def test_draws_that_are_not_kept_are_the_same_when_drawn_anew() -> None:
     assert all((one == two).all() for one, two in zip(first, second, strict=True))
 
 
-def test_a_reading_undefined_in_too_many_resamples_has_no_interval() -> None:
+def test_a_measure_undefined_in_too_many_resamples_has_no_interval() -> None:
     draws = np.arange(100.0)
     draws[:5] = np.nan
     found = percentile_interval(draws, 0.9)
@@ -126,7 +126,7 @@ def test_a_reading_undefined_in_too_many_resamples_has_no_interval() -> None:
 
 def test_all_systems_meet_the_same_draws() -> None:
     sums = np.random.default_rng(0).normal(size=(1, 30, 1)).repeat(2, axis=0)
-    found = resampled_readings(Mean(), ["value"], sums, np.ones((2, 30)), Resampler(30, 200, 0))
+    found = resampled_measures(Mean(), ["value"], sums, np.ones((2, 30)), Resampler(30, 200, 0))
     assert (found.of("value", 0) == found.of("value", 1)).all()
     assert np.std(found.of("value", 0)) > 0
 
@@ -184,7 +184,7 @@ def test_ninety_five_percent_intervals_hold_the_truth_about_that_often() -> None
     for trial in range(300):
         sizes = generator.integers(1, 4, 60)
         rows = np.stack([review_counts(generator, size, precision, recall).sum(axis=0) for size in sizes])
-        draws = resampled_readings(
+        draws = resampled_measures(
             Micro(), ("tp", "fp", "fn"), rows[None], sizes[None].astype(float), Resampler(60, 1000, trial)
         )
         low, high, _ = percentile_interval(draws.of("f1", 0), 0.95)

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from analysis_toys import Mean, Micro, review_counts
 from reviewgauge.analysis.stats.arrays import Numbers
-from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, resampled_readings
+from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, resampled_measures
 from reviewgauge.analysis.stats.power import (
     Attempts,
     Components,
@@ -36,8 +36,8 @@ def parts(gap: Numbers, spreads: list[Spread], clusters: Clusters | None = None,
     return split(gap, spreads, groups, Resampler(groups.count, resamples, 0))
 
 
-def influence(metric: Mean | Micro, names: tuple[str, ...], attempts: Attempts, reading: str) -> Numbers:
-    found = influences(metric, names, attempts, reading)
+def influence(metric: Mean | Micro, names: tuple[str, ...], attempts: Attempts, measure: str) -> Numbers:
+    found = influences(metric, names, attempts, measure)
     assert found is not None
     return found
 
@@ -73,13 +73,13 @@ def test_influences_are_what_leaving_a_change_out_shows(counts: list[tuple[int, 
     assert influence(Micro(), NAMES, each_once(rows), "f1") == pytest.approx(jackknife, abs=0.02)
 
 
-@pytest.mark.parametrize("reading", ["precision", "recall", "f1", "comments"])
-def test_their_standard_error_is_that_of_the_bootstrap(reading: str) -> None:
+@pytest.mark.parametrize("measure", ["precision", "recall", "f1", "comments"])
+def test_their_standard_error_is_that_of_the_bootstrap(measure: str) -> None:
     generator = np.random.default_rng(4)
     one, two = review_counts(generator, 150, 0.55, 0.5), review_counts(generator, 150, 0.3, 0.6)
-    draws = resampled_readings(Micro(), NAMES, np.stack([one, two]), np.ones((2, 150)), Resampler(150, 4_000, 0))
-    bootstrap = standard_error(draws.of(reading, 0) - draws.of(reading, 1), 150)
-    gap = influence(Micro(), NAMES, each_once(one), reading) - influence(Micro(), NAMES, each_once(two), reading)
+    draws = resampled_measures(Micro(), NAMES, np.stack([one, two]), np.ones((2, 150)), Resampler(150, 4_000, 0))
+    bootstrap = standard_error(draws.of(measure, 0) - draws.of(measure, 1), 150)
+    gap = influence(Micro(), NAMES, each_once(one), measure) - influence(Micro(), NAMES, each_once(two), measure)
     spreads = [Spread(np.full(150, np.nan), np.ones(150))] * 2
     assert np.sqrt(parts(gap, spreads).variance(1) / 150) == pytest.approx(bootstrap, rel=0.04)
 
@@ -92,10 +92,10 @@ def test_attempts_at_one_change_count_as_one_change() -> None:
     assert both == pytest.approx(influence(Micro(), NAMES, averaged, "f1"), abs=1e-7)
 
 
-def test_a_reading_that_is_undefined_has_no_influences() -> None:
+def test_a_measure_that_is_undefined_has_no_influences() -> None:
     rows = np.array([[0.0, 0, 1], [0, 0, 2]])
     assert influences(Micro(), NAMES, each_once(rows), "precision") is None
-    assert influences(Micro(), NAMES, each_once(rows), "no such reading") is None
+    assert influences(Micro(), NAMES, each_once(rows), "no such measure") is None
 
 
 def made(

@@ -35,11 +35,11 @@ TABLES = st.integers(0, 10**6).map(np.random.default_rng)
 
 
 def micro_test(
-    first: Numbers, second: Numbers, draws: int = 999, seed: int = 0, reading: str = "f1", metric: Metric | None = None
+    first: Numbers, second: Numbers, draws: int = 999, seed: int = 0, measure: str = "f1", metric: Metric | None = None
 ) -> FlipTest:
     sizes = np.ones(len(first))
-    found = flip_test(metric or Micro(), NAMES, first, second, sizes, readings=[reading], draws=draws, seed=seed)
-    return found[reading]
+    found = flip_test(metric or Micro(), NAMES, first, second, sizes, measures=[measure], draws=draws, seed=seed)
+    return found[measure]
 
 
 def micro_p(first: Numbers, second: Numbers, draws: int = 999, seed: int = 0) -> float:
@@ -51,7 +51,7 @@ def micro_p(first: Numbers, second: Numbers, draws: int = 999, seed: int = 0) ->
 def mean_p(first: Numbers, second: Numbers, draws: int = 999) -> float | None:
     columns = (first[:, None], second[:, None])
     sizes = np.ones(len(first))
-    return flip_test(Mean(), ["value"], *columns, sizes, readings=["value"], draws=draws, seed=0)["value"].p
+    return flip_test(Mean(), ["value"], *columns, sizes, measures=["value"], draws=draws, seed=0)["value"].p
 
 
 def brute_force(first: Numbers, second: Numbers, top: Numbers, bottom: Numbers) -> float:
@@ -75,13 +75,13 @@ def brute_force(first: Numbers, second: Numbers, top: Numbers, bottom: Numbers) 
 
 
 @given(st.integers(2, 8), TABLES, st.sampled_from(["f1", "precision", "recall"]))
-def test_the_exact_test_is_the_brute_force_one(clusters: int, generator: np.random.Generator, reading: str) -> None:
+def test_the_exact_test_is_the_brute_force_one(clusters: int, generator: np.random.Generator, measure: str) -> None:
     first, second = (generator.integers(0, 4, (clusters, 3)).astype(float) for _ in range(2))
     first[0] += 1
     second[0] += 1
     weights = {"f1": ((2, 0, 0), (2, 1, 1)), "precision": ((1, 0, 0), (1, 1, 0)), "recall": ((1, 0, 0), (1, 0, 1))}
-    top, bottom = (np.array(w, dtype=float) for w in weights[reading])
-    assert micro_test(first, second, reading=reading).p == pytest.approx(brute_force(first, second, top, bottom))
+    top, bottom = (np.array(w, dtype=float) for w in weights[measure])
+    assert micro_test(first, second, measure=measure).p == pytest.approx(brute_force(first, second, top, bottom))
 
 
 @given(st.integers(3, 9), TABLES)
@@ -113,7 +113,7 @@ def test_clusters_without_a_difference_keep_the_test_of_a_mean_exact() -> None:
     second = first.copy()
     second[:5] += 1
     sizes = np.ones(500)
-    found = flip_test(Mean(), ["value"], first[:, None], second[:, None], sizes, readings=["value"], draws=999, seed=0)
+    found = flip_test(Mean(), ["value"], first[:, None], second[:, None], sizes, measures=["value"], draws=999, seed=0)
     assert found["value"].test == "paired sign flips, exact, all 32"
     assert found["value"].p == pytest.approx(2 / 32)
 
@@ -128,17 +128,17 @@ def few_hits(hits: int, changes: int = 24) -> tuple[Numbers, Numbers]:
     return quiet, noisy
 
 
-@pytest.mark.parametrize("reading", ["precision", "recall", "f1"])
-def test_one_hit_in_all_tells_nothing(reading: str) -> None:
+@pytest.mark.parametrize("measure", ["precision", "recall", "f1"])
+def test_one_hit_in_all_tells_nothing(measure: str) -> None:
     """It could equally have been the other's, however unlike the numbers of comments are."""
     quiet, noisy = few_hits(1)
     for first, second in ((quiet, noisy), (noisy, quiet)):
-        found = micro_test(first, second, reading=reading)
+        found = micro_test(first, second, measure=measure)
         assert found.p is not None
         assert found.p >= 0.5
     quiet[:, :2] = 0
     quiet[0, 0] = 1  # one comment, and it is right
-    found = micro_test(quiet, noisy, reading=reading)
+    found = micro_test(quiet, noisy, measure=measure)
     assert found.p is not None
     assert found.p >= 0.5
 
@@ -170,10 +170,10 @@ def test_p_is_never_zero_and_a_large_difference_is_as_rare_as_can_be() -> None:
 def test_an_undefined_difference_has_no_p() -> None:
     silent = np.tile([0.0, 0.0, 2.0], (15, 1))
     said = np.tile([1.0, 1.0, 1.0], (15, 1))
-    both = flip_test(Micro(), NAMES, silent, said, np.ones(15), readings=["precision", "recall"], draws=999, seed=0)
+    both = flip_test(Micro(), NAMES, silent, said, np.ones(15), measures=["precision", "recall"], draws=999, seed=0)
     assert both["precision"] == FlipTest(None, "none: the difference is undefined")
     assert both["recall"].p == pytest.approx(1 / 1000)
-    none = flip_test(Micro(), NAMES, silent[:0], said[:0], np.ones(0), readings=["f1"], draws=999, seed=0)
+    none = flip_test(Micro(), NAMES, silent[:0], said[:0], np.ones(0), measures=["f1"], draws=999, seed=0)
     assert none["f1"].p is None
 
 
@@ -198,14 +198,14 @@ def test_an_f1_made_of_precision_and_recall_is_the_same_f1(clusters: int, genera
     assert micro_test(first, second, metric=Harmonic()).p == pytest.approx(micro_test(first, second).p)
 
 
-def test_a_reading_that_is_no_quotient_uses_its_own_slopes() -> None:
+def test_a_measure_that_is_no_quotient_uses_its_own_slopes() -> None:
     """A sum, such as a cost: the flips of the plain differences."""
     generator = np.random.default_rng(3)
     first, second = (generator.integers(0, 9, (9, 3)).astype(float) for _ in range(2))
     gap = first[:, 0] - second[:, 0]
     flipped = [abs(np.dot(signs, gap)) for signs in product((1, -1), repeat=9)]
     expected = np.mean([total >= abs(gap.sum()) for total in flipped])
-    assert micro_test(first, second, reading="hits", metric=Harmonic()).p == pytest.approx(expected)
+    assert micro_test(first, second, measure="hits", metric=Harmonic()).p == pytest.approx(expected)
 
 
 def rejected(precision: tuple[float, float], recall: tuple[float, float], trials: int = 400) -> float:

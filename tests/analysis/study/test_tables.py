@@ -95,9 +95,9 @@ def rows(table: Table) -> dict[str, tuple[Cell, ...]]:
 
 def test_a_cell_without_a_result_is_named_and_never_zero() -> None:
     (board, sliced, cost, spread), troubles = tables(
-        TableEntry(kind="leaderboard", readings=("recall",)),
-        TableEntry(kind="slices", by="language", readings=("recall",)),
-        TableEntry(kind="cost", readings=("recall",)),
+        TableEntry(kind="leaderboard", measures=("recall",)),
+        TableEntry(kind="slices", by="language", measures=("recall",)),
+        TableEntry(kind="cost", measures=("recall",)),
         TableEntry(kind="attempts"),
     )
     assert not troubles
@@ -111,7 +111,7 @@ def test_a_cell_without_a_result_is_named_and_never_zero() -> None:
 def test_relative_gain_of_a_group_and_what_has_no_partner() -> None:
     (table,), _ = tables(
         TableEntry(
-            kind="ablation", axis="context", baseline="none", across="model", readings=("recall",),
+            kind="ablation", axis="context", baseline="none", across="model", measures=("recall",),
             groups={"small": ("m",), "both": ("m", "n"), "absent": ("x",)},
         )
     )  # fmt: skip
@@ -174,7 +174,7 @@ def test_which_runs_found_what() -> None:
 
 
 def test_the_frontier_holds_whom_nobody_beats() -> None:
-    (table,), _ = tables(TableEntry(kind="cost", readings=("recall",)))
+    (table,), _ = tables(TableEntry(kind="cost", measures=("recall",)))
     assert {name: row[-1].text for name, row in rows(table).items()} == {
         "one": "yes", "two": "yes", "dear": "no", "gone": "–",
     }  # fmt: skip
@@ -182,19 +182,19 @@ def test_the_frontier_holds_whom_nobody_beats() -> None:
 
 
 def test_reviews_by_grade() -> None:
-    (table,), _ = tables(TableEntry(kind="distribution", readings=("recall",), reviewers=("one", "two")))
+    (table,), _ = tables(TableEntry(kind="distribution", measures=("recall",), reviewers=("one", "two")))
     assert table.columns == ("reviewer", "0", "0.5", "1", "reviews", "mean")
     assert [cell.value for cell in rows(table)["one"][1:4]] == [2.0, 3.0, 1.0]
 
 
 @pytest.mark.parametrize(("by", "columns"), [("language", ("c", "go")), ("needs", ("diff", "file"))])
 def test_slices_add_up(by: str, columns: tuple[str, ...]) -> None:
-    (table,), troubles = tables(TableEntry(kind="slices", by=by, readings=("recall",), reviewers=("one", "two")))
+    (table,), troubles = tables(TableEntry(kind="slices", by=by, measures=("recall",), reviewers=("one", "two")))
     assert not troubles and table.columns == ("reviewer", "all", *columns)
     assert table.notes[-1] == "the slices of each row, weighted, give its total (checked)"
     (turned,), _ = tables(
         TableEntry(
-            kind="slices", by=by, rows="slices", readings=("recall",), counts=("references",), reviewers=("one",)
+            kind="slices", by=by, rows="slices", measures=("recall",), counts=("references",), reviewers=("one",)
         )
     )
     assert turned.columns == (by, "references", "recall") and turned.rows[-1][0].text == "all"
@@ -213,12 +213,12 @@ def test_slices_that_do_not_add_up_are_a_bug() -> None:
 def test_what_a_table_names_wrongly_is_a_trouble_of_that_table_alone() -> None:
     made, troubles = tables(
         TableEntry(kind="slices", by="colour"),
-        TableEntry(kind="leaderboard", readings=("beauty",), name="b"),
+        TableEntry(kind="leaderboard", measures=("beauty",), name="b"),
         TableEntry(kind="leaderboard", reviewers=("nobody*",), name="n"),
         TableEntry(kind="attempts"),
     )
     assert [table.name for table in made] == ["attempts"]
-    assert ["colour" in troubles[0].why, "no reading 'beauty'" in troubles[1].why, "nobody*" in troubles[2].why] == [
+    assert ["colour" in troubles[0].why, "no measure 'beauty'" in troubles[1].why, "nobody*" in troubles[2].why] == [
         True
     ] * 3
 
@@ -230,7 +230,7 @@ def test_a_papers_values_stand_beside_ours_and_its_other_rows_below() -> None:
     paper = Published(
         source="Table 1", percent=True, values={"one": {"recall": 40.0}, "GPT": {"recall": 7.0, "x": 1.0}}
     )
-    (table,), _ = tables(TableEntry(kind="leaderboard", readings=("recall",), published=paper))
+    (table,), _ = tables(TableEntry(kind="leaderboard", measures=("recall",), published=paper))
     assert rows(table)["one"][1].published == pytest.approx(0.4) and rows(table)["one"][1].value is not None
     assert rows(table)["GPT (published)"][1].published == pytest.approx(0.07)
     assert rows(table)["GPT (published)"][1].value is None
@@ -265,7 +265,7 @@ def test_context_crbench_contradicts_itself() -> None:
     assert np.isclose(54.61 / 36.08, 1.5136, atol=1e-4)
 
 
-def test_a_gain_of_several_readings_is_over_the_baseline_of_its_own() -> None:
+def test_a_gain_of_several_measures_is_over_the_baseline_of_its_own() -> None:
     values = {"pass@1, Base": {"all: mean": 10.0}, "pass@3, Base": {"all: mean": 20.0}}
     values["pass@3, Base+I"] = {"all: mean": 22.0, "all: gain": 10.0}
     assert not list(wrong_gains(Published(source="Table 6", percent=True, values=values), "Base"))
@@ -273,7 +273,7 @@ def test_a_gain_of_several_readings_is_over_the_baseline_of_its_own() -> None:
 
 def test_columns_stand_as_in_the_paper_and_the_best_by_the_headline_first() -> None:
     paper = Published(source="Table 4", percent=True, values={"variance": {"recall": 189.96}})
-    entry = TableEntry(kind="leaderboard", readings=("recall", "f1"), spread=True, published=paper)
+    entry = TableEntry(kind="leaderboard", measures=("recall", "f1"), spread=True, published=paper)
     (table,), _ = tables(entry)
     assert table.columns == ("reviewer", "recall", "F1", "scored") and table.plot and table.plot.columns == (2,)
     found = [row[2].value or 0 for row in table.rows[:3]]

@@ -15,7 +15,7 @@ from reviewgauge.analysis.validity.combination import features_of, fit, fit_in_f
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.results import Failure, FailureKind, Score
 from reviewgauge.core.specs import load, signature
-from reviewgauge.metrics.combined import graded, readings_by_row
+from reviewgauge.metrics.combined import graded, measures_by_row
 from reviewgauge.metrics.texts.text_metric import TextPair
 
 
@@ -83,7 +83,7 @@ def test_the_floor_leaves_the_share_that_people_graded_above_the_lowest() -> Non
     assert (expected >= matching_floor(expected, human)).sum() == 2
 
 
-def test_undefined_readings_count_as_the_mean() -> None:
+def test_undefined_measures_count_as_the_mean() -> None:
     table, human, groups = noisy()
     table[::7, 0] = np.nan
     found = fit(table, human, groups, seed=0)
@@ -112,7 +112,7 @@ def test_shuffled_grades_of_graded_reviews_reach_nothing(shared_data: Path) -> N
     for spec in ("jaccard", "chrf", "rouge", "edit"):
         metric = load(Metric, spec)
         parts = [found.parts for found in metric.parts_many(items) if isinstance(found, Measured)]
-        columns.append(readings_by_row(metric, parts)[metric.headline])
+        columns.append(measures_by_row(metric, parts)[metric.headline])
     table, human = np.stack(columns, axis=1), np.array(grades(shared_data), dtype=np.float64)
     groups = duplicate_groups([pair.reference for pair in pairs(shared_data)])
     dealt = shuffled(human, groups, 0)

@@ -1,4 +1,4 @@
-"""What is compared with people: readings of metrics, and trivial baselines."""
+"""What is compared with people: measures of metrics, and trivial baselines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from reviewgauge.core.specs import signature
 
 @dataclass(frozen=True)
 class Three(Metric):
-    """A metric with a reading that is called like the dimension of the study."""
+    """A metric with a measure that is called like the dimension of the study."""
 
     headline: ClassVar[str] = "rel"
     units: ClassVar[dict[str, str]] = {"grade": "points"}
@@ -46,17 +46,17 @@ def three_scores() -> list[Score]:
     ]
 
 
-def test_the_reading_that_is_called_like_a_dimension_is_compared_with_it() -> None:
+def test_the_measure_that_is_called_like_a_dimension_is_compared_with_it() -> None:
     scored = Scored.of(Three(), three_scores(), ["grade", "taste"])
-    assert (scored.reading, scored.unit, scored.less_is_better) == ("rel", "share", False)
+    assert (scored.measure, scored.unit, scored.less_is_better) == ("rel", "share", False)
     own = scored.on("grade")
-    assert (own.reading, own.unit, own.less_is_better) == ("grade", "points", True)
+    assert (own.measure, own.unit, own.less_is_better) == ("grade", "points", True)
     assert {key: -2 * float(value) for key, value in scored.values.items()} == own.values
-    assert scored.on("taste") is scored, "there is no such reading"
+    assert scored.on("taste") is scored, "there is no such measure"
     made = study(20)
     bench, settings = made.bench(), ValiditySettings(resamples=20, folds=3)
     (found,) = Evidence(bench, tuple(made.humans()), (scored,), settings, dataset="toy", benchmark="b").report().metrics
-    assert (found.reading, found.unit, found.less_is_better) == ("grade", "points", True)
+    assert (found.measure, found.unit, found.less_is_better) == ("grade", "points", True)
 
 
 def table(review: str, patch: str | None) -> ReviewTable:

@@ -54,7 +54,7 @@ def test_a_difference_that_a_machine_can_make_says_so() -> None:
     assert "--digits" not in str(Differs("scores", "no score", "a score"))
 
 
-TABLE = "system,reading,value,value: low\na,f1,0.5,0.4\nb,f1,0.25,0.1\n"
+TABLE = "system,measure,value,value: low\na,f1,0.5,0.4\nb,f1,0.25,0.1\n"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.analysis.stats.arrays import MatrixAggregate, readings_of
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.metrics.matching.review_bench import Tally, claims, parts_of
 
@@ -17,9 +17,9 @@ METRIC = Hits(judge="exact", policy="any", variant="review_bench")
 
 
 def read(*tallies: Tally) -> dict[str, float | None]:
-    """The readings of some changes; None where one is not defined."""
+    """The measures of some changes; None where one is not defined."""
     parts: list[Mapping[str, float]] = [{"changes": 1.0, **parts_of(tally)} for tally in tallies]
-    found = readings_of(METRIC, MatrixAggregate.of(parts))
+    found = measures_of(METRIC, MatrixAggregate.of(parts))
     return {name: None if np.isnan(values[0]) else float(values[0]) for name, values in found.items()}
 
 

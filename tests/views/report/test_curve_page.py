@@ -16,7 +16,7 @@ from reviewgauge.views.report.curve_page import HEIGHT, TOP, curve_page, plot
 def point(by: str, n: int, value: float | None) -> CurvePoint:
     low, high = (None, None) if value is None else (value - 0.1, value + 0.1)
     estimates = tuple(
-        Estimate(reading=name, value=value, low=low, high=high, n=9, clusters=9)
+        Estimate(measure=name, value=value, low=low, high=high, n=9, clusters=9)
         for name in ("f1", "precision", "recall")
     )
     summary = SystemSummary(system=f"{by} of {n}", estimates=estimates, cases=9, scored=9, fake=True)

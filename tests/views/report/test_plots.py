@@ -21,15 +21,15 @@ def test_a_forest_names_every_system_and_value(big: ReportData) -> None:
     assert not any(f'"{colour}"' in drawn for colour in plots.SENTINELS)
 
 
-def test_an_undefined_reading_is_a_dash_and_no_point(small: ReportData) -> None:
+def test_an_undefined_measure_is_a_dash_and_no_point(small: ReportData) -> None:
     board = small.leaderboards[0]
     drawn = plots.forest(board, "precision", "p", 520)
     assert ">–<" in drawn
     points = drawn.count('fill="var(--accent)"')
-    assert points == sum(e.reading == "precision" and e.value is not None for s in board.systems for e in s.estimates)
+    assert points == sum(e.measure == "precision" and e.value is not None for s in board.systems for e in s.estimates)
 
 
-def test_an_undefined_reading_keeps_its_place_between_the_others(small: ReportData) -> None:
+def test_an_undefined_measure_keeps_its_place_between_the_others(small: ReportData) -> None:
     board = small.leaderboards[0]
     order = [board.systems[0], board.systems[-1], *board.systems[1:-1]]
     drawn = plots.forest(board.model_copy(update={"systems": tuple(order)}), "precision", "p", 520)
@@ -126,7 +126,7 @@ def test_what_is_no_svg_is_refused() -> None:
 def test_any_value_has_a_scale(small: ReportData, value: float) -> None:
     board = small.leaderboards[0]
     e = next(e for e in board.systems[0].estimates if e.value is not None)
-    odd = e.model_copy(update={"reading": "odd", "unit": "points", "value": value, "low": value, "high": value})
+    odd = e.model_copy(update={"measure": "odd", "unit": "points", "value": value, "low": value, "high": value})
     system = board.systems[0].model_copy(update={"estimates": (odd,)})
     drawn = plots.forest(board.model_copy(update={"systems": (system,)}), "odd", "p", 520)
     ticks = re.findall(r'fill="var\(--muted\)">([^<]+)<', drawn)

@@ -83,7 +83,7 @@ def test_visible_names_what_it_shows() -> None:
 
 
 def _slice(facet: bool, **values: float | None) -> SliceSummary:
-    made = tuple(Estimate(reading=k, value=v, n=1, clusters=1) for k, v in values.items())
+    made = tuple(Estimate(measure=k, value=v, n=1, clusters=1) for k, v in values.items())
     return SliceSummary(
         fact="category",
         value="x",
@@ -93,7 +93,7 @@ def _slice(facet: bool, **values: float | None) -> SliceSummary:
     )
 
 
-def test_a_facet_shows_the_reading_that_is_defined() -> None:
+def test_a_facet_shows_the_measure_that_is_defined() -> None:
     board = Leaderboard(
         metric="hits",
         headline="f1",
@@ -106,10 +106,10 @@ def test_a_facet_shows_the_reading_that_is_defined() -> None:
         systems=(),
         common=0,
     )
-    assert figures.slice_readings(board, [_slice(True, f1=None, recall=0.5, precision=None)]) == ["recall"]
-    assert figures.slice_readings(board, [_slice(True, f1=None, recall=None, precision=0.5)]) == ["precision"]
-    assert figures.slice_readings(board, [_slice(False, f1=None, recall=0.5)]) == ["f1"]
-    assert figures.slice_readings(board, [_slice(True, f1=None, recall=0.5, precision=None)]) == ["recall"]
+    assert figures.slice_measures(board, [_slice(True, f1=None, recall=0.5, precision=None)]) == ["recall"]
+    assert figures.slice_measures(board, [_slice(True, f1=None, recall=None, precision=0.5)]) == ["precision"]
+    assert figures.slice_measures(board, [_slice(False, f1=None, recall=0.5)]) == ["f1"]
+    assert figures.slice_measures(board, [_slice(True, f1=None, recall=0.5, precision=None)]) == ["recall"]
     one, other = _slice(True, f1=None, recall=0.5, precision=None), _slice(True, f1=0.5, recall=0.5, precision=0.5)
-    assert figures.slice_readings(board, [one, other]) == ["recall", "precision", "f1"]
-    assert figures.slice_readings(board, [_slice(False, f1=0.5, recall=0.5, precision=0.5)]) == ["f1"]
+    assert figures.slice_measures(board, [one, other]) == ["recall", "precision", "f1"]
+    assert figures.slice_measures(board, [_slice(False, f1=0.5, recall=0.5, precision=0.5)]) == ["f1"]

@@ -6,7 +6,7 @@ def _board(fake: bool = False, **values: float | None) -> Leaderboard:
     rows = tuple(
         SystemSummary(
             system=name,
-            estimates=(Estimate(reading="f1", value=value, low=0.1, high=0.9, n=30, clusters=30),),
+            estimates=(Estimate(measure="f1", value=value, low=0.1, high=0.9, n=30, clusters=30),),
             cases=30,
             scored=30,
             fake=fake,
@@ -30,7 +30,7 @@ def _board(fake: bool = False, **values: float | None) -> Leaderboard:
 def _table(*rows: tuple[str, str, float, float]) -> ComparisonTable:
     made = tuple(
         Comparison(
-            reading="f1",
+            measure="f1",
             first=a,
             second=b,
             first_value=None,

@@ -233,7 +233,7 @@ def test_augmented_figures_stand_beside_the_score_with_what_they_cannot_say(
     board = make_board(["ours"], 30)
     row = board.systems[0]
     more = tuple(
-        Estimate(reading=name, value=value, n=30, clusters=30)
+        Estimate(measure=name, value=value, n=30, clusters=30)
         for name, value in (("f1", 0.5), ("augmented_precision", 0.25), ("augmented_recall", 0.75))
     )
     row = row.model_copy(update={"estimates": more})

@@ -32,7 +32,7 @@ def test_every_table_is_tidy(report: ValidityReport) -> None:
         assert body
         assert {len(line) for line in body} == {len(head)}, name
         if name not in ("about.csv", "human_labels.csv", "published.csv"):
-            assert head[:6] == ["metric", "label", "reading", "unit", "note", "dimension"]
+            assert head[:6] == ["metric", "label", "measure", "unit", "note", "dimension"]
             assert {line[0] for line in body} == {metric.metric for metric in report.metrics}
 
 

@@ -20,7 +20,7 @@ ROWS = RowSet(name="all rows", rows=100, clusters=25, clustered_by="reference")
 
 def metric(
     label: str, value: float | None, wide: float | None = 0.05, n: int = 100, *, dimension: str = "grade",
-    fake: bool = False, reading: str = "mean", signature: str = "", reason: str = "all scores are equal",
+    fake: bool = False, measure: str = "mean", signature: str = "", reason: str = "all scores are equal",
 ) -> MetricValidity:  # fmt: skip
     known = value is not None and wide is not None
     figure = Figure(
@@ -29,7 +29,7 @@ def metric(
     )  # fmt: skip
     part = Correlations(rows=ROWS, pearson=figure, spearman=figure, kendall=figure)
     return MetricValidity(
-        metric=signature or f"{label}()", label=label, reading=reading, unit="share", dimension=dimension,
+        metric=signature or f"{label}()", label=label, measure=measure, unit="share", dimension=dimension,
         fake=fake, correlations=(part,),
     )  # fmt: skip
 
@@ -38,7 +38,7 @@ def report(*metrics: MetricValidity, gaps: dict[str, Figure] | None = None) -> V
     """`gaps`: what the best is better by than the metric of that label, on the rows of both."""
     pairs = tuple(
         MetricDifference(
-            dimension="grade", metric="best()", reading="mean", other=f"{label}()", other_reading="mean",
+            dimension="grade", metric="best()", measure="mean", other=f"{label}()", other_measure="mean",
             value=0.5, other_value=0.4, difference=gap,
         )
         for label, gap in (gaps or {}).items()
@@ -161,7 +161,7 @@ def test_each_dimension_has_its_own_answer() -> None:
 
 def test_names_stay_apart() -> None:
     same = report(
-        metric("rouge", 0.2, reading="rouge1"), metric("rouge", 0.3, reading="rougeL"),
+        metric("rouge", 0.2, measure="rouge1"), metric("rouge", 0.3, measure="rougeL"),
         metric("bleu", 0.1, signature="bleu(1)"), metric("bleu", 0.1, signature="bleu(2)"), metric("chrf", 0.1),
     )  # fmt: skip
     assert list(words.names(same).values()) == ["rouge rouge1", "rouge rougeL", "bleu(1)", "bleu(2)", "chrf"]

@@ -17,12 +17,12 @@ from reviewgauge.analysis.stats.bootstrap import (
     ENOUGH_REPOSITORIES,
     UNDEFINED_LIMIT,
     Clusters,
-    Readings,
+    Measures,
     Resampler,
     cluster_cases,
     difference_interval,
-    point_readings,
-    resampled_readings,
+    point_measures,
+    resampled_measures,
     sum_by_cluster,
 )
 from reviewgauge.analysis.stats.power import detectable_difference, standard_error
@@ -41,15 +41,15 @@ def compare(
     run: ScoredRun,
     *,
     pairs: Pairs = None,
-    readings: Sequence[str] | None = None,
+    measures: Sequence[str] | None = None,
     resamples: int = 10_000,
     seed: int = 0,
 ) -> ComparisonTable:
     """Compare the systems of a run two by two on their common cases.
 
     `pairs` None compares the leader of the leaderboard (the best that is not a baseline) with every other system, "all"
-    every two systems. `readings` None is the headline alone; p-values are corrected over all pairs and readings of one
-    call but those with a baseline, so every further one costs power. Raises UserError for unknown systems or readings,
+    every two systems. `measures` None is the headline alone; p-values are corrected over all pairs and measures of one
+    call but those with a baseline, so every further one costs power. Raises UserError for unknown systems or measures,
     and for fewer than two systems.
     """
     check_settings(resamples)
@@ -59,7 +59,7 @@ def compare(
         raise UserError(f"no case was scored by {signature(metric)}, so there is nothing to compare")
     order = [panel.systems[row] for row in headline_order(panel, metric, baselines)]
     chosen = _choose(panel, order, pairs)
-    wanted = tuple(dict.fromkeys(readings)) if readings else (metric.headline,)
+    wanted = tuple(dict.fromkeys(measures)) if measures else (metric.headline,)
     scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     found: list[Comparison] = []
     warnings = scheme.warnings(expanded=True)
@@ -124,56 +124,56 @@ class _SystemPair:
         """The clusters of the common cases."""
         return self.scheme.narrow(self.common)
 
-    def compare(self, readings: Sequence[str], resampler: Resampler) -> tuple[list[Comparison], list[str]]:
-        """One comparison a reading (without Holm's correction), and notes on them."""
+    def compare(self, measures: Sequence[str], resampler: Resampler) -> tuple[list[Comparison], list[str]]:
+        """One comparison a measure (without Holm's correction), and notes on them."""
         panel, metric, rows = self.panel, self.metric, [self.first, self.second]
         title = f"{panel.systems[self.first]} against {panel.systems[self.second]}"
         common, clusters = self.common, self.clusters
         sums = sum_by_cluster(panel.parts[rows] * common[None, :, None], clusters)
         size = sum_by_cluster(common[None, :, None].astype(np.float64), clusters)[0, :, 0]
         sizes = np.stack([size, size])
-        points = point_readings(metric, panel.names, sums, sizes)
-        for reading in readings:
-            if reading not in points.names:
-                raise UserError(f"there is no reading {reading!r}", remedy=f"there are: {', '.join(points.names)}")
-        draws = resampled_readings(metric, panel.names, sums, sizes, resampler)
+        points = point_measures(metric, panel.names, sums, sizes)
+        for measure in measures:
+            if measure not in points.names:
+                raise UserError(f"there is no measure {measure!r}", remedy=f"there are: {', '.join(points.names)}")
+        draws = resampled_measures(metric, panel.names, sums, sizes, resampler)
         settings = {"draws": resampler.resamples, "seed": resampler.seed}
-        tests = flip_test(metric, panel.names, sums[0], sums[1], size, readings=readings, **settings)
-        ends = self._ends(readings)
+        tests = flip_test(metric, panel.names, sums[0], sums[1], size, measures=measures, **settings)
+        ends = self._ends(measures)
         notes = [] if common.any() else [f"{title}: no case was scored for both"]
         if common.any() and self.scheme.by == "repository" and clusters.count < ENOUGH_REPOSITORIES:
             notes.append(f"{title}: common cases in {clusters.count} repositories only, the interval is too narrow")
         found: list[Comparison] = []
-        for reading in readings:
-            comparison, remarks = self._comparison(reading, points, draws, tests[reading])
-            found.append(comparison.model_copy(update={"worst": ends[reading][0], "best": ends[reading][1]}))
+        for measure in measures:
+            comparison, remarks = self._comparison(measure, points, draws, tests[measure])
+            found.append(comparison.model_copy(update={"worst": ends[measure][0], "best": ends[measure][1]}))
             notes += [f"{title}: {text}" for text in remarks]
         return found, notes
 
     def _comparison(
-        self, reading: str, points: Readings, draws: Readings, test: FlipTest
+        self, measure: str, points: Measures, draws: Measures, test: FlipTest
     ) -> tuple[Comparison, list[str]]:
         clusters = self.clusters
-        one, two = (number(points.of(reading, s)[0]) for s in (0, 1))
+        one, two = (number(points.of(measure, s)[0]) for s in (0, 1))
         difference = None if one is None or two is None else one - two
         low = high = detectable = None
         notes: list[str] = []
         if difference is not None and clusters.count >= 2:
-            gaps: Numbers = draws.of(reading, 0) - draws.of(reading, 1)
+            gaps: Numbers = draws.of(measure, 0) - draws.of(measure, 1)
             low, high, undefined = difference_interval(gaps, clusters.count)
             if undefined > UNDEFINED_LIMIT:
-                notes.append(f"no interval for {reading}, undefined in {undefined:.0%} of the resamples")
+                notes.append(f"no interval for {measure}, undefined in {undefined:.0%} of the resamples")
             else:
                 error = standard_error(gaps, clusters.count)
                 rounding = 1e-12 * max(abs(one or 0.0), abs(two or 0.0), 1e-300)
                 detectable = detectable_difference(0.0 if error is not None and error <= rounding else error)
                 if detectable is None:
-                    notes.append(f"the difference in {reading} never varies, so no detectable difference can be given")
-                elif detectable > 1 and self.metric.units.get(reading, "share") == "share":
+                    notes.append(f"the difference in {measure} never varies, so no detectable difference can be given")
+                elif detectable > 1 and self.metric.units.get(measure, "share") == "share":
                     detectable = None  # shares differ by 1 at most
-                    notes.append(f"no difference in {reading}, however large, would have been detected reliably")
+                    notes.append(f"no difference in {measure}, however large, would have been detected reliably")
         comparison = Comparison(
-            reading=reading,
+            measure=measure,
             first=self.panel.systems[self.first],
             second=self.panel.systems[self.second],
             first_value=one,
@@ -187,23 +187,23 @@ class _SystemPair:
             detectable=detectable,
             n=int(self.common.sum()),
             clusters=clusters.count,
-            unit=self.metric.units.get(reading, "share"),
+            unit=self.metric.units.get(measure, "share"),
         )
         return comparison, notes
 
-    def _ends(self, readings: Sequence[str]) -> Mapping[str, Ends]:
+    def _ends(self, measures: Sequence[str]) -> Mapping[str, Ends]:
         """The difference with the failures of both counted against the first system, and for it."""
         panel, rows = self.panel, [self.first, self.second]
         both = np.asarray(panel.measured[rows].all(axis=0))
         failed = any(row in rows and both[column] for row, column, _ in panel.failed)
         if failed and not panel.bounded[rows].all():
-            return dict.fromkeys(readings, (None, None))
+            return dict.fromkeys(measures, (None, None))
         against = self._difference(panel.worst[self.first], panel.best[self.second], both)
         in_favour = self._difference(panel.best[self.first], panel.worst[self.second], both)
         lower = self.metric.lower_is_better
-        return {r: order_ends(against.get(r), in_favour.get(r), r in lower) for r in readings}
+        return {r: order_ends(against.get(r), in_favour.get(r), r in lower) for r in measures}
 
     def _difference(self, one: Numbers, two: Numbers, cases: Flags) -> dict[str, float | None]:
         sums = np.stack([one, two])[:, cases].sum(axis=1)[:, None]
-        points = point_readings(self.metric, self.panel.names, sums, np.full((2, 1), float(cases.sum())))
-        return {reading: number(points.of(reading, 0)[0] - points.of(reading, 1)[0]) for reading in points.names}
+        points = point_measures(self.metric, self.panel.names, sums, np.full((2, 1), float(cases.sum())))
+        return {measure: number(points.of(measure, 0)[0] - points.of(measure, 1)[0]) for measure in points.names}

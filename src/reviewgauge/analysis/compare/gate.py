@@ -18,15 +18,15 @@ import numpy as np
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import Ends, number
-from reviewgauge.analysis.stats.arrays import ROUNDING, Flags, Numbers, reading_with, swapped
+from reviewgauge.analysis.stats.arrays import ROUNDING, Flags, Numbers, measure_with, swapped
 from reviewgauge.analysis.stats.bootstrap import (
     LEVEL,
     Clusters,
-    Readings,
+    Measures,
     Resampler,
     cluster_cases,
     difference_interval,
-    resampled_readings,
+    resampled_measures,
     sum_by_cluster,
 )
 from reviewgauge.analysis.stats.score_table import ScoreTable, Status, lay_out, merge_pins
@@ -37,7 +37,7 @@ from reviewgauge.engine.run.scored_run import ScoredRun
 
 FEWEST = 6  # clusters; with fewer, all of them on one side happen by chance in more than 2.5% of the draws (.5 ** n)
 FEWEST_RESAMPLES = 200
-GUARDS = {"noise": 0.1, "comments_per_change": 2.0, "clean_left_alone": 0.1}  # margins, in the readings' units
+GUARDS = {"noise": 0.1, "comments_per_change": 2.0, "clean_left_alone": 0.1}  # margins, in the measures' units
 WORDS = 80  # characters of a finding that are shown
 
 
@@ -52,18 +52,18 @@ def gate(
 ) -> Gate:
     """Whether `candidate` is at most as much worse than `baseline` as `margins` allow.
 
-    `margins` are in the unit of each reading ("" is the headline); the figures are those of the first. `GUARDS` that
+    `margins` are in the unit of each measure ("" is the headline); the figures are those of the first. `GUARDS` that
     are not named come on top where the baseline comments at all: a guard fails what is surely worse by more.
-    Raises UserError for unknown systems or readings and for a negative margin.
+    Raises UserError for unknown systems or measures and for a negative margin.
     """
     metric = run.metric
-    named = {reading or metric.headline: margin for reading, margin in margins.items()}
+    named = {measure or metric.headline: margin for measure, margin in margins.items()}
     for margin in named.values():
         _check(candidate, baseline, margin, resamples)
     panel = lay_out(run.scores, run.cases, metric, run.benchmark)
     paired = _Pair(run, panel, panel.row(candidate), panel.row(baseline), resamples, seed)
-    guards = [paired.guard(reading, margin) for reading, margin in GUARDS.items() if reading not in named]
-    checks = tuple(paired.check(reading, margin) for reading, margin in named.items())
+    guards = [paired.guard(measure, margin) for measure, margin in GUARDS.items() if measure not in named]
+    checks = tuple(paired.check(measure, margin) for measure, margin in named.items())
     checks += tuple(guard for guard in guards if guard is not None)
     verdict, reason = overall(checks)
     clusters = paired.clusters
@@ -84,7 +84,7 @@ def gate(
         attempts=paired.attempts,
         failed=int(paired.lacking.sum()),
         checks=checks,
-        cases=tuple(paired.cases(checks[0].reading)),
+        cases=tuple(paired.cases(checks[0].measure)),
         lost=lost,
         gained=gained,
         dataset=run.dataset,
@@ -154,21 +154,21 @@ class _Pair:
         most = self.panel.attempts[self.rows].max(axis=1, initial=0)
         return int(most[0]), int(most[1])
 
-    def check(self, reading: str, margin: float, guard: bool = False) -> GateCheck:
-        """What the interval of candidate - baseline allows to say of one reading."""
+    def check(self, measure: str, margin: float, guard: bool = False) -> GateCheck:
+        """What the interval of candidate - baseline allows to say of one measure."""
         metric = self.run.metric
-        one, two = self._values(self.rows, reading)
+        one, two = self._values(self.rows, measure)
         difference = None if one is None or two is None else one - two
-        interval = self._turned(self.draws, reading, self.clusters.count)
-        worst = self._turned(self._worst_draws, reading, self._worst_clusters.count) if self.lacking.any() else None
-        verdict, reason = self._rule(reading, margin, (one, two), interval, worst)
-        sign = self._sign(reading)
+        interval = self._turned(self.draws, measure, self.clusters.count)
+        worst = self._turned(self._worst_draws, measure, self._worst_clusters.count) if self.lacking.any() else None
+        verdict, reason = self._rule(measure, margin, (one, two), interval, worst)
+        sign = self._sign(measure)
         low, high = (None if end is None else sign * end for end in interval[::sign])
         telling = difference is None or verdict is not GateVerdict.CANNOT_TELL
         return GateCheck(
-            reading=reading,
+            measure=measure,
             label=short_spec(metric),
-            unit=metric.units.get(reading, "share"),
+            unit=metric.units.get(measure, "share"),
             lower_is_better=sign < 0,
             margin=margin,
             guard=guard,
@@ -183,12 +183,12 @@ class _Pair:
             reason=reason,
         )
 
-    def guard(self, reading: str, margin: float) -> GateCheck | None:
-        """The check of a guard; None for a baseline that says nothing, and where the reading is undefined."""
+    def guard(self, measure: str, margin: float) -> GateCheck | None:
+        """The check of a guard; None for a baseline that says nothing, and where the measure is undefined."""
         said = self.panel.parts[self.second][self.common].sum(axis=0)
         if "comments" not in self.panel.names or not said[self.panel.names.index("comments")]:
             return None
-        found = self.check(reading, margin, guard=True)
+        found = self.check(measure, margin, guard=True)
         if found.difference is None or found.low is None or found.high is None:
             return None
         if (found.low > margin) if found.lower_is_better else (found.high < -margin):
@@ -196,23 +196,23 @@ class _Pair:
         within = "a guard: the candidate is not surely worse by more than the margin"
         return found.model_copy(update={"verdict": GateVerdict.NOT_WORSE, "reason": within})
 
-    def _sign(self, reading: str) -> int:
+    def _sign(self, measure: str) -> int:
         """-1 where less is better."""
-        return -1 if reading in self.run.metric.lower_is_better else 1
+        return -1 if measure in self.run.metric.lower_is_better else 1
 
-    def _values(self, rows: Sequence[int], reading: str) -> list[float | None]:
-        """The reading of these rows on the common cases."""
+    def _values(self, rows: Sequence[int], measure: str) -> list[float | None]:
+        """The measure of these rows on the common cases."""
         sums = self.panel.parts[rows][:, self.common].sum(axis=1)
-        found = reading_with(self.run.metric, self.panel.names, sums, int(self.common.sum()), reading)
+        found = measure_with(self.run.metric, self.panel.names, sums, int(self.common.sum()), measure)
         return [number(value) for value in found]
 
     def _rule(
-        self, reading: str, margin: float, values: Ends, interval: Ends, worst: Ends | None
+        self, measure: str, margin: float, values: Ends, interval: Ends, worst: Ends | None
     ) -> tuple[GateVerdict, str]:
         """The verdict and its reason in words. Intervals are turned so that more is better for the candidate."""
         if None in values:
-            return GateVerdict.CANNOT_TELL, "the reading is undefined for one of the two"
-        if why := self._at_a_baseline(reading, values):
+            return GateVerdict.CANNOT_TELL, "the measure is undefined for one of the two"
+        if why := self._at_a_baseline(measure, values):
             return GateVerdict.CANNOT_TELL, why
         low, high = interval
         if low is None or high is None:
@@ -241,16 +241,16 @@ class _Pair:
         within = ", though a little worse" if high < 0 else ""
         return GateVerdict.NOT_WORSE, f"the whole interval lies within the margin{within}"
 
-    def _at_a_baseline(self, reading: str, values: Ends) -> str:
+    def _at_a_baseline(self, measure: str, values: Ends) -> str:
         """Why two systems that both do no better than a worthless one cannot be compared; empty where one does."""
         names, parts = self.panel.names, self.panel.parts[self.rows][:, self.common]
         if "comments" in names and not parts[:, :, names.index("comments")].any():
             return "neither of the two comments on anything"
-        if self._sign(reading) < 0:
+        if self._sign(measure) < 0:
             return ""
-        baselines = self.run.baselines if reading == self.run.metric.headline else ()
+        baselines = self.run.baselines if measure == self.run.metric.headline else ()
         rows = [row for row, system in enumerate(self.panel.systems) if system in baselines]
-        least = max([0.0, *(value for value in self._values(rows, reading) if value is not None)])
+        least = max([0.0, *(value for value in self._values(rows, measure) if value is not None)])
         if any(value is None or value > least + ROUNDING for value in values):
             return ""
         return f"neither of the two is better than a baseline that finds nothing ({least:.2f})"
@@ -271,8 +271,8 @@ class _Pair:
         return cluster_cases(self.panel.cases, np.asarray(self.panel.scored.any(axis=0))).narrow(kept)
 
     @cached_property
-    def draws(self) -> Readings | None:
-        """The resampled readings of both on the common cases; None from fewer than two clusters."""
+    def draws(self) -> Measures | None:
+        """The resampled measures of both on the common cases; None from fewer than two clusters."""
         return self._draw(self.panel.parts[self.rows], self.common, self.clusters)
 
     @cached_property
@@ -280,7 +280,7 @@ class _Pair:
         return self._clusters(np.asarray(self.common | self.lacking))
 
     @cached_property
-    def _worst_draws(self) -> Readings | None:
+    def _worst_draws(self) -> Measures | None:
         """The same with what the candidate lacks counted as worst; None where that cannot be bounded."""
         own = self.panel.worst[self.first].copy()
         missing = self.lacking & (self.panel.status[self.first] == Status.MISSING)
@@ -296,38 +296,38 @@ class _Pair:
         kept = np.asarray(self.common | self.lacking)
         return self._draw(np.stack([own, self.panel.parts[self.second]]), kept, self._worst_clusters)
 
-    def _draw(self, parts: Numbers, kept: Flags, clusters: Clusters) -> Readings | None:
+    def _draw(self, parts: Numbers, kept: Flags, clusters: Clusters) -> Measures | None:
         if clusters.count < 2:
             return None
         sums = sum_by_cluster(parts * kept[None, :, None], clusters)
         size = sum_by_cluster(kept[None, :, None].astype(np.float64), clusters)[0, :, 0]
         resampler = Resampler(clusters.count, self.resamples, self.seed)
-        return resampled_readings(self.run.metric, self.panel.names, sums, np.stack([size, size]), resampler)
+        return resampled_measures(self.run.metric, self.panel.names, sums, np.stack([size, size]), resampler)
 
-    def _turned(self, draws: Readings | None, reading: str, clusters: int) -> Ends:
+    def _turned(self, draws: Measures | None, measure: str, clusters: int) -> Ends:
         """The interval of the difference, turned so that more is better."""
         if draws is None:
             return None, None
-        gaps: Numbers = self._sign(reading) * (draws.of(reading, 0) - draws.of(reading, 1))
+        gaps: Numbers = self._sign(measure) * (draws.of(measure, 0) - draws.of(measure, 1))
         low, high, _ = difference_interval(gaps, clusters)
         return low, high
 
     # --- cases and findings
 
-    def cases(self, reading: str) -> list[GateCase]:
+    def cases(self, measure: str) -> list[GateCase]:
         """What every common case adds, the largest losses first."""
         total = self.panel.parts[self.first][self.common].sum(axis=0)
         n = int(self.common.sum())
-        found = [self._case(int(column), total, n, reading) for column in np.flatnonzero(self.common)]
+        found = [self._case(int(column), total, n, measure) for column in np.flatnonzero(self.common)]
         return sorted(found, key=lambda case: (case.gain is None, case.gain or 0.0, case.case))
 
-    def _case(self, column: int, total: Numbers, n: int, reading: str) -> GateCase:
+    def _case(self, column: int, total: Numbers, n: int, measure: str) -> GateCase:
         mine, theirs = (self.panel.attempt_parts(row, column) for row in self.rows)
         own = mine.mean(axis=0)
         rows = np.vstack([own, theirs.mean(axis=0), mine, theirs])
         out = np.broadcast_to(own, rows.shape)
-        readings = reading_with(self.run.metric, self.panel.names, swapped(total, out, rows), n, reading)
-        values = self._sign(reading) * readings
+        measures = measure_with(self.run.metric, self.panel.names, swapped(total, out, rows), n, measure)
+        values = self._sign(measure) * measures
         gain = float(values[0] - values[1])
         pairs = values[2 : 2 + len(mine), None] - values[2 + len(mine) :][None, :]
         name = self.panel.cases[column].id

@@ -1,4 +1,4 @@
-"""The leaderboard: every reading of every system with its interval, its coverage and its bounds, whole and sliced."""
+"""The leaderboard: every measure of every system with its interval, its coverage and its bounds, whole and sliced."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def attempt_spread(panel: ScoreTable, row: int, metric: Metric) -> AttemptSpread
     between = max(0.0, float(np.var(case_means(values, attempts), ddof=1)) - rest)
     whole = between + within
     return AttemptSpread(
-        reading=metric.headline,
+        measure=metric.headline,
         unit=metric.units.get(metric.headline, "share"),
         between=math.sqrt(between),
         within=math.sqrt(within),
@@ -119,14 +119,14 @@ def leaderboard(
 
 
 def across_systems(rows: Sequence[SystemSummary]) -> tuple[Across, ...]:
-    """Mean and variance of each reading over the systems, as in Table 4 of ContextCRBench (arXiv:2511.07017)."""
+    """Mean and variance of each measure over the systems, as in Table 4 of ContextCRBench (arXiv:2511.07017)."""
     found: list[Across] = []
     for first in rows[0].estimates if rows else ():
-        same = [row.estimate(first.reading) for row in rows]
+        same = [row.estimate(first.measure) for row in rows]
         values = [one.value for one in same if one is not None and one.value is not None]
         if len(values) > 1:
             mean, variance = float(np.mean(values)), float(np.var(values))
-            one = Across(reading=first.reading, unit=first.unit, systems=len(values), mean=mean, variance=variance)
+            one = Across(measure=first.measure, unit=first.unit, systems=len(values), mean=mean, variance=variance)
             found.append(one)
     return tuple(found)
 

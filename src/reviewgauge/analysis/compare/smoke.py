@@ -1,6 +1,6 @@
 """Which few cases tell systems apart best, for a quick look?
 
-Each case is judged by what it does to a middling system's reading when that system's parts on it are replaced by each
+Each case is judged by what it does to a middling system's measure when that system's parts on it are replaced by each
 system's in turn, and how far that goes with what the systems do on all other cases. Source: the corrected item-total
 covariance of test theory (Lord and Novick, Statistical Theories of Mental Test Scores, 1968, chapter 15), with the
 variance between attempts in the denominator, so that a case that flips from attempt to attempt is not picked. Of two
@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import Integers, Numbers, reading_with, swapped
+from reviewgauge.analysis.stats.arrays import Integers, Numbers, measure_with, swapped
 from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
@@ -20,7 +20,7 @@ from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 
-def smoke(run: ScoredRun, *, count: int, reading: str = "") -> SmokeSet:
+def smoke(run: ScoredRun, *, count: int, measure: str = "") -> SmokeSet:
     """The `count` cases that separated these systems best. Clean changes keep the share that they have in the whole.
 
     Raises UserError for fewer than two systems, and where fewer cases were scored for all of them.
@@ -34,14 +34,14 @@ def smoke(run: ScoredRun, *, count: int, reading: str = "") -> SmokeSet:
     kept = np.flatnonzero(panel.scored.all(axis=0))
     if len(kept) < count:
         raise UserError(f"{len(kept)} cases were scored for all systems, fewer than {count}")
-    effects, noise = _effects(panel, metric, reading or metric.headline, kept)
+    effects, noise = _effects(panel, metric, measure or metric.headline, kept)
     chosen = _choose(panel, kept, effects, noise, count)
     warnings = [] if len(panel.systems) > 2 else ["picked from two systems: what sets these two apart may not others"]
     warnings.append("the cases were picked because they tell systems apart: differences on them are exaggerated")
     return SmokeSet(
         metric=signature(metric),
         label=short_spec(metric),
-        reading=reading or metric.headline,
+        measure=measure or metric.headline,
         systems=panel.systems,
         of=len(panel.cases),
         dataset=run.dataset,
@@ -51,20 +51,20 @@ def smoke(run: ScoredRun, *, count: int, reading: str = "") -> SmokeSet:
     )
 
 
-def _effects(panel: ScoreTable, metric: Metric, reading: str, kept: Integers) -> tuple[Numbers, Numbers]:
-    """(what each system's parts on each case do to the mean system's reading: S x n, noise between attempts: n).
+def _effects(panel: ScoreTable, metric: Metric, measure: str, kept: Integers) -> tuple[Numbers, Numbers]:
+    """(what each system's parts on each case do to the mean system's measure: S x n, noise between attempts: n).
 
     An undefined effect counts as none.
     """
-    systems, sign = len(panel.systems), -1 if reading in metric.lower_is_better else 1
+    systems, sign = len(panel.systems), -1 if measure in metric.lower_is_better else 1
     middle = panel.parts[:, kept].mean(axis=0)
     total = middle.sum(axis=0)
-    base = float(reading_with(metric, panel.names, total[None], len(kept), reading)[0])
+    base = float(measure_with(metric, panel.names, total[None], len(kept), measure)[0])
     effects, noise = np.zeros((systems, len(kept))), np.full(len(kept), np.nan)
     for at, column in enumerate(kept):
         groups = [panel.attempt_parts(row, int(column)) for row in range(systems)]
         rows = swapped(total, middle[at], np.concatenate(groups))
-        values = np.nan_to_num(sign * (reading_with(metric, panel.names, rows, len(kept), reading) - base), nan=0.0)
+        values = np.nan_to_num(sign * (measure_with(metric, panel.names, rows, len(kept), measure) - base), nan=0.0)
         by_system = np.split(values, np.cumsum([len(group) for group in groups])[:-1])
         effects[:, at] = [own.mean() for own in by_system]
         if spread := [own.var(ddof=1) / own.size for own in by_system if own.size > 1]:

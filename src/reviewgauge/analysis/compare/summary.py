@@ -1,4 +1,4 @@
-"""One summary a system: its readings with intervals and bounds, and its coverage, on any part of a panel."""
+"""One summary a system: its measures with intervals and bounds, and its coverage, on any part of a panel."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from reviewgauge.analysis.stats.bootstrap import (
     UNDEFINED_LIMIT,
     Clusters,
     Interval,
-    Readings,
+    Measures,
     Resampler,
     percentile_interval,
-    point_readings,
-    resampled_readings,
+    point_measures,
+    resampled_measures,
     sum_by_cluster,
 )
 from reviewgauge.analysis.stats.score_table import ScoreTable, Status
@@ -49,13 +49,13 @@ class Summariser:
     resampler: Resampler
 
     def rows(self, view: View) -> tuple[list[SystemSummary], list[str]]:
-        """One summary a system, in the order of the panel, and the readings that have no interval, in words."""
+        """One summary a system, in the order of the panel, and the measures that have no interval, in words."""
         panel, metric = self.panel, self.metric
         kept = panel.scored & view.mask
         sizes = sum_by_cluster(kept[:, :, None].astype(np.float64), self.clusters)[:, :, 0]
         sums = sum_by_cluster(view.parts * kept[:, :, None], self.clusters)
-        points = point_readings(metric, panel.names, sums, sizes)
-        draws = resampled_readings(metric, panel.names, sums, sizes, self.resampler)
+        points = point_measures(metric, panel.names, sums, sizes)
+        draws = resampled_measures(metric, panel.names, sums, sizes, self.resampler)
         ends = self._ends(view, points)
         totals = sums.sum(axis=1)
         found: list[SystemSummary] = []
@@ -63,24 +63,24 @@ class Summariser:
         for s, system in enumerate(panel.systems):
             n, clusters = int(kept[s].sum()), int((sizes[s] > 0).sum())
             estimates = []
-            for reading, values in zip(points.names, points.values, strict=True):
+            for measure, values in zip(points.names, points.values, strict=True):
                 value = number(values[s, 0])
                 interval = Interval(None, None, 0.0)
                 if value is not None and clusters >= 2:
-                    interval = percentile_interval(draws.of(reading, s))
+                    interval = percentile_interval(draws.of(measure, s))
                 if interval.undefined > UNDEFINED_LIMIT:
-                    gaps.setdefault(reading, []).append((system, interval.undefined))
+                    gaps.setdefault(measure, []).append((system, interval.undefined))
                 estimates.append(
                     Estimate(
-                        reading=reading,
+                        measure=measure,
                         value=value,
                         low=interval.low,
                         high=interval.high,
-                        unit=metric.units.get(reading, "share"),
+                        unit=metric.units.get(measure, "share"),
                         n=n,
                         clusters=clusters,
-                        worst=ends[reading][s][0],
-                        best=ends[reading][s][1],
+                        worst=ends[measure][s][0],
+                        best=ends[measure][s][1],
                     )
                 )
             parts = dict(zip(panel.names, totals[s].tolist(), strict=True))
@@ -104,30 +104,30 @@ class Summariser:
             fake=bool(panel.fake[s, mask].any()),
         )
 
-    def _ends(self, view: View, points: Readings) -> dict[str, list[Ends]]:
-        """For each reading and system, its value with the failures counted as worst and as best."""
+    def _ends(self, view: View, points: Measures) -> dict[str, list[Ends]]:
+        """For each measure and system, its value with the failures counted as worst and as best."""
         panel = self.panel
         kept = panel.measured & view.mask
         sizes = kept.sum(axis=1).astype(np.float64)[:, None]
         filled = [
-            point_readings(self.metric, panel.names, (table * kept[:, :, None]).sum(axis=1)[:, None], sizes)
+            point_measures(self.metric, panel.names, (table * kept[:, :, None]).sum(axis=1)[:, None], sizes)
             for table in (panel.worst, panel.best)
         ]
         failed = {row for row, column, _ in panel.failed if view.mask[column]}
 
-        def ends(reading: str, s: int) -> Ends:
+        def ends(measure: str, s: int) -> Ends:
             if s not in failed:
-                return (number(points.of(reading, s)[0]),) * 2
+                return (number(points.of(measure, s)[0]),) * 2
             if not (view.whole and panel.bounded[s]):
                 return None, None
-            low, high = (number(readings.of(reading, s)[0]) for readings in filled)
-            return order_ends(low, high, reading in self.metric.lower_is_better)
+            low, high = (number(measures.of(measure, s)[0]) for measures in filled)
+            return order_ends(low, high, measure in self.metric.lower_is_better)
 
-        return {reading: [ends(reading, s) for s in range(len(panel.systems))] for reading in points.names}
+        return {measure: [ends(measure, s) for s in range(len(panel.systems))] for measure in points.names}
 
 
 def order_ends(one: float | None, other: float | None, lower_is_better: bool) -> Ends:
-    """The worse and the better of two values of a reading; both None unless both are known."""
+    """The worse and the better of two values of a measure; both None unless both are known."""
     if one is None or other is None:
         return None, None
     return (max(one, other), min(one, other)) if lower_is_better else (min(one, other), max(one, other))
@@ -137,7 +137,7 @@ def headline_order(panel: ScoreTable, metric: Metric, baselines: Container[str])
     """The rows of the panel, best first by the headline, each on its own scored cases; baselines last."""
     kept = panel.scored[:, :, None]
     sums = (panel.parts * kept).sum(axis=1)[:, None]
-    points = point_readings(metric, panel.names, sums, kept.sum(axis=1).astype(np.float64))
+    points = point_measures(metric, panel.names, sums, kept.sum(axis=1).astype(np.float64))
     values = [number(points.of(metric.headline, s)[0]) for s in range(len(panel.systems))]
     return rank(panel.systems, values, metric, baselines)
 
@@ -161,14 +161,14 @@ def number(value: float) -> float | None:
 
 
 def _say_gaps(gaps: Mapping[str, Sequence[tuple[str, float]]]) -> list[str]:
-    """One line for all readings that are undefined for the same systems; usually they share a denominator."""
+    """One line for all measures that are undefined for the same systems; usually they share a denominator."""
     together: dict[tuple[str, ...], list[str]] = {}
-    for reading, systems in gaps.items():
-        together.setdefault(tuple(name for name, _ in systems), []).append(reading)
+    for measure, systems in gaps.items():
+        together.setdefault(tuple(name for name, _ in systems), []).append(measure)
     return [
-        f"no interval for {_some(readings, 3)} of {_some(names, 5)}: undefined in up to "
-        f"{max(share for reading in readings for _, share in gaps[reading]):.0%} of the resamples"
-        for names, readings in together.items()
+        f"no interval for {_some(measures, 3)} of {_some(names, 5)}: undefined in up to "
+        f"{max(share for measure in measures for _, share in gaps[measure]):.0%} of the resamples"
+        for names, measures in together.items()
     ]
 
 

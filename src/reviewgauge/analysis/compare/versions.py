@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from reviewgauge.analysis.compare.compare import compare
-from reviewgauge.analysis.stats.bootstrap import point_readings
+from reviewgauge.analysis.stats.bootstrap import point_measures
 from reviewgauge.analysis.stats.score_table import lay_out
 from reviewgauge.core.records import Comment, findings
 from reviewgauge.core.reports.leaderboard import Comparison
@@ -22,17 +22,17 @@ USUAL = ("precision", "recall")
 
 
 def compare_versions(
-    old: ScoredRun, new: ScoredRun, *, readings: Sequence[str] = (), resamples: int = 10_000, seed: int = 0
+    old: ScoredRun, new: ScoredRun, *, measures: Sequence[str] = (), resamples: int = 10_000, seed: int = 0
 ) -> VersionTable:
     """Every system on both versions, on the cases that were scored in both. `old` and `new` have the same systems.
 
-    `readings` default to the headline, with precision and recall where the metric has them.
+    `measures` default to the headline, with precision and recall where the metric has them.
     """
     metric = new.metric
     both = replace(new, scores=_together(old, new), systems_in=(), outcomes=())
     pairs = [(system, system + BEFORE) for system in new.systems if system in old.systems]
-    wanted = list(readings) or [metric.headline, *(one for one in USUAL if one in _readings_of(new))]
-    table = compare(both, pairs=pairs, readings=wanted, resamples=resamples, seed=seed)
+    wanted = list(measures) or [metric.headline, *(one for one in USUAL if one in _measures_of(new))]
+    table = compare(both, pairs=pairs, measures=wanted, resamples=resamples, seed=seed)
     gains = _gains(old, new)
     of_system: dict[str, list[VersionFigure]] = {}
     for one in table.comparisons:
@@ -81,14 +81,14 @@ def _together(old: ScoredRun, new: ScoredRun) -> Sequence[Score]:
     return chained([Lazy.of(places, lambda at: before(old.scores[at])), new.scores])
 
 
-def _readings_of(run: ScoredRun) -> Sequence[str]:
+def _measures_of(run: ScoredRun) -> Sequence[str]:
     panel = lay_out(run.scores, run.cases, run.metric, run.benchmark)
-    return point_readings(run.metric, panel.names, np.zeros((1, 1, len(panel.names))), np.ones((1, 1))).names
+    return point_measures(run.metric, panel.names, np.zeros((1, 1, len(panel.names))), np.ones((1, 1))).names
 
 
 def _figure(one: Comparison) -> VersionFigure:
     return VersionFigure(
-        reading=one.reading,
+        measure=one.measure,
         old=one.second_value,
         new=one.first_value,
         difference=one.difference,

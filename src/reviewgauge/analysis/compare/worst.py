@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import readings_of_totals
+from reviewgauge.analysis.stats.arrays import measures_of_totals
 from reviewgauge.analysis.stats.score_table import lay_out
 from reviewgauge.engine.run.scored_run import ScoredRun
 
@@ -20,8 +20,8 @@ def worst_cases(run: ScoredRun, count: int) -> list[int]:
     for parts, scored in zip(panel.parts, panel.scored, strict=True):
         own = np.column_stack([parts * scored[:, None], scored])  # the last column counts
         total = own.sum(axis=0)
-        readings = readings_of_totals(metric, panel.names, np.vstack([total, total - own]))[metric.headline]
-        cost += np.nan_to_num(readings[1:] - readings[0])
+        measures = measures_of_totals(metric, panel.names, np.vstack([total, total - own]))[metric.headline]
+        cost += np.nan_to_num(measures[1:] - measures[0])
     costs = {case.id: value for case, value in zip(panel.cases, cost.tolist(), strict=True)}
     sign = -1.0 if metric.headline in metric.lower_is_better else 1.0
     by_place = np.array([sign * costs[case.id] for case in run.cases])

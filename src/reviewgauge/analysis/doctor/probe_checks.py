@@ -14,15 +14,15 @@ from reviewgauge.core.results import CommentState, Matching, Parts
 
 EPSILON = 1e-9
 WHOLE = 1e-6  # tolerance of a 1 from single-precision vectors
-READINGS = ("precision", "recall", "f1")
-WELL_BELOW = 0.5  # largest share of the oracle's reading for another change's findings
+MEASURES = ("precision", "recall", "f1")
+WELL_BELOW = 0.5  # largest share of the oracle's measure for another change's findings
 TOLD_BACK = 1 / 3  # the same for a comment that tells the change back
 NEXT_TO_NOTHING = 0.1  # the same for words without content or place
 _SILENT = "undefined"
 
 
 def shown(value: float | None) -> str:
-    """A reading with four digits."""
+    """A measure with four digits."""
     if value is None or math.isnan(value):
         return _SILENT
     text = f"{value:.4f}"
@@ -49,33 +49,33 @@ def _check(name: str, expected: str, found: str, holds: bool, bad: Sequence[tupl
 # --- one probe against a number ------------------------------------------------------------------------------------
 
 
-def is_one(trial: Trial, name: str, reading: str) -> ProbeCheck:
-    """The reading is 1 overall, and on every case where it is defined."""
-    if reading not in trial.readings:
-        return untried(name, "1", f"the metric has no reading called {reading}")
-    total = trial.value(reading)
+def is_one(trial: Trial, name: str, measure: str) -> ProbeCheck:
+    """The measure is 1 overall, and on every case where it is defined."""
+    if measure not in trial.measures:
+        return untried(name, "1", f"the metric has no measure called {measure}")
+    total = trial.value(measure)
     if total is None:
-        return untried(name, "1", f"{reading} is undefined on this data")
+        return untried(name, "1", f"{measure} is undefined on this data")
     bad = [
-        (answer, f"{reading} is {shown(value)}: {_why_short(answer, reading)}")
-        for answer, value in trial.of_cases(reading)
+        (answer, f"{measure} is {shown(value)}: {_why_short(answer, measure)}")
+        for answer, value in trial.of_cases(measure)
         if abs(value - 1) > WHOLE
     ]
-    return _check(name, "1", shown(total) + _out_of(trial, reading), abs(total - 1) <= WHOLE, bad)
+    return _check(name, "1", shown(total) + _out_of(trial, measure), abs(total - 1) <= WHOLE, bad)
 
 
-def _out_of(trial: Trial, reading: str) -> str:
-    part, whole = {"recall": ("hit", "references"), "precision": ("right", "said")}.get(reading, ("", ""))
+def _out_of(trial: Trial, measure: str) -> str:
+    part, whole = {"recall": ("hit", "references"), "precision": ("right", "said")}.get(measure, ("", ""))
     sums = _sums(trial)
     return f" ({sums[part]:,.0f} of {sums[whole]:,.0f})" if part in sums and whole in sums else ""
 
 
-def _why_short(answer: TrialResult, reading: str) -> str:
-    """The first piece of evidence that keeps the reading below 1."""
+def _why_short(answer: TrialResult, measure: str) -> str:
+    """The first piece of evidence that keeps the measure below 1."""
     matching = answer.measured.matching
     if matching is None:
         return "the metric gives no evidence"
-    if reading != "precision":
+    if measure != "precision":
         for group in matching.groups:
             if not group.hit:
                 return f"finding {group.group} counts as missed" + (f", {group.reason}" if group.reason else "")
@@ -89,12 +89,12 @@ def _why_short(answer: TrialResult, reading: str) -> str:
 
 def silence(trial: Trial) -> list[ProbeCheck]:
     """An empty review has recall 0 and no precision."""
-    checks = [_silent_is(trial, reading) for reading in ("recall", "f1") if reading in trial.readings]
+    checks = [_silent_is(trial, measure) for measure in ("recall", "f1") if measure in trial.measures]
     if not checks:
-        checks = [untried("silence: recall", "0", "the metric has no reading called recall")]
+        checks = [untried("silence: recall", "0", "the metric has no measure called recall")]
     name, expected = "silence: precision", "undefined, not 1"
-    if "precision" not in trial.readings:
-        return [*checks, untried(name, expected, "the metric has no reading called precision")]
+    if "precision" not in trial.measures:
+        return [*checks, untried(name, expected, "the metric has no measure called precision")]
     # A text metric without a matching may give 0.
     nothing = EPSILON if all(answer.measured.matching is None for answer in trial.answers) else -math.inf
     bad = [
@@ -106,58 +106,58 @@ def silence(trial: Trial) -> list[ProbeCheck]:
     return [*checks, _check(name, expected, shown(value), value is None or value <= nothing, bad)]
 
 
-def _silent_is(trial: Trial, reading: str) -> ProbeCheck:
+def _silent_is(trial: Trial, measure: str) -> ProbeCheck:
     bad = [
-        (answer, f"{reading} of no comments is {shown(value)}")
-        for answer, value in trial.of_cases(reading)
+        (answer, f"{measure} of no comments is {shown(value)}")
+        for answer, value in trial.of_cases(measure)
         if value > EPSILON and answer.case.references
     ]
-    value, expected = trial.value(reading), "0"
+    value, expected = trial.value(measure), "0"
     if value is None:
-        if any(answer.case.references for answer in trial.answers) and reading == "recall":
-            return ProbeCheck(name=f"silence: {reading}", expected=expected, found=_SILENT, ok=False)
-        return untried(f"silence: {reading}", expected, f"{reading} is undefined on this data")
-    return _check(f"silence: {reading}", expected, shown(value), value <= EPSILON, bad)
+        if any(answer.case.references for answer in trial.answers) and measure == "recall":
+            return ProbeCheck(name=f"silence: {measure}", expected=expected, found=_SILENT, ok=False)
+        return untried(f"silence: {measure}", expected, f"{measure} is undefined on this data")
+    return _check(f"silence: {measure}", expected, shown(value), value <= EPSILON, bad)
 
 
 def in_range(trials: Sequence[Trial], metric: Metric) -> ProbeCheck:
     """Every share is within 0 and 1, or -1 and 1 if it is signed."""
     name, expected = "shares are shares", "within 0 and 1"
     shares = [
-        (answer, reading, value)
+        (answer, measure, value)
         for trial in trials
-        for reading in trial.readings
-        if metric.units.get(reading, "share") == "share"
-        for answer, value in trial.of_cases(reading)
+        for measure in trial.measures
+        if metric.units.get(measure, "share") == "share"
+        for answer, value in trial.of_cases(measure)
         if not math.isnan(value)
     ]
     bad = [
-        (answer, f"{reading} of the {answer.review.system} probe is {shown(value)}")
-        for answer, reading, value in shares
-        if not (-1.0 if reading in metric.signed else 0.0) - EPSILON <= value <= 1 + EPSILON
+        (answer, f"{measure} of the {answer.review.system} probe is {shown(value)}")
+        for answer, measure, value in shares
+        if not (-1.0 if measure in metric.signed else 0.0) - EPSILON <= value <= 1 + EPSILON
     ]
     if not shares:
-        return untried(name, expected, "the metric has no reading that is a share")
+        return untried(name, expected, "the metric has no measure that is a share")
     return _check(name, expected, "outside" if bad else "all within", not bad, bad)
 
 
 # --- one probe against another -------------------------------------------------------------------------------------
 
 
-def never_above(name: str, lower: Trial, upper: Trial, readings: Sequence[str]) -> ProbeCheck:
-    """No reading of `lower` exceeds that of `upper`, overall and on each case."""
+def never_above(name: str, lower: Trial, upper: Trial, measures: Sequence[str]) -> ProbeCheck:
+    """No measure of `lower` exceeds that of `upper`, overall and on each case."""
     expected = f"never above {_system(upper)}"
-    shared = _shared(lower, upper, readings)
+    shared = _shared(lower, upper, measures)
     if not shared:
-        return untried(name, expected, f"the metric has none of {', '.join(readings)} on this data")
+        return untried(name, expected, f"the metric has none of {', '.join(measures)} on this data")
     bad: dict[str, tuple[TrialResult, str]] = {}
-    for reading in shared:
-        best = {answer.case.id: value for answer, value in upper.of_cases(reading)}
-        for answer, value in lower.of_cases(reading):
+    for measure in shared:
+        best = {answer.case.id: value for answer, value in upper.of_cases(measure)}
+        for answer, value in lower.of_cases(measure):
             if value > best.get(answer.case.id, math.nan) + EPSILON:
-                detail = f"{reading} rises from {shown(best[answer.case.id])} to {shown(value)}"
+                detail = f"{measure} rises from {shown(best[answer.case.id])} to {shown(value)}"
                 bad.setdefault(answer.case.id, (answer, detail))
-    holds = all(_number(lower, reading) <= _number(upper, reading) + EPSILON for reading in shared)
+    holds = all(_number(lower, measure) <= _number(upper, measure) + EPSILON for measure in shared)
     return _check(name, expected, _versus(lower, upper, shared), holds, list(bad.values()))
 
 
@@ -165,15 +165,15 @@ def _system(trial: Trial) -> str:
     return trial.items[0][1].system if trial.items else "the other"
 
 
-def _shared(lower: Trial, upper: Trial, readings: Sequence[str]) -> list[str]:
-    """The readings that both trials define."""
-    return [r for r in readings if lower.value(r) is not None and upper.value(r) is not None]
+def _shared(lower: Trial, upper: Trial, measures: Sequence[str]) -> list[str]:
+    """The measures that both trials define."""
+    return [r for r in measures if lower.value(r) is not None and upper.value(r) is not None]
 
 
 def spam_never_gains(name: str, spam: Trial, once: Trial) -> ProbeCheck:
     """Repeating right comments gains no precision and no F1 when duplicates count as false.
 
-    Counted from the parts where the metric has them, otherwise as the metric counts. The metric's own readings are
+    Counted from the parts where the metric has them, otherwise as the metric counts. The metric's own measures are
     reported too: a profile that sets duplicates apart may gain.
     """
     expected = "no gain, duplicates counted as false"
@@ -182,10 +182,10 @@ def spam_never_gains(name: str, spam: Trial, once: Trial) -> ProbeCheck:
     before = {answer.case.id: strict(answer.measured.parts) for answer in once.answers}
     bad: list[tuple[TrialResult, str]] = []
     for answer in spam.answers:
-        for reading, value in strict(answer.measured.parts).items():
-            start = before.get(answer.case.id, {}).get(reading, math.nan)
+        for measure, value in strict(answer.measured.parts).items():
+            start = before.get(answer.case.id, {}).get(measure, math.nan)
             if value > start + EPSILON:
-                bad.append((answer, f"{reading} rises from {shown(start)} to {shown(value)}"))
+                bad.append((answer, f"{measure} rises from {shown(start)} to {shown(value)}"))
                 break
     lower, upper = (strict(_sums(trial)) for trial in (spam, once))
     if all(math.isnan(value) for value in (*lower.values(), *upper.values())):
@@ -215,12 +215,12 @@ def _sums(trial: Trial) -> Parts:
     return {name: sum(answer.measured.parts.get(name, 0.0) for answer in trial.answers) for name in names}
 
 
-def below(name: str, lower: Trial, upper: Trial, readings: Sequence[str], share: float = 1.0) -> ProbeCheck:
-    """Overall, each reading of `lower` is below `share` of that of `upper`."""
+def below(name: str, lower: Trial, upper: Trial, measures: Sequence[str], share: float = 1.0) -> ProbeCheck:
+    """Overall, each measure of `lower` is below `share` of that of `upper`."""
     expected = f"below {_system(upper)}" if share == 1.0 else f"at most {share:.2g} of {_system(upper)}"
-    shared = _shared(lower, upper, readings)
+    shared = _shared(lower, upper, measures)
     if not shared:
-        return untried(name, expected, f"the metric has none of {', '.join(readings)} on this data")
+        return untried(name, expected, f"the metric has none of {', '.join(measures)} on this data")
     holds = all(_number(lower, r) <= share * _number(upper, r) + (EPSILON if share < 1 else -EPSILON) for r in shared)
     above = [] if holds else [pair for pair in lower.of_cases(shared[0]) if pair[1] > EPSILON]
     smallest = sorted(above, key=lambda pair: (pair[0].size, pair[0].case.id))[:1]
@@ -228,24 +228,24 @@ def below(name: str, lower: Trial, upper: Trial, readings: Sequence[str], share:
     return _check(name, expected, _versus(lower, upper, shared), holds, bad)
 
 
-def _number(trial: Trial, reading: str) -> float:
-    value = trial.value(reading)
+def _number(trial: Trial, measure: str) -> float:
+    value = trial.value(measure)
     return math.nan if value is None else value
 
 
-def _versus(lower: Trial, upper: Trial, readings: Sequence[str]) -> str:
-    return ", ".join(f"{r} {shown(lower.value(r))} against {shown(upper.value(r))}" for r in readings)
+def _versus(lower: Trial, upper: Trial, measures: Sequence[str]) -> str:
+    return ", ".join(f"{r} {shown(lower.value(r))} against {shown(upper.value(r))}" for r in measures)
 
 
-def _hit_by(answer: TrialResult, reading: str, value: float) -> str:
+def _hit_by(answer: TrialResult, measure: str, value: float) -> str:
     matching = answer.measured.matching
     if matching is not None:
         bodies = {comment.id: comment.body for comment in answer.review.comments}
         for group in matching.groups:
             if group.hit and group.comments:
                 body = one_line(bodies.get(group.comments[0], ""), 60)
-                return f'{reading} is {shown(value)}: finding {group.group} counts as hit by "{body}"'
-    return f"{reading} is {shown(value)}"
+                return f'{measure} is {shown(value)}: finding {group.group} counts as hit by "{body}"'
+    return f"{measure} is {shown(value)}"
 
 
 # --- identities ---------------------------------------------------------------------------------------------------

@@ -42,7 +42,7 @@ _MOJIBAKE = re.compile(
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LEVELS: tuple[Level, ...] = ("error", "warning", "note")
-_PLACED = (*checks.READINGS, "line_precision", "line_recall", "line_f1")
+_PLACED = (*checks.MEASURES, "line_precision", "line_recall", "line_f1")
 TIMES = 3  # repetitions of the spam probes
 
 
@@ -118,7 +118,7 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> tuple[list[ProbeCheck], s
         checks.in_range(everything, metric),
         checks.order(metric, mixed_spam, turned),
         checks.spam_never_gains("spam never gains", mixed_spam, mixed),
-        checks.never_above("repeating the oracle", spam, oracle, checks.READINGS),
+        checks.never_above("repeating the oracle", spam, oracle, checks.MEASURES),
         _lines(wrong_line, oracle, cases),
         *_others(shuffled, in_place, oracle, cases),
         *_placed_words(wordless, suggesting, oracle),
@@ -160,7 +160,7 @@ def _others(shuffled: Trial, in_place: Trial, oracle: Trial, cases: Sequence[Cas
 
 def _sure(trial: Trial) -> str:
     """The recall of what the metric is sure of, where it tells."""
-    return "recall_least" if "recall_least" in trial.readings else "recall"
+    return "recall_least" if "recall_least" in trial.measures else "recall"
 
 
 def _placed_words(wordless: Trial, suggesting: Trial, oracle: Trial) -> list[ProbeCheck]:
@@ -168,25 +168,25 @@ def _placed_words(wordless: Trial, suggesting: Trial, oracle: Trial) -> list[Pro
     sure = _sure(oracle)
     found = checks.below("empty words on the right lines", wordless, oracle, (sure,), checks.WELL_BELOW)
     name, expected = "the fix, proposed on its lines", f"at least {checks.WELL_BELOW:g} of the findings may be raised"
-    reading = sure.replace("_least", "_most")
+    measure = sure.replace("_least", "_most")
     told = [item for item in suggesting.items if item[1].comments]
     if not told:
         return [found, checks.untried(name, expected, "no finding comes with the lines of its fix")]
-    recall = Trial(suggesting.metric, told).value(reading)
+    recall = Trial(suggesting.metric, told).value(measure)
     if recall is None:
-        return [found, checks.untried(name, expected, f"the metric has no {reading} on this data")]
-    shown = f"{reading} {checks.shown(recall)} in {len(told)} changes"
+        return [found, checks.untried(name, expected, f"the metric has no {measure} on this data")]
+    shown = f"{measure} {checks.shown(recall)} in {len(told)} changes"
     return [found, ProbeCheck(name=name, expected=expected, found=shown, ok=recall >= checks.WELL_BELOW)]
 
 
 def _told_back(restating: Trial, oracle: Trial) -> ProbeCheck:
     """Words that the change holds are no findings: not even by the headline of a metric that needs no references."""
-    name, reading = "the change, told back", oracle.metric.headline
-    if "recall" in oracle.readings:
+    name, measure = "the change, told back", oracle.metric.headline
+    if "recall" in oracle.measures:
         return checks.below(name, restating, oracle, ("recall",), checks.TOLD_BACK)
-    if reading in oracle.metric.lower_is_better:
-        return checks.untried(name, "below oracle", f"a lower {reading} is better")
-    return checks.below(name, restating, oracle, (reading,))
+    if measure in oracle.metric.lower_is_better:
+        return checks.untried(name, "below oracle", f"a lower {measure} is better")
+    return checks.below(name, restating, oracle, (measure,))
 
 
 def _other_phrasings(trial: Trial, shuffled: Trial) -> ProbeCheck:
@@ -195,7 +195,7 @@ def _other_phrasings(trial: Trial, shuffled: Trial) -> ProbeCheck:
         return checks.untried(name, expected, "the data holds no finding in two phrasings")
     recall = trial.value("recall")
     if recall is None:
-        return checks.untried(name, expected, "the metric has no reading called recall on this data")
+        return checks.untried(name, expected, "the metric has no measure called recall on this data")
     total = sum(len(review.comments) for _, review in trial.items)
     floor = shuffled.value("recall") or 0.0
     found = f"recall {checks.shown(recall)} over {total} findings, against {checks.shown(floor)}"

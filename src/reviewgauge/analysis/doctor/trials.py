@@ -1,4 +1,4 @@
-"""A probe scored by a metric: the measurements, and their readings in total and by case."""
+"""A probe scored by a metric: the measurements, and their measures in total and by case."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import Numbers, readings_of_totals
+from reviewgauge.analysis.stats.arrays import Numbers, measures_of_totals
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure
@@ -73,13 +73,13 @@ class Trial:
         return names, np.array(rows, dtype=np.float64).reshape(len(rows), len(names))
 
     @cached_property
-    def readings(self) -> Mapping[str, float]:
-        """Each reading over all measured items, NaN where undefined; empty without measured items."""
+    def measures(self) -> Mapping[str, float]:
+        """Each measure over all measured items, NaN where undefined; empty without measured items."""
         names, rows = self._totals
         if not len(rows):
             return {}
         totals = np.append(rows.sum(axis=0), len(rows))[None]
-        return {name: float(values[0]) for name, values in readings_of_totals(self.metric, names, totals).items()}
+        return {name: float(values[0]) for name, values in measures_of_totals(self.metric, names, totals).items()}
 
     @cached_property
     def _by_case(self) -> Mapping[str, Sequence[float]]:
@@ -87,14 +87,14 @@ class Trial:
         if not len(rows):
             return {}
         totals = np.column_stack([rows, np.ones(len(rows))])
-        return {name: values.tolist() for name, values in readings_of_totals(self.metric, names, totals).items()}
+        return {name: values.tolist() for name, values in measures_of_totals(self.metric, names, totals).items()}
 
-    def of_cases(self, reading: str) -> Iterator[tuple[TrialResult, float]]:
-        """One reading of each measured item alone, NaN where undefined; empty for an unknown reading."""
-        if reading in self._by_case:
-            yield from zip(self.answers, self._by_case[reading], strict=True)
+    def of_cases(self, measure: str) -> Iterator[tuple[TrialResult, float]]:
+        """One measure of each measured item alone, NaN where undefined; empty for an unknown measure."""
+        if measure in self._by_case:
+            yield from zip(self.answers, self._by_case[measure], strict=True)
 
-    def value(self, reading: str) -> float | None:
-        """A reading over all items; None where undefined or unknown."""
-        found = self.readings.get(reading)
+    def value(self, measure: str) -> float | None:
+        """A measure over all items; None where undefined or unknown."""
+        found = self.measures.get(measure)
         return None if found is None or math.isnan(found) else found

@@ -29,7 +29,7 @@ from reviewgauge.core.reports.validity import Figure
 from reviewgauge.stages.sampling.shares import wilson
 
 FAILED = "failed: "  # prefix of the reason for rows that the judge failed on
-NO_GRADES = "its readings are not grades on the people's scale; reviewgauge calibrate can map them to grades"
+NO_GRADES = "its measures are not grades on the people's scale; reviewgauge calibrate can map them to grades"
 
 
 @dataclass(frozen=True)
@@ -208,7 +208,7 @@ def pair_agreement(lines: JudgedRows, rater: str) -> JudgeAgreement:
 
 
 def grade_agreement(lines: JudgedRows, rater: str, lowest: float, sign: float) -> JudgeAgreement:
-    """The agreement of readings with a rater's grades. `sign` is -1 where less is better."""
+    """The agreement of measures with a rater's grades. `sign` is -1 where less is better."""
     value, truth = sign * lines.column("value"), lines.column("truth")
     cluster, resampler = lines.clusters
     group = np.unique([row.system for row in lines.rows], return_inverse=True)[1].reshape(-1)

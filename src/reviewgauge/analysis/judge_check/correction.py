@@ -150,7 +150,7 @@ class Count(NamedTuple):
 
 
 class CorrectionRow(NamedTuple):
-    """One review in one reading: by the judge, by people (None: not checked), and the denominator."""
+    """One review in one measure: by the judge, by people (None: not checked), and the denominator."""
 
     judge: float
     people: float | None
@@ -187,7 +187,7 @@ def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
         counts[review.system].append(
             Count(float(len(assign(probability))), _checked(case, review, own), *shape, review.case)
         )
-    found = [row for system, own in counts.items() for row in _readings(system, own, failed[system])]
+    found = [row for system, own in counts.items() for row in _measures(system, own, failed[system])]
     if not any(row.checked for row in found) and not asker.stopped:
         raise UserError(
             "people checked no review of this run completely, so there is nothing to correct by",
@@ -227,9 +227,9 @@ def _checked(case: Case, review: Review, labels: LabelsByPair | None) -> float |
     return float(len(assign(yes))) if comments and references else None
 
 
-def _readings(system: str, counts: Sequence[Count], failed: int) -> list[Corrected]:
+def _measures(system: str, counts: Sequence[Count], failed: int) -> list[Corrected]:
     found = []
-    for reading, of_comments, of_references in (("precision", 1, 0), ("recall", 0, 1), ("f1", 1, 1)):
+    for measure, of_comments, of_references in (("precision", 1, 0), ("recall", 0, 1), ("f1", 1, 1)):
         times = of_comments + of_references
         rows = [
             CorrectionRow(
@@ -241,14 +241,14 @@ def _readings(system: str, counts: Sequence[Count], failed: int) -> list[Correct
             )
             for one in counts
         ]
-        found.append(_powered(system, reading, rows, failed, limits=(0.0, 1.0)))
+        found.append(_powered(system, measure, rows, failed, limits=(0.0, 1.0)))
     return found
 
 
 def _powered(
-    system: str, reading: str, rows: Sequence[CorrectionRow], failed: int, limits: tuple[float, float] | None
+    system: str, measure: str, rows: Sequence[CorrectionRow], failed: int, limits: tuple[float, float] | None
 ) -> Corrected:
-    """One reading of one system.
+    """One measure of one system.
 
     The two samples must not share clusters, so the checked reviews of a cluster represent it, and its others are not
     used. A silent review is right about nothing, which nobody needs to check, so it is in neither sample.
@@ -272,7 +272,7 @@ def _powered(
     total = sum(row.size for row in rows)
     return Corrected(
         system=system,
-        reading=reading,
+        measure=measure,
         raw=sum(row.judge for row in rows) / total if total else None,
         people=found.people,
         corrected=found.corrected,
@@ -300,5 +300,5 @@ def correct_grades(material: Material, asker: Asker) -> list[Corrected]:
             continue
         people = humans[0].of.get((review.case, review.system, review.attempt))
         rows[review.system].append(CorrectionRow(reply.values[0], people, 1.0, review.case))
-    reading = f"mean {humans[0].dimension}"
-    return [_powered(system, reading, own, failed[system], limits=None) for system, own in rows.items()]
+    measure = f"mean {humans[0].dimension}"
+    return [_powered(system, measure, own, failed[system], limits=None) for system, own in rows.items()]

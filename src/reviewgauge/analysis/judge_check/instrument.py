@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from typing_extensions import override
 
-from reviewgauge.analysis.stats.arrays import MatrixAggregate, Numbers, readings_of
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, Numbers, measures_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Judge, Measured, Metric, Progress
 from reviewgauge.core.records import Case, Review, Usage
@@ -130,7 +130,7 @@ def _decision(cell: Verdict | None) -> float:
 
 
 class GradeInstrument(Instrument):
-    """A metric that reads one review at a time: its headline reading."""
+    """A metric that reads one review at a time: its headline measure."""
 
     def __init__(self, metric: Metric) -> None:
         if metric.joint:
@@ -148,8 +148,8 @@ class GradeInstrument(Instrument):
         measured = self.metric.parts(ask.case, ask.review)
         if not isinstance(measured, Measured):
             return [math.nan], [math.nan], str(measured)
-        readings = readings_of(self.metric, MatrixAggregate.of([measured.parts]))
-        value = float(readings[self.metric.headline][0]) if self.metric.headline in readings else math.nan
+        measures = measures_of(self.metric, MatrixAggregate.of([measured.parts]))
+        value = float(measures[self.metric.headline][0]) if self.metric.headline in measures else math.nan
         reason = "" if math.isfinite(value) else f"{self.metric.headline} is undefined on the review alone"
         return [value], [value], reason
 

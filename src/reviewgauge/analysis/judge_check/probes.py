@@ -75,7 +75,7 @@ class Probes:
             self.flip_is = "the grade changes"
         else:
             self.tolerance = 0.1 * float(values.std()) if values.size else 0.0
-            self.flip_is = f"the reading moves by more than a tenth of its standard deviation ({self.tolerance:.3g})"
+            self.flip_is = f"the measure moves by more than a tenth of its standard deviation ({self.tolerance:.3g})"
 
     # --- edits -----------------------------------------------------------------------------------------------------
 

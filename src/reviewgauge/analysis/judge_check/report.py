@@ -116,7 +116,7 @@ def check_judge(
     update: dict[str, object] = {"spent": asker.spent, "fake": asker.fake, "stopped": asker.stopped}
     if wanted.least_kappa is not None:
         if asker.instrument.kind == "grades" and not asker.instrument.models:
-            no_kappa = "a metric whose readings are not grades has no kappa, and does not pass the gate"
+            no_kappa = "a metric whose measures are not grades has no kappa, and does not pass the gate"
             update["warnings"] = (*report.warnings, no_kappa)
         found = gate(agreement, wanted.least_kappa, wanted.lower, report.drift)
         update["gate"] = found.model_copy(update={"passed": False}) if asker.stopped else found

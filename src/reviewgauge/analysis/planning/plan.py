@@ -14,7 +14,7 @@ import numpy as np
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import headline_order, number
 from reviewgauge.analysis.planning.study import LIKE_IT, Question, no_plan, pair_plan, twins
-from reviewgauge.analysis.stats.arrays import Flags, reading_with
+from reviewgauge.analysis.stats.arrays import Flags, measure_with
 from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, cluster_cases
 from reviewgauge.analysis.stats.power import Spread, case_means, influences, split
 from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out, merge_pins, warn_of_fakes
@@ -31,14 +31,14 @@ def plan(
     question: Question,
     *,
     systems: Sequence[str] = (),
-    reading: str | None = None,
+    measure: str | None = None,
     resamples: int = 2_000,
     seed: int = 0,
 ) -> ChangePlan:
     """Plan a study of a metric from the scores of a pilot.
 
     Without `systems` the leader is planned against every other system but baselines; with several, the first against
-    the others; one alone against a system like it. Raises UserError for unknown systems and readings.
+    the others; one alone against a system like it. Raises UserError for unknown systems and measures.
     """
     check_settings(resamples)
     metric, baselines = run.metric, run.baselines
@@ -51,8 +51,8 @@ def plan(
         )
     if not panel.scored.any():
         raise UserError(f"no case was scored by {signature(metric)}, so no study can be planned")
-    wanted = reading or metric.headline
-    reading_with(metric, panel.names, panel.parts[:, 0], 1, wanted)  # raises for an unknown reading
+    wanted = measure or metric.headline
+    measure_with(metric, panel.names, panel.parts[:, 0], 1, wanted)  # raises for an unknown measure
     scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     pilot = _Pilot(panel, metric, wanted, question, resamples, seed)
     order = [row for row in headline_order(panel, metric, baselines) if row in known]
@@ -68,7 +68,7 @@ def plan(
     return ChangePlan(
         metric=signature(metric),
         label=short_spec(metric),
-        reading=wanted,
+        measure=wanted,
         unit=unit,
         dataset=run.dataset,
         benchmark=run.benchmark,
@@ -90,15 +90,15 @@ def plan(
     )
 
 
-def _best(panel: ScoreTable, metric: Metric, reading: str, rows: Sequence[int]) -> float | None:
+def _best(panel: ScoreTable, metric: Metric, measure: str, rows: Sequence[int]) -> float | None:
     """The best value of these systems; None where less is better."""
     kept = panel.scored[rows]
     sums = (panel.parts[rows] * kept[:, :, None]).sum(axis=1)
     values = [
-        number(reading_with(metric, panel.names, own[None], int(n), reading)[0])
+        number(measure_with(metric, panel.names, own[None], int(n), measure)[0])
         for own, n in zip(sums, kept.sum(axis=1), strict=True)
     ]
-    return None if reading in metric.lower_is_better else max((v for v in values if v is not None), default=None)
+    return None if measure in metric.lower_is_better else max((v for v in values if v is not None), default=None)
 
 
 def middle(pairs: Sequence[PairPlan]) -> int | None:
@@ -123,7 +123,7 @@ class _Pilot:
 
     panel: ScoreTable
     metric: Metric
-    reading: str
+    measure: str
     question: Question
     resamples: int
     seed: int
@@ -136,20 +136,20 @@ class _Pilot:
         if common.sum() < 2:
             return no_plan(*names, int(common.sum()), "fewer than 2 changes were scored for both")
         sides = [panel.attempts_on(row, common) for row in (first, second)]
-        one, two = (influences(self.metric, panel.names, side, self.reading) for side in sides)
+        one, two = (influences(self.metric, panel.names, side, self.measure) for side in sides)
         sums = panel.parts[[first, second]][:, common].sum(axis=1)
-        values = reading_with(self.metric, panel.names, sums, int(common.sum()), self.reading)
-        readings = [number(value) for value in values]
-        if one is None or two is None or readings[0] is None or readings[1] is None:
-            return no_plan(*names, int(common.sum()), f"{self.reading} is undefined for one of the systems")
+        values = measure_with(self.metric, panel.names, sums, int(common.sum()), self.measure)
+        measures = [number(value) for value in values]
+        if one is None or two is None or measures[0] is None or measures[1] is None:
+            return no_plan(*names, int(common.sum()), f"{self.measure} is undefined for one of the systems")
         clusters = self._clusters(common)
         if clusters.count < 2:
             return no_plan(*names, int(common.sum()), f"all changes belong to one {clusters.by}")
         gap = case_means(one, sides[0]) - case_means(two, sides[1])
         spreads = [Spread.of(values, side) for values, side in zip((one, two), sides, strict=True)]
         parts = split(gap, spreads, clusters, Resampler(clusters.count, self.resamples, self.seed))
-        tiny = 1e-9 * max(abs(readings[0]), abs(readings[1]), 1e-300)
-        difference = readings[0] - readings[1]
+        tiny = 1e-9 * max(abs(measures[0]), abs(measures[1]), 1e-300)
+        difference = measures[0] - measures[1]
         return pair_plan(names, difference, parts, spreads, clusters=clusters, question=self.question, tiny=tiny)
 
     def alone(self, row: int) -> list[PairPlan]:
@@ -158,10 +158,10 @@ class _Pilot:
         own = np.asarray(panel.scored[row])
         name = panel.systems[row]
         side = panel.attempts_on(row, own)
-        values = influences(self.metric, panel.names, side, self.reading)
+        values = influences(self.metric, panel.names, side, self.measure)
         clusters = self._clusters(own)
         if values is None or clusters.count < 2:
-            why = f"{self.reading} is undefined" if values is None else "fewer than 2 changes were scored"
+            why = f"{self.measure} is undefined" if values is None else "fewer than 2 changes were scored"
             return [no_plan(name, LIKE_IT, int(own.sum()), why)]
         spread = Spread.of(values, side)
         resampler = Resampler(clusters.count, self.resamples, self.seed)

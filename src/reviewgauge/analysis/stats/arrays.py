@@ -78,8 +78,8 @@ class MatrixAggregate:
         return ratio(numerator, denominator)
 
 
-def readings_of(metric: Metric, aggregate: MatrixAggregate) -> Mapping[str, Numbers]:
-    """Reading -> its r values, NaN where it is not a finite number."""
+def measures_of(metric: Metric, aggregate: MatrixAggregate) -> Mapping[str, Numbers]:
+    """Measure -> its r values, NaN where it is not a finite number."""
     with np.errstate(all="ignore"):
         raw = metric.combine(aggregate)
     clean: dict[str, Numbers] = {}
@@ -95,7 +95,7 @@ class _Every(tuple[str, ...]):
 
 
 class _Unmeasured(MatrixAggregate):
-    """One part, beside which every other seems to be there: so a metric names also the readings that need some."""
+    """One part, beside which every other seems to be there: so a metric names also the measures that need some."""
 
     @property
     @override
@@ -103,40 +103,40 @@ class _Unmeasured(MatrixAggregate):
         return _Every(super().names)
 
 
-def known_readings(metric: Metric) -> list[str]:
-    """The readings that a metric has before anything is measured; empty where they follow from the parts."""
+def known_measures(metric: Metric) -> list[str]:
+    """The measures that a metric has before anything is measured; empty where they follow from the parts."""
     aggregate = _Unmeasured(["?"], np.zeros((1, 1)), np.ones(1))
     try:
-        found = list(readings_of(metric, aggregate))
+        found = list(measures_of(metric, aggregate))
     except Exception:  # a plug-in's own, which may count on its parts
         return []
     return [] if not found or any("?" in name for name in found) else found
 
 
-def readings_of_totals(metric: Metric, names: Sequence[str], totals: Numbers) -> Mapping[str, Numbers]:
-    """The readings of rows of totals: r x (K + 1), the last column being the number of measurements."""
+def measures_of_totals(metric: Metric, names: Sequence[str], totals: Numbers) -> Mapping[str, Numbers]:
+    """The measures of rows of totals: r x (K + 1), the last column being the number of measurements."""
     columns = np.ascontiguousarray(totals.T)
-    return readings_of(metric, MatrixAggregate(names, columns[:-1], columns[-1]))
+    return measures_of(metric, MatrixAggregate(names, columns[:-1], columns[-1]))
 
 
-ROUNDING = 1e-12  # a change of a reading below this is rounding
+ROUNDING = 1e-12  # a change of a measure below this is rounding
 
 
-def reading_with(metric: Metric, names: Sequence[str], totals: Numbers, cases: int, reading: str) -> Numbers:
-    """The reading of each row of totals (r x K) over `cases` cases: r values, NaN where undefined.
+def measure_with(metric: Metric, names: Sequence[str], totals: Numbers, cases: int, measure: str) -> Numbers:
+    """The measure of each row of totals (r x K) over `cases` cases: r values, NaN where undefined.
 
-    Raises UserError for a reading that the metric does not have.
+    Raises UserError for a measure that the metric does not have.
     """
-    found = readings_of_totals(metric, names, np.column_stack([totals, np.full(len(totals), float(cases))]))
-    if reading not in found:
-        raise UserError(f"there is no reading {reading!r}", remedy=f"there are: {', '.join(found)}")
-    return np.asarray(found[reading], dtype=np.float64)
+    found = measures_of_totals(metric, names, np.column_stack([totals, np.full(len(totals), float(cases))]))
+    if measure not in found:
+        raise UserError(f"there is no measure {measure!r}", remedy=f"there are: {', '.join(found)}")
+    return np.asarray(found[measure], dtype=np.float64)
 
 
 def swapped(total: Numbers, out: Numbers, into: Numbers) -> Numbers:
     """`total` (K) minus each row of `out` (r x K) plus the same row of `into` (r x K): r x K.
 
-    With a case's parts as rows this is the effect of one case on the reading, also for readings that are not means
-    and on cases where the reading alone is undefined (a false comment on a clean change lowers F1).
+    With a case's parts as rows this is the effect of one case on the measure, also for measures that are not means
+    and on cases where the measure alone is undefined (a false comment on a clean change lowers F1).
     """
     return np.asarray(total - out + into)

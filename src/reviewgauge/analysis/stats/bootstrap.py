@@ -1,4 +1,4 @@
-"""Cluster bootstrap: resampled readings of any metric, in bounded memory.
+"""Cluster bootstrap: resampled measures of any metric, in bounded memory.
 
 Parts are additive, so they are summed over each cluster once, and a resample is a row of cluster weights: all
 resamples of all systems are one matrix product. All systems share the weights, so differences are paired.
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import Flags, Integers, MatrixAggregate, Numbers, readings_of
+from reviewgauge.analysis.stats.arrays import Flags, Integers, MatrixAggregate, Numbers, measures_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
@@ -137,41 +137,41 @@ class Resampler:
             yield np.bincount(drawn.ravel(), minlength=here * n).reshape(here, n).astype(np.uint32)
 
 
-class Readings(NamedTuple):
-    """Readings of several systems. `values` is readings x systems x resamples, NaN where undefined."""
+class Measures(NamedTuple):
+    """Measures of several systems. `values` is measures x systems x resamples, NaN where undefined."""
 
     names: tuple[str, ...]
     values: Numbers
 
     def of(self, name: str, system: int) -> Numbers:
-        """One system's values of one reading, one a resample; all undefined for an unknown reading."""
+        """One system's values of one measure, one a resample; all undefined for an unknown measure."""
         if name not in self.names:
             return np.full(max(self.values.shape[2], 1), np.nan)
         found: Numbers = self.values[self.names.index(name), system]
         return found
 
 
-def stack_readings(found: Sequence[Mapping[str, Numbers]], resamples: int) -> Readings:
-    """The readings of several systems; undefined where a system lacks one."""
+def stack_measures(found: Sequence[Mapping[str, Numbers]], resamples: int) -> Measures:
+    """The measures of several systems; undefined where a system lacks one."""
     names = tuple(dict.fromkeys(name for row in found for name in row))
     absent = np.full(resamples, np.nan)
     values = np.array([[row.get(name, absent) for row in found] for name in names], dtype=np.float64)
-    return Readings(names, values.reshape(len(names), len(found), resamples))
+    return Measures(names, values.reshape(len(names), len(found), resamples))
 
 
-def point_readings(metric: Metric, names: Sequence[str], sums: Numbers, sizes: Numbers) -> Readings:
-    """The readings of each system from its sums by cluster (systems x clusters x parts), every cluster once."""
+def point_measures(metric: Metric, names: Sequence[str], sums: Numbers, sizes: Numbers) -> Measures:
+    """The measures of each system from its sums by cluster (systems x clusters x parts), every cluster once."""
     aggregates = [
         MatrixAggregate(names, part.sum(axis=0)[:, None], size.sum()[None])
         for part, size in zip(sums, sizes, strict=True)
     ]
-    return stack_readings([readings_of(metric, aggregate) for aggregate in aggregates], 1)
+    return stack_measures([measures_of(metric, aggregate) for aggregate in aggregates], 1)
 
 
-def resampled_readings(
+def resampled_measures(
     metric: Metric, names: Sequence[str], sums: Numbers, sizes: Numbers, resampler: Resampler
-) -> Readings:
-    """The readings of every system under every resample.
+) -> Measures:
+    """The measures of every system under every resample.
 
     `sums` is systems x clusters x parts, `sizes` systems x clusters (measurements in each cluster).
     """
@@ -181,17 +181,17 @@ def resampled_readings(
     flat = np.ascontiguousarray(table[:, active].transpose(1, 0, 2)).reshape(active.size, systems * (width + 1))
     columns = flat.T
     all_active = active.size == resampler.clusters
-    pieces: list[Readings] = []
+    pieces: list[Measures] = []
     for weights in resampler.weights():
         drawn = weights if all_active else weights[:, active]
         totals = (columns @ drawn.T).reshape(systems, width + 1, -1)
         found = [
-            readings_of(metric, MatrixAggregate(names, totals[s, :width], totals[s, width])) for s in range(systems)
+            measures_of(metric, MatrixAggregate(names, totals[s, :width], totals[s, width])) for s in range(systems)
         ]
-        pieces.append(stack_readings(found, weights.shape[0]))
+        pieces.append(stack_measures(found, weights.shape[0]))
     if not pieces:
-        return Readings((), np.zeros((0, systems, 0)))
-    return Readings(pieces[0].names, np.concatenate([piece.values for piece in pieces], axis=2))
+        return Measures((), np.zeros((0, systems, 0)))
+    return Measures(pieces[0].names, np.concatenate([piece.values for piece in pieces], axis=2))
 
 
 def resampled_sums(values: Numbers, cluster: Integers, resampler: Resampler) -> Numbers:
@@ -202,7 +202,7 @@ def resampled_sums(values: Numbers, cluster: Integers, resampler: Resampler) -> 
 
 
 class Interval(NamedTuple):
-    """A percentile interval; `undefined` is the share of resamples in which the reading had no value."""
+    """A percentile interval; `undefined` is the share of resamples in which the measure had no value."""
 
     low: float | None
     high: float | None

@@ -1,8 +1,8 @@
 """What a study can detect: the variance of a difference between and within changes, and the smallest one it finds.
 
-A reading that is not a mean, such as a micro-averaged F1, is first made one: each attempt gets its influence, the
-change of the reading when that attempt takes the place of an average one. In large samples means of influences behave
-as the reading does.
+A measure that is not a mean, such as a micro-averaged F1, is first made one: each attempt gets its influence, the
+change of the measure when that attempt takes the place of an average one. In large samples means of influences behave
+as the measure does.
 Sources: Hampel, The influence curve and its role in robust estimation, JASA 69 (1974); Efron, The Jackknife, the
 Bootstrap and Other Resampling Plans (1982), chapter 6 (the infinitesimal jackknife); Searle, Casella and McCulloch,
 Variance Components (1992) (splitting a variance by unweighted means of unbalanced groups).
@@ -17,7 +17,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import Integers, Numbers, readings_of_totals
+from reviewgauge.analysis.stats.arrays import Integers, Numbers, measures_of_totals
 from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler
 from reviewgauge.core.protocols import Metric
 
@@ -48,8 +48,8 @@ class Attempts:
         return np.asarray(1 / self.counts[self.case])
 
 
-def influences(metric: Metric, names: Sequence[str], attempts: Attempts, reading: str) -> Numbers | None:
-    """The influence of each attempt on `reading` (m), in its unit; None where the reading has no slope.
+def influences(metric: Metric, names: Sequence[str], attempts: Attempts, measure: str) -> Numbers | None:
+    """The influence of each attempt on `measure` (m), in its unit; None where the measure has no slope.
 
     The attempts at a case are averaged before cases are summed. The influences of all cases sum to 0.
     """
@@ -60,8 +60,8 @@ def influences(metric: Metric, names: Sequence[str], attempts: Attempts, reading
     largest = np.abs(ratio).max(axis=1, initial=0.0)
     step = _STEP / np.where(largest > 0, largest, 1.0)
     moved = step[:, None] * towards
-    here = _read(metric, names, total[None], reading)
-    above, below = (_read(metric, names, total + sign * moved, reading) for sign in (1.0, -1.0))
+    here = _read(metric, names, total[None], measure)
+    above, below = (_read(metric, names, total + sign * moved, measure) for sign in (1.0, -1.0))
     if here is None or above is None or below is None or not np.isfinite(here).all():
         return None
     both = (above - below) / (2 * step)
@@ -70,8 +70,8 @@ def influences(metric: Metric, names: Sequence[str], attempts: Attempts, reading
     return found if np.isfinite(found).all() else None
 
 
-def _read(metric: Metric, names: Sequence[str], totals: Numbers, reading: str) -> Numbers | None:
-    return readings_of_totals(metric, names, totals).get(reading)
+def _read(metric: Metric, names: Sequence[str], totals: Numbers, measure: str) -> Numbers | None:
+    return measures_of_totals(metric, names, totals).get(measure)
 
 
 @dataclass(frozen=True)

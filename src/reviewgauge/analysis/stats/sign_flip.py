@@ -1,4 +1,4 @@
-"""Paired sign-flip test of the difference of any reading, and Holm's correction.
+"""Paired sign-flip test of the difference of any measure, and Holm's correction.
 
 The contribution of a cluster to the difference of two systems is, for a quotient of sums, (numerator - r x
 denominator) / volume of the first system minus the same of the second, where r is the value that both would share and
@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import Numbers, readings_of_totals
+from reviewgauge.analysis.stats.arrays import Numbers, measures_of_totals
 from reviewgauge.core.protocols import Metric
 
 EXACT_CLUSTERS = 12
@@ -55,25 +55,25 @@ def flip_test(
     second: Numbers,
     sizes: Numbers,
     *,
-    readings: Sequence[str],
+    measures: Sequence[str],
     draws: int,
     seed: int,
 ) -> dict[str, FlipTest]:
-    """Test these readings of `metric` between two systems measured on the same cases.
+    """Test these measures of `metric` between two systems measured on the same cases.
 
     `first` and `second` are sums by cluster (clusters x parts), `sizes` the cases in each cluster. With up to 12
     contributing clusters all flips are tried; with more, `draws` random ones, and p counts the data as one more. A
-    reading that is undefined for either system, or has no slope there, has no p.
+    measure that is undefined for either system, or has no slope there, has no p.
     """
     if not first.shape[0]:
-        return dict.fromkeys(readings, FlipTest(None, "none: no case in common"))
+        return dict.fromkeys(measures, FlipTest(None, "none: no case in common"))
     tables = np.stack([np.column_stack([first, sizes]), np.column_stack([second, sizes])])
-    pair = _Pair(metric, names, tables, readings)
-    return {reading: _flip(pair, reading, draws, seed) for reading in readings}
+    pair = _Pair(metric, names, tables, measures)
+    return {measure: _flip(pair, measure, draws, seed) for measure in measures}
 
 
-def _flip(pair: _Pair, reading: str, draws: int, seed: int) -> FlipTest:
-    difference, rows = pair.difference(reading), pair.contributions(reading)
+def _flip(pair: _Pair, measure: str, draws: int, seed: int) -> FlipTest:
+    difference, rows = pair.difference(measure), pair.contributions(measure)
     if rows is None:
         return FlipTest(None, "none: the difference is undefined")
     limit = abs(difference) * (1 - _TIE)
@@ -102,9 +102,9 @@ def _count_extreme(rows: Numbers, limit: float, flips: Iterable[Numbers]) -> tup
 class _Pair:
     """Two systems on the same clusters, and the contribution of each cluster to their difference."""
 
-    def __init__(self, metric: Metric, names: Sequence[str], tables: Numbers, readings: Sequence[str]) -> None:
+    def __init__(self, metric: Metric, names: Sequence[str], tables: Numbers, measures: Sequence[str]) -> None:
         """`tables` is systems x clusters x (the parts and, last, the number of cases)."""
-        self.metric, self.names, self.readings = metric, tuple(names), tuple(readings)
+        self.metric, self.names, self.measures = metric, tuple(names), tuple(measures)
         self.tables = tables
         self.shares = tables[0, :, -1] / tables[0, :, -1].sum()
         one, two = self.tables.sum(axis=1)
@@ -112,26 +112,26 @@ class _Pair:
         self.values = self._read(np.stack(self.points))
         self.slopes = [self._slopes(point) for point in self.points]
 
-    def difference(self, reading: str) -> float:
+    def difference(self, measure: str) -> float:
         """First minus second; 0 where only rounding differs."""
-        one, two = (float(value) for value in self.values[reading][:2])
+        one, two = (float(value) for value in self.values[measure][:2])
         return 0.0 if abs(one - two) <= _NOTHING * max(abs(one), abs(two)) else one - two
 
-    def contributions(self, reading: str) -> Numbers | None:
+    def contributions(self, measure: str) -> Numbers | None:
         """The contribution of each cluster to the difference, a row for each candidate (candidates x clusters).
 
         The first three candidates take the slopes at the totals of the first system, of the second, and of both. A
         slope is (numerator - r x denominator) / volume at that point, so it is multiplied by that volume and divided
-        by the system's own. The fourth divides both by the geometric mean of their volumes. A reading that is not a
+        by the system's own. The fourth divides both by the geometric mean of their volumes. A measure that is not a
         quotient of sums has one candidate: each system's own slopes.
         """
-        difference = self.difference(reading)
+        difference = self.difference(measure)
         if np.isnan(difference):
             return None
         if difference == 0:
             return np.zeros((1, self.tables.shape[1]))
-        at_one, at_two, at_both = (slopes[reading] for slopes in self.slopes)
-        share = self._volume_share(reading)
+        at_one, at_two, at_both = (slopes[measure] for slopes in self.slopes)
+        share = self._volume_share(measure)
         rows: list[Numbers] = []
         if share is not None and np.isfinite(at_both).all():
             rows = [
@@ -148,12 +148,12 @@ class _Pair:
             return None
         return np.where(np.abs(found) <= _TIE / 10 * np.abs(found).max(), 0.0, found)
 
-    def _volume_share(self, reading: str) -> float | None:
-        """The first system's share of the volume of both; None for a reading that is not a quotient of sums.
+    def _volume_share(self, measure: str) -> float | None:
+        """The first system's share of the volume of both; None for a measure that is not a quotient of sums.
 
         The quotient of both systems together lies between the two, closer to the one with the larger volume.
         """
-        one, two, both = self.values[reading]
+        one, two, both = self.values[measure]
         share = float((both - two) / (one - two))
         return share if 0 < share < 1 else None
 
@@ -162,7 +162,7 @@ class _Pair:
         return np.asarray(row + (difference - row.sum()) * self.shares)
 
     def _slopes(self, point: Numbers) -> dict[str, Numbers]:
-        """Reading -> its slope at `point` towards each cluster of each system (systems x clusters).
+        """Measure -> its slope at `point` towards each cluster of each system (systems x clusters).
 
         Slopes go along whole clusters, not single parts: an F1 of precision 0 and recall 0 has no slope in either.
         """
@@ -175,17 +175,17 @@ class _Pair:
         values = self._read(point[None])
         above, below = self._read(point + moved), self._read(point - moved)
         found: dict[str, Numbers] = {}
-        for reading in self.readings:
-            right = (above[reading] - values[reading]) / step
-            left = (values[reading] - below[reading]) / step
-            both = (above[reading] - below[reading]) / (2 * step)
+        for measure in self.measures:
+            right = (above[measure] - values[measure]) / step
+            left = (values[measure] - below[measure]) / step
+            both = (above[measure] - below[measure]) / (2 * step)
             side = np.where(np.isfinite(right), right, left)
-            found[reading] = np.where(np.isfinite(both), both, side).reshape(systems, clusters)
+            found[measure] = np.where(np.isfinite(both), both, side).reshape(systems, clusters)
         return found
 
     def _read(self, totals: Numbers) -> dict[str, Numbers]:
-        found = readings_of_totals(self.metric, self.names, totals)
-        return {reading: found[reading] for reading in self.readings}
+        found = measures_of_totals(self.metric, self.names, totals)
+        return {measure: found[measure] for measure in self.measures}
 
 
 def _all_signs(clusters: int) -> Numbers:

@@ -13,8 +13,8 @@ import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import percentile_interval
-from reviewgauge.analysis.study.leaderboard import reading_label
-from reviewgauge.analysis.study.material import Contender, Draws, Material, by_system, readings_of, summary_cell
+from reviewgauge.analysis.study.leaderboard import measure_label
+from reviewgauge.analysis.study.material import Contender, Draws, Material, by_system, measures_of, summary_cell
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.leaderboard import SystemSummary
 from reviewgauge.core.reports.study import Cell, Table
@@ -37,22 +37,22 @@ class Design:
 
 
 def ablation_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
-    """Rows: the values of the axis, for each reading; columns: the other axes, then mean and gain of each group."""
+    """Rows: the values of the axis, for each measure; columns: the other axes, then mean and gain of each group."""
     metric = material.metric(entry.metric)
     design = _design(entry, material)
-    readings = readings_of(material, metric, entry)
+    measures = measures_of(material, metric, entry)
     draws = Draws.of(material, metric)
     board = by_system(material.board(metric).systems)
-    several = len(readings) > 1
-    rows = [row for reading in readings for row in _rows(entry, design, draws, board, reading, several=several)]
-    unit = metric.units.get(readings[0], "share")
-    shown = ", ".join(map(reading_label, readings))
+    several = len(measures) > 1
+    rows = [row for measure in measures for row in _rows(entry, design, draws, board, measure, several=several)]
+    unit = metric.units.get(measures[0], "share")
+    shown = ", ".join(map(measure_label, measures))
     heads = [head for group in design.groups for head in (f"{group}: mean", f"{group}: gain")]
     return Table(
         name=name,
         kind=entry.kind,
         title=title,
-        columns=(*(["reading"] if several else []), entry.axis, *design.columns, *heads),
+        columns=(*(["measure"] if several else []), entry.axis, *design.columns, *heads),
         rows=tuple(rows),
         texts=2 if several else 1,
         provenance=material.provenance(metric),
@@ -91,31 +91,31 @@ def _rows(
     design: Design,
     draws: Draws,
     board: Mapping[str, SystemSummary],
-    reading: str,
+    measure: str,
     *,
     several: bool,
 ) -> Iterator[tuple[Cell, ...]]:
     for value in design.values:
-        row = [Cell(text=reading_label(reading))] if several else []
+        row = [Cell(text=measure_label(measure))] if several else []
         row.append(Cell(text=value))
         for column in design.columns:
             contender = design.cells.get((value, column))
             row.append(
-                Cell(text="–") if contender is None else summary_cell(board.get(contender.system), reading, contender)
+                Cell(text="–") if contender is None else summary_cell(board.get(contender.system), measure, contender)
             )
         for group in design.groups:
-            row += _of_group(design, draws, reading, group, value=value, baseline=entry.baseline)
+            row += _of_group(design, draws, measure, group, value=value, baseline=entry.baseline)
         yield tuple(row)
 
 
-def _of_group(design: Design, draws: Draws, reading: str, group: str, *, value: str, baseline: str) -> Iterator[Cell]:
+def _of_group(design: Design, draws: Draws, measure: str, group: str, *, value: str, baseline: str) -> Iterator[Cell]:
     """The mean of the group, and its relative gain over the baseline."""
     here, there = design.of_group(group, value), design.of_group(group, baseline)
-    unit = draws.metric.units.get(reading, "share")
+    unit = draws.metric.units.get(measure, "share")
     if here is None or not all(c.system in draws.systems for c in here):
         yield from (Cell(text="–"), Cell(text="–"))
         return
-    point, drawn = _mean(draws, reading, here)
+    point, drawn = _mean(draws, measure, here)
     n, fake = min(draws.n[c.system] for c in here), any(draws.fake[c.system] for c in here)
     yield _cell(point, drawn, unit, n, fake)
     if value == baseline:
@@ -124,14 +124,14 @@ def _of_group(design: Design, draws: Draws, reading: str, group: str, *, value: 
     if there is None or not all(c.system in draws.systems for c in there):
         yield Cell(text="–")
         return
-    base, based = _mean(draws, reading, there)
+    base, based = _mean(draws, measure, there)
     with np.errstate(invalid="ignore", divide="ignore"):
         yield _cell(_finite(point / base - 1), _finite(drawn / based - 1), "gain", n, fake)
 
 
-def _mean(draws: Draws, reading: str, contenders: Sequence[Contender]) -> tuple[Numbers, Numbers]:
-    points = np.mean([draws.value(reading, c.system) for c in contenders], axis=0)
-    return points, np.mean([draws.resampled(reading, c.system) for c in contenders], axis=0)
+def _mean(draws: Draws, measure: str, contenders: Sequence[Contender]) -> tuple[Numbers, Numbers]:
+    points = np.mean([draws.value(measure, c.system) for c in contenders], axis=0)
+    return points, np.mean([draws.resampled(measure, c.system) for c in contenders], axis=0)
 
 
 def _finite(values: Numbers) -> Numbers:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from reviewgauge.analysis.study.leaderboard import reading_label
+from reviewgauge.analysis.study.leaderboard import measure_label
 from reviewgauge.analysis.study.material import Material, by_system, summary_cell
 from reviewgauge.core.reports.study import Cell, Table
 from reviewgauge.core.study import TableEntry
@@ -39,7 +39,7 @@ def attempts_table(entry: TableEntry, material: Material, name: str, title: str)
         name=name,
         kind=entry.kind,
         title=title,
-        columns=("reviewer", reading_label(metric.headline), *heads),
+        columns=("reviewer", measure_label(metric.headline), *heads),
         rows=tuple(rows),
         provenance=material.provenance(metric),
         notes=(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from reviewgauge.analysis.compare.compare import compare
-from reviewgauge.analysis.study.leaderboard import reading_label
+from reviewgauge.analysis.study.leaderboard import measure_label
 from reviewgauge.analysis.study.material import Material, by_system
 from reviewgauge.core.reports.study import Cell, Table
 from reviewgauge.core.study import TableEntry
 
 
 def comparisons_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
-    """Columns: the difference in a reading, p, p corrected over all (Holm), and the smallest detectable difference."""
+    """Columns: the difference in a measure, p, p corrected over all (Holm), and the smallest detectable difference."""
     metric = material.metric(entry.metric)
     names = {c.system: c.name for c in material.chosen(entry) if c.system}
     run = material.run(metric).only(list(names))
-    found = compare(run, readings=entry.readings, resamples=material.resamples, seed=material.seed)
+    found = compare(run, measures=entry.measures, resamples=material.resamples, seed=material.seed)
     board = by_system(material.board(metric).systems)
     rows = []
     for one in found.comparisons:
@@ -23,7 +23,7 @@ def comparisons_table(entry: TableEntry, material: Material, name: str, title: s
         rest = [(one.p, "p"), (one.p_holm, "p"), (one.detectable, one.unit)]
         rows.append(
             (
-                *(Cell(text=names[one.first]), Cell(text=names[one.second]), Cell(text=reading_label(one.reading))),
+                *(Cell(text=names[one.first]), Cell(text=names[one.second]), Cell(text=measure_label(one.measure))),
                 *(Cell(text="–") if cell.value is None else cell for cell in (gap, *_cells(rest, one.n, fake))),
             )
         )
@@ -31,7 +31,7 @@ def comparisons_table(entry: TableEntry, material: Material, name: str, title: s
         name=name,
         kind=entry.kind,
         title=title,
-        columns=("first", "second", "reading", "difference", "p", "p (Holm)", "detectable"),
+        columns=("first", "second", "measure", "difference", "p", "p (Holm)", "detectable"),
         rows=tuple(rows),
         texts=3,
         provenance=material.provenance(metric),

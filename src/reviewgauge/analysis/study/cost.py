@@ -11,22 +11,22 @@ from collections.abc import Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
-from reviewgauge.analysis.study.leaderboard import reading_label
-from reviewgauge.analysis.study.material import Material, by_system, readings_of, summary_cell
+from reviewgauge.analysis.study.leaderboard import measure_label
+from reviewgauge.analysis.study.material import Material, by_system, measures_of, summary_cell
 from reviewgauge.core.reports.study import Cell, Plot, Table
 from reviewgauge.core.results import Outcome
 from reviewgauge.core.study import TableEntry
 
 
 def cost_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
-    """Columns: dollars a review, the reading, calls and tokens a review, and whether on the frontier."""
+    """Columns: dollars a review, the measure, calls and tokens a review, and whether on the frontier."""
     metric = material.metric(entry.metric)
-    (reading,) = readings_of(material, metric, entry)
+    (measure,) = measures_of(material, metric, entry)
     board = by_system(material.board(metric).systems)
     spent = _spent(material.outcomes)
     rows = []
     for contender in material.chosen(entry):
-        quality = summary_cell(board.get(contender.system), reading, contender)
+        quality = summary_cell(board.get(contender.system), measure, contender)
         own = spent.get(contender.system, {})
         unpriced = any(use.dollars is None and use.calls for uses in own.values() for use in uses)
         fake = quality.fake
@@ -35,13 +35,13 @@ def cost_table(entry: TableEntry, material: Material, name: str, title: str) -> 
         if contender.trouble or contender.recorded:
             dollars = calls = tokens = Cell(text=contender.trouble or "not recorded")
         rows.append([Cell(text=contender.name), dollars, quality, calls, tokens])
-    lower = reading in metric.lower_is_better
+    lower = measure in metric.lower_is_better
     flags = _frontier([(row[1].value, row[2].value) for row in rows], lower)
     return Table(
         name=name,
         kind=entry.kind,
         title=title,
-        columns=("reviewer", "dollars a review", reading_label(reading), "calls", "tokens", "frontier"),
+        columns=("reviewer", "dollars a review", measure_label(measure), "calls", "tokens", "frontier"),
         rows=tuple((*row, Cell(text=flag)) for row, flag in zip(rows, flags, strict=True)),
         plot=Plot(kind="frontier", columns=(1, 2, 5)) if entry.plot else None,
         provenance=material.provenance(metric),

@@ -11,10 +11,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import MatrixAggregate, readings_of
-from reviewgauge.analysis.study.leaderboard import reading_label
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
+from reviewgauge.analysis.study.leaderboard import measure_label
 from reviewgauge.analysis.study.material import Material
-from reviewgauge.analysis.study.material import readings_of as chosen_readings
+from reviewgauge.analysis.study.material import measures_of as chosen_measures
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, SubjectKind
 from reviewgauge.core.protocols import Metric
@@ -33,11 +33,11 @@ def distribution_table(entry: TableEntry, material: Material, name: str, title: 
         fakes: frozenset[str] = frozenset()
     else:
         metric = material.metric(entry.metric)
-        (reading,) = chosen_readings(material, metric, entry)
+        (measure,) = chosen_measures(material, metric, entry)
         run = material.run(metric)
-        grades, unit = _of_metric(metric, reading, run.scores), metric.units.get(reading, "share")
+        grades, unit = _of_metric(metric, measure, run.scores), metric.units.get(measure, "share")
         fakes = frozenset(score.system for score in run.scores if score.fake)
-        provenance = f"{reading_label(reading)} of each review: {material.provenance(metric)}"
+        provenance = f"{measure_label(measure)} of each review: {material.provenance(metric)}"
     chosen = material.chosen(entry)
     found = sorted({value for c in chosen for own in grades.get(c.system, {}).values() for value in own})
     bins = [(value, value) for value in found] if len(found) <= MOST_GRADES else _bins(found[0], found[-1])
@@ -101,18 +101,18 @@ def _key(label: Label) -> tuple[str, str, str, int, float]:
     return subject.case, subject.system or "", dimension, subject.attempt or 1, value
 
 
-def _of_metric(metric: Metric, reading: str, scores: Sequence[Score]) -> Grades:
+def _of_metric(metric: Metric, measure: str, scores: Sequence[Score]) -> Grades:
     """What the metric gives each review that it measured."""
     grades: Grades = defaultdict(lambda: defaultdict(list))
-    given = ((score, _value(metric, reading, score.parts)) for score in scores if score.parts is not None)
+    given = ((score, _value(metric, measure, score.parts)) for score in scores if score.parts is not None)
     found = [(score.system, score.case, score.attempt, value) for score, value in given if value is not None]
     for system, case, _, value in sorted(found):
         grades[system][case].append(value)
     return grades
 
 
-def _value(metric: Metric, reading: str, parts: Mapping[str, float]) -> float | None:
-    found = readings_of(metric, MatrixAggregate.of([parts])).get(reading)
+def _value(metric: Metric, measure: str, parts: Mapping[str, float]) -> float | None:
+    found = measures_of(metric, MatrixAggregate.of([parts])).get(measure)
     return None if found is None or not np.isfinite(found[0]) else round(float(found[0]), 12)
 
 

@@ -1,4 +1,4 @@
-"""Who is best: every contender with some readings of one or several metrics, best first by the headline."""
+"""Who is best: every contender with some measures of one or several metrics, best first by the headline."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from reviewgauge.analysis.study.material import Material, by_system, readings_of, summary_cell
+from reviewgauge.analysis.study.material import Material, by_system, measures_of, summary_cell
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.study import Cell, Plot, Table
 from reviewgauge.core.specs import plugin_name, short_spec
@@ -17,24 +17,24 @@ LABELS = {"f1": "F1", "f2": "F2", "f0.5": "F0.5"}
 
 
 def leaderboard_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
-    """Columns: the readings of each metric, then how many changes were scored with the first."""
+    """Columns: the measures of each metric, then how many changes were scored with the first."""
     words = entry.metrics or ((entry.metric,) if entry.metric else ())
     metrics = [material.metric(word) for word in words] or [material.metrics[0]]
     columns: list[str] = []
     cells: dict[str, list[Cell]] = {c.name: [] for c in material.chosen(entry)}
     for metric in metrics:
         board = by_system(material.board(metric).systems)
-        for reading in readings_of(material, metric, entry if len(metrics) == 1 else TableEntry(kind=entry.kind)):
-            columns.append(reading_label(reading) if len(metrics) == 1 else _metric_label(metric, metrics))
+        for measure in measures_of(material, metric, entry if len(metrics) == 1 else TableEntry(kind=entry.kind)):
+            columns.append(measure_label(measure) if len(metrics) == 1 else _metric_label(metric, metrics))
             for contender in material.chosen(entry):
-                cells[contender.name].append(summary_cell(board.get(contender.system), reading, contender))
+                cells[contender.name].append(summary_cell(board.get(contender.system), measure, contender))
     board = by_system(material.board(metrics[0]).systems)
     rows = []
     for contender in material.chosen(entry):
         summary = board.get(contender.system)
         scored = f"{summary.scored}/{summary.cases}" if summary is not None else "–"
         rows.append((Cell(text=contender.name), *cells[contender.name], Cell(text=scored)))
-    label = reading_label(metrics[0].headline)
+    label = measure_label(metrics[0].headline)
     leading = 1 + (columns.index(label) if label in columns else 0)  # the column by which they are ranked
     lower = metrics[0].headline in metrics[0].lower_is_better
     rows.sort(key=lambda row: _place(row[leading], lower))
@@ -74,6 +74,6 @@ def _place(cell: Cell, lower: bool) -> tuple[bool, float]:
     return value is None, 0.0 if value is None else value if lower else -value
 
 
-def reading_label(reading: str) -> str:
-    """The name of a reading in a table."""
-    return LABELS.get(reading, reading.replace("_", " "))
+def measure_label(measure: str) -> str:
+    """The name of a measure in a table."""
+    return LABELS.get(measure, measure.replace("_", " "))

@@ -14,12 +14,12 @@ from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.stats.arrays import Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import (
     Clusters,
-    Readings,
+    Measures,
     Resampler,
     cluster_cases,
     percentile_interval,
-    point_readings,
-    resampled_readings,
+    point_measures,
+    resampled_measures,
     resampled_sums,
     sum_by_cluster,
 )
@@ -167,12 +167,12 @@ class Material:
 
 @dataclass(frozen=True)
 class Draws:
-    """The readings of some systems, and what they are under each resample; all systems share the resamples."""
+    """The measures of some systems, and what they are under each resample; all systems share the resamples."""
 
     metric: Metric
     systems: tuple[str, ...]
-    points: Readings
-    draws: Readings
+    points: Measures
+    draws: Measures
     n: Mapping[str, int]
     fake: Mapping[str, bool]
 
@@ -188,26 +188,26 @@ class Draws:
         return cls(
             metric,
             panel.systems,
-            point_readings(metric, panel.names, sums, sizes),
-            resampled_readings(metric, panel.names, sums, sizes, resampler),
+            point_measures(metric, panel.names, sums, sizes),
+            resampled_measures(metric, panel.names, sums, sizes, resampler),
             {system: int(count) for system, count in zip(panel.systems, panel.scored.sum(axis=1), strict=True)},
             {system: bool(panel.fake[at].any()) for at, system in enumerate(panel.systems)},
         )
 
-    def value(self, reading: str, system: str) -> Numbers:
+    def value(self, measure: str, system: str) -> Numbers:
         """(1,) the value on all cases; NaN where it is undefined."""
-        return self.points.of(reading, self.systems.index(system))
+        return self.points.of(measure, self.systems.index(system))
 
-    def resampled(self, reading: str, system: str) -> Numbers:
+    def resampled(self, measure: str, system: str) -> Numbers:
         """(resamples,) the value under each resample."""
-        return self.draws.of(reading, self.systems.index(system))
+        return self.draws.of(measure, self.systems.index(system))
 
 
-def summary_cell(summary: SystemSummary | None, reading: str, contender: Contender) -> Cell:
-    """One reading of one contender; its trouble, or a dash, where it has none."""
+def summary_cell(summary: SystemSummary | None, measure: str, contender: Contender) -> Cell:
+    """One measure of one contender; its trouble, or a dash, where it has none."""
     if contender.trouble:
         return Cell(text=contender.trouble)
-    found = summary.estimate(reading) if summary is not None else None
+    found = summary.estimate(measure) if summary is not None else None
     if summary is None or found is None:
         return Cell(text="–")
     if found.value is None:
@@ -231,14 +231,14 @@ def by_system(systems: Sequence[SystemSummary]) -> dict[str, SystemSummary]:
     return {summary.system: summary for summary in systems}
 
 
-def readings_of(material: Material, metric: Metric, entry: TableEntry) -> list[str]:
-    """The readings that a table names; those that the metric has. Raises UserError for one that it has not."""
+def measures_of(material: Material, metric: Metric, entry: TableEntry) -> list[str]:
+    """The measures that a table names; those that the metric has. Raises UserError for one that it has not."""
     board = material.board(metric)
-    known = list(dict.fromkeys(e.reading for system in board.systems for e in system.estimates))
-    for name in entry.readings:
+    known = list(dict.fromkeys(e.measure for system in board.systems for e in system.estimates))
+    for name in entry.measures:
         if known and name not in known:
-            raise UserError(f"{short_spec(metric)} has no reading {name!r}", remedy=f"it has: {', '.join(known)}")
-    return list(entry.readings) or [metric.headline]
+            raise UserError(f"{short_spec(metric)} has no measure {name!r}", remedy=f"it has: {', '.join(known)}")
+    return list(entry.measures) or [metric.headline]
 
 
 def titled(entry: TableEntry, material: Material, several: bool) -> tuple[str, str]:

@@ -79,8 +79,8 @@ def wrong_totals(published: Published) -> Iterator[str]:
 def wrong_gains(published: Published, baseline: str) -> Iterator[str]:
     """The gains of a paper's table that its own means do not give."""
     for name, values in published.values.items():
-        reading = name.rpartition(", ")[0]  # of several in one table: `pass@3, Base`
-        base = published.values.get(f"{reading}, {baseline}" if reading else baseline, {})
+        measure = name.rpartition(", ")[0]  # of several in one table: `pass@3, Base`
+        base = published.values.get(f"{measure}, {baseline}" if measure else baseline, {})
         for column in values:
             group, colon, what = column.partition(": ")
             mean = f"{group}: mean"

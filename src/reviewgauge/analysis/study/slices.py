@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import MatrixAggregate, readings_of
-from reviewgauge.analysis.study.leaderboard import reading_label
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
+from reviewgauge.analysis.study.leaderboard import measure_label
 from reviewgauge.analysis.study.material import Contender, Material, by_system, summary_cell
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
@@ -29,11 +29,11 @@ def slices_table(entry: TableEntry, material: Material, name: str, title: str) -
     contenders = material.chosen(entry)
     board = material.board(metric, (entry.by,), contenders)
     pieces = [piece for piece in board.slices if piece.fact == entry.by]
-    readings = list(entry.readings) or _readings(board, pieces)
-    sums = [check_sums(metric, board, pieces, contender, reading) for contender in contenders for reading in readings]
+    measures = list(entry.measures) or _measures(board, pieces)
+    sums = [check_sums(metric, board, pieces, contender, measure) for contender in contenders for measure in measures]
     shape = _by_slice if entry.rows == "slices" else _by_contender
-    columns, rows, texts = shape(entry, board, pieces, readings, contenders)
-    radar = entry.plot and shape is _by_contender and len(readings) == 1 and 3 <= len(pieces) <= MOST_AXES
+    columns, rows, texts = shape(entry, board, pieces, measures, contenders)
+    radar = entry.plot and shape is _by_contender and len(measures) == 1 and 3 <= len(pieces) <= MOST_AXES
     unit = "changes that have any" if any(piece.facet for piece in pieces) else "changes"
     counts = ", ".join(f"{piece.value} {piece.n}" for piece in pieces)
     return Table(
@@ -46,20 +46,20 @@ def slices_table(entry: TableEntry, material: Material, name: str, title: str) -
         plot=Plot(kind="radar", columns=tuple(range(texts + 1, texts + 1 + len(pieces)))) if radar else None,
         provenance=material.provenance(metric),
         notes=(
-            f"{', '.join(map(reading_label, readings))} by {entry.by}; {unit}: {counts}",
+            f"{', '.join(map(measure_label, measures))} by {entry.by}; {unit}: {counts}",
             *(["the slices of each row, weighted, give its total (checked)"] if all(sums) else []),
             *material.gaps(entry, metric),
         ),
     )
 
 
-def _readings(board: Leaderboard, pieces: Sequence[SliceSummary]) -> list[str]:
+def _measures(board: Leaderboard, pieces: Sequence[SliceSummary]) -> list[str]:
     """The headline; for a facet of findings alone, recall."""
     if any(piece.facet for piece in pieces):
-        defined = [e.value for p in pieces for s in p.systems for e in s.estimates if e.reading == board.headline]
+        defined = [e.value for p in pieces for s in p.systems for e in s.estimates if e.measure == board.headline]
         if not any(value is not None for value in defined):
             return ["recall"]
-        known = {e.reading for s in board.systems for e in s.estimates}
+        known = {e.measure for s in board.systems for e in s.estimates}
         return ["recall"] if "recall" in known else [board.headline]
     return [board.headline]
 
@@ -71,19 +71,19 @@ def _by_contender(
     entry: TableEntry,
     board: Leaderboard,
     pieces: Sequence[SliceSummary],
-    readings: Sequence[str],
+    measures: Sequence[str],
     contenders: Sequence[Contender],
 ) -> Shape:
-    several = len(readings) > 1
-    columns = ["reviewer", *(["reading"] if several else []), "all", *(piece.value for piece in pieces)]
+    several = len(measures) > 1
+    columns = ["reviewer", *(["measure"] if several else []), "all", *(piece.value for piece in pieces)]
     rows = []
     for contender in contenders:
-        for reading in readings:
-            lead = [Cell(text=contender.name), *([Cell(text=reading_label(reading))] if several else [])]
+        for measure in measures:
+            lead = [Cell(text=contender.name), *([Cell(text=measure_label(measure))] if several else [])]
             found = [
                 by_system(systems).get(contender.system) for systems in (board.systems, *(p.systems for p in pieces))
             ]
-            rows.append((*lead, *(summary_cell(one, reading, contender) for one in found)))
+            rows.append((*lead, *(summary_cell(one, measure, contender) for one in found)))
     return columns, rows, 2 if several else 1
 
 
@@ -91,18 +91,18 @@ def _by_slice(
     entry: TableEntry,
     board: Leaderboard,
     pieces: Sequence[SliceSummary],
-    readings: Sequence[str],
+    measures: Sequence[str],
     contenders: Sequence[Contender],
 ) -> Shape:
     several = len(contenders) > 1
-    columns = [entry.by, *(["reviewer"] if several else []), *entry.counts, *map(reading_label, readings)]
+    columns = [entry.by, *(["reviewer"] if several else []), *entry.counts, *map(measure_label, measures)]
     rows = []
     for value, systems in [*((piece.value, piece.systems) for piece in pieces), ("all", board.systems)]:
         for contender in contenders:
             found = by_system(systems).get(contender.system)
             lead = [Cell(text=value), *([Cell(text=contender.name)] if several else [])]
             counts = [_count(found, part, contender) for part in entry.counts]
-            rows.append((*lead, *counts, *(summary_cell(found, reading, contender) for reading in readings)))
+            rows.append((*lead, *counts, *(summary_cell(found, measure, contender) for measure in measures)))
     return columns, rows, 2 if several else 1
 
 
@@ -115,11 +115,11 @@ def _count(summary: SystemSummary | None, part: str, contender: Contender) -> Ce
 
 
 def check_sums(
-    metric: Metric, board: Leaderboard, pieces: Sequence[SliceSummary], contender: Contender, reading: str
+    metric: Metric, board: Leaderboard, pieces: Sequence[SliceSummary], contender: Contender, measure: str
 ) -> bool:
-    """Whether the parts of the slices, added up, give the reading of the whole; AssertionError where they give another.
+    """Whether the parts of the slices, added up, give the measure of the whole; AssertionError where they give another.
 
-    False where that cannot be said: a reading of something that the slices do not count, or cases that may stand in
+    False where that cannot be said: a measure of something that the slices do not count, or cases that may stand in
     several slices.
     """
     whole = by_system(board.systems).get(contender.system)
@@ -129,28 +129,28 @@ def check_sums(
     names = sorted(whole.parts)
     totals = {name: sum(one.parts.get(name, 0.0) for one in own if one is not None) for name in names}
     used = [name for name in names if totals[name] or not whole.parts[name]]
-    if any(piece.facet for piece in pieces) and len(used) < len(names) and not _counts_it(metric, reading, used, whole):
+    if any(piece.facet for piece in pieces) and len(used) < len(names) and not _counts_it(metric, measure, used, whole):
         return False
-    expected = next((e.value for e in whole.estimates if e.reading == reading), None)
+    expected = next((e.value for e in whole.estimates if e.measure == measure), None)
     count = float(sum(one.scored for one in own if one is not None))
     aggregate = MatrixAggregate(names, np.array([[totals[name]] for name in names]), np.array([count]))
-    found = readings_of(metric, aggregate).get(reading)
+    found = measures_of(metric, aggregate).get(measure)
     value = None if found is None or not np.isfinite(found[0]) else float(found[0])
-    if any(piece.facet for piece in pieces) and value != expected and reading not in ("recall", "precision"):
+    if any(piece.facet for piece in pieces) and value != expected and measure not in ("recall", "precision"):
         return False
     assert _same(value, expected), (
-        f"{contender.name}: the slices by {pieces[0].fact} add up to {reading} {value}, and the whole has {expected}"
+        f"{contender.name}: the slices by {pieces[0].fact} add up to {measure} {value}, and the whole has {expected}"
     )
     return True
 
 
-def _counts_it(metric: Metric, reading: str, used: Sequence[str], whole: SystemSummary) -> bool:
-    """Whether a reading of the whole needs none of the parts that the slices lack."""
+def _counts_it(metric: Metric, measure: str, used: Sequence[str], whole: SystemSummary) -> bool:
+    """Whether a measure of the whole needs none of the parts that the slices lack."""
     names = sorted(whole.parts)
     kept = {name: whole.parts[name] if name in used else 0.0 for name in names}
     tables = [np.array([[parts[name]] for name in names]) for parts in (dict(whole.parts), kept)]
     found = [
-        readings_of(metric, MatrixAggregate(names, t, np.array([float(whole.scored)]))).get(reading) for t in tables
+        measures_of(metric, MatrixAggregate(names, t, np.array([float(whole.scored)]))).get(measure) for t in tables
     ]
     return all(one is not None for one in found) and _same(*(float(one[0]) for one in found if one is not None))
 

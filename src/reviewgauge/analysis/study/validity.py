@@ -13,7 +13,7 @@ FIXED = "no interval of systems where every resample orders them alike: so few t
 
 
 def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: str) -> Table:
-    """Rows: a metric's reading and a dimension; columns: Spearman and Kendall over reviews and over systems."""
+    """Rows: a metric's measure and a dimension; columns: Spearman and Kendall over reviews and over systems."""
     wanted = entry.dimensions or ((entry.dimension,) if entry.dimension else ())
     found = [m for m in report.metrics if not wanted or m.dimension in wanted]
     if not found:
@@ -91,8 +91,8 @@ def _clusters(found: Sequence[MetricValidity]) -> str:
 
 def _rows(metric: MetricValidity, several: bool) -> Iterator[tuple[Cell, ...]]:
     """One for all reviews, and one for each other set of them (`grade < 5`)."""
-    named = f"{metric.label}: {metric.reading}"
-    label = metric.label if metric.baseline or metric.reading in ("mean", "") else named
+    named = f"{metric.label}: {metric.measure}"
+    label = metric.label if metric.baseline or metric.measure in ("mean", "") else named
     for at, found in enumerate(metric.correlations[:1] if metric.baseline else metric.correlations):
         ranking = metric.ranking if at == 0 else None
         yield (

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from reviewgauge.analysis.stats.arrays import Integers, Numbers, readings_of_totals
+from reviewgauge.analysis.stats.arrays import Integers, Numbers, measures_of_totals
 from reviewgauge.analysis.stats.correlation import spearman_only
 from reviewgauge.analysis.stats.folds import grouped_folds
 from reviewgauge.analysis.validity.baselines import length_baseline
@@ -36,7 +36,7 @@ INNER_FOLDS, INNER_ROUNDS = 5, 3  # the mean of three rounds sets the floor; one
 
 
 class Features(NamedTuple):
-    """The readings of several metrics on the reviews that all measured: `table` is rows x features."""
+    """The measures of several metrics on the reviews that all measured: `table` is rows x features."""
 
     keys: tuple[Key, ...]
     names: tuple[tuple[str, str], ...]
@@ -45,9 +45,9 @@ class Features(NamedTuple):
 
 
 def features_of(scored: Mapping[str, tuple[Metric, Sequence[Score]]]) -> Features:
-    """The readings of each metric (by spec) on the reviews that all measured; other reviews are counted by reason.
+    """The measures of each metric (by spec) on the reviews that all measured; other reviews are counted by reason.
 
-    Undefined readings are NaN. Readings that are constant over all reviews are left out.
+    Undefined measures are NaN. Measures that are constant over all reviews are left out.
     """
     columns: dict[tuple[str, str], dict[Key, float]] = {}
     measured: list[set[Key]] = []
@@ -63,8 +63,8 @@ def features_of(scored: Mapping[str, tuple[Metric, Sequence[Score]]]) -> Feature
         names = sorted({name for score in own for name in score.parts or {}})
         values = [[*((score.parts or {}).get(name, 0.0) for name in names), 1.0] for score in own]
         totals = np.array(values).reshape(len(own), len(names) + 1)
-        for reading, found in readings_of_totals(metric, names, totals).items():
-            columns[spec, reading] = dict(zip(keys, found.tolist(), strict=True))
+        for measure, found in measures_of_totals(metric, names, totals).items():
+            columns[spec, measure] = dict(zip(keys, found.tolist(), strict=True))
     kept = tuple(key for key in reasons if all(key in own for own in measured))
     left_out = Counter(reasons[key] or "not measured by all metrics" for key in reasons.keys() - set(kept))
     varying = {

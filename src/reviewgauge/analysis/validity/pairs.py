@@ -50,7 +50,7 @@ class PairedMetrics:
         pair = (self.values[first], self.values[second])
         common = set.intersection(*({key for key, v in own.items() if not isinstance(v, str)} for own in pair))
         rows = [self._rows(at, common) for at in (first, second)]
-        named = {"metric": one.metric, "reading": one.reading, "other": two.metric, "other_reading": two.reading}
+        named = {"metric": one.metric, "measure": one.measure, "other": two.metric, "other_measure": two.measure}
         if reason := rows[0].undefined or rows[1].undefined:
             figure = Figure(value=None, n=rows[0].n, reason=reason)
             return MetricDifference(dimension=one.dimension, **named, value=None, other_value=None, difference=figure)

@@ -112,7 +112,7 @@ class Evidence:
         return () if self.bench.where else tuple(one for one in self.published if one.dimension in shown)
 
     def _on(self, human: HumanValues) -> list[Scored]:
-        """What is compared with people in this dimension: a reading of each metric."""
+        """What is compared with people in this dimension: a measure of each metric."""
         return [one.on(human.dimension) for one in self.scored]
 
     def _paired(self, human: HumanValues, found: Sequence[MetricValidity]) -> PairedMetrics:
@@ -165,7 +165,7 @@ class Validator:
         return MetricValidity(
             metric=scored.metric,
             label=scored.label,
-            reading=scored.reading,
+            measure=scored.measure,
             unit=scored.unit,
             dimension=human.dimension,
             pins=scored.pins,

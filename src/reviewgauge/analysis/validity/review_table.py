@@ -1,6 +1,6 @@
 """Scores joined with human values: one row a review that has both, and a counted reason for every other review.
 
-The score of a row is the metric's headline reading of that review alone. A `RowFilter` narrows the reviews to those
+The score of a row is the metric's headline measure of that review alone. A `RowFilter` narrows the reviews to those
 with given facts. Traits are properties of a review that a metric may stumble over; source of the choice: CRScore,
 arXiv:2409.19801, section 5.4 and Tables 16 and 17.
 """
@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, readings_of_totals
+from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, measures_of_totals
 from reviewgauge.analysis.stats.folds import duplicate_groups
 from reviewgauge.analysis.validity.human_values import HumanValues, Key
 from reviewgauge.core.base import Fact, content_id
@@ -253,8 +253,8 @@ def join(bench: ReviewTable, human: HumanValues, values: Mapping[Key, float | st
     )
 
 
-def row_readings(metric: Metric, scores: Iterable[Score]) -> dict[str, dict[Key, float | str]]:
-    """Reading -> its value on each review alone, or the reason for a missing one. The headline is always there."""
+def row_measures(metric: Metric, scores: Iterable[Score]) -> dict[str, dict[Key, float | str]]:
+    """Measure -> its value on each review alone, or the reason for a missing one. The headline is always there."""
     missing: dict[Key, float | str] = {}
     keys: list[Key] = []
     parts: list[Parts] = []
@@ -269,16 +269,16 @@ def row_readings(metric: Metric, scores: Iterable[Score]) -> dict[str, dict[Key,
             missing[key] = f"{_DOES_NOT_APPLY}: {score.reason}"
     names = sorted({name for own in parts for name in own})
     totals = np.array([[*(own.get(name, 0.0) for name in names), 1.0] for own in parts], dtype=np.float64)
-    readings = readings_of_totals(metric, names, totals) if parts else {}
+    measures = measures_of_totals(metric, names, totals) if parts else {}
     undefined = np.full(len(parts), np.nan)
     return {
-        name: missing | _defined(name, dict(zip(keys, readings.get(name, undefined).tolist(), strict=True)))
-        for name in (metric.headline, *(name for name in readings if name != metric.headline))
+        name: missing | _defined(name, dict(zip(keys, measures.get(name, undefined).tolist(), strict=True)))
+        for name in (metric.headline, *(name for name in measures if name != metric.headline))
     }
 
 
-def _defined(reading: str, values: Mapping[Key, float]) -> dict[Key, float | str]:
-    undefined = f"{reading} is undefined on the review alone"
+def _defined(measure: str, values: Mapping[Key, float]) -> dict[Key, float | str]:
+    undefined = f"{measure} is undefined on the review alone"
     return {key: value if np.isfinite(value) else undefined for key, value in values.items()}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reviewgauge.analysis.validity.human_values import Key
-from reviewgauge.analysis.validity.review_table import row_readings
+from reviewgauge.analysis.validity.review_table import row_measures
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.results import Score
 from reviewgauge.core.specs import short_spec, signature
@@ -16,12 +16,12 @@ from reviewgauge.core.specs import short_spec, signature
 class Scored:
     """One metric's values by review (or the reason for a missing one), and the notes on its figures.
 
-    `others` are further readings, each for the dimension of its name.
+    `others` are further measures, each for the dimension of its name.
     """
 
     metric: str
     label: str
-    reading: str
+    measure: str
     unit: str
     values: Mapping[Key, float | str]
     pins: Mapping[str, str]
@@ -34,14 +34,14 @@ class Scored:
 
     @classmethod
     def of(cls, metric: Metric, scores: Sequence[Score], dimensions: Iterable[str] = ()) -> Scored:
-        """A metric on each review alone: its headline, and the readings that are called like one of `dimensions`."""
+        """A metric on each review alone: its headline, and the measures that are called like one of `dimensions`."""
         pins = dict.fromkeys(tuple(sorted(s.pins.items())) for s in scores)
         warnings = ("its scores were made with different versions of its inputs",) if len(pins) > 1 else ()
-        values = row_readings(metric, scores)
+        values = row_measures(metric, scores)
         headline = cls(
             metric=signature(metric),
             label=short_spec(metric),
-            reading=metric.headline,
+            measure=metric.headline,
             unit=metric.units.get(metric.headline, "share"),
             values=values.pop(metric.headline),
             pins=dict(next(iter(pins), ())),
@@ -53,7 +53,7 @@ class Scored:
         others = {
             name: replace(
                 headline,
-                reading=name,
+                measure=name,
                 unit=metric.units.get(name, "share"),
                 values=values[name],
                 less_is_better=name in metric.lower_is_better,
@@ -64,5 +64,5 @@ class Scored:
         return replace(headline, others=others)
 
     def on(self, dimension: str) -> Scored:
-        """The reading that is called like the dimension, else the headline."""
+        """The measure that is called like the dimension, else the headline."""
         return self.others.get(dimension, self)

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 
 from reviewgauge.analysis.compare.slices import CUTOFF, fact_values
-from reviewgauge.analysis.stats.arrays import known_readings
+from reviewgauge.analysis.stats.arrays import known_measures
 from reviewgauge.analysis.study.material import metric_named
 from reviewgauge.api.resolve import find_dataset, find_stages, staged_label
 from reviewgauge.api.review import find_reviewer
@@ -222,14 +222,14 @@ def _measured(entry: TableEntry, plans: Sequence[BenchmarkPlan], source: str, wh
 
 
 def _check_figures(entry: TableEntry, plans: Sequence[BenchmarkPlan], source: str, where: str) -> None:
-    """Its readings, and what it slices by."""
+    """Its measures, and what it slices by."""
     for plan in plans:
         metric = metric_named(plan.metrics, entry.metric or next(iter(entry.metrics), ""))
         if metric is None:
             continue
-        known = known_readings(metric) if len(entry.metrics) < 2 and not entry.dimension else []
-        for reading in entry.readings if known else ():
-            check_known(source, f"{where}, readings of {short_spec(metric)}", reading, known)
+        known = known_measures(metric) if len(entry.metrics) < 2 and not entry.dimension else []
+        for measure in entry.measures if known else ():
+            check_known(source, f"{where}, measures of {short_spec(metric)}", measure, known)
         ours = type(metric).__module__.startswith("reviewgauge.")  # of others the facets are not known
         if not entry.by or not ours or ":" in entry.by or entry.by == CUTOFF:
             continue

@@ -11,7 +11,7 @@ from reviewgauge.core.reports.leaderboard import ComparisonTable, SystemSummary
 class CurvePoint(Record):
     """`n` attempts put together `by` votes or a model; one attempt alone is put together by nobody.
 
-    `summary` has its readings, with intervals, over the mean of `subsets` subsets of the stored attempts.
+    `summary` has its measures, with intervals, over the mean of `subsets` subsets of the stored attempts.
     """
 
     by: Literal["alone", "votes", "model"]
@@ -21,7 +21,7 @@ class CurvePoint(Record):
 
 
 class Curve(Record):
-    """The readings of one metric by the number of attempts, all from `stored` attempts of `systems`.
+    """The measures of one metric by the number of attempts, all from `stored` attempts of `systems`.
 
     `least` is how many votes a finding needs, 0: more than half. `comparisons` are the largest number of attempts
     against one alone, and a model against votes, on the same subsets.

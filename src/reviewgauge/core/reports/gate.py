@@ -17,10 +17,10 @@ class GateVerdict(StrEnum):
 
 
 class GateCase(Record):
-    """What one case adds to the candidate's reading.
+    """What one case adds to the candidate's measure.
 
-    `gain` is the candidate's reading less what it would be if it had done on this case as the baseline did, in the
-    reading's unit, better counted upwards; None where one of the two is undefined. `unstable`: some attempt of the one
+    `gain` is the candidate's measure less what it would be if it had done on this case as the baseline did, in the
+    measure's unit, better counted upwards; None where one of the two is undefined. `unstable`: some attempt of the one
     against some attempt of the other says the opposite; None with a single attempt each.
     """
 
@@ -31,12 +31,12 @@ class GateCase(Record):
 
 
 class GateCheck(Record):
-    """One reading of a gate, as the fields of `Gate`, with its own verdict.
+    """One measure of a gate, as the fields of `Gate`, with its own verdict.
 
     A `guard` is checked without being named: it is worse only where the whole interval lies past the margin.
     """
 
-    reading: str
+    measure: str
     label: str
     unit: str
     lower_is_better: bool
@@ -107,7 +107,7 @@ class Gate(GateCheck):
 class SmokeCase(Record):
     """A case that separates: `separation` is the covariance of what the systems do on it with what they do elsewhere.
 
-    `noise` is the variance between attempts at it, None with a single attempt; both in squared units of the reading.
+    `noise` is the variance between attempts at it, None with a single attempt; both in squared units of the measure.
     """
 
     case: str
@@ -122,7 +122,7 @@ class SmokeSet(Record):
     schema_version: Literal[1] = 1
     metric: str
     label: str
-    reading: str
+    measure: str
     systems: tuple[str, ...]
     of: int
     dataset: str

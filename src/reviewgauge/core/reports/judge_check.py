@@ -22,7 +22,7 @@ class JudgeAgreement(Record):
     """The judge against one reference rater, over `rows` decisions of `clusters` changes.
 
     Of yes and no: kappa, AUC of its probabilities, F1 of yes, both raters' share of yes. Of grades: Spearman overall
-    and within systems, quadratic kappa where its readings are grades, AUC of the reading against `grade > lowest`.
+    and within systems, quadratic kappa where its measures are grades, AUC of the measure against `grade > lowest`.
 
     Of the `rows` of yes and no, `unasked` belong to reviews without a comment: they are a no without asking, for every
     judge. `kappa_asked` is the kappa of the others alone; None where there are none such, and for grades.
@@ -164,14 +164,14 @@ class JudgeGate(Record):
 
 
 class Corrected(Record):
-    """One reading of one system: by the judge alone, by people alone, and by both together.
+    """One measure of one system: by the judge alone, by people alone, and by both together.
 
     `corrected` is the prediction-powered estimate; `trust` (0 to 1) is how far it leans on the judge. `checked` of
     `reviews` were judged by people; `failed` more got no answer from the judge, and are left out.
     """
 
     system: str
-    reading: str
+    measure: str
     raw: float | None
     people: Figure
     corrected: Figure

@@ -14,13 +14,13 @@ from reviewgauge.core.base import Record
 
 
 class Estimate(Record):
-    """One reading of one system. `value` is None where it is undefined (a precision of no comments).
+    """One measure of one system. `value` is None where it is undefined (a precision of no comments).
 
     `low` and `high` bound it at `level` by the percentile bootstrap over `clusters` clusters; `n` counts the cases
     behind it. `worst` and `best` are the value with every failed case counted as worst and as best.
     """
 
-    reading: str
+    measure: str
     value: float | None
     low: float | None = None
     high: float | None = None
@@ -35,13 +35,13 @@ class Estimate(Record):
 class AttemptSpread(Record):
     """What the headline of one system varies by, where cases were tried several times. Its figures are in `unit`.
 
-    `between` and `within` are standard deviations of what one attempt at one case adds to the reading: between cases,
+    `between` and `within` are standard deviations of what one attempt at one case adds to the measure: between cases,
     and between attempts at one case. `within_share` is the share of `within` in their variance, None where nothing
-    varies. `again` is the standard deviation of the reading itself if all attempts were made again on the same cases.
+    varies. `again` is the standard deviation of the measure itself if all attempts were made again on the same cases.
     Of `n` scored cases `repeated` have two scored attempts or more; `attempts` counts them all.
     """
 
-    reading: str
+    measure: str
     unit: str = "share"
     between: float
     within: float
@@ -53,12 +53,12 @@ class AttemptSpread(Record):
 
 
 class Across(Record):
-    """The mean of one reading over all systems for which it is defined, and their variance (divided by their number).
+    """The mean of one measure over all systems for which it is defined, and their variance (divided by their number).
 
     Figures are in `unit`; the variance in its square, so in points of 100 it is 10,000 times that of a share.
     """
 
-    reading: str
+    measure: str
     unit: str = "share"
     systems: int
     mean: float
@@ -86,9 +86,9 @@ class SystemSummary(Record):
     baseline: bool = False
     spread: AttemptSpread | None = None
 
-    def estimate(self, reading: str) -> Estimate | None:
-        """The estimate of that reading, or None."""
-        return next((e for e in self.estimates if e.reading == reading), None)
+    def estimate(self, measure: str) -> Estimate | None:
+        """The estimate of that measure, or None."""
+        return next((e for e in self.estimates if e.measure == measure), None)
 
 
 class SliceSummary(Record):
@@ -135,7 +135,7 @@ class Leaderboard(Record):
 
 
 class Comparison(Record):
-    """Two systems on the cases that both were scored on: `difference` = first - second, in the reading's unit.
+    """Two systems on the cases that both were scored on: `difference` = first - second, in the measure's unit.
 
     `p` is two-sided, `p_holm` corrected over the comparisons made together; None for one with a baseline such as
     silence, which is outside of them. `detectable` is the smallest true difference that this benchmark would have found
@@ -143,7 +143,7 @@ class Comparison(Record):
     first system.
     """
 
-    reading: str
+    measure: str
     first: str
     second: str
     first_value: float | None

@@ -66,7 +66,7 @@ class PairPlan(Record):
 
 
 class ChangePlan(Record):
-    """How many changes and attempts it takes to find a difference of `detect` in one reading of one metric.
+    """How many changes and attempts it takes to find a difference of `detect` in one measure of one metric.
 
     `pairs` are the leader and every other system but baselines, or those that were named; `typical` is the position of
     the pair in the middle. `best` is the highest value of these systems, None where less is better: a larger difference
@@ -75,7 +75,7 @@ class ChangePlan(Record):
 
     metric: str
     label: str
-    reading: str
+    measure: str
     unit: str
     dataset: str
     benchmark: str

@@ -278,7 +278,7 @@ class MetricValidity(Record):
 
     metric: str
     label: str
-    reading: str
+    measure: str
     unit: str
     dimension: str
     pins: Mapping[str, str] = Field(default_factory=dict)
@@ -327,9 +327,9 @@ class MetricDifference(Record):
 
     dimension: str
     metric: str
-    reading: str
+    measure: str
     other: str
-    other_reading: str
+    other_measure: str
     value: float | None
     other_value: float | None
     difference: Figure

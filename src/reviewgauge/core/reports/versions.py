@@ -8,9 +8,9 @@ from reviewgauge.core.base import Record
 
 
 class VersionFigure(Record):
-    """One reading of one system on the `n` cases that were scored in both versions: `difference` = new - old."""
+    """One measure of one system on the `n` cases that were scored in both versions: `difference` = new - old."""
 
-    reading: str
+    measure: str
     old: float | None
     new: float | None
     difference: float | None

@@ -26,7 +26,7 @@ KEPT = frozenset({"precision", "recall", "f1", "comments_per_change", "comments_
     "rejected_hits",
     "invalid_anchors",
 }
-"""The readings of `hits` that mean the same here. What matched nothing is no noise before it is judged."""
+"""The measures of `hits` that mean the same here. What matched nothing is no noise before it is judged."""
 _SHARES = ("precision", "recall", "augmented_precision", "augmented_recall")
 
 
@@ -243,8 +243,8 @@ def parts_of(tally: Tally) -> dict[str, float]:
     return found
 
 
-def readings(aggregate: Aggregate) -> Mapping[str, Numbers]:
-    """The augmented readings, over the changes whose unmatched comments were all judged, and the macro averages."""
+def measures(aggregate: Aggregate) -> Mapping[str, Numbers]:
+    """The augmented measures, over the changes whose unmatched comments were all judged, and the macro averages."""
     total, ratio = aggregate.total, aggregate.ratio
     found = {
         "augmented_precision": ratio(total("useful"), total("judged_comments")),

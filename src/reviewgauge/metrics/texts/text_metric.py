@@ -135,7 +135,7 @@ class TextMetric(Metric):
         return Measured(parts=self.segments([pair])[0])
 
     def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
-        """The mean of every part; that of the one called `value` is the reading `mean`."""
+        """The mean of every part; that of the one called `value` is the measure `mean`."""
         return {
             MEAN if name == VALUE else name: aggregate.ratio(aggregate.total(name), aggregate.count)
             for name in aggregate.names

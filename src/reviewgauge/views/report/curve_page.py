@@ -1,4 +1,4 @@
-"""The curve of `reviewgauge curve` as a page: a plot for each reading, and the table behind them."""
+"""The curve of `reviewgauge curve` as a page: a plot for each measure, and the table behind them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reviewgauge.views.report.plots import highest
 from reviewgauge.views.report.report import render_page
 from reviewgauge.views.report.shapes import Scale, grid, line, point, svg_of, text, ticks
 from reviewgauge.views.terminal import figures
-from reviewgauge.views.terminal.curves import compared, footnotes, name_of, readings_of
+from reviewgauge.views.terminal.curves import compared, footnotes, measures_of, name_of
 
 WIDTH, HEIGHT, LEFT, TOP = 326, 200, 34, 10  # pixels
 LOOKS = {"votes": ("accent", 'stroke-width="2"'), "model": ("false", 'stroke-width="2" stroke-dasharray="6 3"')}
@@ -22,38 +22,38 @@ _FAINT = 'stroke-width="2.5" stroke-opacity="0.35"'
 
 def curve_page(curve: Curve) -> str:
     """The page."""
-    readings = readings_of(curve)
-    names = [figures.label(name) for name in readings]
+    measures = measures_of(curve)
+    names = [figures.label(name) for name in measures]
     return render_page(
         "curve.html.j2",
         ["report.css"],
         {},
         title=f"{', '.join(curve.systems)}: how many attempts are worth it",
         fake=any(one.summary.fake for one in curve.points),
-        plots=[Markup(plot(curve, reading, f"plot-{n}")) for n, reading in enumerate(readings[:3])],
+        plots=[Markup(plot(curve, measure, f"plot-{n}")) for n, measure in enumerate(measures[:3])],
         head=["put together by", "n", "subsets", *names, "scored"],
-        rows=[list(_row(curve, one, readings)) for one in curve.points],
+        rows=[list(_row(curve, one, measures)) for one in curve.points],
         sentences=[compared(one) for one in curve.comparisons.comparisons] if curve.comparisons else [],
         notes=list(footnotes(curve)),
     )
 
 
-def _row(curve: Curve, one: CurvePoint, readings: Sequence[str]) -> Iterator[str]:
+def _row(curve: Curve, one: CurvePoint, measures: Sequence[str]) -> Iterator[str]:
     yield from (name_of(curve, one), str(one.n), str(one.subsets))
-    for reading in readings:
-        found = figures.estimate(one.summary, reading)
+    for measure in measures:
+        found = figures.estimate(one.summary, measure)
         bounds = figures.interval(found.low, found.high, found.unit)
         yield f"{figures.number(found.value, found.unit)} {bounds}".rstrip()
     yield f"{one.summary.scored}/{one.summary.cases}"
 
 
-def plot(curve: Curve, reading: str, name: str) -> str:
-    """One reading by the number of attempts: votes as a line, the model as a dashed one, intervals upright.
+def plot(curve: Curve, measure: str, name: str) -> str:
+    """One measure by the number of attempts: votes as a line, the model as a dashed one, intervals upright.
 
     Both lines begin at the one attempt alone.
     """
-    top = highest([one.summary for one in curve.points], reading)
-    share = all(figures.estimate(one.summary, reading).unit == "share" for one in curve.points)
+    top = highest([one.summary for one in curve.points], measure)
+    share = all(figures.estimate(one.summary, measure).unit == "share" for one in curve.points)
     sizes = sorted({one.n for one in curve.points})
     x = {n: LEFT + 16 + (WIDTH - LEFT - 40) * at / max(1, len(sizes) - 1) for at, n in enumerate(sizes)}
     y = Scale(top, HEIGHT, TOP)
@@ -64,22 +64,22 @@ def plot(curve: Curve, reading: str, name: str) -> str:
     alone = [one for one in curve.points if one.by == "alone"]
     for by in ("votes", "model"):
         own = [one for one in curve.points if one.by == by]
-        marks += _path([*alone, *own] if own or by == "votes" else [], reading, x, y, LOOKS[by])
-    marks.append(text(LEFT, HEIGHT + 32, f"{figures.label(reading)} by number of attempts", colour="muted"))
+        marks += _path([*alone, *own] if own or by == "votes" else [], measure, x, y, LOOKS[by])
+    marks.append(text(LEFT, HEIGHT + 32, f"{figures.label(measure)} by number of attempts", colour="muted"))
     said = "; ".join(
-        f"{name_of(curve, one)} of {one.n}: {figures.number(figures.estimate(one.summary, reading).value)}"
+        f"{name_of(curve, one)} of {one.n}: {figures.number(figures.estimate(one.summary, measure).value)}"
         for one in curve.points
     )
-    return svg_of(name, f"{figures.label(reading)} by number of attempts", said, (WIDTH, HEIGHT + 40), marks)
+    return svg_of(name, f"{figures.label(measure)} by number of attempts", said, (WIDTH, HEIGHT + 40), marks)
 
 
 def _path(
-    points: Sequence[CurvePoint], reading: str, x: dict[int, float], y: Scale, looks: tuple[str, str]
+    points: Sequence[CurvePoint], measure: str, x: dict[int, float], y: Scale, looks: tuple[str, str]
 ) -> Iterator[str]:
     colour, look = looks
     before: tuple[float, float] | None = None
     for one in points:
-        found = figures.estimate(one.summary, reading)
+        found = figures.estimate(one.summary, measure)
         if found.value is None:
             before = None
             continue

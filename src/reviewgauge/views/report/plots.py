@@ -150,26 +150,26 @@ def available() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in ("altair", "vl_convert"))
 
 
-def forest(board: Leaderboard, reading: str, name: str, width: int) -> str:
-    """Every system's reading with its interval, best first."""
-    title = f"{figures.label(reading)} with {figures.percent(board.level)} intervals"
-    return _forest(board.systems, reading, name, width, title)
+def forest(board: Leaderboard, measure: str, name: str, width: int) -> str:
+    """Every system's measure with its interval, best first."""
+    title = f"{figures.label(measure)} with {figures.percent(board.level)} intervals"
+    return _forest(board.systems, measure, name, width, title)
 
 
-def small_multiple(board: Leaderboard, piece: SliceSummary, reading: str, name: str, *, top: float, width: int) -> str:
+def small_multiple(board: Leaderboard, piece: SliceSummary, measure: str, name: str, *, top: float, width: int) -> str:
     """One slice: every system of the leaderboard in the same order, on a scale from 0 to `top`."""
     known = {s.system: s for s in piece.systems}
     empty = SystemSummary(system="", estimates=(), cases=0, scored=0)
     systems = [
         known.get(s.system, empty).model_copy(update={"system": s.system, "fake": s.fake}) for s in board.systems
     ]
-    title = f"{figures.label(reading)} where {piece.fact} is {piece.value}, n = {piece.n}"
-    return _forest(systems, reading, name, width, title, top=top, row=17)
+    title = f"{figures.label(measure)} where {piece.fact} is {piece.value}, n = {piece.n}"
+    return _forest(systems, measure, name, width, title, top=top, row=17)
 
 
-def highest(systems: Sequence[SystemSummary], reading: str) -> float:
+def highest(systems: Sequence[SystemSummary], measure: str) -> float:
     """The end of a scale from 0 for these values and intervals; at most 1 for shares."""
-    found = [figures.estimate(s, reading) for s in systems]
+    found = [figures.estimate(s, measure) for s in systems]
     values = [v for e in found for v in (e.value, e.high) if v is not None and figures.defined(v)]
     if not values:
         return 1.0
@@ -179,32 +179,32 @@ def highest(systems: Sequence[SystemSummary], reading: str) -> float:
 
 
 def _forest(
-    systems: Sequence[SystemSummary], reading: str, name: str, width: int, title: str, *, top: float = 0, row: int = ROW
+    systems: Sequence[SystemSummary], measure: str, name: str, width: int, title: str, *, top: float = 0, row: int = ROW
 ) -> str:
-    top = top or highest(systems, reading)
+    top = top or highest(systems, measure)
     names = [cut(system.system, NAME_WIDTH if width > WIDE_ENOUGH else NAME_WIDTH * 0.7) for system in systems]
     side = int(max((len(name) for name in names), default=1) * LETTER)
     left, inner, bottom = side + 12, max(80, width - side - 72), 4 + max(1, len(systems)) * row
-    share = all(figures.estimate(s, reading).unit == "share" for s in systems)
+    share = all(figures.estimate(s, measure).unit == "share" for s in systems)
     x = Scale(top, left, left + inner)
     marks = [grid(at, x(value), 4, bottom) for value, at in ticks(top, 3 if row < ROW else 5, share)]
     for rank, system in enumerate(systems):
-        e, y = figures.estimate(system, reading), 4 + (rank + 0.5) * row
+        e, y = figures.estimate(system, measure), 4 + (rank + 0.5) * row
         if e.low is not None and e.high is not None and figures.defined(e.low) and figures.defined(e.high):
             marks.append(line(x(e.low), y, x(e.high), y, look='stroke-width="2.5" stroke-opacity="0.55"'))
         if e.value is not None and figures.defined(e.value):
             marks.append(point(x(e.value), y, 4.3))
         shown = f"{figures.number(e.value, e.unit)}{' fake' if system.fake else ''}"
         marks += [text(left - 8, y, names[rank], "end"), text(left + inner + 8, y, shown)]
-    description = "; ".join(f"{s.system} {_describe(s, reading)}" for s in systems)
+    description = "; ".join(f"{s.system} {_describe(s, measure)}" for s in systems)
     return svg_of(name, title, description, (left + inner + 58, bottom + 24), marks)
 
 
 _SHARE_LABEL = "datum.value == 0 ? '0' : replace(datum.label, /^([-\u2212]?)0\\./, '$1.')"
 
 
-def _describe(system: SystemSummary, reading: str) -> str:
-    e = figures.estimate(system, reading)
+def _describe(system: SystemSummary, measure: str) -> str:
+    e = figures.estimate(system, measure)
     return f"{figures.number(e.value, e.unit)} {figures.interval(e.low, e.high, e.unit)}".strip()
 
 

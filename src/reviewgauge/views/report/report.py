@@ -153,7 +153,7 @@ class SliceGroup:
     """The slices of one fact."""
 
     fact: str
-    reading: str
+    measure: str
     pieces: list[SliceSummary]
     panels: list[ReportPanel]
     few: list[SliceSummary]  # left out
@@ -201,13 +201,13 @@ def render(data: ReportData) -> Iterator[str]:
 def _words() -> dict[str, object]:
     return {
         "estimate": figures.estimate,
-        "readings": figures.readings,
+        "measures": figures.measures,
         "explained": figures.EXPLAINED,
         "unsure_range": figures.unsure_range,
         "range": figures.RANGE,
         "states": figures.STATES,
         "glyph": lambda state: figures.STATES[state][0],
-        "column_label": lambda reading: figures.column(reading).replace(" per ", " / "),
+        "column_label": lambda measure: figures.column(measure).replace(" per ", " / "),
         "found": found,
         "scored_of": figures.scored_of,
         "spread_words": figures.spread_words,
@@ -226,7 +226,7 @@ def _n_range(table: ComparisonTable) -> str:
 
 def _board_view(data: ReportData, board: Leaderboard, name: str) -> BoardView:
     table = next((t for t in data.comparisons if (t.metric, t.benchmark) == (board.metric, board.benchmark)), None)
-    known = figures.readings(board)
+    known = figures.measures(board)
     first = [board.headline, "precision", "recall", *figures.EXPLAINED]
     columns = [r for r in first if r in known] or known
     if "precision" not in columns:
@@ -242,7 +242,7 @@ def _drawings(board: Leaderboard, name: str) -> dict[str, Markup]:
         "forest_wide": plots.forest(board, board.headline, f"{name}fw", WIDE),
         "forest_narrow": plots.forest(board, board.headline, f"{name}fn", NARROW),
     }
-    known = figures.readings(board)
+    known = figures.measures(board)
     if {"precision", "recall"} <= set(known):
         drawn["pr_wide"] = plots.precision_recall(board, f"{name}pw", WIDE, numbered=False)
         drawn["pr_narrow"] = plots.precision_recall(board, f"{name}pn", NARROW, numbered=True)
@@ -254,18 +254,18 @@ def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
     for fact, every in groupby(board.slices, key=lambda s: s.fact):
         known = list(every)
         pieces, few = [s for s in known if s.n >= FEWEST], [s for s in known if s.n < FEWEST]
-        shown += [(fact, pieces, few, r) for r in figures.slice_readings(board, known)]
+        shown += [(fact, pieces, few, r) for r in figures.slice_measures(board, known)]
     return [
-        SliceGroup(fact, reading, pieces, _panels(board, reading, pieces, f"{name}s{number}"), few)
-        for number, (fact, pieces, few, reading) in enumerate(shown, 1)
+        SliceGroup(fact, measure, pieces, _panels(board, measure, pieces, f"{name}s{number}"), few)
+        for number, (fact, pieces, few, measure) in enumerate(shown, 1)
     ]
 
 
-def _panels(board: Leaderboard, reading: str, pieces: Sequence[SliceSummary], name: str) -> list[ReportPanel]:
-    top = max((plots.highest(piece.systems, reading) for piece in pieces), default=1.0)
+def _panels(board: Leaderboard, measure: str, pieces: Sequence[SliceSummary], name: str) -> list[ReportPanel]:
+    top = max((plots.highest(piece.systems, measure) for piece in pieces), default=1.0)
     largest = sorted(pieces, key=lambda piece: -piece.n)[:MOST_PANELS]
     return [
-        ReportPanel(piece, Markup(plots.small_multiple(board, piece, reading, f"{name}p{at}", top=top, width=SMALL)))
+        ReportPanel(piece, Markup(plots.small_multiple(board, piece, measure, f"{name}p{at}", top=top, width=SMALL)))
         for at, piece in enumerate((piece for piece in pieces if piece in largest), 1)
     ]
 

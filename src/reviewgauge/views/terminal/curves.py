@@ -22,9 +22,9 @@ def curve_table(curve: Curve) -> RenderableType:
     return Fitted(lambda width: _table(curve, width))
 
 
-def readings_of(curve: Curve) -> Sequence[str]:
-    """The readings that are shown, the headline first."""
-    known = {e.reading for point in curve.points for e in point.summary.estimates}
+def measures_of(curve: Curve) -> Sequence[str]:
+    """The measures that are shown, the headline first."""
+    known = {e.measure for point in curve.points for e in point.summary.estimates}
     return [curve.headline, *(name for name in _BESIDE if name in known and name != curve.headline)]
 
 
@@ -37,7 +37,7 @@ def compared(one: Comparison) -> str:
     """A comparison as a sentence."""
     bounds = figures.interval(one.low, one.high, one.unit)
     difference = f"{figures.signed(one.difference, one.unit)} {bounds}".rstrip()
-    tested = f"{figures.label(one.reading)}, {figures.p_clause(one.p_holm)} (Holm)"
+    tested = f"{figures.label(one.measure)}, {figures.p_clause(one.p_holm)} (Holm)"
     return f"{one.first} less {one.second}: {difference} {tested}"
 
 
@@ -53,13 +53,13 @@ def footnotes(curve: Curve) -> Iterator[str]:
 
 
 def _table(curve: Curve, width: int) -> RenderableType:
-    readings = readings_of(curve)
+    measures = measures_of(curve)
     table = bare_table()
     table.add_column("put together by")
-    for name in ("n", "subsets", *(SHORT.get(r, figures.label(r)) for r in readings), "scored"):
+    for name in ("n", "subsets", *(SHORT.get(r, figures.label(r)) for r in measures), "scored"):
         number_column(table, name)
     for point in curve.points:
-        shown = [_figure(point, r, width >= NARROW and r != "comments_per_change") for r in readings]
+        shown = [_figure(point, r, width >= NARROW and r != "comments_per_change") for r in measures]
         failed = f" {point.summary.failed}!" if point.summary.failed else ""
         scored = f"{point.summary.scored}/{point.summary.cases}{failed}"
         table.add_row(Text(name_of(curve, point)), str(point.n), str(point.subsets), *shown, scored)
@@ -68,7 +68,7 @@ def _table(curve: Curve, width: int) -> RenderableType:
     return Group(table, Text(""), *sentences, Text(""), notes_below(*footnotes(curve)))
 
 
-def _figure(point: CurvePoint, reading: str, with_interval: bool) -> Text:
-    found = figures.estimate(point.summary, reading)
+def _figure(point: CurvePoint, measure: str, with_interval: bool) -> Text:
+    found = figures.estimate(point.summary, measure)
     bounds = figures.interval(found.low, found.high, found.unit) if with_interval else ""
     return Text(f"{figures.number(found.value, found.unit)} {bounds}".rstrip())

@@ -48,9 +48,9 @@ STATES: dict[str, tuple[str, str]] = {
 }
 
 
-def label(reading: str) -> str:
-    """The display name of a reading."""
-    return LABELS.get(reading, reading.replace("_", " "))
+def label(measure: str) -> str:
+    """The display name of a measure."""
+    return LABELS.get(measure, measure.replace("_", " "))
 
 
 def defined(value: float | None) -> bool:
@@ -59,7 +59,7 @@ def defined(value: float | None) -> bool:
 
 
 def number(value: float | None, unit: str = "share", digits: int = 2) -> str:
-    """A reading: `.62` for a share, `3.4` in other units, a dash if undefined."""
+    """A measure: `.62` for a share, `3.4` in other units, a dash if undefined."""
     if value is None or not math.isfinite(value):
         return UNDEFINED
     text = f"{value:.{digits}f}" if unit == "share" or abs(value) < 10 else f"{value:,.1f}"
@@ -68,9 +68,9 @@ def number(value: float | None, unit: str = "share", digits: int = 2) -> str:
     return re.sub(r"^(-?)0\.", r"\1.", text) if unit == "share" else text
 
 
-def column(reading: str) -> str:
+def column(measure: str) -> str:
     """The name of a leaderboard's column."""
-    return "F1 range" if reading == RANGE else label(reading)
+    return "F1 range" if measure == RANGE else label(measure)
 
 
 def unsure_range(system: SystemSummary) -> str:
@@ -126,9 +126,9 @@ def percent(level: float) -> str:
     return f"{level * 100:g}%"
 
 
-def estimate(system: SystemSummary, reading: str) -> Estimate:
-    """The estimate of a reading, or an undefined one."""
-    return system.estimate(reading) or Estimate(reading=reading, value=None, n=0, clusters=0)
+def estimate(system: SystemSummary, measure: str) -> Estimate:
+    """The estimate of a measure, or an undefined one."""
+    return system.estimate(measure) or Estimate(measure=measure, value=None, n=0, clusters=0)
 
 
 def spread_words(system: SystemSummary) -> str:
@@ -139,7 +139,7 @@ def spread_words(system: SystemSummary) -> str:
     unit = "" if s.unit == "share" else f" {s.unit}"
     digits = 3 if s.unit == "share" else 2
     again = f"{number(s.again, s.unit, digits)}{unit} (SD)"
-    text = f"{label(s.reading)} would vary by {again} if all {s.attempts} attempts at {s.n} changes were repeated; "
+    text = f"{label(s.measure)} would vary by {again} if all {s.attempts} attempts at {s.n} changes were repeated; "
     if s.within_share is None:
         return f"{text}the attempts have no variance"
     return f"{text}{percent(round(s.within_share, 2))} of the variance lies between attempts, the rest between changes"
@@ -152,15 +152,15 @@ def scored_of(board: Leaderboard) -> str:
     return str(cases) if scored == cases else f"{scored} of {cases}"
 
 
-def readings(board: Leaderboard) -> list[str]:
-    """The readings of the board: headline, precision, recall, then the metric's own order."""
-    found = dict.fromkeys(e.reading for system in board.systems for e in system.estimates)
+def measures(board: Leaderboard) -> list[str]:
+    """The measures of the board: headline, precision, recall, then the metric's own order."""
+    found = dict.fromkeys(e.measure for system in board.systems for e in system.estimates)
     first = [r for r in (board.headline, "precision", "recall") if r in found or r == board.headline]
     return list(dict.fromkeys([*first, *found]))
 
 
-def slice_readings(board: Leaderboard, values: Sequence[SliceSummary]) -> list[str]:
-    """The readings to show on slices: the headline, or for facets the one that is defined most often.
+def slice_measures(board: Leaderboard, values: Sequence[SliceSummary]) -> list[str]:
+    """The measures to show on slices: the headline, or for facets the one that is defined most often.
 
     A facet has the findings (or the comments) of one kind only, so often only recall (or precision) is defined. One
     that defines recall, precision and the headline shows all three.
@@ -168,10 +168,10 @@ def slice_readings(board: Leaderboard, values: Sequence[SliceSummary]) -> list[s
     if not any(value.facet for value in values):
         return [board.headline]
     often = {
-        reading: sum(defined(estimate(s, reading).value) for value in values for s in value.systems)
-        for reading in ("recall", "precision", board.headline)
+        measure: sum(defined(estimate(s, measure).value) for value in values for s in value.systems)
+        for measure in ("recall", "precision", board.headline)
     }
-    return list(often) if len(often) == 3 and all(often.values()) else [max(often, key=lambda reading: often[reading])]
+    return list(often) if len(often) == 3 and all(often.values()) else [max(often, key=lambda measure: often[measure])]
 
 
 def short_hash(digest: str) -> str:

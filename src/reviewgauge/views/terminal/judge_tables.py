@@ -185,7 +185,7 @@ def _corrected(report: JudgeReport) -> Section:
     for row in report.corrected:
         checked = f"{row.checked}/{row.reviews}" + (f" {row.failed}!" if row.failed else "")
         estimates = (figures.number(row.raw), shown(row.people), shown(row.corrected), figures.number(row.trust))
-        rows.append((f"{row.system}: {row.reading}", checked, *estimates))
+        rows.append((f"{row.system}: {row.measure}", checked, *estimates))
         if row.failed:
             notes.append(f"{row.system}: {row.failed} reviews without an answer of the judge are left out")
         if row.corrected.reason:

@@ -55,16 +55,16 @@ def _name(system: SystemSummary) -> Text:
     return name
 
 
-def _figure(system: SystemSummary, reading: str, with_interval: bool, gap: str = "") -> Text:
-    e = figures.estimate(system, reading)
+def _figure(system: SystemSummary, measure: str, with_interval: bool, gap: str = "") -> Text:
+    e = figures.estimate(system, measure)
     bounds = figures.interval(e.low, e.high, e.unit, gap) if with_interval else ""
     return Text(f"{figures.number(e.value, e.unit)} {bounds}".rstrip())
 
 
-def _extra(board: Leaderboard, system: SystemSummary, reading: str) -> Text:
-    if reading == figures.RANGE:
+def _extra(board: Leaderboard, system: SystemSummary, measure: str) -> Text:
+    if measure == figures.RANGE:
         return Text(figures.unsure_range(system))
-    return _figure(system, reading, False)
+    return _figure(system, measure, False)
 
 
 def _coverage(system: SystemSummary) -> Text:
@@ -105,9 +105,9 @@ def _leaderboard(
 
 
 def _board(board: Leaderboard, width: int, intervals: bool) -> WholeTable:
-    """The table; with `intervals` of every main reading, else of the headline alone."""
+    """The table; with `intervals` of every main measure, else of the headline alone."""
     table = bare_table()
-    known = figures.readings(board)
+    known = figures.measures(board)
     main = known[:3] if {"precision", "recall"} & set(known) else [board.headline]
     extras = [r for r in figures.EXPLAINED if r in known] or [r for r in known if r not in main][:4]
     if width < NARROW:
@@ -115,8 +115,8 @@ def _board(board: Leaderboard, width: int, intervals: bool) -> WholeTable:
     if width < SLIM:
         main = main[:1]
     table.add_column("system", overflow="fold", min_width=min(12, width // 3), max_width=max(16, width - 78))
-    for reading in (*main, *extras):
-        number_column(table, one_line(SHORT.get(reading, figures.column(reading)), 14))
+    for measure in (*main, *extras):
+        number_column(table, one_line(SHORT.get(measure, figures.column(measure)), 14))
     number_column(table, "scored")
     ranked = sorted(board.systems, key=lambda system: system.baseline)
     for before, system in zip([None, *ranked], ranked, strict=False):
@@ -136,11 +136,11 @@ def _explained(board: Leaderboard) -> list[str]:
         f"{board.label or board.metric} on {board.dataset}, benchmark {figures.short_hash(board.benchmark)}; "
         f"all systems were scored on {board.common} changes",
     ]
-    known = figures.readings(board)
+    known = figures.measures(board)
     told = [f"{SHORT.get(r, figures.column(r))}: {words}" for r, words in figures.EXPLAINED.items() if r in known]
     if told:
         lines.append("; ".join([*told, "–: undefined; 2!: 2 failed"]))
-    lines += [_across(one) for one in board.across if one.reading == board.headline and one.systems >= ENOUGH]
+    lines += [_across(one) for one in board.across if one.measure == board.headline and one.systems >= ENOUGH]
     return lines + [f"{one_line(s.system, 60)}: {text}" for s in board.systems if (text := figures.spread_words(s))]
 
 
@@ -161,10 +161,10 @@ def _caveats(board: Leaderboard) -> list[str]:
 
 def _across(one: Across) -> str:
     mean, deviation = figures.number(one.mean, one.unit), figures.number(one.variance**0.5, one.unit)
-    return f"across {one.systems} systems: mean {mean}, SD {deviation} {figures.label(one.reading)}"
+    return f"across {one.systems} systems: mean {mean}, SD {deviation} {figures.label(one.measure)}"
 
 
-def _kinds(system: SystemSummary, reading: str) -> str:
+def _kinds(system: SystemSummary, measure: str) -> str:
     kinds = ", ".join(f"{kind} {count}" for kind, count in system.failures.items())
     counts = {
         "failed" + (f" ({kinds})" if kinds else ""): system.failed,
@@ -172,10 +172,10 @@ def _kinds(system: SystemSummary, reading: str) -> str:
         "missing": system.missing,
     }
     parts = [f"{n} {what}" for what, n in counts.items() if n]
-    e = figures.estimate(system, reading)
+    e = figures.estimate(system, measure)
     if system.failed and figures.defined(e.worst) and figures.defined(e.best):  # missing cases have no bounds
         bounds = f"{figures.number(e.worst, e.unit)} to {figures.number(e.best, e.unit)}"
-        parts.append(f"{figures.label(reading)} {bounds} with the failed as worst and best")
+        parts.append(f"{figures.label(measure)} {bounds} with the failed as worst and best")
     return ", ".join(parts)
 
 
@@ -195,8 +195,8 @@ def _slice_builder(board: Leaderboard, fact: str, values: Sequence[SliceSummary]
         room = max(1, (width - 25) // 14)
         return Group(
             *(
-                _slice_table(board, fact, reading, values[at : at + room], at == 0)
-                for reading in figures.slice_readings(board, values)
+                _slice_table(board, fact, measure, values[at : at + room], at == 0)
+                for measure in figures.slice_measures(board, values)
                 for at in range(0, len(values), room)
             )
         )
@@ -204,9 +204,9 @@ def _slice_builder(board: Leaderboard, fact: str, values: Sequence[SliceSummary]
     return build
 
 
-def _slice_table(board: Leaderboard, fact: str, reading: str, values: Sequence[SliceSummary], first: bool) -> Table:
+def _slice_table(board: Leaderboard, fact: str, measure: str, values: Sequence[SliceSummary], first: bool) -> Table:
     kind = "changes that have any" if values[0].facet else "changes"
-    title = f"{figures.label(reading)} by {figures.label(fact)} (n counts {kind})"
+    title = f"{figures.label(measure)} by {figures.label(fact)} (n counts {kind})"
     table = bare_table(one_line(title, 80) if first else "")
     table.add_column("system", overflow="fold", min_width=12, max_width=24)
     for value in values:
@@ -216,7 +216,7 @@ def _slice_table(board: Leaderboard, fact: str, reading: str, values: Sequence[S
         cells = []
         for value in values:
             row = next((s for s in value.systems if s.system == system.system), None)
-            cells.append(_figure(row, reading, True) if row else Text(figures.UNDEFINED))
+            cells.append(_figure(row, measure, True) if row else Text(figures.UNDEFINED))
         table.add_row(_name(system), *cells)
     return table
 
@@ -232,7 +232,7 @@ def comparison(table: ComparisonTable) -> RenderableType:
 def _comparison(table: ComparisonTable, width: int) -> RenderableType:
     grid = bare_table()
     grid.add_column("first - second", overflow="fold", min_width=min(14, width // 3), max_width=max(20, width - 66))
-    names = ["reading", "diff", "interval", "p", "Holm p", "detectable", "n"]
+    names = ["measure", "diff", "interval", "p", "Holm p", "detectable", "n"]
     shown = names if width >= NARROW else ["diff", "interval", "Holm p"] if width >= TINY else ["diff"]
     for name in shown:
         number_column(grid, name)
@@ -240,7 +240,7 @@ def _comparison(table: ComparisonTable, width: int) -> RenderableType:
         pair = plain(c.first, 500).append(" - ").append(plain(c.second, 500))
         sure = found(c)
         cells = {
-            "reading": Text(one_line(figures.label(c.reading), 12)),
+            "measure": Text(one_line(figures.label(c.measure), 12)),
             "diff": Text(figures.signed(c.difference, c.unit) + ("*" if sure else ""), style="bold" if sure else ""),
             "interval": Text(figures.interval(c.low, c.high, c.unit, "") or figures.UNDEFINED),
             "p": Text(figures.p_value(c.p)),
@@ -274,7 +274,7 @@ def _bounded(table: ComparisonTable) -> Iterable[str]:
     for c in bounded:
         if figures.defined(c.worst) and figures.defined(c.best):
             span = f"{figures.signed(c.worst, c.unit)} to {figures.signed(c.best, c.unit)}"
-            what = f"{c.first} - {c.second}, {figures.label(c.reading)}"
+            what = f"{c.first} - {c.second}, {figures.label(c.measure)}"
             yield f"! {what}: {span} with failures counted as worst and best"
 
 
@@ -340,9 +340,9 @@ def _changes(n: int) -> str:
     return f"{n} change" if n == 1 else f"{n} changes"
 
 
-def _scored(system: SystemSummary, reading: str) -> str:
-    e = figures.estimate(system, reading)
-    figure = f"{figures.number(e.value, e.unit)} {figures.label(reading)} {figures.interval(e.low, e.high, e.unit)}"
+def _scored(system: SystemSummary, measure: str) -> str:
+    e = figures.estimate(system, measure)
+    figure = f"{figures.number(e.value, e.unit)} {figures.label(measure)} {figures.interval(e.low, e.high, e.unit)}"
     return f"{_text_name(system)} scores {figure.rstrip()} on {_changes(e.n)}"
 
 
@@ -358,26 +358,26 @@ def _leads(lead: SystemSummary, other: SystemSummary, c: Comparison) -> str:
     low, high = c.low, c.high
     if c.difference is not None and c.difference < 0 and low is not None and high is not None:
         low, high = -high, -low
-    figure = f"{size} {figures.label(c.reading)} {figures.interval(low, high, c.unit)}".rstrip()
+    figure = f"{size} {figures.label(c.measure)} {figures.interval(low, high, c.unit)}".rstrip()
     holm = " (Holm)" if c.p_holm is not None and c.p_holm != c.p else ""
     return f"{_text_name(lead)} leads {_text_name(other)} by {figure}, {figures.p_clause(_p(c))}{holm}"
 
 
 def _cannot_tell(
-    known: Sequence[tuple[SystemSummary, Comparison]], systems: Sequence[SystemSummary], reading: str
+    known: Sequence[tuple[SystemSummary, Comparison]], systems: Sequence[SystemSummary], measure: str
 ) -> Iterator[str]:
     """Who cannot be told from whom; and whether any system reaches the smallest difference that would show."""
     changes = _changes(known[0][1].n)
     yield f"{changes} cannot tell {_text_name(systems[0])} from {_joined(systems[1:], 'or')}"
-    best, gaps = figures.estimate(systems[0], reading), [c.detectable for s, c in known if s in systems]
+    best, gaps = figures.estimate(systems[0], measure), [c.detectable for s, c in known if s in systems]
     needed = min((gap for gap in gaps if gap is not None), default=0.0)
     if best.unit == "share" and needed > (best.value or 0.0):
-        short = f"{figures.number(needed)} {figures.label(reading)} is the least that would show"
+        short = f"{figures.number(needed)} {figures.label(measure)} is the least that would show"
         yield f"{short}, and no system has more than {figures.number(best.value)}: this benchmark cannot decide"
 
 
-def _difference(table: ComparisonTable | None, reading: str, first: str, second: str) -> Comparison | None:
-    comparisons = [c for c in table.comparisons if c.reading == reading] if table else []
+def _difference(table: ComparisonTable | None, measure: str, first: str, second: str) -> Comparison | None:
+    comparisons = [c for c in table.comparisons if c.measure == measure] if table else []
     return next((c for c in comparisons if {c.first, c.second} == {first, second}), None)
 
 

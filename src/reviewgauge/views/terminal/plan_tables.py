@@ -49,7 +49,7 @@ def _change_plan(found: ChangePlan) -> RenderableType:
     level = figures.percent(found.level)
     shared = f", shared by {found.comparisons} comparisons (Holm)" if found.comparisons > 1 else ""
     title = (
-        f"{figures.label(found.reading)} ({found.label}) on {found.dataset}: to detect a difference of {wanted} "
+        f"{figures.label(found.measure)} ({found.label}) on {found.dataset}: to detect a difference of {wanted} "
         f"with {figures.percent(found.power)} power at the {level} level{shared}"
     )
     parts: list[RenderableType] = [plain(title, 500, "bold"), Text("")]
@@ -113,7 +113,7 @@ def _answer(found: ChangePlan, pair: PairPlan, wanted: str) -> str:
     row = pair.rows[0]
     middle = ", the pair in the middle" if len(found.pairs) > 1 else ""
     often = "one attempt" if row.attempts == 1 else f"{row.attempts} attempts"
-    what = figures.label(found.reading)
+    what = figures.label(found.measure)
     if found.best is not None and found.unit == "share" and found.detect > found.best:
         most = f"No system has more than {figures.number(found.best)} {what} here, so none can be {wanted} better"
         return f"{most} than another: this benchmark cannot decide."

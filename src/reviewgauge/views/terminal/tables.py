@@ -26,7 +26,7 @@ from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import CatalogueEntry
 from reviewgauge.views.terminal import figures
 
-NARROW, SLIM, TINY = 78, 60, 36  # below these: no secondary readings, the headline alone, no interval
+NARROW, SLIM, TINY = 78, 60, 36  # below these: no secondary measures, the headline alone, no interval
 LINT_SHOWN = 20
 
 

@@ -12,10 +12,10 @@ from reviewgauge.views.terminal.tables import bare_table, notes_below, number_co
 
 
 def versions(table: VersionTable) -> RenderableType:
-    """A row for each system and reading, and what each found of the new findings."""
+    """A row for each system and measure, and what each found of the new findings."""
     grid = bare_table()
     grid.add_column("system", overflow="fold", min_width=12, max_width=34)
-    grid.add_column("reading")
+    grid.add_column("measure")
     for name in ("old", "new", "diff", "interval", "n", "new found", "own"):
         number_column(grid, name)
     for system in table.systems:
@@ -23,7 +23,7 @@ def versions(table: VersionTable) -> RenderableType:
             first = at == 0
             grid.add_row(
                 _name(system) if first else "",
-                one_line(figures.label(one.reading), 20),
+                one_line(figures.label(one.measure), 20),
                 figures.number(one.old, one.unit),
                 figures.number(one.new, one.unit),
                 figures.signed(one.difference, one.unit),

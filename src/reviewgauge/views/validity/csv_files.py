@@ -14,7 +14,7 @@ from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import words
 
 FIGURE = "value, low, high, level, n, p, reason"
-METRIC = ("metric", "label", "reading", "unit", "note", "dimension")
+METRIC = ("metric", "label", "measure", "unit", "note", "dimension")
 
 
 def csv_tables(report: ValidityReport) -> dict[str, str]:
@@ -28,7 +28,7 @@ def csv_tables(report: ValidityReport) -> dict[str, str]:
         if table:
             found[f"{name}.csv"] = _text([*METRIC, *columns.split(", ")], table)
     if report.differences:
-        head = f"dimension, metric, reading, other, other reading, rho, other rho, {FIGURE}".split(", ")
+        head = f"dimension, metric, measure, other, other measure, rho, other rho, {FIGURE}".split(", ")
         found["differences.csv"] = _text(head, list(_differences(report)))
     if report.published:
         head = ["dimension", "metric", "rows", "name", "value", "source"]
@@ -43,13 +43,13 @@ def _published(report: ValidityReport) -> Iterator[Row]:
 
 def _differences(report: ValidityReport) -> Iterator[Row]:
     for d in report.differences:
-        pair = (d.dimension, d.metric, d.reading, d.other, d.other_reading, d.value, d.other_value)
+        pair = (d.dimension, d.metric, d.measure, d.other, d.other_measure, d.value, d.other_value)
         yield *pair, *_figure(d.difference)
 
 
 def _metric_columns(metric: MetricValidity) -> Row:
     note = "; ".join(filter(None, ("fake" if metric.fake else "", metric.estimate_note)))
-    return metric.metric, metric.label, metric.reading, metric.unit, note, metric.dimension
+    return metric.metric, metric.label, metric.measure, metric.unit, note, metric.dimension
 
 
 def _about(report: ValidityReport) -> Iterator[Row]:

@@ -382,10 +382,10 @@ def sweep(found: Sweep, unit: str, name: str, width: int) -> str:
     }
     points = sorted(found.points, key=lambda p: p.threshold)
     layers, data = [], {}
-    for reading, look in looks.items():
-        rates = [(p.threshold, getattr(p, reading)) for p in points]
-        data[reading] = [{"x": threshold, "y": rate} for threshold, rate in rates if rate is not None]
-        layers.append(alt.Chart(alt.NamedData(reading)).mark_line(strokeWidth=2, **look).encode(x=x, y=y))
+    for measure, look in looks.items():
+        rates = [(p.threshold, getattr(p, measure)) for p in points]
+        data[measure] = [{"x": threshold, "y": rate} for threshold, rate in rates if rate is not None]
+        layers.append(alt.Chart(alt.NamedData(measure)).mark_line(strokeWidth=2, **look).encode(x=x, y=y))
     description = f"AUC {words.with_bounds(found.auc)}"
     if found.best is not None:
         data["best"] = [{"x": found.best.threshold, "y": found.best.f1}]

@@ -148,7 +148,7 @@ def render(report: ValidityReport) -> str:
         cautions=words.cautions(report),
         estimates=list(dict.fromkeys(m.estimate_note for m in report.metrics if m.estimate_note)),
         fake=any(m.fake for m in report.metrics),
-        signatures=list(dict.fromkeys((called[words.key(m)], m.metric, m.reading, m.unit) for m in report.metrics)),
+        signatures=list(dict.fromkeys((called[words.key(m)], m.metric, m.measure, m.unit) for m in report.metrics)),
         pins=list(dict.fromkeys(pin for m in report.metrics for pin in m.pins.items())),
         plots_missing=not report_plots.available(),
     )

@@ -149,8 +149,8 @@ def _footer(report: ValidityReport, called: Called) -> list[RenderableType]:
     )
     signed: dict[tuple[str, str], dict[str, None]] = {}
     for m in (m for m in report.metrics if not m.baseline):
-        signed.setdefault((one_line(called[words.key(m)], 60), m.metric), {})[m.reading] = None
-    lines += [f"{name}: {metric}, reading {', '.join(readings)}" for (name, metric), readings in signed.items()]
+        signed.setdefault((one_line(called[words.key(m)], 60), m.metric), {})[m.measure] = None
+    lines += [f"{name}: {metric}, measure {', '.join(measures)}" for (name, metric), measures in signed.items()]
     return [notes_below(*lines)]
 
 

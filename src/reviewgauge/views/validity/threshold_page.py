@@ -73,21 +73,21 @@ def _model(fit: FittedThreshold, name: str) -> ModelView:
 
 
 def _tables(fit: FittedThreshold) -> Iterator[Table]:
-    """The correlations, then the links in both readings; with the paper's figures where the model is the paper's."""
+    """The correlations, then the links in both measures; with the paper's figures where the model is the paper's."""
     own, same = fit.points.index(fit.here), published.is_published(fit.model)
     if (here := fit.here.spearman) is not None:
         head = ["threshold", "Kendall", "Spearman", *(["Kendall, paper", "Spearman, paper"] if same else [])]
         rows = [[f"{p.threshold:g}", *_correlations(p), *_paper(p, ("kendall", "spearman"), same)] for p in fit.points]
         yield Table(f"Correlation of rel with people, n = {figures.count(here.n)} reviews", head, rows, own)
-    readings: tuple[tuple[str, Callable[[ThresholdPoint], LinkRates | None], bool], ...] = (
+    measures: tuple[tuple[str, Callable[[ThresholdPoint], LinkRates | None], bool], ...] = (
         ("a claim is close when a sentence is, as the metric has it", lambda point: point.sentence, False),
         ("a claim is close to the whole review, as in the paper's code", lambda point: point.review, same),
     )
-    for how, reading, beside in readings:
-        if (links := reading(fit.here)) is None:
+    for how, measure, beside in measures:
+        if (links := measure(fit.here)) is None:
             continue
         head = ["threshold", "close", "precision", "recall", "F1", *([f"{name}, paper" for name in RATES] * beside)]
-        rows = [[f"{p.threshold:g}", *_rates(reading(p)), *_paper(p, RATES, beside)] for p in fit.points]
+        rows = [[f"{p.threshold:g}", *_rates(measure(p)), *_paper(p, RATES, beside)] for p in fit.points]
         pairs = f"{figures.count(links.f1.n)} pairs, {figures.count(links.recall.n)} addressed"
         yield Table(f"Links beside people's: {how}; {pairs}", head, rows, own)
 

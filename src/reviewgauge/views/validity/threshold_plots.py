@@ -62,9 +62,9 @@ def links(fit: FittedThreshold, name: str) -> str:
     alt = load_altair()
     x, y = _axes(alt, "threshold", None, top=1.0)
     layers, data = [_mark(alt, "here")], {"here": [{"x": fit.here.threshold}]}
-    for reading, (dash, colour) in RATES.items():
-        data[reading] = _rows(fit.points, [_rate(point, reading) for point in fit.points])
-        chart = alt.Chart(alt.NamedData(reading))
+    for measure, (dash, colour) in RATES.items():
+        data[measure] = _rows(fit.points, [_rate(point, measure) for point in fit.points])
+        chart = alt.Chart(alt.NamedData(measure))
         layers.append(chart.mark_line(strokeWidth=2, strokeDash=dash, color=colour).encode(x=x, y=y))
     said = _said(fit, "F1", [point.sentence.f1 if point.sentence else None for point in fit.points])
     return _drawn(alt.layer(*layers), name, "Precision, recall and F1 of links by threshold", said, data)
@@ -109,8 +109,8 @@ def _rows(points: Sequence[ThresholdPoint], figures: Sequence[Figure | None]) ->
     ]
 
 
-def _rate(point: ThresholdPoint, reading: str) -> Figure | None:
-    return None if point.sentence is None else getattr(point.sentence, reading)
+def _rate(point: ThresholdPoint, measure: str) -> Figure | None:
+    return None if point.sentence is None else getattr(point.sentence, measure)
 
 
 def _said(fit: FittedThreshold, what: str, figures: Sequence[Figure | None]) -> str:

@@ -82,9 +82,9 @@ def _defined(value: float | None, otherwise: float) -> float:
 
 
 def names(report: ValidityReport) -> dict[tuple[str, str, str], str]:
-    """(signature, reading, dimension) -> the display name of a metric.
+    """(signature, measure, dimension) -> the display name of a metric.
 
-    This is its label, with the reading if it has several, or its signature if two metrics share a label.
+    This is its label, with the measure if it has several, or its signature if two metrics share a label.
     """
     called: dict[tuple[str, str, str], str] = {}
     for dimension in dimensions(report):
@@ -94,15 +94,15 @@ def names(report: ValidityReport) -> dict[tuple[str, str, str], str]:
             name = m.label or m.metric
             if len({o.metric for o in alike}) > 1:
                 name = m.metric
-            if len({o.reading for o in alike if o.metric == m.metric}) > 1:
-                name = f"{name} {figures.label(m.reading)}"
+            if len({o.measure for o in alike if o.metric == m.metric}) > 1:
+                name = f"{name} {figures.label(m.measure)}"
             called[key(m)] = name
     return called
 
 
 def key(metric: MetricValidity) -> tuple[str, str, str]:
     """The key of an entry of a report."""
-    return metric.metric, metric.reading, metric.dimension
+    return metric.metric, metric.measure, metric.dimension
 
 
 def labels_of(report: ValidityReport, dimension: str) -> LabelSummary | None:
@@ -157,8 +157,8 @@ def _beaten_by(baselines: Sequence[MetricValidity], metric: MetricValidity) -> M
 
 def _differences(report: ValidityReport, metric: MetricValidity) -> dict[tuple[str, str, str], Figure]:
     """What a metric is better by than each other one, on the rows of both, by the key of the other."""
-    own = (pair for pair in report.differences if (pair.metric, pair.reading, pair.dimension) == key(metric))
-    return {(pair.other, pair.other_reading, pair.dimension): pair.difference for pair in own}
+    own = (pair for pair in report.differences if (pair.metric, pair.measure, pair.dimension) == key(metric))
+    return {(pair.other, pair.other_measure, pair.dimension): pair.difference for pair in own}
 
 
 def _answer(
@@ -200,7 +200,7 @@ def paired(report: ValidityReport, dimension: str) -> list[str]:
     lines = []
     for pair in report.differences:
         if pair.dimension == dimension:
-            one, two = called[pair.metric, pair.reading, dimension], called[pair.other, pair.other_reading, dimension]
+            one, two = called[pair.metric, pair.measure, dimension], called[pair.other, pair.other_measure, dimension]
             rho = f"{coefficient(pair.value)} and {coefficient(pair.other_value)}"
             of = f"{rho} on {figures.count(pair.difference.n)} rows"
             lines.append(f"{one} less {two}: {with_bounds(pair.difference)} ({pair.difference.reason or of})")
