@@ -50,16 +50,16 @@ RESULTS = {
     "list": "CatalogueEntry[]",
     "info": "DatasetInfo",
     "info PLUGIN": "PluginInfo",
+    "info RUN": "ScoresResult",
     "get": "GetResult",
     "check": "CheckResult[]",
     "build": "BuildResult",
     "review": "ReviewResult",
     "score": "ScoreResult",
-    "rescore": "RescoreResult",
-    "scores": "ScoresResult",
-    "classify": "ClassifyResult",
+    "score --on": "RescoreResult",
+    "score --labels": "ClassifyResult",
     "compare": "ComparisonTable[]",
-    "curve": "CurveResult",
+    "compare --attempts": "CurveResult",
     "evolve": "EvolutionReport",
     "gate": "Gate",
     "study": "StudyResult",
@@ -79,7 +79,6 @@ RESULTS = {
     "cache clear": "CacheCleared",
     "cache export": "CallsExported",
     "calibrate": "CalibrateResult",
-    "claim-pairs": "ClaimPairs",
     "bundle": "BundleResult",
     "doctor": "DoctorReport",
 }
@@ -91,7 +90,7 @@ Generated from the commands by `make docs`. Each verb prints this with `--help`,
 | exit code | meaning |
 |---|---|
 | 0 | all went well |
-| 1 | look at it: a check of `doctor` failed, code could not be fetched (`get`), everything failed (`review`, `score`, `classify`), no case is left (`build`), the kappa was not reached (`judge-check`), a number differs (`check` of a bundle), labels leak (`calibrate`), the candidate is worse (`gate`) |
+| 1 | look at it: a check of `doctor` failed, code could not be fetched (`get`), everything failed (`review`, `score`), no case is left (`build`), the kappa was not reached (`judge-check`), a number differs (`check` of a bundle), labels leak (`calibrate`), the candidate is worse (`gate`) |
 | 2 | an error that you can fix, named in one line; or stopped by the budget or an endpoint |
 | 3 | `gate` cannot tell |
 | 130 | interrupted; the same command continues |

@@ -3,7 +3,7 @@
     pip install 'reviewgauge[finetune]'
     python scripts/finetune_claims.py pairs.jsonl -o claim-model --base ise-uiuc/Magicoder-S-DS-6.7B
 
-`pairs.jsonl` comes from `reviewgauge claim-pairs`. This file stands alone: copy both to the machine with the card. The
+`pairs.jsonl` comes from `scripts/claim_pairs.py`. This file stands alone: copy both to the machine with the card. The
 same command goes on where a killed one stopped. Source of the defaults: CRScore (arXiv:2409.19801), appendix C.3; it
 trains all weights with Magicoder's script and prints neither optimiser nor rate, so LoRA and its settings are ours.
 """
@@ -329,7 +329,7 @@ def write_json(file: Path, value: object) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("pairs", type=Path, help="the file that reviewgauge claim-pairs wrote")
+    parser.add_argument("pairs", type=Path, help="the file that claim_pairs.py wrote")
     parser.add_argument("-o", "--out", type=Path, required=True, help="the folder of the adapter and its card")
     for field in fields(Settings):
         kind = {"int": int, "float": float}.get(str(field.type), str)

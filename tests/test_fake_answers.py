@@ -60,5 +60,5 @@ def test_metrics_and_judges(model: str) -> None:
     found = reviewgauge.score("run", *metrics, resamples=50)
     assert [(one.metric, one.failed) for one in found.totals if one.failed or not one.fake] == []
     for what in ("category", "domain", "type", "context"):
-        said = reviewgauge.classify("run", model, what=what).sorted
+        said = reviewgauge.classify("run", f"{what}(model={model!r})").sorted
         assert said.fake and not said.failed

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 import json
-import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
-SCRIPT = Path(__file__).parents[1] / "scripts" / "finetune_claims.py"
+from scripts_of import load_script
+
 NOT_INSTALLED = "the extra reviewgauge[finetune] is not installed"
 SMALL = {"sequence": 400, "batch": 2, "epochs": 4, "every": 3, "validation": 0.2, "rate": 0.01, "dropout": 0.1}
 
 
-def load_script() -> ModuleType:
-    spec = spec_from_file_location("finetune_claims", SCRIPT)
-    assert spec is not None and spec.loader is not None
-    module = module_from_spec(spec)
-    sys.modules["finetune_claims"] = module  # which dataclasses look into
-    spec.loader.exec_module(module)
-    return module
-
-
-script = load_script()
+script = load_script("finetune_claims")
 
 
 def conversation(word: str, length: int = 1) -> dict[str, object]:

@@ -1,7 +1,8 @@
 """ReviewGauge: how good is this code reviewer, on these changes?
 
-Every verb of the command line is a function here with the same name: `reviewgauge.score("runs/mine", "hits")`. Those
-that ask models take `models=ModelOptions(budget=5.0)`. Each is imported when it is first used.
+Every verb of the command line is a function here with the same name: `reviewgauge.score("runs/mine", "hits")`, and so
+are the modes of some: `rescore` (score --on), `classify` (score --labels), `curve` (compare --attempts) and `scores`
+(info RUN). Those that ask models take `models=ModelOptions(budget=5.0)`. Each is imported when it is first used.
 """
 
 from importlib import import_module
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from reviewgauge.api.cache import cache
     from reviewgauge.api.calibrate import calibrate
     from reviewgauge.api.check import check
-    from reviewgauge.api.claim_pairs import claim_pairs
     from reviewgauge.api.classify import classify
     from reviewgauge.api.compare import compare
     from reviewgauge.api.curve import curve
@@ -49,7 +49,6 @@ __all__ = [
     "cache",
     "calibrate",
     "check",
-    "claim_pairs",
     "classify",
     "compare",
     "curve",

@@ -340,7 +340,7 @@ def test_the_sample_grows_by_its_recorded_reviews(tmp_path: Path, capsys: pytest
     case = next(case for case in Jsonl(path=grown).cases() if case.change.head)
     assert case.change.git is not None and Path(case.change.git).is_relative_to(grown)
     assert Repository(Path(case.change.git)).run("cat-file", "-t", str(case.change.head)).strip() == b"commit"
-    assert main(["rescore", run, "--on", grown, "-o", str(tmp_path / "new"), "--resamples", "100"]) == 0
+    assert main(["score", run, "--on", grown, "-o", str(tmp_path / "new"), "--resamples", "100"]) == 0
     said = capsys.readouterr().out
     assert "5 of 5" in said and "blind-reader 5 of 7" in said
     assert main(["annotate", "grow", gold, str(tmp_path / "new"), "-o", str(tmp_path / "bench-3")]) == 2

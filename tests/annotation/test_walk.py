@@ -204,5 +204,5 @@ def grow(browser: Any, folder: Path) -> None:
             save(page, "y", "1", "1")
         people.close()
     assert "accepted" in run(folder, "annotate grow gold.db sample -o sample-2")
-    told = run(folder, "rescore run --on sample-2 -o run-2 --resamples 50")
+    told = run(folder, "score run --on sample-2 -o run-2 --resamples 50")
     assert "recall" in told

@@ -1,4 +1,4 @@
-"""`reviewgauge classify`, and the slices of score and report by what it found."""
+"""`reviewgauge score --labels`, and the slices of score and report by what it found."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def measures(pieces: tuple[SliceSummary, ...], fact: str, measure: str) -> dict[
 
 def test_precision_by_the_class_of_the_comment_and_recall_by_that_of_the_reference(run: Path) -> None:
     assert classify(run, "fake:rules").sorted.classes == {"defect": 1, "security": 2}
-    classify(run, "fake:rules", of="references")
+    classify(run, 'category(model="fake:rules", of="references")')
     names = ["classified:category", "classified_references:category"]
     board = score(run, "hits(judge='dice')", slices=names, resamples=50).leaderboards[0]
     precision = {"security": 0.5, "defect": 1.0, NOT_STATED: 0.0}
@@ -97,7 +97,7 @@ def test_precision_recall_and_f1_of_a_category(run: Path, tmp_path: Path, capsys
     assert [f"{measure} by classified both:category" in said for measure in ("recall", "precision", "F1")] == [True] * 3
     out = tmp_path / "both.html"
     assert main(["report", str(run), "-o", str(out), "--slice", name, "--resamples", "50"]) == 0
-    classify(run, "fake:rules", of="references")
+    classify(run, 'category(model="fake:rules", of="references")')
     board = score(run, "hits(judge='dice')", slices=[name], resamples=50).leaderboards[0]
     f1 = measures(board.slices, name, "f1")
     assert f1["defect"] == 1.0, "what the data calls x is a defect to the model, in the same words"
@@ -107,19 +107,19 @@ def test_precision_recall_and_f1_of_a_category(run: Path, tmp_path: Path, capsys
 
 
 def test_changes_by_domain(run: Path) -> None:
-    result = classify(run, "fake:rules", what="domain")
+    result = classify(run, 'domain(model="fake:rules")')
     assert (result.sorted.of, result.sorted.classes) == ("changes", {"Bug Fix": 1})
     board = score(run, "hits(judge='dice')", slices=["classified:domain"], resamples=50).leaderboards[0]
     assert measures(board.slices, "classified:domain", "recall") == {"Bug Fix": 1.0}
 
 
 def test_a_slice_that_nobody_classified_says_what_to_do(run: Path) -> None:
-    with pytest.raises(UserError, match=r"reviewgauge classify RUN MODEL --what category"):
+    with pytest.raises(UserError, match="reviewgauge score RUN --labels 'category"):
         score(run, slices=["classified:category"], resamples=50)
     with pytest.raises(UserError, match=r"classified: and one of category, domain, type, context"):
         score(run, slices=["classified:colour"], resamples=50)
     classify(run, "fake:rules")
-    with pytest.raises(UserError, match=r"--of references"):
+    with pytest.raises(UserError, match=r'of="references"'):
         score(run, slices=["classified_references:category"], resamples=50)
 
 
@@ -151,21 +151,21 @@ def test_the_report_takes_the_slice(run: Path, tmp_path: Path) -> None:
 
 
 def test_on_the_command_line(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["classify", str(run), "fake:rules", "--votes", "3"]) == 0
+    assert main(["score", str(run), "--labels", 'category(model="fake:rules", votes=3)']) == 0
     shown = capsys.readouterr().out
     assert "category of comments, by fake:rules (fenced prompt " in shown
     assert ", 3 votes): fake" in shown
     assert "3 sorted" in shown
     assert "not asked: 1 (no diff hunk: The comment stands on a line that the diff does not show)" in shown
-    assert "--without-code asks without the hunk" in shown
-    assert main(["classify", str(run), "fake:rules", "--votes", "3", "--json"]) == 0
+    assert "without_code=True asks without the hunk" in shown
+    assert main(["score", str(run), "--labels", 'category(model="fake:rules", votes=3)', "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["sorted"]["done"], found["sorted"]["skipped"]) == (0, 3)
 
 
 def test_a_dry_run_leaves_the_run_as_it_is(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()}
-    assert main(["classify", str(run), "openai:gpt-5", "--dry-run"]) == 0
+    assert main(["score", str(run), "--labels", "openai:gpt-5", "--dry-run"]) == 0
     assert "Dry run: no model was asked. 3 calls" in " ".join(capsys.readouterr().out.split())
     assert {path.name: path.read_bytes() for path in run.iterdir() if path.is_file()} == before
 
@@ -174,13 +174,14 @@ def test_a_dry_run_leaves_the_run_as_it_is(run: Path, capsys: pytest.CaptureFixt
     ("arguments", "said"),
     [
         (["gpt-5"], "is not a model"),
-        (["fake:rules", "--what", "type", "--prompt", "published"], "no paper prints a prompt for the type"),
-        (["fake:rules", "--what", "domain", "--of", "comments"], "domain is a question about changes (--of changes)"),
-        (["fake:rules", "--votes", "0"], "votes must be from 1 to 99, got 0"),
+        (["domain"], "domain: model: Field required"),
+        (['type(model="fake:rules", prompt="published")'], "no paper prints a prompt for the type"),
+        (['domain(model="fake:rules", of="comments")'], 'domain is a question about changes (of="changes")'),
+        (['category(model="fake:rules", votes=0)'], "votes must be from 1 to 99, got 0"),
     ],
 )
 def test_bad_input_is_one_line(run: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["classify", str(run), *arguments]) == 2
+    assert main(["score", str(run), "--labels", *arguments]) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
@@ -190,7 +191,7 @@ def test_an_endpoint_that_refuses_ends_it_with_exit_code_2(run: Path, capsys: py
     from fake_server import FakeServer
 
     with FakeServer(key="right") as server:
-        assert main(["classify", str(run), server.spec()]) == 2
+        assert main(["score", str(run), "--labels", server.spec()]) == 2
     assert "3 left: run the same command again" in capsys.readouterr().err
 
 
@@ -198,7 +199,7 @@ def test_nothing_but_failures_is_exit_code_1(run: Path, capsys: pytest.CaptureFi
     from fake_server import FakeServer
 
     with FakeServer(fail="garbage:1") as server:
-        assert main(["classify", str(run), server.spec()]) == 1
+        assert main(["score", str(run), "--labels", server.spec()]) == 1
         assert "failed (unreadable): 3" in capsys.readouterr().out
         server.change(fail="")
-        assert main(["classify", str(run), server.spec()]) == 0
+        assert main(["score", str(run), "--labels", server.spec()]) == 0

@@ -1,4 +1,4 @@
-"""`reviewgauge curve` on the command line: a table, JSON, a dry run, and errors in one line."""
+"""`reviewgauge compare --attempts` on the command line: a table, JSON, a dry run, and errors in one line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_the_table_names_every_n_and_what_put_the_attempts_together(
     run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["curve", str(run), "--model", "fake:rules", "--resamples", "100"]) == 0
+    assert main(["compare", str(run), "--attempts", "all", "--model", "fake:rules", "--resamples", "100"]) == 0
     shown = capsys.readouterr().out
     lines = [line.split() for line in shown.splitlines() if line.startswith(("(one", "votes ", "fake:rules"))]
     assert [line[:3] for line in lines if line[1] != "of"] == [
@@ -47,15 +47,30 @@ def test_the_table_names_every_n_and_what_put_the_attempts_together(
 
 def test_a_page_that_was_written_is_named(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = run.parent / "curve.html"
-    assert main(["curve", str(run), "--resamples", "100", "-o", str(page)]) == 0
+    assert main(["compare", str(run), "--attempts", "all", "--resamples", "100", "-o", str(page)]) == 0
     assert f"{page}: the curve as a page" in " ".join(capsys.readouterr().out.split()) and page.is_file()
 
 
 def test_json_and_a_dry_run(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["curve", str(run), "-n", "3", "--resamples", "100", "--json"]) == 0
+    assert main(["compare", str(run), "--attempts", "3", "--resamples", "100", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [(point["by"], point["n"]) for point in found["curve"]["points"]] == [("alone", 1), ("votes", 3)]
-    assert main(["curve", str(run), "--model", "openai:gpt-5-mini", "--dry-run", "--resamples", "100"]) == 0
+    assert (
+        main(
+            [
+                "compare",
+                str(run),
+                "--attempts",
+                "all",
+                "--model",
+                "openai:gpt-5-mini",
+                "--dry-run",
+                "--resamples",
+                "100",
+            ]
+        )
+        == 0
+    )
     assert re.search(r"Dry run: no model was asked. 1[0-2] calls to pay for.", capsys.readouterr().out)
 
 
@@ -64,12 +79,12 @@ def test_json_and_a_dry_run(run: Path, capsys: pytest.CaptureFixture[str]) -> No
     [
         (("--judge", "nobody"), "no judge is called 'nobody'"),
         (("--model", "nobody"), "error: "),
-        (("-n", "4"), "4 attempts cannot be drawn: the run holds 3"),
+        (("--attempts", "4"), "4 attempts cannot be drawn: the run holds 3"),
         (("--metric", "nothing"), "no metric is called 'nothing'"),
     ],
 )
 def test_errors_are_one_line(run: Path, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["curve", str(run), *words]) == 2
+    assert main(["compare", str(run), "--attempts", "all", *words]) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1

@@ -78,7 +78,7 @@ def test_mistakes_are_one_line_and_exit_code_2(runs: Path) -> None:
         ([str(runs / "new"), "--baseline", str(runs / "old"), "--margin", ".1", "--metric", "chrf"], "was not scored"),
         ([str(runs / "both"), "--smoke", "4", "--margin", ".1"], "--margin has no meaning with --smoke"),
         ([str(runs / "both"), "--smoke", "4", "--junit", "a.xml"], "--junit has no meaning with --smoke"),
-        ([str(runs / "new"), "--baseline", str(runs / "old"), "--margin", ".1", "-o", "x"], "-o has no meaning"),
+        ([str(runs / "new"), "--baseline", str(runs / "old"), "--margin", ".1", "-o", "x"], "--output has no meaning"),
     ):
         done = run(*arguments)
         assert done.returncode == 2

@@ -28,7 +28,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_no_verb_prints_the_help_on_its_own_lines(capsys: pytest.CaptureFixture[str]) -> None:
     assert main([]) == 2
     err = capsys.readouterr().err
-    assert "\nVerbs:\n" in err and "error" not in err
+    assert "\nMeasure:\n" in err and "error" not in err
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
@@ -118,7 +118,7 @@ class Slipped(Metric):
         ("review sample command(run='./bot.sh') -o new", "the program ./bot.sh is not executable (chmod +x ./bot.sh)"),
         ("review sample command(run='good.sh') -o new", "no program on PATH is called good.sh (write ./good.sh for"),
         ("review sample command(run='./bott.sh') -o new", "the program ./bott.sh does not exist (give its path)"),
-        ("info run", "run is a run, not a data set (reviewgauge score run shows it)"),
+        ("info sample --remove hits", "sample is not a run folder"),
         ("annotate init j.db smaple", "no dataset is called 'smaple' (did you mean sample?)"),
         ("score run slips.Slipped", "slips.Slipped has no method parts (rename part to parts)"),
     ],

@@ -93,19 +93,19 @@ def test_scores_that_apply_to_nothing_do_not_stand_in_the_way_of_others(run: Pat
 
 
 def test_scores_are_listed_and_removed(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["scores", str(run)]) == 0
+    assert main(["info", str(run)]) == 0
     assert "holds no scores" in capsys.readouterr().out
     reviewgauge.score(run, "hits", "chrf")
     kept = [line for line in (run / "scores.jsonl").read_bytes().splitlines() if b'"metric":"hits' in line]
-    assert main(["scores", str(run)]) == 0
+    assert main(["info", str(run)]) == 0
     assert capsys.readouterr().out.splitlines() == [
         "hits: 2 systems; 6 measured",
         "chrf: 2 systems; 6 measured",
     ]
-    assert main(["scores", str(run), "--remove", "chrf", "--json"]) == 0
+    assert main(["info", str(run), "--remove", "chrf", "--json"]) == 0
     result = json.loads(capsys.readouterr().out)
     assert (result["removed"], [one["label"] for one in result["metrics"]]) == (6, ["hits"])
     assert (run / "scores.jsonl").read_bytes().splitlines() == kept
-    assert main(["scores", str(run), "--remove", "chrf"]) == 2
+    assert main(["info", str(run), "--remove", "chrf"]) == 2
     assert "was not scored with chrf (it holds: hits)" in capsys.readouterr().err
     assert reviewgauge.score(run, "chrf").totals[0].done == 6

@@ -107,9 +107,11 @@ def steady(text: str) -> str:
 def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Run a command as a user in `folder` would, with the data home in there.
 
-    `reviewgauge` runs in this process.
+    `reviewgauge` runs in this process, and `python scripts/...` is a program of the repository.
     """
     words = shlex.split(command)
+    if words[0] == "python":
+        words = [sys.executable, str(Path(__file__).parents[2] / words[1]), *words[2:]]
     if words[0] != "reviewgauge":
         return subprocess.run(words, cwd=folder, env=home(folder), capture_output=True, text=True, check=False)
     return run_here(folder, *words[1:])

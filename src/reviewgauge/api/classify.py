@@ -1,11 +1,15 @@
-"""`reviewgauge classify`: a model sorts the comments, references or changes of a run into classes."""
+"""`reviewgauge score --labels`: a model sorts the comments, references or changes of a run into classes."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Progress
+from reviewgauge.core.specs import parse_spec
 from reviewgauge.engine.classify import Of, Sorted
 from reviewgauge.engine.classify import classify as classify_run
 from reviewgauge.engine.run.executors import Interruption, Threads
@@ -23,32 +27,54 @@ class ClassifyResult(Record):
     spending: Spending
 
 
+class Labelling(Record):
+    """What to ask, and of what: "comments" of the reviews (default), "references", or "changes" (default of domains).
+
+    `without_code` asks also where the diff hunk of the prompt is missing, unlike the published setting.
+    """
+
+    model: str
+    what: What = "category"
+    votes: int = 1
+    prompt: PromptKind = "fenced"
+    of: Of | None = None
+    without_code: bool = False
+
+
+def read_labelling(word: str) -> Labelling:
+    """A model, which sorts by category, or what to sort by: `domain(model="openai:gpt-5", votes=3)`."""
+    name = word.partition("(")[0].strip()
+    if name not in QUESTIONS:
+        return Labelling(model=word)
+    try:
+        return Labelling.model_validate({**parse_spec(word).parameters, "what": name})
+    except ValidationError as error:
+        wrong = error.errors()[0]
+        field = ".".join(map(str, wrong["loc"]))
+        raise UserError(f"{word}: {field}: {wrong['msg']}", remedy=f'{name}(model="openai:gpt-5", votes=3)') from None
+
+
 def classify(
     run: str | Path,
-    model: str,
+    labels: str,
     *,
-    what: What = "category",
-    of: Of | None = None,
-    votes: int = 1,
-    prompt: PromptKind = "fenced",
-    without_code: bool = False,
     models: ModelOptions | None = None,
     stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> ClassifyResult:
-    """Let `model` sort what a run holds, and write one label each into the run; what it labelled before is left out.
+    """Let a model sort what a run holds, and write one label each into the run; what it labelled before is left out.
 
-    `of` is "comments" of the reviews (default), "references", or "changes" (default for domains).
+    `labels` is a model (`openai:gpt-5` sorts comments by category), or says more: see `Labelling`.
     """
-    models = models or ModelOptions()
-    classifier = Classifier(model, what, votes, prompt)
-    subjects: Of = of or ("changes" if QUESTIONS[what].of_changes else "comments")
+    models, asked = models or ModelOptions(), read_labelling(labels)
+    classifier = Classifier(asked.model, asked.what, asked.votes, asked.prompt)
+    subjects: Of = asked.of or ("changes" if QUESTIONS[asked.what].of_changes else "comments")
     with RunFolder.open(run, write=not models.dry_run) as folder, models.client(folder) as client:
         found = classify_run(
             folder,
             classifier,
             of=subjects,
-            without_code=without_code,
+            without_code=asked.without_code,
             write=not models.dry_run,
             executor=Threads(models.in_flight),
             stop=stop,

@@ -1,4 +1,4 @@
-"""`reviewgauge curve`: how good several attempts are together, by their number."""
+"""`reviewgauge compare --attempts`: how good several attempts are together, by their number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`reviewgauge info`: a data set's card with what the local files hold, or what a plug-in does and takes."""
+"""`reviewgauge info`: a data set's card, what a plug-in takes, or what a run was scored with."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pydantic import Field
 from reviewgauge.api.list import KINDS as LISTED
 from reviewgauge.api.list import RECIPES
 from reviewgauge.api.resolve import dataset_label, find_dataset
+from reviewgauge.api.scores import ScoresResult, scores
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Card, Context, Dataset, Format, Judge, Metric, Reviewer, Stage
@@ -87,14 +88,18 @@ class DatasetInfo(Record):
     also: tuple[str, ...] = ()
 
 
-def info(name: str | Dataset, source: str | Path | None = None, show: str = "") -> DatasetInfo | PluginInfo:
-    """The card of a data set and the counts of its local files, or what a plug-in of another kind, or a recipe, takes.
+def info(
+    name: str | Dataset, source: str | Path | None = None, show: str = ""
+) -> DatasetInfo | PluginInfo | ScoresResult:
+    """The card of a data set, what a plug-in or a recipe takes, or what a run was scored with.
 
     `show` is a prompt of the plug-in's kind: `info("prompt", show="swr").text` can be a file to begin with.
     Of a name that several kinds have the first one's is shown, and `also` names the others: `formats/martian`.
     """
     also: tuple[str, ...] = ()
     if isinstance(name, str):
+        if Path(name, MANIFEST).is_file():
+            return scores(name)
         kind, *others = _kinds_of(name) or [Dataset.kind]
         plain = name.rpartition("/")[2]
         also = tuple(f"{other}/{plain}" for other in others)
@@ -105,8 +110,6 @@ def info(name: str | Dataset, source: str | Path | None = None, show: str = "") 
         if kind != Dataset.kind:
             return plugin_info(kind, plain).model_copy(update={"also": also})
         name = name.removeprefix(f"{kind}/") if plain in names(kind) else name
-        if Path(name, MANIFEST).is_file():
-            raise UserError(f"{name} is a run, not a data set", remedy=f"reviewgauge score {_shell(name)} shows it")
     found = find_dataset(name, source)
     known = DatasetInfo(
         dataset=dataset_label(found),

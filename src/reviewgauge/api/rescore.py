@@ -1,4 +1,4 @@
-"""`reviewgauge rescore`: the reviews of runs on another version of their benchmark, old and new scores side by side."""
+"""`reviewgauge score --on`: the reviews of runs on another version of their benchmark."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from reviewgauge.engine.rescore import carry_over
 from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
+from reviewgauge.engine.run.progress import parse_only
 from reviewgauge.engine.run.scored_run import open_runs, read_scored_runs
 from reviewgauge.engine.run.workers import Workers
 from reviewgauge.engine.score import ScoreTotals, measure_run
@@ -39,21 +40,20 @@ def rescore(
     run: str | Path,
     source: str | Path | None = None,
     metrics: Sequence[str | Metric] = (),
-    measures: Sequence[str] = (),
     resamples: int = 10_000,
     seed: int = 0,
-    retry_failed: bool = False,
+    only: Sequence[str] = (),
     workers: Workers = None,
     models: ModelOptions | None = None,
     stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> RescoreResult:
-    """Measure the reviews of `runs` against the references in `on`, in the new run folder `run`; nobody reviews again.
+    """Measure the stored reviews of `runs` against the references in `on`, in the new run folder `run`.
 
     The metrics are those that the runs were scored with. Raises UserError where `on` has not the changes that were
     reviewed.
     """
-    models, stop = models or ModelOptions(), stop or Interruption()
+    part, models, stop = parse_only(only), models or ModelOptions(), stop or Interruption()
     opened = open_runs(runs)
     named = [signature(metric) for metric in find_metrics(metrics)] if metrics else [None]
     old = [one for name in named for one in read_scored_runs(runs, name)]
@@ -68,7 +68,7 @@ def rescore(
                 made,
                 [one.metric for one in old],
                 models,
-                retry_failed=retry_failed,
+                only=part,
                 workers=workers,
                 stop=stop,
                 progress=progress,
@@ -76,9 +76,7 @@ def rescore(
             scored = set(made.scored_metrics())
         kept = {} if models.dry_run else {signature(one.metric): one for one in old}
         tables = [
-            compare_versions(
-                one, read_scored_runs([folder], name)[0], measures=measures, resamples=resamples, seed=seed
-            )
+            compare_versions(one, read_scored_runs([folder], name)[0], resamples=resamples, seed=seed)
             for name, one in kept.items()
             if name in scored
         ]

@@ -1,4 +1,4 @@
-"""`reviewgauge scores`: what a run was measured with, and what should not stay in it."""
+"""`reviewgauge info RUN`: what a run was measured with, and what should not stay in it."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from reviewgauge.api.bundle import bundle
-from reviewgauge.cli.options import json_option, plugin_option, seed_option
+from reviewgauge.cli.options import json_option, plugin_option, resamples_option, seed_option, slice_option
 from reviewgauge.cli.output import emit, note, progress_bar
 from reviewgauge.views.terminal.closing import bundle_notes
 
@@ -16,14 +16,14 @@ from reviewgauge.views.terminal.closing import bundle_notes
 @click.command("bundle")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
 @click.option("-o", "--out", required=True, type=click.Path(dir_okay=False), help="The archive, such as bundle.zip.")
-@click.option("--slice", "slices", multiple=True, help="Also break tables down by a fact or facet.")
+@slice_option
 @click.option(
     "--with-texts/--without-texts",
     "texts",
     default=None,
     help="Pack all texts, or none (default: those whose licence allows it, and your own).",
 )
-@click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
+@resamples_option
 @click.option(
     "--include",
     multiple=True,

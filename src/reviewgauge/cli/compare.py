@@ -1,16 +1,20 @@
-"""`reviewgauge compare`: systems compared on the cases that they share."""
+"""`reviewgauge compare`: systems on the cases that they share, or the attempts of one run put together."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import click
 
 from reviewgauge.api.compare import compare
-from reviewgauge.cli.options import json_option, seed_option
-from reviewgauge.cli.output import emit
+from reviewgauge.api.curve import CurveResult, curve
+from reviewgauge.cli.options import MODEL_OPTIONS, json_option, model_options, refuse, resamples_option, seed_option
+from reviewgauge.cli.output import emit, run_stoppable
+from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.views.terminal import leaderboards
+from reviewgauge.views.terminal.curves import curve_table
 
 
 @click.command("compare")
@@ -19,11 +23,68 @@ from reviewgauge.views.terminal import leaderboards
 @click.option("--metric", help="The metric to compare by (default: all that the runs were scored with).")
 @click.option("--measure", "measures", multiple=True, help="A measure to compare, such as recall; may be given again.")
 @click.option("--all-pairs", "every_pair", is_flag=True, help="Every pair, not only each system against the leader.")
-@click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
+@resamples_option
 @seed_option
+@click.option("--attempts", metavar="all|N,N...", help="How good so many attempts of a run are together, by votes.")
+@click.option("--judge", default="lexical", show_default=True, help="Says which comments of two attempts are the same.")
+@click.option("--least", default=0, help="Votes that a finding needs.  [default: more than half]")
+@click.option("--model", default="", help="Also let this model put the attempts together.")
+@click.option("-o", "--out", type=click.Path(dir_okay=False), help="With --attempts: also write a page with plots.")
+@model_options
 @json_option
-def command(runs: Sequence[str], measures: Sequence[str], as_json: bool, **options: Any) -> None:
-    """Compare the systems of one or more RUNS on the cases they share, with intervals and corrected p-values."""
-    result = compare(*runs, measures=measures or None, **options)
+@click.pass_context
+def command(
+    ctx: click.Context,
+    /,
+    runs: Sequence[str],
+    attempts: str | None,
+    judge: str,
+    least: int,
+    model: str,
+    out: str | None,
+    models: ModelOptions,
+    as_json: bool,
+    measures: Sequence[str],
+    every_pair: bool,
+    metric: str | None,
+    **options: Any,
+) -> None:
+    """Compare the systems of one or more RUNS on the cases they share, with intervals and corrected p-values.
 
-    emit(result, as_json, lambda: [leaderboards.comparison(table) for table in result])
+    --attempts shows how good 1, 2, 3 ... attempts are together, from those that a run holds (review --attempts 10).
+    Votes keep what more than half of the attempts say. Nothing is reviewed again, and the run is not changed.
+    """
+    if attempts is None:
+        refuse(ctx, "without --attempts", "judge", "least", "model", "out", *MODEL_OPTIONS)
+        every: dict[str, Any] = {"measures": measures or None, "every_pair": every_pair, "metric": metric}
+        result = compare(*runs, **every, **options)
+        emit(result, as_json, lambda: [leaderboards.comparison(table) for table in result])
+        return
+    refuse(ctx, "with --attempts", "measures", "every_pair")
+    if len(runs) > 1:
+        raise click.UsageError("--attempts takes one run")
+    asked: dict[str, Any] = {
+        "metric": metric or "hits",
+        "judge": judge,
+        "least": least,
+        "model": model,
+        "sizes": _sizes(attempts),
+    }
+    work = partial(curve, runs[0], **asked, out=out, models=models, **options)
+    run_stoppable("attempts", work, as_json, partial(_shown, out=out))
+
+
+def _sizes(word: str) -> tuple[int, ...]:
+    """`1,3,10`; none for `all`, which takes the usual ones."""
+    if word == "all":
+        return ()
+    if not all(part.strip().isdecimal() for part in word.split(",")):
+        raise click.BadParameter(f"{word!r} is neither all nor numbers such as 1,3,10", param_hint="--attempts")
+    return tuple(int(part) for part in word.split(","))
+
+
+def _shown(result: CurveResult, out: str | None) -> list[object]:
+    parts: list[object] = [curve_table(result.curve)] if result.curve is not None else []
+    parts += [result.spending.sentence] if result.spending.sentence else []
+    parts += [f"{out}: the curve as a page; open it in a browser"] if out and result.curve is not None else []
+    return parts or ["Dry run: no model would be asked."]

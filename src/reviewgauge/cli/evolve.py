@@ -13,6 +13,7 @@ from reviewgauge.cli.options import (
     from_option,
     json_option,
     model_options,
+    resamples_option,
     seed_option,
     stage_option,
     workers_option,
@@ -64,7 +65,7 @@ from reviewgauge.views.terminal.evolution_tables import evolution
 )
 @click.option("--reserve", default=0, type=click.IntRange(min=0), help="Hold out so many repositories, by the seed.")
 @click.option("--out", type=click.Path(dir_okay=False), help="Also write the report as an HTML page.")
-@click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
+@resamples_option
 @from_option
 @stage_option
 @workers_option

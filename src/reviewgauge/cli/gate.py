@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from reviewgauge.api.gate import gate, smoke
-from reviewgauge.cli.options import json_option, seed_option
+from reviewgauge.cli.options import json_option, refuse, resamples_option, seed_option
 from reviewgauge.cli.output import emit, note
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_named
@@ -30,7 +30,7 @@ EXIT = {GateVerdict.NOT_WORSE: 0, GateVerdict.WORSE: 1, GateVerdict.CANNOT_TELL:
 @click.option("--junit", type=click.Path(dir_okay=False), help="Write the verdict as JUnit XML.")
 @click.option("--smoke", "count", type=click.IntRange(min=1), help="Pick the cases that separate best, and stop.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False), help="With --smoke: write the case ids here.")
-@click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
+@resamples_option
 @seed_option
 @json_option
 @click.pass_context
@@ -54,10 +54,12 @@ def command(
     --metric it is the headline of the metric of the runs. Noise (margin .1), comments per change (2) and
     clean changes left alone (.1) are guarded: a candidate that is surely worse by more fails, whatever its --metric.
     """
-    _check_options(context, smoking=count is not None)
     if count is not None:
+        apart = ("margins", "system", "against", "markdown", "junit", "resamples", "seed")
+        refuse(context, "with --smoke", *apart)
         _smoke([run] if baseline is None else [run, baseline], count, "".join(metrics[:1]), output, as_json)
         return
+    refuse(context, "without --smoke", "output")
     if not margins:
         raise UserError("no --margin given", remedy="how much worse would still be fine, such as --margin .02")
     found = gate(run, baseline=baseline, metric=metrics, margin=margins, **options)
@@ -67,15 +69,6 @@ def command(
         write_named(Path(junit), gates.junit(found))
     emit(found, as_json, lambda: gates.gate(found))
     context.exit(EXIT[found.verdict])
-
-
-def _check_options(context: click.Context, smoking: bool) -> None:
-    """Refuse an option that would have no effect."""
-    apart = {"margins", "system", "against", "markdown", "junit", "resamples", "seed"} if smoking else {"output"}
-    given = click.core.ParameterSource.COMMANDLINE
-    for option in context.command.params:
-        if option.name in apart and context.get_parameter_source(option.name) is given:
-            raise UserError(f"{option.opts[0]} has no meaning {'with' if smoking else 'without'} --smoke")
 
 
 def _smoke(runs: Sequence[str], count: int, metric: str, output: str | None, as_json: bool) -> None:

@@ -15,43 +15,49 @@ from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.version import __version__
 
 GO_ON = "interrupted: nothing finished is lost, run the same command again to go on"
-VERBS = {
-    "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
-    "list": "List the data sets, stages, reviewers, metrics, formats, judges, contexts and recipes.",
-    "info": "Show a data set's card and local files, or what a plug-in or a recipe does and takes.",
-    "get": "Fetch a data set from its public origin, or take it from a folder.",
-    "check": "Check a JSON lines file record by record, or every number of a bundle.",
-    "build": "Build a benchmark out of a git history, or out of pull requests on GitHub.",
-    "review": "Run reviewers on a benchmark, or import recorded reviews, into a run folder.",
-    "score": "Measure the reviews of a run and print the leaderboard.",
-    "rescore": "Measure the reviews of runs on another version of their benchmark, old and new side by side.",
-    "scores": "List the metrics that a run was scored with, or remove the scores of some.",
-    "classify": "Let a model sort comments or changes into classes, for slices.",
-    "compare": "Compare systems pairwise on the cases they share.",
-    "curve": "Show how good several attempts of a run are together, by votes or by a model.",
-    "gate": "Say whether a candidate is not worse than a baseline, for CI.",
-    "study": "Run a grid of benchmarks, reviewers and metrics from one file, and make a paper's tables.",
-    "report": "Write one self-contained HTML report of one or more runs.",
-    "agree": "Measure how far raters agree, humans and models in one table.",
-    "annotate": "Let people judge in a browser, blind, and get their labels.",
-    "plan": "Say how many changes, attempts and raters a study takes.",
-    "validate": "Compare metrics with human judgements of recorded reviews.",
-    "fit-threshold": "Fit the similarity above which CRScore takes a sentence to be about a claim.",
-    "judge-check": "Measure a judge: agreement, repeats, order, length, rewording, injection, cost.",
-    "calibrate": "Make several metrics into one grade, fitted to human labels.",
-    "claim-pairs": "Write the claims of a model as training data for a smaller one.",
-    "evolve": "Improve a reviewer's prompt and context against a benchmark, and say honestly what came of it.",
-    "bundle": "Pack runs and their tables into one archive whose every number can be recomputed.",
-    "cache": "Show, clear or export the stored answers of models, which keep a call from being paid for twice.",
-    "doctor": "Probe whether a benchmark and a metric can be trusted.",
+JOURNEYS = {
+    "Benchmarks": {
+        "get": "Fetch a data set from its public origin, or take it from a folder.",
+        "build": "Build a benchmark out of a git history, or out of pull requests on GitHub.",
+        "check": "Check a JSON lines file record by record, or every number of a bundle.",
+        "doctor": "Probe whether a benchmark and a metric can be trusted.",
+    },
+    "Measure": {
+        "review": "Run reviewers on a benchmark, or import recorded reviews, into a run folder.",
+        "score": "Measure the reviews of a run and print the leaderboard.",
+        "compare": "Compare systems pairwise on the cases they share, or several attempts with one.",
+        "gate": "Say whether a candidate is not worse than a baseline, for CI.",
+        "report": "Write one self-contained HTML report of one or more runs.",
+    },
+    "People": {
+        "annotate": "Let people judge in a browser, blind, and get their labels.",
+        "agree": "Measure how far raters agree, humans and models in one table.",
+        "validate": "Compare metrics with human judgements of recorded reviews.",
+        "fit-threshold": "Fit the similarity above which CRScore takes a sentence to be about a claim.",
+        "judge-check": "Measure a judge: agreement, repeats, order, length, rewording, injection, cost.",
+        "calibrate": "Make several metrics into one grade, fitted to human labels.",
+    },
+    "Papers": {
+        "study": "Run a grid of benchmarks, reviewers and metrics from one file, and make a paper's tables.",
+        "plan": "Say how many changes, attempts and raters a study takes.",
+        "bundle": "Pack runs and their tables into one archive whose every number can be recomputed.",
+        "evolve": "Improve a reviewer's prompt and context against a benchmark, and say honestly what came of it.",
+    },
+    "Look": {
+        "demo": "Review, score and report the shipped sample, from nothing to a leaderboard.",
+        "list": "List the data sets, stages, reviewers, metrics, formats, judges, contexts and recipes.",
+        "info": "Show a data set's card, what a plug-in takes, a run's scores, or the settings in force.",
+        "cache": "Show, clear or export the stored answers of models, which keep a call from being paid for twice.",
+    },
 }
+VERBS = {verb: line for verbs in JOURNEYS.values() for verb, line in verbs.items()}
 
 
 class Verbs(click.Group):
     """Imports a verb's module only when that verb is called, so that --help answers at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The verbs, in the order in which people meet them."""
+        """The verbs, journey by journey."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -66,8 +72,9 @@ class Verbs(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The list of verbs, written without importing any of them."""
-        with formatter.section("Verbs"):
-            formatter.write_dl(list(VERBS.items()))
+        for journey, verbs in JOURNEYS.items():
+            with formatter.section(journey):
+                formatter.write_dl(list(verbs.items()))
 
 
 @click.command(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,7 +8,9 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
+from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.model_options import ModelOptions
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,6 +44,10 @@ plugin_option = click.option(
 stage_option = click.option(
     "--stage", "stages", multiple=True, help="Narrow the cases by a stage, such as drop_large; may be given again."
 )
+slice_option = click.option(
+    "--slice", "slices", multiple=True, help="Break down by a fact or facet; may be given again."
+)
+resamples_option = click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
 only_option = click.option(
     "--only",
     multiple=True,
@@ -81,6 +87,18 @@ _MODEL_OPTIONS = (
         "--replay", type=click.Path(), help="Answer from the calls of this run folder, or calls.jsonl, alone."
     ),
 )
+
+
+MODEL_OPTIONS = tuple(field.name for field in fields(ModelOptions))
+
+
+def refuse(ctx: click.Context, where: str, *names: str) -> None:
+    """Raise UserError for an option or argument that was given though it has no effect `where`: `with --on`."""
+    for param in ctx.command.params:
+        given = ctx.get_parameter_source(param.name or "") is ParameterSource.COMMANDLINE
+        if param.name in names and given and ctx.params.get(param.name):
+            shown = param.opts[-1] if isinstance(param, click.Option) else param.human_readable_name
+            raise UserError(f"{shown} has no meaning {where}")
 
 
 def model_options(command: F) -> F:

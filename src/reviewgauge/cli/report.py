@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from reviewgauge.api.report import report
-from reviewgauge.cli.options import json_option, seed_option
+from reviewgauge.cli.options import json_option, resamples_option, seed_option, slice_option
 from reviewgauge.cli.output import emit
 from reviewgauge.views.terminal.closing import count
 
@@ -17,14 +17,14 @@ from reviewgauge.views.terminal.closing import count
 @click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
 @click.option("-o", "--out", required=True, type=click.Path(dir_okay=False), help="The HTML file to write.")
 @click.option("--metric", help="Only this metric (default: all that the runs were scored with).")
-@click.option("--slice", "slices", multiple=True, help="Break down by a fact or facet; may be given again.")
+@slice_option
 @click.option(
     "--changes",
     type=click.IntRange(min=0),
     help="Show at most this many, the costliest first [default: 2,000 reviews].",
 )
 @click.option("--title", default="", help="The heading of the report.")
-@click.option("--resamples", default=10_000, show_default=True, help="Bootstrap resamples.")
+@resamples_option
 @seed_option
 @json_option
 def command(runs: Sequence[str], as_json: bool, **options: Any) -> None:

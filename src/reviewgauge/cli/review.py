@@ -37,7 +37,6 @@ LABELS = "labels"  # names left out what was not a label
     "--attempts", default=1, show_default=True, type=click.IntRange(min=1), help="How often each case is reviewed."
 )
 @workers_option
-@click.option("--retry-failed", is_flag=True, help="Do what is missing, and try again what failed before.")
 @only_option
 @seed_option
 @model_options

@@ -242,7 +242,7 @@ def what_to_sort(run: RunFolder, classifier: Classifier, of: Of, without_code: b
     question = classifier.question
     if question.of_changes != (of == "changes"):
         right, remedy = ("changes", "changes") if question.of_changes else ("comments and references", "comments")
-        raise UserError(f"{classifier.what} is a question about {right}", remedy=f"--of {remedy}")
+        raise UserError(f"{classifier.what} is a question about {right}", remedy=f'of="{remedy}"')
     if question.of_changes:
         return _changes(run, question)
     items: list[Item] = []

@@ -255,10 +255,11 @@ def _choose_labels(run: ScoredRun, name: str, dimension: str, rater: str, *, ref
     chosen = [label for label in labels if not rater or label.rater == rater]
     if not chosen:
         what = next(what for what, question in QUESTIONS.items() if question.dimension == dimension)
-        of = " --of references" if references else ""
+        of = ', of="references"' if references else ""
         by = f" by {rater}" if rater else ""
         raise UserError(
-            f"{name}: nothing was classified so{by} yet", remedy=f"reviewgauge classify RUN MODEL --what {what}{of}"
+            f"{name}: nothing was classified so{by} yet",
+            remedy=f"reviewgauge score RUN --labels '{what}(model=\"openai:gpt-5\"{of})'",
         )
     return chosen
 

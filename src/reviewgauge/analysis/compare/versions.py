@@ -21,17 +21,15 @@ BEFORE = " (before)"
 USUAL = ("precision", "recall")
 
 
-def compare_versions(
-    old: ScoredRun, new: ScoredRun, *, measures: Sequence[str] = (), resamples: int = 10_000, seed: int = 0
-) -> VersionTable:
+def compare_versions(old: ScoredRun, new: ScoredRun, *, resamples: int = 10_000, seed: int = 0) -> VersionTable:
     """Every system on both versions, on the cases that were scored in both. `old` and `new` have the same systems.
 
-    `measures` default to the headline, with precision and recall where the metric has them.
+    The measures are the headline, with precision and recall where the metric has them.
     """
     metric = new.metric
     both = replace(new, scores=_together(old, new), systems_in=(), outcomes=())
     pairs = [(system, system + BEFORE) for system in new.systems if system in old.systems]
-    wanted = list(measures) or [metric.headline, *(one for one in USUAL if one in _measures_of(new))]
+    wanted = [metric.headline, *(one for one in USUAL if one in _measures_of(new))]
     table = compare(both, pairs=pairs, measures=wanted, resamples=resamples, seed=seed)
     gains = _gains(old, new)
     of_system: dict[str, list[VersionFigure]] = {}

@@ -134,7 +134,7 @@ class Classifier:
             raise UserError(f"votes must be from 1 to {MOST_VOTES}, got {self.votes}")
         if self.prompt == "published" and not self.question.published:
             raise UserError(
-                f"no paper prints a prompt for the {self.what} of a comment", remedy="leave --prompt out: it is our own"
+                f"no paper prints a prompt for the {self.what} of a comment", remedy="leave prompt out: it is our own"
             )
 
     @property

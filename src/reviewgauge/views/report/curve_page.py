@@ -1,4 +1,4 @@
-"""The curve of `reviewgauge curve` as a page: a plot for each measure, and the table behind them."""
+"""The curve of `reviewgauge compare --attempts` as a page: a plot for each measure, and the table behind them."""
 
 from __future__ import annotations
 

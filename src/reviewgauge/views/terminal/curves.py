@@ -1,4 +1,4 @@
-"""The curve of `reviewgauge curve` for the terminal."""
+"""The curve of `reviewgauge compare --attempts` for the terminal."""
 
 from __future__ import annotations
 

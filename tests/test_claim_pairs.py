@@ -1,4 +1,4 @@
-"""`reviewgauge claim-pairs`, as a user types it."""
+"""The script that writes the claims of a model as training data."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
-import reviewgauge
 from reviewgauge.claims.model import ask_claims, read_claims
-from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim
 from reviewgauge.core.results import Drop
 from reviewgauge.datasets.crscore_study import CrscoreStudy
 from scripted_models import scripted
+from scripts_of import load_script
+
+script = load_script("claim_pairs")
 
 MODEL = "openai:strong"
 
@@ -61,7 +62,7 @@ def test_a_pair_is_the_prompt_and_the_claims_in_its_form(
     tmp_path: Path, tested: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bench, out = write(tmp_path, case("one", *TWO), case("two", TWO[1])), tmp_path / "pairs.jsonl"
-    assert main(["claim-pairs", str(bench), "-o", "pairs.jsonl", "--held-out", str(tested)]) == 0
+    assert script.main([str(bench), "-o", "pairs.jsonl", "--held-out", str(tested)]) == 0
     done = capsys.readouterr()
     assert "pairs.jsonl: 2 pairs (2 by openai:strong)" in done.out and "held out: tested.jsonl (1 cases)" in done.out
     first, second = lines(out)
@@ -75,7 +76,7 @@ def test_the_prompt_is_what_the_stage_asks(tmp_path: Path, tested: Path) -> None
     """Else the small model is asked something that it has not learnt."""
     one = case("one", *TWO)
     out = tmp_path / "pairs.jsonl"
-    reviewgauge.claim_pairs(write(tmp_path, one), out, held_out=[str(tested)])
+    script.claim_pairs(write(tmp_path, one), out, held_out=[str(tested)])
     with scripted([lines(out)[0][2]["content"]]) as model:
         made = ask_claims(one.change, "Python", model.spec)
     assert [{"role": m["role"], "content": m["content"]} for m in model.asked[0]] == lines(out)[0][:2]
@@ -96,7 +97,7 @@ def test_what_cannot_be_learnt_from_is_counted(tmp_path: Path, tested: Path) -> 
         case("same", *TWO, body=patch("good")),
         Case(id="diffless", change=Change(repo="o/r"), claims=case("x", *TWO).claims),
     )
-    found = reviewgauge.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
+    found = script.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
     assert found.pairs == 1 and found.models == {MODEL: 1}
     assert found.left_out == {
         "no claim by a model": 2,
@@ -112,7 +113,7 @@ def test_no_change_that_is_held_out_is_written(tmp_path: Path, tested: Path) -> 
     """By its changed lines, whatever the case is called and wherever it stands."""
     moved = patch("tested").replace("@@ -1,2 +1,2 @@", "@@ -41,2 +43,2 @@ class Till:")
     bench = write(tmp_path, case("renamed", *TWO, body=moved), case("other", *TWO))
-    found = reviewgauge.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
+    found = script.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
     assert (found.pairs, found.left_out) == (1, {"about a change that is held out": 1})
 
 
@@ -125,7 +126,7 @@ def test_no_change_of_the_study_is_written(tmp_path: Path, shared_data: Path) ->
         for n, one in enumerate(study.cases())
     ]
     bench = write(tmp_path, *known, case("other", *TWO))
-    found = reviewgauge.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[study])
+    found = script.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[study])
     assert found.pairs == 1 and "total_of_other" in lines(tmp_path / "pairs.jsonl")[0][1]["content"]
     assert found.left_out == {"about a change that is held out": 200}
 
@@ -134,17 +135,17 @@ def test_without_the_study_something_must_be_held_out(
     tmp_path: Path, tested: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bench, out = write(tmp_path, case("one", *TWO)), tmp_path / "pairs.jsonl"
-    assert main(["claim-pairs", str(bench), "-o", str(out)]) == 2
+    assert script.main([str(bench), "-o", str(out)]) == 2
     said = capsys.readouterr().err
     assert "crscore_study" in said and "--held-out" in said and not out.exists()
-    found = reviewgauge.claim_pairs(bench, out, held_out=[str(tested)])
+    found = script.claim_pairs(bench, out, held_out=[str(tested)])
     assert any("not on this machine" in note for note in found.notes)
 
 
 def test_a_benchmark_without_a_models_claims_is_refused(tmp_path: Path, tested: Path) -> None:
     out = tmp_path / "pairs.jsonl"
     with pytest.raises(UserError, match="2 no claim by a model") as refused:
-        reviewgauge.claim_pairs(write(tmp_path, case("a"), case("b")), out, held_out=[str(tested)])
+        script.claim_pairs(write(tmp_path, case("a"), case("b")), out, held_out=[str(tested)])
     assert "add_claims" in (refused.value.remedy or "")
     assert not out.exists()
 
@@ -153,7 +154,7 @@ def test_a_file_that_is_there_is_kept(tmp_path: Path, tested: Path) -> None:
     bench = write(tmp_path, case("one", *TWO))
     before = bench.read_bytes()
     with pytest.raises(UserError, match="there is a file"):
-        reviewgauge.claim_pairs(bench, bench, held_out=[str(tested)])
+        script.claim_pairs(bench, bench, held_out=[str(tested)])
     assert bench.read_bytes() == before
 
 
@@ -167,11 +168,11 @@ def test_changes_without_a_readable_answer_are_counted(tmp_path: Path, tested: P
         Drop(item="o/r#2", by="classify_domain(model='openai:strong')", reason="refusal"),
     ]
     (bench / "failures.jsonl").write_bytes(b"".join(one.to_line() for one in failures))
-    found = reviewgauge.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
+    found = script.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
     assert (found.pairs, found.left_out) == (1, {"without claims by the model: unreadable": 1})
 
 
 def test_claims_of_the_fake_model_are_called_so(tmp_path: Path, tested: Path) -> None:
     bench = write(tmp_path, case("one", *TWO, source="fake:rules"))
-    found = reviewgauge.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
+    found = script.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
     assert any("fake" in note for note in found.notes)

@@ -1,27 +1,41 @@
-"""`reviewgauge claim-pairs`: the claims of a strong model as training data for a small one."""
+"""Writes the claims of a strong model as conversations to fine-tune a small model on (finetune_claims.py).
+
+    python scripts/claim_pairs.py BENCHMARK -o pairs.jsonl
+
+One JSON line a change, in the chat format of transformers and TRL. BENCHMARK is a benchmark or a run that was made with
+the stage `add_claims` and a model. The lines hold the prompts, and so the code in them. Source: CRScore
+(arXiv:2409.19801), 3.2 and Figure 3: Magicoder-S-DS-6.7B learns from GPT-4's claims about 1,000 changes of
+CodeReviewer's validation set, none of which is in the test set.
+"""
 
 from __future__ import annotations
 
+import argparse
 import json
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from pydantic import Field
 
 from reviewgauge.api.resolve import dataset_label, find_dataset
-from reviewgauge.claims.pairs import ClaimPair, claim_pair
+from reviewgauge.claims.model import CLAIM, IMPLICATION, claims_messages, read_claims
 from reviewgauge.core.base import Record, content_id
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import reading, replacing
 from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.protocols import Dataset
-from reviewgauge.core.records import Case
+from reviewgauge.core.records import Case, Claim
 from reviewgauge.core.results import Drop
 from reviewgauge.core.same_change import identity_marks
 from reviewgauge.engine.build.pipeline import FAILURES
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
+from reviewgauge.models.answers.text import Unreadable
+from reviewgauge.models.request.messages import Message, assistant
+from reviewgauge.repo.syntax.languages import case_language
 
 STUDY = "crscore_study"
 _HELD_OUT, _TWICE = "about a change that is held out", "about the change of an earlier case"
@@ -33,7 +47,6 @@ class ClaimPairs(Record):
     `held_out` are the data sets whose changes were left out, with their numbers of cases.
     """
 
-    schema_version: int = 1
     path: str
     pairs: int
     models: Mapping[str, int] = Field(default_factory=dict)
@@ -145,3 +158,76 @@ def _marks(case: Case) -> set[str]:
     lines = [line for file in case.change.files for line in (file.patch or "").split("\n") if line[:2] != "@@"]
     hunks = "".join("".join(lines).split())
     return {*identity_marks(case.id, case.change), *([f"hunks {content_id(hunks)}"] if hunks else [])}
+
+
+class ClaimPair(NamedTuple):
+    """A conversation that ends with the answer, and the model that wrote the claims in it."""
+
+    model: str
+    messages: tuple[Message, ...]
+
+
+def claim_pair(case: Case) -> ClaimPair | str:
+    """The pair of one case, or the reason why it has none.
+
+    The answer has the form that the prompt asks for, whatever the model wrote around it, and is read back as a check.
+    """
+    by_model: dict[str, list[tuple[str, str]]] = {}
+    for claim in case.claims:
+        if claim.kind in (CLAIM, IMPLICATION) and (model := _model_of(claim)):
+            by_model.setdefault(model, []).append((claim.kind, claim.body))
+    if not by_model:
+        return "no claim by a model"
+    if len(by_model) > 1:
+        return "claims of several models"
+    ((model, found),) = by_model.items()
+    asked = claims_messages(case.change, case_language(case))
+    if not asked:
+        return "no diff"
+    found.sort(key=lambda one: one[0] == IMPLICATION)
+    answer = _written(found)
+    try:
+        same = list(read_claims(answer)) == found
+    except Unreadable:
+        same = False
+    return ClaimPair(model, (*asked, assistant(answer))) if same else "claims that cannot be read back as two lists"
+
+
+def _model_of(claim: Claim) -> str:
+    """The model behind a claim, by its source (`openai:gpt-5`); empty for other sources."""
+    return next((source for source in claim.source.split("+") if ":" in source), "")
+
+
+def _written(found: Iterable[tuple[str, str]]) -> str:
+    lists: dict[str, list[str]] = {CLAIM: [], IMPLICATION: []}
+    for kind, body in found:
+        lists[kind].append(f"- {body}")
+    claims, implications = ("\n".join(lines) or "None" for lines in lists.values())
+    return f"Claims:\n{claims}\n\nImplications:\n{implications}"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("benchmark", help="a data set, benchmark or run with the claims of a model")
+    parser.add_argument("-o", "--out", required=True, help="the file, such as pairs.jsonl")
+    parser.add_argument("--from", dest="source", help="the folder or file that holds the data set's files")
+    parser.add_argument("--held-out", action="append", default=[], help="leave out the changes of this data set")
+    given = parser.parse_args(arguments)
+    try:
+        result = claim_pairs(given.benchmark, given.out, held_out=given.held_out, source=given.source)
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    for note in result.notes:
+        print(f"note: {note}", file=sys.stderr)
+    by = ", ".join(f"{count:,} by {model}" for model, count in result.models.items())
+    print(f"{result.path}: {result.pairs:,} pairs ({by})")
+    if result.left_out:
+        print("left out: " + ", ".join(f"{count:,} {why}" for why, count in result.left_out.items()))
+    print("held out: " + ", ".join(f"{name} ({count:,} cases)" for name, count in result.held_out.items()))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
