@@ -37,15 +37,14 @@ from reviewgauge.engine.run.workers import Workers, check_workers
 from reviewgauge.evolution.candidates import CONTEXT, Candidate, Species, diff_of, digest_of
 from reviewgauge.evolution.evaluation import Evaluator, Setting, Stopped
 from reviewgauge.evolution.folder import HELD, RESULT, RUNS, Recorder, opened, settle
+from reviewgauge.evolution.optimizers import OPTIMIZERS, check_optimizer
 from reviewgauge.evolution.proposing import Proposer
 from reviewgauge.evolution.reward import Reward, Worth
 from reviewgauge.evolution.search import Limits, Search
 from reviewgauge.evolution.split import HELD_OUT, PARTS, SELECTION, TRAIN, Split, split_cases
-from reviewgauge.evolution.starting import check_gepa, sandbox_problem
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.repo.diff.diffs import parse_patch
 
-OPTIMIZERS = ("gepa", "random")
 FEW_WORDS = 20  # of changed lines
 COUNTED = (
     "A case whose review or measurement failed, or for which a metric has no value, counts as the worst that it could "
@@ -118,10 +117,7 @@ def _check_options(optimizer: str, models: ModelOptions, workers: Workers, resam
     check_workers(workers, connect=False)
     if models.dry_run:
         raise UserError("evolve has no --dry-run: it asks for what the answers call for", remedy="give a --budget")
-    if optimizer not in OPTIMIZERS:
-        raise UserError(f"unknown optimizer {optimizer!r}", remedy=" or ".join(OPTIMIZERS))
-    if optimizer == "gepa":
-        check_gepa()
+    check_optimizer(optimizer)
 
 
 def _copies(cases: Sequence[Case]) -> list[int]:
@@ -164,22 +160,19 @@ class _Work:
     def run(self, models: ModelOptions, wanted: dict[str, object], offered: int) -> EvolutionReport:
         """Search, then measure the winner beside the seed on every part; the held-out part once, and for last."""
         setting, folder = self.setting, self.setting.folder
-        problem = sandbox_problem()
         log = CallLog(folder)
         search = Search(
             evaluator=Evaluator(setting, folder / RUNS, {part: self.split.parts[part] for part in (TRAIN, SELECTION)}),
             proposer=Proposer(setting.species, self.model),
             limits=self.limits,
-            optimizer=self.optimizer,
             seed=self.seed,
-            sandbox=not problem,
         )
         measured: dict[str, tuple[list[Worth], list[Worth]]] = {}
         try:
             with models.client(Recorder(folder, log)) as client:
                 chat_model(self.model)  # refuses what it does not take now
                 try:
-                    search.run()
+                    OPTIMIZERS[self.optimizer](search)
                     seed, best = setting.species.seed, search.candidates[search.best]
                     for part in (TRAIN, SELECTION):
                         measured[part] = self._both(search.evaluator, part, seed, best)
@@ -191,7 +184,7 @@ class _Work:
         finally:
             log.sync()
             log.close()
-        report = self._report(search, measured, wanted, problem)
+        report = self._report(search, measured, wanted)
         report = report.model_copy(
             update={"bill": bill, "warnings": (*self._warnings(offered, report), *report.warnings)}
         )
@@ -210,7 +203,6 @@ class _Work:
         search: Search,
         measured: dict[str, tuple[list[Worth], list[Worth]]],
         wanted: dict[str, object],
-        problem: str,
     ) -> EvolutionReport:
         setting, species = self.setting, self.setting.species
         parts = tuple(self._part(name, measured.get(name)) for name in PARTS)
@@ -245,7 +237,6 @@ class _Work:
             stopped=setting.stop.why,
             conclusion=_conclusion(parts[-1], digest_of(best) == digest_of(species.seed)) if finished else "",
             counted=COUNTED,
-            isolation=_isolation(problem),
             fake=any(worth.fake for worth in worths),
         )
 
@@ -329,16 +320,6 @@ def _conclusion(held: PartResult, same: bool) -> str:
             f"The winner is worse than the seed on {where}: {by} reward. What it gained elsewhere does not carry over."
         )
     return f"The winner is not shown to beat the seed on {where}: {by} reward."
-
-
-def _isolation(problem: str) -> str:
-    held = "The process that proposes gets names and rewards of train and selection cases through a pipe, nothing else"
-    if problem:
-        return (
-            f"{held}. It has no sandbox here ({problem}): a hook in Python refuses it files, programs and the network, "
-            "which hostile native code could go around."
-        )
-    return f"{held}. bubblewrap leaves it neither the benchmark, nor this folder, nor a network."
 
 
 def _weighted(word: str | tuple[Metric, float]) -> tuple[Metric, float]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from reviewgauge.api.evolve import OPTIMIZERS, evolve
+from reviewgauge.api.evolve import evolve
 from reviewgauge.cli.options import (
     from_option,
     json_option,
@@ -20,6 +20,7 @@ from reviewgauge.cli.options import (
 )
 from reviewgauge.cli.output import note, run_stoppable
 from reviewgauge.core.errors import UserError
+from reviewgauge.evolution.optimizers import OPTIMIZERS
 from reviewgauge.views.terminal.evolution_tables import evolution
 
 
@@ -76,7 +77,7 @@ def command(dataset: str, reviewers: Sequence[str], shares: str, as_json: bool, 
     """Improve the words of REVIEWERS (prompt with a model and a preset) on the cases of DATASET.
 
     The cases are split once, by repository: proposals learn from one part, the winner is chosen on the second, and the
-    third, which the process that proposes cannot read, says once at the end what the gain is worth. Killed or
+    third, which the search does not have, says once at the end what the gain is worth. Killed or
     interrupted, the same command goes on where it stopped.
     """
     try:

@@ -80,9 +80,9 @@ class Species:
         return found
 
     @property
-    def fixed(self) -> frozenset[str]:
-        """The components without a choice."""
-        return frozenset({CONTEXT}) if len(self.contexts) == 1 else frozenset()
+    def free(self) -> list[str]:
+        """The components that have a choice."""
+        return [name for name in self.seed if name != CONTEXT or len(self.contexts) > 1]
 
     def reviewer_of(self, case: Case) -> int | None:
         """Which reviewer reviews a case; None where none does its task."""

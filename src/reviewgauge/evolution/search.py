@@ -1,12 +1,11 @@
-"""The parent of the process that proposes: answers its questions, and keeps the lineage. It holds no held-out case."""
+"""What an optimizer asks for: rewards of cases and new texts. Keeps the lineage, and holds no held-out case."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
-from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.reports.evolution import Step
 from reviewgauge.core.results import Failed
@@ -15,10 +14,9 @@ from reviewgauge.evolution.evaluation import Evaluator, Stopped
 from reviewgauge.evolution.feedback import feedback
 from reviewgauge.evolution.proposing import Proposal, Proposer
 from reviewgauge.evolution.reward import Worth
-from reviewgauge.evolution.split import SELECTION, TRAIN
-from reviewgauge.evolution.starting import started
+from reviewgauge.evolution.split import SELECTION
 
-LINEAGE, LOG = "lineage.jsonl", "optimizer.log"
+LINEAGE = "lineage.jsonl"
 
 
 @dataclass(frozen=True)
@@ -35,80 +33,71 @@ class Limits:
 class Search:
     """One search, from the seed on. Interrupted, it is done again from its start by what run folders and the cache
     hold: the same seed asks the same questions, which cost nothing the second time.
+
+    An optimizer calls `evaluate` with names of cases, and `propose`, `vary` or `take` for a candidate's next text. Each
+    raises Stopped where the work cannot go on.
     """
 
     evaluator: Evaluator
     proposer: Proposer
     limits: Limits
-    optimizer: str
     seed: int
-    sandbox: bool
     candidates: dict[str, Candidate] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     rounds: int = 0
 
-    def run(self) -> None:
-        """Search until a limit. Raises Stopped."""
-        setting = self.evaluator.setting
-        seed = setting.species.seed
+    def __post_init__(self) -> None:
+        seed = self.evaluator.setting.species.seed
         self.candidates[digest_of(seed)] = seed
         self.steps.append(Step(candidate=digest_of(seed)))
-        job = {
-            "optimizer": self.optimizer,
-            "seed": self.seed,
-            "candidate": seed,
-            "fixed": sorted(setting.species.fixed),
-            "contexts": list(setting.species.contexts),
-            "train": self._names(TRAIN),
-            "selection": self._names(SELECTION),
-            **self.limits.__dict__,
-        }
-        with started(job, setting.folder / LOG, sandbox=self.sandbox) as child:
-            for question in child.questions():
-                if setting.stop.is_set():
-                    raise Stopped
-                try:
-                    answer = self._answer(question)
-                except Failed as error:
-                    setting.stop.stop(error)
-                    raise Stopped from None
-                self._write()
-                child.answer(used=self.evaluator.used, **answer)
 
-    def _names(self, part: str) -> list[str]:
+    def names(self, part: str) -> list[str]:
+        """The cases of a part, by id."""
         return [case.id for case in self.evaluator.parts[part]]
 
-    def _answer(self, question: Mapping[str, Any]) -> dict[str, Any]:
-        candidate, what = question["candidate"], question["ask"]
-        if what == "evaluate":
-            found = self.evaluator.evaluate(self._checked(candidate), question["cases"])
-            self._note(candidate, question["cases"], found)
-            return {"rewards": [one.reward for one in found], "perfect": [one.perfect for one in found]}
-        component = question["component"]
-        self.rounds += 1
-        if what == "propose":
-            evidence = [self._evidence(candidate, name) for name in question["cases"]]
-            proposal = self.proposer.reflect(component, candidate, evidence)
-        elif what == "vary":
-            proposal = self.proposer.vary(component, candidate, question["number"])
-        elif what == "drawn" and question["text"] in self.evaluator.setting.species.contexts:
-            proposal = Proposal(question["text"])  # the one text that it may choose, from a list of ours
-        else:
-            raise UserError(f"the process that proposes asked for {what!r}, which it may not")
-        self._born(component, candidate, proposal)
-        return {"text": proposal.text}
+    def evaluate(self, candidate: Candidate, cases: Sequence[str]) -> list[Worth]:
+        """What each case is worth with the candidate. Raises UserError for a case of another part."""
+        with self._written():
+            found = self.evaluator.evaluate(candidate, cases)
+            self._note(candidate, cases, found)
+        return found
 
-    def _checked(self, candidate: Candidate) -> Candidate:
-        """A candidate whose texts came from here. Raises UserError for any other."""
-        if digest_of(candidate) not in self.candidates:
-            raise UserError("the process that proposes made a text of its own, which it may not")
-        return candidate
+    def propose(self, component: str, candidate: Candidate, cases: Sequence[str]) -> str:
+        """A text that learns from these cases; empty where none was usable."""
+        with self._written():
+            evidence = [self._evidence(candidate, name) for name in cases]
+            return self._born(component, candidate, self.proposer.reflect(component, candidate, evidence))
+
+    def vary(self, component: str, candidate: Candidate, number: int) -> str:
+        """A text that knows of no result; empty where none was usable."""
+        with self._written():
+            return self._born(component, candidate, self.proposer.vary(component, candidate, number))
+
+    def take(self, component: str, candidate: Candidate, text: str) -> str:
+        """This text, as the candidate's next one."""
+        with self._written():
+            return self._born(component, candidate, Proposal(text))
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """Write the lineage after a question; what models cannot answer any more stops the work."""
+        stop = self.evaluator.setting.stop
+        if stop.is_set():
+            raise Stopped
+        try:
+            yield
+        except Failed as error:
+            stop.stop(error)
+            raise Stopped from None
+        lines = b"".join(step.to_line() for step in self.steps)
+        write_whole(self.evaluator.setting.folder / LINEAGE, lines)
 
     def _evidence(self, candidate: Candidate, name: str) -> str:
         (worth,) = self.evaluator.evaluate(candidate, [name])
         return feedback(self.evaluator.case(name), self.evaluator.outcome(candidate, name), worth)
 
-    def _born(self, component: str, parent: Candidate, proposal: Proposal) -> None:
+    def _born(self, component: str, parent: Candidate, proposal: Proposal) -> str:
+        self.rounds += 1
         child = {**parent, component: proposal.text} if proposal.text else None
         digest = digest_of(child) if child is not None else ""
         self.steps.append(
@@ -123,21 +112,18 @@ class Search:
         )
         if child is not None:
             self.candidates.setdefault(digest, child)
+        return proposal.text
 
     def _note(self, candidate: Candidate, cases: Sequence[str], found: Sequence[Worth]) -> None:
         """Write what was found to the steps of the candidate that have no such figure yet."""
         digest, mean = digest_of(candidate), sum(one.reward for one in found) / len(found)
-        whole = list(cases) == self._names(SELECTION)
+        whole = list(cases) == self.names(SELECTION)
         more: dict[str, object] = {"selection": mean} if whole else {"minibatch": mean}
         for at, step in enumerate(self.steps):
             if step.candidate == digest and getattr(step, next(iter(more))) is None:
                 failed = step.failed + sum(bool(one.failed) for one in found)
                 counts = {"failed": failed, "evaluations": self.evaluator.used}
                 self.steps[at] = step.model_copy(update={**more, **counts})
-
-    def _write(self) -> None:
-        lines = b"".join(step.to_line() for step in self.steps)
-        write_whole(self.evaluator.setting.folder / LINEAGE, lines)
 
     @property
     def best(self) -> str:

@@ -51,8 +51,8 @@ class PartResult(Record):
 class EvolutionReport(Record):
     """What a search found. `counted` says how a case without a measurement counts, `bill` what models cost.
 
-    `finished`: the search came to an end of its own and the held-out part was computed, once. `isolation` says what
-    kept the held-out cases from the process that proposes. `templates` are the files with the winner's words.
+    `finished`: the search came to an end of its own and the held-out part was computed, once. `templates`
+    are the files with the winner's words.
     """
 
     schema_version: int = 1
@@ -78,7 +78,6 @@ class EvolutionReport(Record):
     stopped: str = ""
     conclusion: str = ""
     counted: str = ""
-    isolation: str = ""
     fake: bool = False
     bill: str = ""
     warnings: tuple[str, ...] = ()

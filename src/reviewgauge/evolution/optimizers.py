@@ -1,0 +1,173 @@
+"""Optimizers choose what to try next: gepa by reflection, or variants at random. They see names and rewards only."""
+
+from __future__ import annotations
+
+import importlib.util
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import IO, Any
+
+from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.evolution.candidates import CONTEXT, Candidate
+from reviewgauge.evolution.search import Search
+from reviewgauge.evolution.split import SELECTION, TRAIN
+
+LOG = "optimizer.log"
+
+
+def check_optimizer(name: str) -> None:
+    """Raise UserError for an unknown optimizer, MissingExtra where gepa is not installed; nothing is imported."""
+    if name not in OPTIMIZERS:
+        raise UserError(f"unknown optimizer {name!r}", remedy=" or ".join(OPTIMIZERS))
+    if name == "gepa" and importlib.util.find_spec("gepa") is None:
+        raise MissingExtra("--optimizer gepa", "evolve")
+
+
+class _Ended(BaseException):
+    """An answer of the search is an exception, which no `except Exception` of gepa may take for its own."""
+
+
+@contextmanager
+def _ending() -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        raise _Ended from error
+
+
+class _Adapter:
+    """The `GEPAAdapter` of ReviewGauge."""
+
+    def __init__(self, search: Search) -> None:
+        self.search = search
+
+    def evaluate(self, batch: list[str], candidate: Candidate, capture_traces: bool = False) -> Any:
+        """Rewards of the named cases, with what happened on each where gepa asks for it."""
+        from gepa.core.adapter import EvaluationBatch
+
+        with _ending():
+            found = self.search.evaluate(candidate, batch)
+        traces = [
+            {"case": name, "reward": one.reward, "perfect": one.perfect} for name, one in zip(batch, found, strict=True)
+        ]
+        scores = [one.reward for one in found]
+        return EvaluationBatch(outputs=list(batch), scores=scores, trajectories=traces if capture_traces else None)
+
+    def make_reflective_dataset(
+        self, candidate: Candidate, eval_batch: Any, components_to_update: list[str]
+    ) -> Mapping[str, Sequence[Mapping[str, Any]]]:
+        """The cases of the batch, the worst first; the search writes the prompt from their evidence."""
+        worst = sorted(eval_batch.trajectories, key=lambda one: one["reward"])
+        return dict.fromkeys(components_to_update, worst)
+
+    def propose_new_texts(
+        self,
+        candidate: Candidate,
+        reflective_dataset: Mapping[str, Sequence[Mapping[str, Any]]],
+        components_to_update: list[str],
+    ) -> dict[str, str]:
+        """The reflection model's text for each component; none where nothing could be better, or none was usable."""
+        new = {}
+        for name in components_to_update:
+            cases = [one["case"] for one in reflective_dataset[name] if not one["perfect"]]
+            if not cases:
+                continue
+            with _ending():
+                text = self.search.propose(name, candidate, cases)
+            if text:
+                new[name] = text
+        return new
+
+
+class _Ending:
+    """When gepa stops: before a round could break the budget of evaluations, and after too many without a gain."""
+
+    def __init__(self, search: Search) -> None:
+        self._search, self._best, self._at = search, float("-inf"), 0
+
+    def __call__(self, gepa_state: Any) -> bool:
+        """Whether it is enough."""
+        search, limits, number = self._search, self._search.limits, gepa_state.i
+        best = max(sum(own.values()) / len(own) for own in gepa_state.prog_candidate_val_subscores)
+        if best > self._best:
+            self._best, self._at = best, number
+        most = 2 * min(limits.minibatch, len(search.names(TRAIN))) + len(search.names(SELECTION))
+        return bool(
+            number + 1 >= limits.rounds
+            or search.evaluator.used + most > limits.evaluations
+            or (limits.patience and number - self._at >= limits.patience)
+        )
+
+
+class _InTurns:
+    """Which component a round changes: those that have a choice, in turns for each candidate."""
+
+    def __init__(self, free: Sequence[str]) -> None:
+        self._free = free
+
+    def __call__(self, state: Any, trajectories: Any, scores: Any, candidate_idx: int, candidate: Any) -> list[str]:
+        """One name."""
+        turns = state.named_predictor_id_to_update_next_for_program_candidate
+        turn = turns[candidate_idx] % len(self._free)
+        turns[candidate_idx] = turn + 1
+        return [self._free[turn]]
+
+
+class _Log:
+    def __init__(self, file: IO[str]) -> None:
+        self._file = file
+
+    def log(self, message: str) -> None:
+        print(message, file=self._file, flush=True)
+
+
+def _with_gepa(search: Search) -> None:
+    from gepa.api import optimize
+
+    train, setting = search.names(TRAIN), search.evaluator.setting
+    with (setting.folder / LOG).open("w", encoding="utf-8") as log:
+        try:
+            optimize(
+                seed_candidate=setting.species.seed,
+                trainset=train,
+                valset=search.names(SELECTION),
+                adapter=_Adapter(search),
+                skip_perfect_score=False,
+                reflection_minibatch_size=min(search.limits.minibatch, len(train)),
+                module_selector=_InTurns(setting.species.free),
+                stop_callbacks=[_Ending(search)],
+                logger=_Log(log),
+                seed=search.seed,
+            )
+        except _Ended as ended:
+            assert ended.__cause__ is not None
+            raise ended.__cause__ from None
+
+
+def _at_random(search: Search) -> None:
+    """Variants of the seed that know of no result, the baseline; as many evaluations as gepa may make."""
+    draw, limits, species = random.Random(search.seed), search.limits, search.evaluator.setting.species
+    seed, selection = species.seed, search.names(SELECTION)
+
+    def mean(candidate: Candidate) -> float:
+        return sum(one.reward for one in search.evaluate(candidate, selection)) / len(selection)
+
+    best, quiet = mean(seed), 0
+    for number in range(1, limits.rounds + 1):
+        if search.evaluator.used + len(selection) > limits.evaluations or (
+            limits.patience and quiet >= limits.patience
+        ):
+            return
+        name = draw.choice(species.free)
+        if name == CONTEXT:
+            text = search.take(name, seed, draw.choice([one for one in species.contexts if one != seed[name]]))
+        else:
+            text = search.vary(name, seed, number)
+        quiet += 1
+        if text:
+            here = mean({**seed, name: text})
+            best, quiet = (here, 0) if here > best else (best, quiet)
+
+
+OPTIMIZERS: Mapping[str, Callable[[Search], None]] = {"gepa": _with_gepa, "random": _at_random}
