@@ -12,7 +12,7 @@ def test_a_changed_line_is_a_claim_with_its_line() -> None:
     change = Change(repo="o/r", files=(ChangedFile(path="a.xyz", patch=PATCH),))
     (claim,) = offline_claims(change)
     assert claim.body == "The line changes from `if weight > 10:` to `if weight >= 10:`."
-    assert (claim.id, claim.kind, claim.source, claim.line) == ("1", "claim", "syntax", 3)
+    assert (claim.id, claim.kind, claim.source, claim.line) == ("1", "claim", "diff", 3)
 
 
 def test_an_empty_change_has_no_claims() -> None:
@@ -44,8 +44,8 @@ def test_near_duplicates_are_one_and_others_are_not() -> None:
 def test_what_differs_in_place_or_in_a_sign_stays_apart() -> None:
     assert len(merged([claim("Unused import.", "ruff", 3), claim("Unused import!", "ruff", 4)])) == 2
     signs = [
-        claim("The condition `a > 1` becomes `a >= 1`.", "syntax", 3),
-        claim("The condition `a > 1` becomes `a < 1`.", "syntax", 3),
+        claim("The condition `a > 1` becomes `a >= 1`.", "diff", 3),
+        claim("The condition `a > 1` becomes `a < 1`.", "diff", 3),
     ]
     assert len(merged(signs)) == 2
     assert len(merged([signs[0]], [signs[0]])) == 1

@@ -92,4 +92,4 @@ def test_all_claims_count_however_many(scored: dict[str, dict[str, Any]]) -> Non
 @pytest.mark.parametrize("name", ["a language without a grammar", "code that no parser accepts"])
 def test_what_no_parser_reads_is_told_line_by_line(scored: dict[str, dict[str, Any]], name: str) -> None:
     (claim,) = scored[name]["coverage"]["claims"]
-    assert claim["body"].startswith("The line changes from `") and (claim["source"], claim["line"]) == ("syntax", 2)
+    assert claim["body"].startswith("The line changes from `") and (claim["source"], claim["line"]) == ("diff", 2)

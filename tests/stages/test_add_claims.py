@@ -47,9 +47,9 @@ def claims(stage: AddClaims, context: BuildFolder, **case: object) -> list[tuple
     return [(one.kind, one.source, one.body) for one in made[-1].case.claims]
 
 
-def test_without_a_model_the_claims_are_by_syntax(context: BuildFolder) -> None:
-    sentence = "The function `total` gets a new parameter `tax` with the default `0`."
-    assert claims(AddClaims(), context) == [("claim", "syntax", sentence)]
+def test_without_a_model_the_claims_are_by_line(context: BuildFolder) -> None:
+    sentence = "The line changes from `def total(a):` to `def total(a, tax=0):`."
+    assert claims(AddClaims(), context) == [("claim", "diff", sentence)]
 
 
 def test_a_model_lists_claims_instead(context: BuildFolder) -> None:
@@ -92,7 +92,7 @@ def test_a_model_that_does_not_exist_is_refused_at_once() -> None:
 
 @pytest.mark.slow
 def test_analysers_add_issues_where_the_code_is_at_hand(tmp_path: Path, context: BuildFolder) -> None:
-    change = make_change(tmp_path / "code", {"a.py": "x = 1\n"}, {"a.py": "x = eval(input())\n"})
+    change = make_change(tmp_path / "code", {"a.py": "x = input()\n"}, {"a.py": "x = eval(input())\n"})
     found = claims(AddClaims(), context, change=change)
     assert [kind for kind, _, _ in found] == ["claim", "issue"]
     assert found[1][1].split("+")[-1] == "security" and found[1][2].startswith("Line 1: ")
@@ -102,7 +102,7 @@ def test_analysers_add_issues_where_the_code_is_at_hand(tmp_path: Path, context:
 def test_the_card_counts_claims_by_source() -> None:
     census = Census()
     both = Claim(id="2", body="b", source="ruff+security")
-    census.add(Case(id="c", change=CHANGE, claims=(Claim(id="1", body="a", source="syntax"), both)))
+    census.add(Case(id="c", change=CHANGE, claims=(Claim(id="1", body="a", source="diff"), both)))
     census.add(Case(id="d", change=CHANGE))
-    assert census.distributions()["claim source"] == {"syntax": 1, "ruff": 1, "security": 1}
+    assert census.distributions()["claim source"] == {"diff": 1, "ruff": 1, "security": 1}
     assert census.spreads()["claims per change"].n == 1

@@ -1,1 +1,1 @@
-"""Claims: what a review of a change could say, by the syntax of the change, by static analysers, or by a model."""
+"""Claims: what a review of a change could say, line by line of its diff, by static analysers, or by a model."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from reviewgauge.claims.change import SENTENCES, change_claims
+from reviewgauge.claims.by_line import SENTENCES, SOURCE, change_claims
 from reviewgauge.claims.findings import finding_claims
 from reviewgauge.claims.model import ask_claims
 from reviewgauge.core.records import Change, Claim
@@ -13,12 +13,12 @@ from reviewgauge.models.text.words import raw_words, stem
 from reviewgauge.repo.analysers.run import versions
 from reviewgauge.repo.processes import RecentlyUsed
 
-EXACT = frozenset({"syntax"})  # sources whose sentences differ where what they say differs
+EXACT = frozenset({SOURCE})  # sources whose sentences differ where what they say differs
 ALIKE = 0.8  # Jaccard similarity of the stemmed words from which on two claims are one
 
 
 def offline_claims(change: Change, *, tools: bool = True) -> tuple[Claim, ...]:
-    """What the change does, by its syntax, and with `tools` what static analysers find where its code is at hand.
+    """What the change does, line by line, and with `tools` what static analysers find where its code is at hand.
 
     The same for the same change, as long as the same analysers are installed. Raises AnalyserTimeout, AnalyserCrash.
     """

@@ -1,7 +1,7 @@
-"""Add what a review of each change could say: claims by syntax and by static analysers, and by a model if one is named.
+"""Add what a review could say: changed lines, static analysers' issues, and a model's claims if one is named.
 
 Source: CRScore (arXiv:2409.19801), 3.2: its pseudo-references are a model's claims and implications, and issues of
-analysers. The claims by syntax are ours; they need no model.
+analysers. The claims by lines are ours; they need no model.
 """
 
 from __future__ import annotations
@@ -25,10 +25,9 @@ from reviewgauge.stages.asking.stage import AskingStage, decision, prompt_pins
 class AddClaims(AskingStage):
     """Writes `claims`, each with its kind (claim, implication or issue), source and line; the card counts the sources.
 
-    By syntax: what the hunks add, remove or alter, such as a condition, a parameter or an error that is caught. With
-    `tools` every analyser that is installed, where the code of the change is at hand. A `model` lists claims and
-    implications; with one, the claims by syntax are left out, as they would say much of it twice. A case that has
-    claims keeps them, and a change without a diff has none.
+    Each line that the hunks add, remove or alter is a claim. With `tools` every analyser that is installed, where the
+    code of the change is at hand. A `model` lists claims and implications; with one, the claims by line are left out,
+    as they would say much of it twice. A case that has claims keeps them, and a change without a diff has none.
     """
 
     needs_model: ClassVar[bool] = False

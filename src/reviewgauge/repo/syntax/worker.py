@@ -1,9 +1,8 @@
 """The process that parses, and finds the scopes of a file. It may die: hostile code can need any amount of memory.
 
 A request on its standard input is one line of JSON, then the source; an answer is one line of JSON. Imports nothing of
-the package but the grammars and the outline, which need the standard library only. A scope goes out as [kind, name,
-first byte, first row, last row, first byte with the comments above, its row]; rows count from 0, `kind` is function,
-method or class.
+the package but the grammars, which need the standard library only. A scope goes out as [kind, name, first byte, first
+row, last row, first byte with the comments above, its row]; rows count from 0, `kind` is function, method or class.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ from functools import cache
 from typing import Any, BinaryIO
 
 from reviewgauge.repo.syntax.grammars import GRAMMARS, Grammar
-from reviewgauge.repo.syntax.outline import outline
 
 MEMORY = 1 << 30  # bytes of address space; an ordinary file of 1 MB takes a tenth of it
 _MOST_ERRORS = 1000
@@ -49,15 +47,12 @@ def serve(requests: BinaryIO, answers: BinaryIO) -> None:
 
 
 def answer(key: str, want: str, source: bytes) -> dict[str, Any]:
-    """The scopes, the text or the outline of a source, as `want` says."""
+    """The scopes or the text of a source, as `want` says."""
     from tree_sitter import QueryCursor
 
     parser, queries = _tools(key)
     tree = parser.parse(source)
     root = tree.root_node
-    if want == "outline":
-        broken = QueryCursor(queries["errors"]).captures(root).get("error", ()) if root.has_error else ()
-        return {"facts": outline(root, GRAMMARS[key]), "broken": root.has_error + sum(map(_size, broken))}
     found = QueryCursor(queries[want]).captures(root)
     if want == "scopes":
         broken = QueryCursor(queries["errors"]).captures(root).get("error", ()) if root.has_error else ()
@@ -69,10 +64,6 @@ def answer(key: str, want: str, source: bytes) -> dict[str, Any]:
     at = [hole[0] for hole in holes]
     plain = [doc for doc in docs if bisect_left(at, doc[0]) == bisect_left(at, doc[1])]
     return {"comment": sorted(comments + plain), "literal": literals, "types": _annotations(found.get("type", ()))}
-
-
-def _size(node: Any) -> int:
-    return int(node.end_byte - node.start_byte)
 
 
 def _annotations(nodes: Iterable[Any]) -> list[list[int]]:
