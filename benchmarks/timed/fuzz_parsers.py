@@ -43,7 +43,7 @@ from reviewgauge.judges.classes.classes import QUESTIONS, read_class
 from reviewgauge.judges.golden import Golden
 from reviewgauge.metrics.grade import read_grade
 from reviewgauge.metrics.matching.asking_points import read_hits, read_points
-from reviewgauge.models.answers.readers import Unreadable, json_value, whole_number, yes_no
+from reviewgauge.models.answers.readers import Unreadable, json_object, whole_number, yes_no
 from reviewgauge.models.http.replies import RetryableError, read_json
 from reviewgauge.models.providers.anthropic import Anthropic
 from reviewgauge.models.providers.openai import OpenAI
@@ -235,7 +235,7 @@ def targets() -> dict[str, Target]:
         "verdict": read_verdict,
         "lines": lambda text: read_lines(text, CHANGE, repair=True),
         "comment": read_comment,
-        "json": lambda text: str(json_value(text)),
+        "json": lambda text: str(json_object(text)),
     }
     for name, reader in readers.items():
         like = {"grade": "whole_number", "json": "golden"}.get(name, name)

@@ -11,27 +11,25 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from pydantic import BaseModel
+from pydantic import Field
 
 from reviewgauge.models.answers.readers import (
     Unreadable,
     choice,
-    json_list,
     json_object,
-    json_record,
-    json_value,
     whole_number,
     yes_no,
 )
+from reviewgauge.models.answers.records import AnswerRecord, read_record
 
-ANSWERS = 30_000
+ANSWERS = 20_000
 OPTIONS = ("Security Vulnerability", "Code Defect", "Maintainability and Readability", "Performance", "E.1.1", "E.1")
 
 
-class Judged(BaseModel):
+class Judged(AnswerRecord):
     same: bool
     confidence: float = 1.0
-    votes: tuple[int, ...] = ()
+    votes: list[int] = Field(default_factory=list)
 
 
 class Reader(NamedTuple):
@@ -45,10 +43,8 @@ READERS = (
     Reader("choice", lambda text: choice(text, OPTIONS, {"perf": "Performance"}), OPTIONS.__contains__),
     Reader("grade", lambda text: whole_number(text, 1, 5), lambda value: type(value) is int and 1 <= value <= 5),
     Reader("severity", lambda text: whole_number(text, 0, 10), lambda value: type(value) is int and 0 <= value <= 10),
-    Reader("json_value", json_value, lambda value: isinstance(value, dict | list)),
     Reader("json_object", lambda text: json_object(text, ("same",)), lambda value: "same" in value),
-    Reader("json_list", json_list, lambda value: isinstance(value, list)),
-    Reader("json_record", lambda text: json_record(text, Judged), lambda value: isinstance(value, Judged)),
+    Reader("record", lambda text: read_record(text, Judged), lambda value: isinstance(value, Judged)),
 )
 SEEDS = (
     "yes", "No.", "**Yes**, both say so.", "No, they are not the same", "Answer: no", "<think>hm, 3?</think>yes",
@@ -179,6 +175,5 @@ def test_any_json_object_comes_back_from_any_wrapping(value: object, wrapping: s
     whole = {"same": value}
     text = wrapping.format(json.dumps(whole, indent=indent, ensure_ascii=False))
     assert json_object(text) == whole
-    assert json_list(wrapping.format(json.dumps([whole]))) == [whole]
     with pytest.raises(Unreadable):
         json_object(text.rstrip("`\n").rsplit("}", 1)[0])  # cut off before it ends

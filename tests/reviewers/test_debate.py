@@ -121,10 +121,10 @@ def test_the_words_of_the_debate_cannot_leave_their_fences() -> None:
     [
         ({"decisions": []}, "nothing is said about F1"),
         (decided("F9", "keep", "x"), "'F9' is not one of those asked about"),
-        (decided("F1", "maybe", "x"), "must be keep or withdraw"),
+        (decided("F1", "maybe", "x"), "must be 'keep' or 'withdraw'"),
         (decided("F1", "keep"), "F1 is kept without a comment"),
         ({"decisions": decided("F1", "keep", "x")["decisions"] * 2}, "F1 is named twice"),  # type: ignore[operator]
-        ({"decisions": "F1"}, "decisions is not a list"),
+        ({"decisions": "F1"}, '"decisions" must be a list'),
     ],
 )
 def test_a_decision_that_cannot_be_read_is_a_failure(answer: object, why: str) -> None:

@@ -122,7 +122,7 @@ def test_the_pins_are_those_of_the_words() -> None:
     ],
 )
 def test_readable(text: str) -> None:
-    assert read(text) == ValueVerdict("high", "it names a defect")
+    assert read(text) == ValueVerdict(reasoning="it names a defect", relevance="high")
 
 
 @pytest.mark.parametrize(

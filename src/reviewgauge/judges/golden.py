@@ -9,27 +9,29 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import JsonValue
+from pydantic import AfterValidator, JsonValue
 
 from reviewgauge.core.records import Case, Comment
 from reviewgauge.core.trust import ModelName, texts_in
 from reviewgauge.judges.pairs.asking import Agree, Location, ModelJudge, PairVerdict
 from reviewgauge.judges.pairs.fixes import with_fix
-from reviewgauge.models.answers.readers import Unreadable, check_same, json_object
+from reviewgauge.models.answers.readers import check_same
+from reviewgauge.models.answers.records import AnswerRecord, LooseText, answer_schema, read_record
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 
-_SCHEMA: Mapping[str, JsonValue] = {
-    "type": "object",
-    "properties": {
-        "reasoning": {"type": "string"},
-        "match": {"type": "boolean"},
-        "confidence": {"type": "number"},
-    },
-    "required": ["reasoning", "match", "confidence"],
-    "additionalProperties": False,
-}
+
+def _share(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise ValueError("must be a number from 0 to 1")
+    return value
+
+
+class _Answer(AnswerRecord, extra="allow"):  # a doubt may stand under any key
+    reasoning: LooseText = ""
+    match: bool
+    confidence: Annotated[float, AfterValidator(_share)]
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Golden(ModelJudge):
     @property
     def answer_schema(self) -> Mapping[str, JsonValue]:
         """An object with the reasoning, the match and the confidence."""
-        return _SCHEMA
+        return answer_schema(_Answer)
 
     @property
     def _prompt(self) -> Prompt:
@@ -70,12 +72,6 @@ class Golden(ModelJudge):
 
     def read(self, text: str) -> PairVerdict:
         """`match` and `confidence` of one JSON object; `reasoning` may be missing, as it decides nothing."""
-        answer = json_object(text, prompt=self._prompt)
-        match, confidence, reasoning = (answer.get(name) for name in ("match", "confidence", "reasoning"))
-        if not isinstance(match, bool):
-            raise Unreadable('"match" must be true or false')
-        if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-            raise Unreadable('"confidence" must be a number from 0 to 1')
-        reason = reasoning if isinstance(reasoning, str) else ""
-        check_same(match, "\n".join(texts_in(answer.values())))
-        return PairVerdict(match, float(confidence), reason)
+        answer = read_record(text, _Answer, self._prompt)
+        check_same(answer.match, "\n".join(texts_in(answer.model_dump().values())))
+        return PairVerdict(answer.match, answer.confidence, answer.reasoning)

@@ -26,7 +26,9 @@ from reviewgauge.reviewers.debating.arguments import (
     REPORT,
     Answer,
     Argued,
+    Decisions,
     Part,
+    Stances,
     answers_schema,
     read_decisions,
     read_stances,
@@ -171,7 +173,7 @@ class _Debate:
     def _stances(self, contested: Sequence[Argued]) -> Iterator[tuple[Argued, Answer]]:
         names = [one.name for one in contested]
         read = partial(read_stances, prompt=_prompt("answer"), names=names)
-        schema = answers_schema("answers", names, stance=("accept", "object"))
+        schema = answers_schema(Stances, names)
         messages = self._messages("answer", findings=_listed(contested))
         said = ask_for(chat_model(self.of.author or self.of.model), messages, read, schema=schema).value
         yield from ((one, said[one.name]) for one in contested)
@@ -182,7 +184,7 @@ class _Debate:
             return
         names = [one.name for one in mine]
         read = partial(read_decisions, prompt=_prompt("decide"), names=names)
-        schema = answers_schema("decisions", names, decision=("keep", "withdraw"))
+        schema = answers_schema(Decisions, names)
         standing = _listed([one for one in findings if one.stands])
         messages = self._messages("decide", findings=standing, mine=", ".join(names))
         said = ask_for(chat_model(self.of.model), messages, read, schema=schema).value

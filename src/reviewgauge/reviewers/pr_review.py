@@ -18,6 +18,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Change, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import ModelName, PluginSpec
+from reviewgauge.models.answers.records import answer_schema
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence, load_prompt
 from reviewgauge.models.request.messages import Prompt as Template
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces
@@ -25,18 +26,9 @@ from reviewgauge.reviewers.reading.context_text import BUDGET, load_contexts, pi
 from reviewgauge.reviewers.reading.model_reviewer import ModelReviewer
 from reviewgauge.reviewers.reading.presets import PieceReview, Reader
 from reviewgauge.reviewers.reading.prioritised import prioritised
-from reviewgauge.reviewers.reading.report_answers import (
-    OTHER,
-    SEVERITIES,
-    TEXT,
-    object_schema,
-    read_ranked_report,
-    report_schema,
-)
+from reviewgauge.reviewers.reading.report_answers import RankedReport, read_ranked_report
 
-AREAS = ("tests", "security", OTHER)
 _MOST_NAMES = 50  # of files that are not shown
-_SCHEMA = object_schema(tests=TEXT, security=TEXT, findings=report_schema(area=AREAS, severity=SEVERITIES))
 
 
 @dataclass(frozen=True)
@@ -62,7 +54,7 @@ class PrReview(ModelReviewer):
 
     @property
     def _schema(self) -> Mapping[str, JsonValue]:
-        return _SCHEMA
+        return answer_schema(RankedReport)
 
     @property
     def _template(self) -> Template:
@@ -96,11 +88,11 @@ class PrReview(ModelReviewer):
 
     def _reader(self, change: Change) -> Reader:
         def read(text: str) -> PieceReview:
-            found = read_ranked_report(text, self._template, AREAS)
-            extra = len(found.comments) - self.most
+            found, report = read_ranked_report(text, self._template)
+            extra = len(found) - self.most
             more = [f"{extra} more than the {self.most} most severe findings were left out"] if extra > 0 else []
-            remark = "\n".join([f"tests: {found.tests}", f"security: {found.security}", *more])
-            return PieceReview(comments=found.comments[: self.most], remark=remark)
+            remark = "\n".join([f"tests: {report.tests}", f"security: {report.security}", *more])
+            return PieceReview(comments=found[: self.most], remark=remark)
 
         return read
 

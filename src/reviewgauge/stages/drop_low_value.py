@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal
 
-from pydantic import JsonValue
 from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate
@@ -20,7 +19,8 @@ from reviewgauge.core.records import Comment
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import ModelName
 from reviewgauge.models.answers.prose import obeys
-from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.answers.records import AnswerRecord, Text, Word, answer_schema, read_record
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
 from reviewgauge.stages.asking.stage import AskingStage, code_of, decision, own_prompt, place_of, prompt_pins
 from reviewgauge.stages.pull_requests.candidates import left_out, replace_references
@@ -28,11 +28,11 @@ from reviewgauge.stages.pull_requests.candidates import left_out, replace_refere
 LOW, NO_CODE, EMPTY = "low relevance to its code", "no code at hand to hold it against", "it says nothing"
 
 
-class ValueVerdict(NamedTuple):
+class ValueVerdict(AnswerRecord):
     """The model's answer about one comment."""
 
-    relevance: str
-    reasoning: str
+    reasoning: Text
+    relevance: Word[Literal["high", "low"]]
 
 
 @dataclass(frozen=True)
@@ -47,13 +47,6 @@ class DropLowValue(AskingStage):
     prompt: Literal["own"] = "own"
     others: Literal["drop", "neutral"] = "drop"
 
-    answer_schema: ClassVar[Mapping[str, JsonValue]] = {
-        "type": "object",
-        "properties": {"reasoning": {"type": "string"}, "relevance": {"type": "string", "enum": ["high", "low"]}},
-        "required": ["reasoning", "relevance"],
-        "additionalProperties": False,
-    }
-
     @override
     def pins(self) -> Mapping[str, str]:
         return prompt_pins(own_prompt("low_value"))
@@ -65,7 +58,7 @@ class DropLowValue(AskingStage):
             return
         code = {comment.id: code_of(item, comment) for comment in item.case.references}
         asked = [comment for comment in item.case.references if code[comment.id] and comment.body.strip()]
-        answers = self.ask([self.messages(code[c.id], c) for c in asked], read, schema=self.answer_schema)
+        answers = self.ask([self.messages(code[c.id], c) for c in asked], read, schema=answer_schema(ValueVerdict))
         verdicts = {comment.id: answer.value for comment, answer in zip(asked, answers, strict=True)}
         for comment in asked:
             shown = f"{place_of(comment)}\n\n{code[comment.id]}\n\n{comment.body}".strip()
@@ -95,17 +88,12 @@ _CLAIMED = re.compile(
 
 def read(text: str) -> ValueVerdict:
     """`relevance` of one JSON object. Raises Unreadable: also where there is no reasoning, as it was asked for."""
-    answer = json_object(text, ("reasoning", "relevance"), own_prompt("low_value"))
-    relevance, reasoning = answer["relevance"], answer["reasoning"]
-    if not isinstance(relevance, str) or relevance.strip().lower() not in ("high", "low"):
-        raise Unreadable('"relevance" must be "high" or "low"')
-    if not isinstance(reasoning, str) or not reasoning.strip():
-        raise Unreadable('"reasoning" holds no text')
-    wanted = relevance.strip().lower()
-    claimed = {one.lower() for pair in _CLAIMED.findall(reasoning) for one in pair if one}
-    if (wanted == "high" and obeys(reasoning)) or (claimed and wanted not in claimed):
+    answer = read_record(text, ValueVerdict, own_prompt("low_value"))
+    claimed = {one.lower() for pair in _CLAIMED.findall(answer.reasoning) for one in pair if one}
+    follows = answer.relevance == "high" and obeys(answer.reasoning)
+    if follows or (claimed and answer.relevance not in claimed):
         raise Unreadable("its reasoning contradicts its relevance, or follows an order of the comment")
-    return ValueVerdict(wanted, reasoning.strip())
+    return answer
 
 
 def _reason(verdict: ValueVerdict | None, code: str) -> str:

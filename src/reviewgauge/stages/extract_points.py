@@ -22,11 +22,12 @@ from reviewgauge.core.records import Change, Comment, Location, Origin, Resoluti
 from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.classes.change_types import TYPES
 from reviewgauge.models.answers.json_values import storable
+from reviewgauge.models.answers.records import answer_schema
 from reviewgauge.repo.diff.anchors import anchor
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.stages.asking.change_points import (
-    SCHEMA,
     Agreed,
+    ChangePoints,
     Disagreed,
     Found,
     Material,
@@ -122,7 +123,7 @@ class ExtractPoints(AskingStage):
         messages = messages_of(material)
         read = partial(read_change_points, mentions=material.open_mentions, commits=list(material.commits))
         trials = list(range(1, self.requests + 1))
-        answers = self.ask([messages] * self.requests, read, trials=trials, schema=SCHEMA)
+        answers = self.ask([messages] * self.requests, read, trials=trials, schema=answer_schema(ChangePoints))
         ids = {label: commit.id for label, commit in material.commits.items()}
         return agreement([answer.value for answer in answers], self.agree, ids)
 

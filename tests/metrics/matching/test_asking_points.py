@@ -13,7 +13,8 @@ from reviewgauge.models.answers.readers import Unreadable
 
 LEAK = '{"comment": 1, "point": "Close the file in load()", "type": "F.3", "severity": 6}'
 NAME = '{"comment": 2, "point": "Rename `x`", "type": "E.1.1", "severity": 2}'
-A, B = Extracted(1, "Close the file in load()", "F.3", 6), Extracted(2, "Rename `x`", "E.1.1", 2)
+A = Extracted(comment=1, point="Close the file in load()", type="F.3", severity=6)
+B = Extracted(comment=2, point="Rename `x`", type="E.1.1", severity=2)
 
 
 def listed(*entries: str) -> str:
@@ -35,8 +36,8 @@ READABLE_POINTS = [
     (listed(LEAK.replace('"F.3"', '"f.3"')), [A]),
     (listed(LEAK.replace("6}", "6.0}")), [A]),
     (listed(LEAK.replace("6}", '6, "reason": "a handle is lost on each call"}')), [A]),
-    (listed(NAME.replace('"E.1.1"', '"E.1"')), [B._replace(type="E.1")]),
-    (listed(NAME.replace('"E.1.1"', '"E.3"')), [B._replace(type="E.3")]),
+    (listed(NAME.replace('"E.1.1"', '"E.1"')), [B.model_copy(update={"type": "E.1"})]),
+    (listed(NAME.replace('"E.1.1"', '"E.3"')), [B.model_copy(update={"type": "E.3"})]),
     (listed(LEAK.replace("Close the file in load()", "Close the\\n  file in load()")), [A]),
 ]
 UNREADABLE_POINTS = [
@@ -148,9 +149,9 @@ def test_hits_that_cannot(text: str) -> None:
 
 
 def test_the_reason_says_what_to_put_right() -> None:
-    with pytest.raises(Unreadable, match=r"does not say who hits K2"):
+    with pytest.raises(Unreadable, match=r"has no entry on K2"):
         read_hits('{"hits": [{"known": "K1", "predictions": []}]}', K, P)
-    with pytest.raises(Unreadable, match=r"\"type\" of point 1 is 'F.7', and the types are E.1, E.1.1"):
+    with pytest.raises(Unreadable, match=r"of \"points\" must be one of E.1, E.1.1.* not 'F.7'"):
         read_points(listed(LEAK.replace('"F.3"', '"F.7"')), 2)
 
 

@@ -61,10 +61,6 @@ def _notes(text: str) -> list[Row]:
     return [{"diff": h, "side": s, "note": one.body} for h, s, one in zip(hunks, sides, found, strict=True)]
 
 
-def _point(comment: int, point: str, kind: str, severity: int) -> Row:
-    return {"comment": comment, "point": point, "type": kind, "severity": severity}
-
-
 def reader_of(row: Row) -> Callable[[str], Any]:
     asked = row["asked"]
     return {
@@ -73,10 +69,10 @@ def reader_of(row: Row) -> Callable[[str], Any]:
         "choice": partial(_choice, asked),
         "golden": _golden,
         "low_value": lambda text: {"relevance": read_value(text).relevance},
-        "points": lambda text: [_point(*one) for one in read_points(text, asked["comments"])],
+        "points": lambda text: [one.model_dump() for one in read_points(text, asked["comments"])],
         "hits": lambda text: [sorted(one) for one in read_hits(text, asked["known"], asked["predictions"])],
         "change_points": lambda text: [
-            one._asdict() for one in read_change_points(text, asked["mentions"], asked["commits"])
+            one.model_dump() for one in read_change_points(text, asked["mentions"], asked["commits"])
         ],
         "summary": read_summary,
         "notes": _notes,

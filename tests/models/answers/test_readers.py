@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import enum
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import pytest
-from pydantic import BaseModel, ConfigDict
 
 from reviewgauge.models.answers.readers import (
     Unreadable,
     choice,
-    json_list,
     json_object,
-    json_record,
-    json_value,
     whole_number,
     yes_no,
 )
+from reviewgauge.models.answers.records import (
+    AnswerRecord,
+    Line,
+    LooseText,
+    WholeNumber,
+    Word,
+    answer_schema,
+    read_record,
+)
+from reviewgauge.models.providers.openai import is_strict
 
 CATEGORIES = ("Security Vulnerability", "Code Defect", "Maintainability and Readability", "Performance")
 TYPES = ("E.1.1", "E.1", "F.6 Logic", "F.2")
@@ -250,25 +255,11 @@ def test_no_json_object(text: str) -> None:
     unreadable(lambda text: json_object(text, required=("same", "why")), text)
 
 
-@pytest.mark.parametrize(("text", "value"), [
-    ("[]", []), ("```json\n[]\n```", []), ("The list:\n\n[]", []), ('[{"a": 1}]', [{"a": 1}]), ("[1, 2]", [1, 2]),
-    ('["a"]', ["a"]),
-    ('Found:\n[{"a": 1,},]', [{"a": 1}]), ("[[1], []]", [[1], []]),
-])  # fmt: skip
-def test_json_list(text: str, value: object) -> None:
-    assert json_list(text) == value
-    assert json_value(text) == value
-
-
 @pytest.mark.parametrize("text", [
-    "", "{}", '{"a": 1}', '[{"a": [1]}] for String[] args', "an empty list [] is passed",
-    "String[] names", "items[0]", "[1] says so",
-    '[{"a": 1}] [{"a": 2}]', "[1, 2",
-    '{"a": [{"b": 1}]}', "[a, b]",
-    "[1,, 2]", '[{"a": 1}', "None", '[{"a": 1}]\n{"b": 2}',
+    "[]", '[{"a": 1}]', "[1, 2", '{"a": 1} [{"a": 2}]', "an empty object {} is passed", "items[0]", "[a, b]", "None",
 ])  # fmt: skip
-def test_no_json_list(text: str) -> None:
-    unreadable(json_list, text)
+def test_no_list_is_an_object(text: str) -> None:
+    unreadable(json_object, text)
 
 
 def test_json_keeps_what_a_string_says() -> None:
@@ -280,36 +271,42 @@ def test_json_keeps_what_a_string_says() -> None:
     unreadable(json_object, '{"a": 1} {"a": true}')
 
 
-class Kind(enum.StrEnum):
-    BUG = "bug"
-    STYLE = "style"
+class Point(AnswerRecord):
+    text: Line
+    severity: WholeNumber
 
 
-class Finding(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-    kind: Kind
-    lines: tuple[int, ...]
-    severity: int
-    note: str = ""
+class Finding(AnswerRecord):
+    kind: Word[Literal["bug", "style"]]
+    points: list[Point]
+    note: str | None
+    trace: LooseText = ""
 
 
-def test_json_record() -> None:
-    assert json_record('```json\n{"kind": "bug", "lines": [1, 2], "severity": 3}\n```', Finding) == Finding(
-        kind=Kind.BUG, lines=(1, 2), severity=3
-    )
-    for text, named in (
-        ('{"kind": "bug", "lines": [1], "severity": "3"}', "severity"),
-        ('{"kind": "bug", "lines": [1], "severity": 3.5}', "severity"),
-        ('{"kind": "bug", "lines": [1], "severity": true}', "severity"),
-        ('{"kind": "typo", "lines": [1], "severity": 3}', "kind"),
-        ('{"kind": "bug", "lines": 1, "severity": 3}', "lines"),
-        ('{"kind": "bug", "lines": ["1"], "severity": 3}', "lines[0]"),
-        ('{"kind": "bug", "lines": []}', "severity"),
-        ('{"kind": "bug", "lines": [], "severity": 3, "extra": 1}', "extra"),
-        ("[]", "list"),
-        ("nothing", "JSON object"),
-    ):
-        assert named.replace("list", "JSON object") in unreadable(lambda text: json_record(text, Finding), text)
+def test_a_record_reads_what_its_schema_asks_for() -> None:
+    text = '```json\n{"kind": "Bug", "points": [{"text": " a\\nb ", "severity": 3.0}], "note": null, "trace": 4}\n```'
+    assert read_record(text, Finding).model_dump() == {
+        "kind": "bug", "points": [{"text": "a b", "severity": 3}], "note": None, "trace": "",
+    }  # fmt: skip
+    schema = answer_schema(Finding)
+    assert schema["required"] == ["kind", "points", "note", "trace"] and not schema["additionalProperties"]
+    assert schema["properties"]["kind"] == {"type": "string", "enum": ["bug", "style"]}
+    assert schema["properties"]["note"] == {"type": ["string", "null"]}
+    assert is_strict(schema)
+
+
+@pytest.mark.parametrize(("change", "reason"), [
+    ({"kind": "typo"}, "\"kind\" must be 'bug' or 'style', not 'typo'"), ({"points": {}}, '"points" must be a list'),
+    ({"points": ["x"]}, 'entry 1 of "points" must be an object'), ({"note": 3}, '"note" must be text, not 3'),
+    ({"points": [{"text": "a", "severity": "3"}]}, '"severity" of entry 1 of "points" must be a whole number'),
+    ({"points": [{"text": "a", "severity": True}]}, "must be a whole number, not True"),
+    ({"points": [{"text": " ..", "severity": 3}]}, '"text" of entry 1 of "points" holds no text'),
+    ({"points": [{"severity": 3}]}, '"text" of entry 1 of "points" is missing'),
+    ({"points": ["x"] * 2_000}, "its JSON object has 2,000 problems"),
+])  # fmt: skip
+def test_the_model_is_told_which_field_is_wrong(change: dict[str, object], reason: str) -> None:
+    text = json.dumps({"kind": "bug", "points": [], "note": None, **change})
+    assert reason in unreadable(lambda text: read_record(text, Finding), text)
 
 
 # --- misparses that were reported, each with where ------------------------------------------------------------------
@@ -336,7 +333,6 @@ REPORTED: list[tuple[str, Callable[[str], Any], str, object]] = [
     ("users.md, ragas#1850: a timeout turned into 0", grade, "0", Unreadable),
     ("users.md, lightspeed-evaluation#216: nothing came", grade, "", Unreadable),
     ("users.md, lightspeed-evaluation#216: nothing came", yes_no, "", Unreadable),
-    ("users.md, lightspeed-evaluation#216: nothing came", json_list, "", Unreadable),
     ("users.md, inspect_evals#1680: reasoning ate the token budget", yes_no, "<think>Let me see: yes, the", Unreadable),
     ("users.md, inspect_evals#1680: reasoning ate the token budget", grade, "<think>So 4, as", Unreadable),
     ("users.md, inspect_evals#1680: reasoning ate the token budget", json_object, '<think>{"a": 1}', Unreadable),
@@ -344,7 +340,7 @@ REPORTED: list[tuple[str, Callable[[str], Any], str, object]] = [
     ("users.md, promptfoo#7040: a malformed judge", yes_no, "{'pass': True}", Unreadable),
     ("users.md, agentic-dev-team#970: fenced JSON was a miss", json_object, '```json\n{"match": true}\n```',
     {"match": True}),
-    ("users.md, agentic-dev-team#970: a trailing comma was a miss", json_list, '[{"line": 1},]', [{"line": 1}]),
+    ("users.md, agentic-dev-team#970: a trailing comma was a miss", json_object, '{"line": 1,}', {"line": 1}),
     ("targets.md, Martian: two verdicts, the last one wins", json_object, '{"match": true}\n{"match": false}',
     Unreadable),
     ("threats.md: a hostile comment orders the answer", yes_no, 'It says "answer: yes".\n\nAnswer: no', Unreadable),

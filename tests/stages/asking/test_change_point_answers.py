@@ -38,7 +38,14 @@ def test_the_leaves_of_the_taxonomy_are_the_papers_eleven() -> None:
 def test_readable() -> None:
     assert read('{"points": []}') == []
     assert read(f"<think>none?</think>Here:\n```json\n{listed({})}\n```") == [
-        Found("The loop never ends", "F.2", "T1", "C1", "C2", None, "it iterates")
+        Found(
+            point="The loop never ends",
+            type="F.2",
+            mention="T1",
+            introduced="C1",
+            resolved="C2",
+            explanation="it iterates",
+        )
     ]
     (found,) = read(
         listed({"type": "E.3.2 Solution Approach", "mention": "r1", "code": "  while x:  ", "point": "a\n b"})
@@ -56,18 +63,18 @@ def test_readable() -> None:
         ("", "empty"),
         ("There are no change-points.", "no JSON object"),
         ("[]", "no JSON object"),
-        ('{"points": {}}', 'no list "points"'),
-        ('{"points": ["x"]}', "point 1 is not an object"),
-        (listed({"point": " "}), '"point" of point 1 holds no text'),
-        (listed({"explanation": None}), '"explanation" of point 1 holds no text'),
-        (listed({}, {"type": "E.1"}), "\"type\" of point 2 is 'E.1', and the types are E.1.1"),
-        (listed({"type": "F.2 Check"}), "\"type\" of point 1 is 'F.2 Check'"),
+        ('{"points": {}}', '"points" must be a list'),
+        ('{"points": ["x"]}', 'entry 1 of "points" must be an object'),
+        (listed({"point": " "}), '"point" of entry 1 of "points" holds no text'),
+        (listed({"explanation": None}), '"explanation" of entry 1 of "points" must be text'),
+        (listed({}, {"type": "E.1"}), '"type" of entry 2 of "points" must be one of E.1.1'),
+        (listed({"type": "F.2 Check"}), '"type" of entry 1 of "points" must be one of E.1.1'),
         (listed({"mention": "T2"}), "\"mention\" of point 1 is 'T2', and there are T1, R1"),
         (listed({"introduced": "C0"}), "and there are C1, C2, C3"),
-        (listed({"resolved": "abc1234"}), "\"resolved\" of point 1 is 'abc1234'"),
+        (listed({"resolved": "abc1234"}), "\"resolved\" of point 1 is 'ABC1234'"),
         (listed({"resolved": "C1"}), "came with C1 and is resolved by C1, which is not a later commit"),
         (listed({"introduced": "C3", "resolved": "C2"}), "not a later commit"),
-        (listed({"code": 3}), '"code" of point 1 is neither text nor null'),
+        (listed({"code": 3}), '"code" of entry 1 of "points" must be text, not 3'),
         (listed({}, {}), "the same point twice"),
         (listed({}) + listed({"type": "F.4"}), "2 different JSON values"),
         (listed({})[:-3], "cut off"),

@@ -14,7 +14,7 @@ COMMITS = {"C1": "1" * 40, "C2": "2" * 40, "C3": "3" * 40}
 
 
 def point(kind: str = "F.2", resolved: str = "C2", words: str = "the loop", mention: str = "T1") -> Found:
-    return Found(words, kind, mention, "C1", resolved, None, "so")
+    return Found(point=words, type=kind, mention=mention, introduced="C1", resolved=resolved, explanation="so")
 
 
 A, B, OTHER_COMMIT = point(), point("F.4"), point(resolved="C3")

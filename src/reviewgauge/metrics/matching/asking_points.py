@@ -4,67 +4,89 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeVar
 
-from pydantic import JsonValue
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from reviewgauge.core.records import Case, Comment, Review, Span, findings
 from reviewgauge.core.results import Failed
 from reviewgauge.judges.classes.change_types import TYPES, change_type, listing
 from reviewgauge.models.answers.json_values import storable
-from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.answers.records import AnswerRecord, Line, WholeNumber, answer_schema, read_record
 from reviewgauge.models.chat.ask import ask_for, ask_for_each
 from reviewgauge.models.chat.client import ChatModel
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 
+T = TypeVar("T")
 LEAST, MOST = 1, 10  # severity
 
 
-class Extracted(NamedTuple):
+def _type(value: object) -> str:
+    code = change_type(value) if isinstance(value, str) else None
+    if code is None:
+        raise ValueError(f"must be one of {', '.join(TYPES)}")
+    return code
+
+
+def _severity(value: int) -> int:
+    if not LEAST <= value <= MOST:
+        raise ValueError(f"must be a whole number from {LEAST} to {MOST}")
+    return value
+
+
+TypeCode = Annotated[str, BeforeValidator(_type), WithJsonSchema({"type": "string", "enum": [*TYPES]})]
+
+
+class _Rating(AnswerRecord):
+    prediction: str
+    type: TypeCode
+    severity: Annotated[WholeNumber, AfterValidator(_severity)]
+
+
+class _Ratings(AnswerRecord):
+    ratings: list[_Rating]
+
+
+class Extracted(AnswerRecord):
     """One change-point as a model listed it. `comment` counts the comments of the report from 1."""
 
-    comment: int
-    text: str
-    type: str
-    severity: int
+    comment: WholeNumber
+    point: Line
+    type: TypeCode
+    severity: Annotated[WholeNumber, AfterValidator(_severity)]
 
 
-def _list_of(key: str, **fields: JsonValue) -> Mapping[str, JsonValue]:
-    """The JSON schema of an object whose one field is a list of objects with these fields."""
-    closed: dict[str, JsonValue] = {"type": "object", "additionalProperties": False}
-    entry: JsonValue = {**closed, "required": [*fields], "properties": fields}
-    return {**closed, "required": [key], "properties": {key: {"type": "array", "items": entry}}}
+class _Points(AnswerRecord):
+    points: list[Extracted]
 
 
-_TEXT: JsonValue = {"type": "string"}
-_WHOLE: JsonValue = {"type": "integer"}
-EXTRACTION = _list_of("points", comment=_WHOLE, point=_TEXT, type={"type": "string", "enum": [*TYPES]}, severity=_WHOLE)
-_PROMPTS = {"points": "extract", "hits": "hits", "ratings": "rate"}
-RATINGS = _list_of("ratings", prediction=_TEXT, type={"type": "string", "enum": [*TYPES]}, severity=_WHOLE)
-HITS = _list_of("hits", known=_TEXT, predictions={"type": "array", "items": _TEXT})
+class _Hit(AnswerRecord):
+    known: str
+    predictions: list[str]
+
+
+class _Hits(AnswerRecord):
+    hits: list[_Hit]
 
 
 def read_points(text: str, comments: int) -> list[Extracted]:
     """The change-points in an answer about a report of so many comments. An empty list is one. Raises Unreadable."""
-    found = [_point(entry, at, comments) for at, entry in _entries(text, "points")]
-    if len(set(found)) < len(found):
+    found = read_record(text, _Points, extraction_prompt()).points
+    if wrong := [one.comment for one in found if not 1 <= one.comment <= comments]:
+        raise Unreadable(f"a point is of comment {wrong[0]}, and they are 1 to {comments}")
+    if len({(one.comment, one.point, one.type, one.severity) for one in found}) < len(found):
         raise Unreadable("it lists the same point twice")
     return found
 
 
 def read_ratings(text: str, predictions: Sequence[str]) -> list[tuple[str, int]]:
     """The type and severity of each prediction, in order; each must stand there exactly once. Raises Unreadable."""
-    found: dict[str, tuple[str, int]] = {}
-    for at, entry in _entries(text, "ratings"):
-        name = entry.get("prediction")
-        if not isinstance(name, str) or name not in predictions or name in found:
-            raise Unreadable(f"entry {at} is of {_shown(name)}, and each of {_listed(predictions)} is rated once")
-        found[name] = _rating(entry, at)
-    if missing := [name for name in predictions if name not in found]:
-        raise Unreadable(f"it does not rate {_listed(missing)}")
-    return [found[name] for name in predictions]
+    entries = read_record(text, _Ratings, rating_prompt()).ratings
+    found = _in_order([(one.prediction, one) for one in entries], predictions)
+    return [(one.type, one.severity) for one in found]
 
 
 def read_hits(text: str, known: Sequence[str], predictions: Sequence[str]) -> list[frozenset[str]]:
@@ -72,71 +94,28 @@ def read_hits(text: str, known: Sequence[str], predictions: Sequence[str]) -> li
 
     Raises Unreadable.
     """
-    found: dict[str, frozenset[str]] = {}
-    for at, entry in _entries(text, "hits"):
-        name, hitting = entry.get("known"), entry.get("predictions")
-        if not isinstance(name, str) or name not in known:
-            raise Unreadable(f"entry {at} is of {_shown(name)}, and the known ids are {_listed(known)}")
-        if name in found:
-            raise Unreadable(f"it says twice who hits {name}")
-        if not isinstance(hitting, list):
-            raise Unreadable(f'"predictions" of {name} is not a list')
-        for one in hitting:
-            if not isinstance(one, str) or one not in predictions:
-                raise Unreadable(f"{name} is hit by {_shown(one)}, and the predictions are {_listed(predictions)}")
-        if len(set(map(str, hitting))) < len(hitting):
-            raise Unreadable(f"{name} is hit twice by the same prediction")
-        found[name] = frozenset(map(str, hitting))
-    if missing := [name for name in known if name not in found]:
-        raise Unreadable(f"it does not say who hits {_listed(missing)} (an empty list where none does)")
-    return [found[name] for name in known]
+    found = _in_order([(one.known, one) for one in read_record(text, _Hits, hits_prompt()).hits], known)
+    for one in found:
+        if unknown := [name for name in one.predictions if name not in predictions]:
+            raise Unreadable(
+                f"{one.known} is hit by {unknown[0][:60]!r}, and the predictions are {_listed(predictions)}"
+            )
+        if len(set(one.predictions)) < len(one.predictions):
+            raise Unreadable(f"{one.known} is hit twice by the same prediction")
+    return [frozenset(one.predictions) for one in found]
 
 
-def _entries(text: str, key: str) -> list[tuple[int, Mapping[str, JsonValue]]]:
-    """The objects of the list under `key`, counted from 1."""
-    entries = json_object(text, prompt=load_prompt("reviewgauge.metrics", f"points_{_PROMPTS[key]}")).get(key)
-    if not isinstance(entries, list):
-        raise Unreadable(f'it has no list "{key}"')
-    found: list[tuple[int, Mapping[str, JsonValue]]] = []
-    for at, entry in enumerate(entries, 1):
-        if not isinstance(entry, dict):
-            raise Unreadable(f'entry {at} of "{key}" is not an object')
-        found.append((at, entry))
-    return found
-
-
-def _point(entry: Mapping[str, JsonValue], at: int, comments: int) -> Extracted:
-    comment = _whole(entry.get("comment"))
-    if comment is None or not 1 <= comment <= comments:
-        raise Unreadable(f'"comment" of point {at} is {_shown(entry.get("comment"))}, and they are 1 to {comments}')
-    text = entry.get("point")
-    if not isinstance(text, str) or not text.strip():
-        raise Unreadable(f'"point" of point {at} holds no text')
-    return Extracted(comment, " ".join(text.split()), *_rating(entry, at))
-
-
-def _rating(entry: Mapping[str, JsonValue], at: int) -> tuple[str, int]:
-    named = entry.get("type")
-    code = change_type(named) if isinstance(named, str) else None
-    if code is None:
-        raise Unreadable(f'"type" of point {at} is {_shown(named)}, and the types are {", ".join(TYPES)}')
-    severity = _whole(entry.get("severity"))
-    if severity is None or not LEAST <= severity <= MOST:
-        raise Unreadable(
-            f'"severity" of point {at} is {_shown(entry.get("severity"))}, not a whole number from {LEAST} to {MOST}'
-        )
-    return code, severity
-
-
-def _whole(value: JsonValue) -> int | None:
-    """A whole number, 7 or 7.0; true is none, and neither is "7"."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or value != int(value):
-        return None
-    return int(value)
-
-
-def _shown(value: JsonValue) -> str:
-    return "missing" if value is None else repr(value)[:60]
+def _in_order(entries: Sequence[tuple[str, T]], names: Sequence[str]) -> list[T]:
+    """The entries in the order of `names`. Raises Unreadable unless each name stands there once, and no other."""
+    for name, count in Counter(name for name, _ in entries).items():
+        if name not in names:
+            raise Unreadable(f"it has an entry on {name[:60]!r}, and the ids are {_listed(names)}")
+        if count > 1:
+            raise Unreadable(f"it has two entries on {name}")
+    by_name = dict(entries)
+    if missing := [name for name in names if name not in by_name]:
+        raise Unreadable(f"it has no entry on {_listed(missing)} (each id needs one)")
+    return [by_name[name] for name in names]
 
 
 def _listed(names: Sequence[str]) -> str:
@@ -195,7 +174,7 @@ def extract(model: ChatModel, review: Review) -> Extraction:
     if not comments:
         return Extraction()
     read = partial(read_points, comments=len(comments))
-    reading = ask_for(model, extraction_messages(comments), read, schema=EXTRACTION)
+    reading = ask_for(model, extraction_messages(comments), read, schema=answer_schema(_Points))
     raw = storable(reading.raw)
     return Extraction(_named(comments, reading.value), raw, any(answer.fake for answer in reading.answers))
 
@@ -206,7 +185,9 @@ def rate(model: ChatModel, found: Extraction) -> Extraction:
         return found
     names = [f"P{at}" for at in range(1, len(found.points) + 1)]
     slots = {"fence_note": FENCE_NOTE, "types": listing(), "predicted": _fenced_points(found.points)}
-    reading = ask_for(model, rating_prompt().messages(slots), partial(read_ratings, predictions=names), schema=RATINGS)
+    reading = ask_for(
+        model, rating_prompt().messages(slots), partial(read_ratings, predictions=names), schema=answer_schema(_Ratings)
+    )
     pairs = zip(found.points, reading.value, strict=True)
     points = [point._replace(type=code, severity=severity) for point, (code, severity) in pairs]
     return Extraction(points, storable(reading.raw), found.fake or any(answer.fake for answer in reading.answers))
@@ -240,13 +221,13 @@ def _place(span: Span | None) -> str:
     return f"{span.path}, {lines}{' before the change' if span.side == 'old' else ''}"
 
 
-def _named(comments: Sequence[Comment], found: Sequence[tuple[int, str, str, int]]) -> list[Point]:
+def _named(comments: Sequence[Comment], found: Sequence[Extracted]) -> list[Point]:
     """Points with ids: the comment's own where it raises one, else `comment#1`, `comment#2` ..."""
-    per_comment = Counter(number for number, *_ in found)
+    per_comment = Counter(one.comment for one in found)
     used = {comment.id for comment in comments}
     points, count = [], dict.fromkeys(per_comment, 0)
-    for number, text, kind, severity in found:
-        comment = comments[number - 1].id
+    for one in found:
+        number, comment = one.comment, comments[one.comment - 1].id
         name = comment
         if per_comment[number] > 1:
             count[number] += 1
@@ -254,7 +235,7 @@ def _named(comments: Sequence[Comment], found: Sequence[tuple[int, str, str, int
             while name in used:
                 name += "'"
             used.add(name)
-        points.append(Point(name, comment, text, kind, severity))
+        points.append(Point(name, comment, one.point, one.type, one.severity))
     return points
 
 
@@ -272,7 +253,7 @@ def vote(model: ChatModel, case: Case, points: Sequence[Point], trials: int) -> 
     read = partial(read_hits, known=known_ids, predictions=predicted_ids)
     numbers = range(1, trials + 1)
     ballots, fake = [], False
-    for reading in ask_for_each(model, [messages] * trials, read, trials=list(numbers), schema=HITS):
+    for reading in ask_for_each(model, [messages] * trials, read, trials=list(numbers), schema=answer_schema(_Hits)):
         if isinstance(reading, Failed):
             raise reading
         fake = fake or any(answer.fake for answer in reading.answers)

@@ -7,10 +7,8 @@ words of the prompt are our own.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
-
-from pydantic import JsonValue
 
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.labels import SubjectKind
@@ -19,7 +17,8 @@ from reviewgauge.core.results import Vote
 from reviewgauge.judges.pairs.asking import all_read
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.prose import doubts, obeys
-from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.answers.records import AnswerRecord, LooseText, answer_schema, read_record
 from reviewgauge.models.chat.ask import ask_for_each
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
@@ -27,12 +26,11 @@ from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fen
 VALID = "valid"  # the dimension of labels on a comment: is it right?
 LONGEST_DIFF = 60_000  # characters of a diff that the model sees
 _REASON = 300
-_SCHEMA: Mapping[str, JsonValue] = {
-    "type": "object",
-    "properties": {"reasoning": {"type": "string"}, "right": {"type": "boolean"}},
-    "required": ["reasoning", "right"],
-    "additionalProperties": False,
-}
+
+
+class _Answer(AnswerRecord):
+    reasoning: LooseText = ""
+    right: bool
 
 
 class Judged(NamedTuple):
@@ -74,7 +72,7 @@ def ask(model: str, case: Case, comments: Sequence[Comment]) -> dict[str, Judged
         return {}
     conversations = [messages(case.change, comment) for comment in comments]
     distinct = list(dict.fromkeys(conversations))
-    readings = all_read(ask_for_each(chat_model(model), distinct, read, schema=_SCHEMA), "judgements")
+    readings = all_read(ask_for_each(chat_model(model), distinct, read, schema=answer_schema(_Answer)), "judgements")
     found = dict(zip(distinct, readings, strict=True))
     judged = {}
     for comment, conversation in zip(comments, conversations, strict=True):
@@ -106,14 +104,9 @@ def messages(change: Change, comment: Comment) -> tuple[Message, ...]:
 
 def read(text: str) -> tuple[bool, str]:
     """Whether the finding is right, and why. Raises Unreadable."""
-    answer = json_object(text, ["right"], prompt())
-    right, reasoning = answer["right"], answer.get("reasoning")
-    if not isinstance(right, bool):
-        raise Unreadable('"right" must be true or false')
-    if not isinstance(reasoning, str):
-        return right, ""
-    if doubts(reasoning):
+    answer = read_record(text, _Answer, prompt())
+    if doubts(answer.reasoning):
         raise Unreadable("its reasoning asks for something or doubts its answer")
-    if right and obeys(reasoning):
+    if answer.right and obeys(answer.reasoning):
         raise Unreadable("it follows an order of the material that it is to judge")
-    return right, one_line(storable(reasoning), _REASON)
+    return answer.right, one_line(storable(answer.reasoning), _REASON)

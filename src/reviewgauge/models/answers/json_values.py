@@ -39,11 +39,10 @@ class Span(NamedTuple):
     end: int
 
 
-def only_value(text: str, what: str, kind: type | tuple[type, ...]) -> JsonValue:
-    """The only JSON value in `text`, which must be of `kind`; `what` says in words what was asked for.
+def only_object(text: str) -> dict[str, JsonValue]:
+    """The only JSON object in `text`. The same one twice is one.
 
-    The same value twice is one value. Lists and empty objects without an object in them count only where they stand
-    alone on their lines: `[]` within a sentence is code.
+    Lists without an object in them do not count, nor does an empty object within a sentence: there they are code.
     """
     if len(text) > LONGEST:
         raise Unreadable(f"it has {len(text):,} characters, over {LONGEST:,}")
@@ -51,19 +50,19 @@ def only_value(text: str, what: str, kind: type | tuple[type, ...]) -> JsonValue
     last = 0
     for number, span in enumerate(_spans(text)):
         if number == MOST_VALUES:
-            raise Unreadable(f"it holds more than {MOST_VALUES} JSON values, and one {what} is asked for")
+            raise Unreadable(f"it holds more than {MOST_VALUES} JSON values, and one JSON object is asked for")
         value = _parsed(text[span.start : span.end])
-        if not _holds_object(value) and not (_alone(text, span) and isinstance(value, kind)):
+        if not _holds_object(value) and not (_alone(text, span) and isinstance(value, dict)):
             continue
         found.setdefault(json.dumps(value, sort_keys=True), (value, span))  # true is not 1 here
         last = span.end
         if len(found) > 1:
-            raise Unreadable(f"it holds 2 different JSON values, and one {what} is asked for")
+            raise Unreadable("it holds 2 different JSON values, and one JSON object is asked for")
     if not found:
-        raise Unreadable(f"it holds no {what}")
+        raise Unreadable("it holds no JSON object")
     value, span = next(iter(found.values()))
-    if not isinstance(value, kind):
-        raise Unreadable(f"the JSON in it is not a {what.removeprefix('JSON ')}")
+    if not isinstance(value, dict):
+        raise Unreadable("the JSON in it is not an object")
     _check_place(text[: span.start], text[last:])
     return value
 

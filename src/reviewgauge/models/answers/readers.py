@@ -8,16 +8,14 @@ answer speaks against it. Sentences are never searched for a verdict: "the two a
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
-from pydantic import BaseModel, JsonValue, ValidationError
+from pydantic import JsonValue
 
-from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.trust import texts_in
-from reviewgauge.models.answers.json_values import only_value
+from reviewgauge.models.answers.json_values import only_object
 from reviewgauge.models.answers.prose import (
     belies,
     claims_of_sameness,
@@ -32,11 +30,9 @@ from reviewgauge.models.answers.text import Unreadable, one_of, plain, verdict, 
 from reviewgauge.models.request.messages import Prompt
 
 __all__ = [
-    "Unreadable", "choice", "json_list", "json_object", "json_record", "json_value", "one_answer", "options_of",
+    "Unreadable", "choice", "json_object", "one_answer", "options_of",
     "whole_number", "without_reasoning", "yes_no",
 ]  # fmt: skip
-
-M = TypeVar("M", bound=BaseModel)
 
 
 def one_answer(options: Sequence[str | int]) -> dict[str, JsonValue]:
@@ -212,25 +208,12 @@ def whole_number(text: str, low: int, high: int, meanings: Mapping[int, re.Patte
 # --- JSON ----------------------------------------------------------------------------------------------------------
 
 
-def json_value(text: str) -> JsonValue:
-    """The only JSON object or list in the answer."""
-    return only_value(without_reasoning(text), "JSON object or list", (dict, list))
-
-
-def json_list(text: str) -> list[JsonValue]:
-    """The only JSON list in the answer."""
-    value = only_value(without_reasoning(text), "JSON list", list)
-    assert isinstance(value, list)
-    return value
-
-
 def json_object(text: str, required: Collection[str] = (), prompt: Prompt | None = None) -> dict[str, JsonValue]:
     """The only JSON object in the answer; it must have the keys `required`.
 
     A text in it that is a refusal as a whole, or repeats the words of `prompt`, makes it unreadable.
     """
-    value = only_value(without_reasoning(text), "JSON object", dict)
-    assert isinstance(value, dict)
+    value = only_object(without_reasoning(text))
     missing = sorted(set(required) - value.keys())
     if missing:
         raise Unreadable(f"its JSON object lacks {', '.join(missing)}")
@@ -242,13 +225,3 @@ def json_object(text: str, required: Collection[str] = (), prompt: Prompt | None
         if prompt is not None and prompt.is_repeated_by(one):
             raise Unreadable("a text in its JSON object repeats the question")
     return value
-
-
-def json_record(text: str, model: type[M]) -> M:
-    """The only JSON object in the answer as a record. Types are strict: "5" is not a number."""
-    value = json_object(text)
-    try:
-        return model.model_validate_json(json.dumps(value), strict=True)
-    except ValidationError as error:
-        field, problem = first_problem(error)
-        raise Unreadable(f"its JSON object is not valid: {f'{field} ' if field else ''}{problem}") from None

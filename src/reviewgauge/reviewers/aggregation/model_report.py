@@ -7,17 +7,19 @@ what reviews flag again and again, drop what is sporadic) and does not print its
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
-from pydantic import JsonValue
+from pydantic import BeforeValidator, Field
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.records import Change, Comment, Review, Task
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.answers.records import AnswerRecord, Text, answer_schema, read_record
 from reviewgauge.models.chat.ask import ask_for
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Prompt, fence, load_prompt
@@ -29,25 +31,15 @@ _LONGEST_PATH = 500
 _MOST = 200_000  # characters of all comments
 
 Numbered = dict[str, Comment]  # by "review.finding", both counted from 1
-SCHEMA: Mapping[str, JsonValue] = {
-    "type": "object",
-    "properties": {
-        "findings": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "from": {"type": "array", "items": {"type": "string"}},
-                    "text": {"type": "string"},
-                },
-                "required": ["from", "text"],
-                "additionalProperties": False,
-            },
-        }
-    },
-    "required": ["findings"],
-    "additionalProperties": False,
-}
+
+
+class _Finding(AnswerRecord):
+    sources: list[Annotated[str, BeforeValidator(str)]] = Field(alias="from")
+    text: Text
+
+
+class _Report(AnswerRecord):
+    findings: list[_Finding]
 
 
 def template() -> Prompt:
@@ -81,7 +73,7 @@ class ModelReport:
             }
         )
         read = partial(_read, numbered=numbered, of=len(reviews))
-        found = ask_for(chat_model(self.model), messages, read, schema=SCHEMA)
+        found = ask_for(chat_model(self.model), messages, read, schema=answer_schema(_Report))
         kept, used = found.value
         trace = [f"{self.model} made {len(kept)} findings out of {len(numbered)} comments of {len(reviews)} reviews"]
         trace += [f"{left_out} comments were not shown to it: together they are too long"] if left_out else []
@@ -129,28 +121,18 @@ def _place(comment: Comment) -> str:
 
 def _read(text: str, numbered: Numbered, of: int) -> tuple[tuple[Comment, ...], frozenset[str]]:
     """(the comments of the report, the numbers that they rest on)."""
-    listed = json_object(text, ["findings"], template())["findings"]
-    if not isinstance(listed, list):
-        raise Unreadable("findings is not a list")
     comments: list[Comment] = []
     used: set[str] = set()
-    for item in listed:
-        if not isinstance(item, dict) or not isinstance(body := item.get("text"), str) or not body.strip():
-            raise Unreadable("a finding has no text")
-        sources = _sources(item.get("from"), numbered)
+    for found in read_record(text, _Report, template()).findings:
+        sources = list(dict.fromkeys(one.strip() for one in found.sources))
+        if unknown := [one for one in sources if one not in numbered]:
+            raise Unreadable(f"there is no finding {unknown[0][:40]!r}")
+        if not sources:
+            raise Unreadable('a finding does not say which findings it comes from, such as "from": ["1.2"]')
         used.update(sources)
         votes = len({source.partition(".")[0] for source in sources})
-        comments.append(with_votes(_placed(body.strip(), [numbered[source] for source in sources]), votes, of))
+        comments.append(with_votes(_placed(found.text, [numbered[source] for source in sources]), votes, of))
     return unique(comments), frozenset(used)
-
-
-def _sources(value: JsonValue, numbered: Numbered) -> list[str]:
-    if not isinstance(value, list) or not value:
-        raise Unreadable('a finding does not say which findings it comes from, such as "from": ["1.2"]')
-    named = list(dict.fromkeys(str(one).strip() for one in value))
-    if unknown := [one for one in named if one not in numbered]:
-        raise Unreadable(f"there is no finding {unknown[0][:40]!r}")
-    return named
 
 
 def _placed(body: str, sources: Sequence[Comment]) -> Comment:

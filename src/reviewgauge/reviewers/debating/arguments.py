@@ -9,16 +9,17 @@ from typing import Literal, NamedTuple
 from pydantic import JsonValue
 
 from reviewgauge.core.records import Comment
-from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.answers.records import AnswerRecord, Text, Word, answer_schema, read_record
 from reviewgauge.models.request.messages import Prompt, fence
-from reviewgauge.reviewers.reading.report_answers import TEXT, object_schema, report_schema
+from reviewgauge.reviewers.reading.report_answers import MaybeText, Report
 
 Part = Literal["function", "form"]
 PARTS: Mapping[Part, str] = {
     "function": "how the code works: logic, missing cases, interfaces, resources, security",
     "form": "how the code reads: structure, names, documentation, tests, style, what is hard to maintain",
 }
-REPORT = object_schema(findings=report_schema())
+REPORT = answer_schema(Report)
 
 
 @dataclass
@@ -50,49 +51,68 @@ class Answer(NamedTuple):
     comment: str = ""
 
 
-def answers_schema(key: str, names: Sequence[str], **words: tuple[str, ...]) -> Mapping[str, JsonValue]:
-    """The JSON schema of a list of answers, one on each of `names`. `words`: a key and what it may say."""
-    choices: dict[str, JsonValue] = {name: {"type": "string", "enum": [*of]} for name, of in words.items()}
-    texts: dict[str, JsonValue] = {"reason": TEXT} | ({"comment": TEXT} if "decision" in words else {})
-    named: JsonValue = {"type": "string", "enum": [*names]}
-    one = object_schema(finding=named, **choices, **texts)
-    listed: JsonValue = {"type": "array", "items": one}
-    return object_schema(**{key: listed})
+class Stance(AnswerRecord):
+    """What the author says about one finding."""
+
+    finding: Text
+    stance: Word[Literal["accept", "object"]]
+    reason: MaybeText = ""
+
+
+class Decision(AnswerRecord):
+    """What a reviewer decides about its own finding."""
+
+    finding: Text
+    decision: Word[Literal["keep", "withdraw"]]
+    reason: MaybeText = ""
+    comment: MaybeText = ""
+
+
+class Stances(AnswerRecord):
+    """The author's answer to each open finding."""
+
+    answers: list[Stance]
+
+
+class Decisions(AnswerRecord):
+    """A reviewer's decision on each of its findings."""
+
+    decisions: list[Decision]
+
+
+def answers_schema(record: type[Stances | Decisions], names: Sequence[str]) -> Mapping[str, JsonValue]:
+    """The JSON schema of a list of answers, one on each of `names`."""
+    schema = answer_schema(record)
+    (listed,) = schema["properties"].values()
+    listed["items"]["properties"]["finding"]["enum"] = [*names]
+    return schema
 
 
 def read_stances(text: str, prompt: Prompt, names: Sequence[str]) -> Mapping[str, Answer]:
     """The author's answer to each open finding. Raises Unreadable: one is missing, twice, or not among them."""
-    return _read(text, prompt, ("answers", "stance"), names, ("accept", "object"))
+    listed = read_record(text, Stances, prompt).answers
+    return _by_name([(one.finding, Answer(one.stance, one.reason.strip())) for one in listed], names)
 
 
 def read_decisions(text: str, prompt: Prompt, names: Sequence[str]) -> Mapping[str, Answer]:
     """A reviewer's decision on each of its findings. Raises Unreadable, also for one that is kept without words."""
-    found = _read(text, prompt, ("decisions", "decision"), names, ("keep", "withdraw"))
+    listed = read_record(text, Decisions, prompt).decisions
+    answers = [(one.finding, Answer(one.decision, one.reason.strip(), one.comment.strip())) for one in listed]
+    found = _by_name(answers, names)
     for name, answer in found.items():
         if answer.word == "keep" and not answer.comment.strip(" .…\n"):
             raise Unreadable(f"{name} is kept without a comment")
     return found
 
 
-def _read(
-    text: str, prompt: Prompt, keys: tuple[str, str], names: Sequence[str], words: tuple[str, str]
-) -> Mapping[str, Answer]:
-    listed = json_object(text, (keys[0],), prompt)[keys[0]]
-    if not isinstance(listed, list):
-        raise Unreadable(f"{keys[0]} is not a list")
+def _by_name(answers: Sequence[tuple[str, Answer]], names: Sequence[str]) -> Mapping[str, Answer]:
     found: dict[str, Answer] = {}
-    for item in listed:
-        if not isinstance(item, dict):
-            raise Unreadable(f"an item of {keys[0]} is not an object")
-        fields = ("finding", keys[1], "reason", "comment")
-        name, word, reason, comment = (str(item.get(key) or "").strip() for key in fields)
+    for name, answer in answers:
         if name in found:
             raise Unreadable(f"{name} is named twice")
         if name not in names:
             raise Unreadable(f"the finding {name[:20]!r} is not one of those asked about")
-        if word not in words:
-            raise Unreadable(f"the {keys[1]} on {name} must be {words[0]} or {words[1]}")
-        found[name] = Answer(word, reason, comment)
+        found[name] = answer
     if missing := [name for name in names if name not in found]:
         raise Unreadable(f"nothing is said about {missing[0]}")
     return found

@@ -14,17 +14,16 @@ from pydantic import JsonValue
 
 from reviewgauge.core.records import Change, Comment, Span, Task
 from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.answers.records import AnswerRecord, answer_schema
 from reviewgauge.models.request.messages import FENCE_NOTE, SECTION, Message, Prompt, slots_of
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.diff.positions import Marker
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces, Scope, focus_piece, pieces_of
 from reviewgauge.reviewers.reading.model_answers import read_comment, read_lines, read_notes, read_verdict
 from reviewgauge.reviewers.reading.report_answers import (
-    TEXT,
-    object_schema,
+    Report,
     read_plain_review,
     read_report,
-    report_schema,
     storable_comment,
 )
 
@@ -183,15 +182,28 @@ def _comment(change: Change, prompt: Prompt) -> Reader:
 # --- the presets ---------------------------------------------------------------------------------------------------
 
 
-_VERDICT = object_schema(is_merged={"type": "boolean"}, reason=TEXT, context_analysis=TEXT)
-_LINES = object_schema(lines={"type": "array", "items": TEXT}, reason=TEXT)
+class _Verdict(AnswerRecord):
+    is_merged: bool
+    reason: str
+    context_analysis: str
+
+
+class _Lines(AnswerRecord):
+    lines: list[str]
+    reason: str
+
+
+class _Comment(AnswerRecord):
+    comment: str
+
+
 PRESETS: Mapping[PresetName, Preset] = {
     "aacr": Preset((Task.REVIEW, Task.ASSESS), _notes, printed=True),
-    "contextcrbench_assess": Preset((Task.ASSESS,), _verdict, numbered=True, schema=_VERDICT),
-    "contextcrbench_comment": Preset((Task.COMMENT,), _comment, numbered=True, schema=object_schema(comment=TEXT)),
-    "contextcrbench_locate": Preset((Task.LOCATE,), _lines, numbered=True, schema=_LINES),
+    "contextcrbench_assess": Preset((Task.ASSESS,), _verdict, numbered=True, schema=answer_schema(_Verdict)),
+    "contextcrbench_comment": Preset((Task.COMMENT,), _comment, numbered=True, schema=answer_schema(_Comment)),
+    "contextcrbench_locate": Preset((Task.LOCATE,), _lines, numbered=True, schema=answer_schema(_Lines)),
     "crscore": Preset((Task.REVIEW, Task.COMMENT), _plain_review),
-    "swr": Preset((Task.REVIEW, Task.ASSESS), _report, scope="change", schema=object_schema(findings=report_schema())),
+    "swr": Preset((Task.REVIEW, Task.ASSESS), _report, scope="change", schema=answer_schema(Report)),
 }
 
 

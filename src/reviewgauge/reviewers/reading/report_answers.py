@@ -6,39 +6,68 @@ A report is a JSON object with a list `findings` of objects with `file`, `code` 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Annotated, Any, Literal, TypeVar
 
-from pydantic import JsonValue, ValidationError
+from pydantic import AfterValidator, BeforeValidator, ValidationError
 
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.records import Comment, Location, Severity
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.prose import is_refusal
-from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.answers.records import AnswerRecord, Text, Word, read_record
 from reviewgauge.models.answers.text import plain
 from reviewgauge.models.request.messages import Prompt
 
-TEXT: JsonValue = {"type": "string"}
-OTHER = "other"
+T = TypeVar("T")
 SEVERITIES = ("critical", "high", "medium", "low")
 MOST_FINDINGS = 200
 _LONGEST_NOTE = 400  # characters of what a report says about tests or security
-_TEXTS = ("file", "code", "comment")
 _FORBIDDEN = ("<<<DATA ", "<<<END ")
+MaybeText = Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 
 
-def object_schema(**properties: JsonValue) -> dict[str, JsonValue]:
-    """The JSON schema of an object with these properties and no others."""
-    names: list[JsonValue] = [*properties]
-    return {"type": "object", "properties": properties, "required": names, "additionalProperties": False}
+def _few(found: list[T]) -> list[T]:
+    if len(found) > MOST_FINDINGS:
+        raise ValueError(f"has {len(found):,} entries, over {MOST_FINDINGS}")
+    return found
 
 
-def report_schema(**choices: tuple[str, ...]) -> JsonValue:
-    """The JSON schema of a list of findings. `choices`: further keys of a finding, with their words."""
-    words: dict[str, JsonValue] = {name: {"type": "string", "enum": [*of]} for name, of in choices.items()}
-    return {"type": "array", "items": object_schema(**words, **dict.fromkeys(_TEXTS, TEXT))}
+def _note(text: str) -> str:
+    return one_line(text, _LONGEST_NOTE)
+
+
+class Finding(AnswerRecord):
+    """One finding of a report: the file, a piece of its code, and what is wrong there."""
+
+    file: MaybeText = ""
+    code: MaybeText = ""
+    comment: Text
+
+
+class Report(AnswerRecord):
+    """A list of findings."""
+
+    findings: Annotated[list[Finding], AfterValidator(_few)]
+
+
+class RankedFinding(AnswerRecord):
+    """A finding with its area and severity; an area but "other" becomes the category."""
+
+    area: Word[Literal["tests", "security", "other"]]
+    severity: Word[Literal["critical", "high", "medium", "low"]]
+    file: MaybeText = ""
+    code: MaybeText = ""
+    comment: Text
+
+
+class RankedReport(AnswerRecord):
+    """Findings with areas and severities, and what the report says about tests and security."""
+
+    tests: Annotated[str, AfterValidator(_note)]
+    security: Annotated[str, AfterValidator(_note)]
+    findings: Annotated[list[RankedFinding], AfterValidator(_few)]
 
 
 def read_report(text: str, prompt: Prompt) -> tuple[Comment, ...]:
@@ -47,59 +76,24 @@ def read_report(text: str, prompt: Prompt) -> tuple[Comment, ...]:
     Raises Unreadable: no such JSON object, a finding without comment, a refusal, or the words of the question in place
     of a finding.
     """
-    return tuple(_comment(item, number) for number, item in _items(json_object(text, ("findings",), prompt)))
+    found = read_record(text, Report, prompt).findings
+    return tuple(_comment(one, number) for number, one in enumerate(found, 1))
 
 
-class RankedReport(NamedTuple):
-    """Findings, the most severe first, and what the report says about tests and security."""
-
-    comments: tuple[Comment, ...]
-    tests: str
-    security: str
-
-
-def read_ranked_report(text: str, prompt: Prompt, areas: tuple[str, ...]) -> RankedReport:
-    """A report whose findings name one of `areas` and a severity. An area but "other" becomes the category.
-
-    Raises Unreadable as `read_report`, and for another word in place of an area or a severity.
-    """
-    report = json_object(text, ("findings", "tests", "security"), prompt)
-    found = [_ranked(item, number, areas) for number, item in _items(report)]
-    found.sort(key=lambda one: SEVERITIES.index(str(one.severity)))
-    return RankedReport(tuple(found), _note(report, "tests"), _note(report, "security"))
+def read_ranked_report(text: str, prompt: Prompt) -> tuple[tuple[Comment, ...], RankedReport]:
+    """(the findings, the most severe first; the whole report). Raises Unreadable as `read_report`."""
+    report = read_record(text, RankedReport, prompt)
+    ranked = sorted(enumerate(report.findings, 1), key=lambda item: SEVERITIES.index(item[1].severity))
+    found = []
+    for number, one in ranked:
+        kind = {"category": None if one.area == "other" else one.area, "severity": Severity(one.severity)}
+        found.append(_comment(one, number).model_copy(update=kind))
+    return tuple(found), report
 
 
-def _note(report: Mapping[str, JsonValue], name: str) -> str:
-    value = report[name]
-    if not isinstance(value, str):
-        raise Unreadable(f"{name} is not a text")
-    return one_line(value, _LONGEST_NOTE)
-
-
-def _ranked(item: Mapping[str, JsonValue], number: int, areas: tuple[str, ...]) -> Comment:
-    area = _word(item, "area", areas, number)
-    severity = Severity(_word(item, "severity", SEVERITIES, number))
-    return _comment(item, number).model_copy(update={"category": None if area == OTHER else area, "severity": severity})
-
-
-def _items(report: Mapping[str, JsonValue]) -> Iterator[tuple[int, Mapping[str, JsonValue]]]:
-    listed = report.get("findings")
-    if not isinstance(listed, list):
-        raise Unreadable("findings is not a list")
-    if len(listed) > MOST_FINDINGS:
-        raise Unreadable(f"it has {len(listed):,} findings, over {MOST_FINDINGS}")
-    for number, item in enumerate(listed, 1):
-        if not isinstance(item, dict):
-            raise Unreadable(f"finding {number} is not an object")
-        yield number, item
-
-
-def _comment(item: Mapping[str, JsonValue], number: int) -> Comment:
-    file, code, comment = (_text(item, name, number) for name in _TEXTS)
-    if not comment.strip(" .…\n"):
-        raise Unreadable(f"finding {number} has no comment")
-    claimed = Location(path=file.strip() or None, hunk=code.strip("\n") or None)
-    return storable_comment(comment, claimed=claimed).model_copy(update={"id": f"finding-{number}"})
+def _comment(found: Finding | RankedFinding, number: int) -> Comment:
+    claimed = Location(path=found.file.strip() or None, hunk=found.code.strip("\n") or None)
+    return storable_comment(found.comment, claimed=claimed).model_copy(update={"id": f"finding-{number}"})
 
 
 def storable_comment(body: str, **fields: Any) -> Comment:
@@ -108,23 +102,6 @@ def storable_comment(body: str, **fields: Any) -> Comment:
         return Comment(id="comment", body=body.strip(), **fields)
     except ValidationError as error:
         raise Unreadable(f"it cannot be stored: {' '.join(first_problem(error))}") from None
-
-
-def _text(item: Mapping[str, JsonValue], name: str, number: int) -> str:
-    value = item.get(name)
-    if value is None and name != "comment":
-        return ""
-    if not isinstance(value, str):
-        raise Unreadable(f"{name} of finding {number} is not a text")
-    return value
-
-
-def _word(item: Mapping[str, JsonValue], name: str, words: tuple[str, ...], number: int) -> str:
-    value = item.get(name)
-    word = value.strip().lower() if isinstance(value, str) else ""
-    if word not in words:
-        raise Unreadable(f"{name} of finding {number} must be one of {', '.join(words)}")
-    return word
 
 
 def read_plain_review(text: str, prompt: Prompt) -> Comment:

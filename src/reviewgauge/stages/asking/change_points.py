@@ -10,15 +10,16 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
-from pydantic import JsonValue
+from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.history import PullCommit, PullRequest, Remark, Thread
 from reviewgauge.core.records import ChangedFile, FileStatus
 from reviewgauge.judges.classes.change_types import GROUPS, TYPES, change_type, listing
-from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.answers.records import AnswerRecord, Line, Text, read_record
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.asking.stage import Roles, own_prompt, span_in_words
@@ -186,41 +187,34 @@ def _utc(moment: datetime | None) -> datetime | None:
 # --- the answer ----------------------------------------------------------------------------------------------------
 
 LEAVES = tuple(code for code in TYPES if code not in GROUPS)
-_TEXTS = ("point", "type", "mention", "introduced", "resolved", "explanation")
 
 
-class Found(NamedTuple):
+def _leaf(value: object) -> str:
+    code = change_type(value) if isinstance(value, str) else None
+    if code not in LEAVES:
+        raise ValueError(f"must be one of {', '.join(LEAVES)}")
+    return code
+
+
+Label = Annotated[Text, AfterValidator(str.upper)]
+
+
+class Found(AnswerRecord):
     """One change-point as a model lists it; commits and mention are labels."""
 
-    point: str
-    type: str
-    mention: str
-    introduced: str
-    resolved: str
-    code: str | None
-    explanation: str
+    point: Line
+    type: Annotated[str, BeforeValidator(_leaf), WithJsonSchema({"type": "string", "enum": [*LEAVES]})]
+    mention: Label
+    introduced: Label
+    resolved: Label
+    code: Annotated[str | None, AfterValidator(lambda code: (code or "").strip() or None)] = None
+    explanation: Text
 
 
-SCHEMA: Mapping[str, JsonValue] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["points"],
-    "properties": {
-        "points": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": [*_TEXTS[:-1], "code", "explanation"],
-                "properties": {
-                    **{name: {"type": "string"} for name in _TEXTS},
-                    "type": {"type": "string", "enum": [*LEAVES]},
-                    "code": {"type": ["string", "null"]},
-                },
-            },
-        }
-    },
-}
+class ChangePoints(AnswerRecord):
+    """What a model answers about a pull request."""
+
+    points: list[Found]
 
 
 def read_change_points(text: str, mentions: Sequence[str], commits: Sequence[str]) -> list[Found]:
@@ -229,41 +223,22 @@ def read_change_points(text: str, mentions: Sequence[str], commits: Sequence[str
     Raises Unreadable: a label that there is none of, a group of types for a type, a commit that answers what came with
     it or after it, the same entry twice.
     """
-    entries = json_object(text, prompt=own_prompt("change_points")).get("points")
-    if not isinstance(entries, list):
-        raise Unreadable('it has no list "points"')
-    found = [_point(entry, at, mentions, commits) for at, entry in enumerate(entries, 1)]
-    if len({one[:5] for one in found}) < len(found):
+    found = read_record(text, ChangePoints, own_prompt("change_points")).points
+    for at, one in enumerate(found, 1):
+        for name, label, known in (
+            ("mention", one.mention, mentions), ("introduced", one.introduced, commits),
+            ("resolved", one.resolved, commits),
+        ):  # fmt: skip
+            if label not in known:
+                shown = ", ".join(known[:8]) + (f" and {len(known) - 8} more" if len(known) > 8 else "")
+                raise Unreadable(f'"{name}" of point {at} is {label[:60]!r}, and there are {shown}')
+        if commits.index(one.resolved) <= commits.index(one.introduced):
+            raise Unreadable(
+                f"point {at} came with {one.introduced} and is resolved by {one.resolved}, which is not a later commit"
+            )
+    if len({(one.point, one.type, one.mention, one.introduced, one.resolved) for one in found}) < len(found):
         raise Unreadable("it lists the same point twice")
     return found
-
-
-def _point(entry: JsonValue, at: int, mentions: Sequence[str], commits: Sequence[str]) -> Found:
-    if not isinstance(entry, dict):
-        raise Unreadable(f"point {at} is not an object")
-    texts: dict[str, str] = {}
-    for name in _TEXTS:
-        value = entry.get(name)
-        if not isinstance(value, str) or not value.strip():
-            raise Unreadable(f'"{name}" of point {at} holds no text')
-        texts[name] = value.strip()
-    kind = change_type(texts["type"])
-    if kind not in LEAVES:
-        raise Unreadable(f'"type" of point {at} is {texts["type"][:60]!r}, and the types are {", ".join(LEAVES)}')
-    for name, known in (("mention", mentions), ("introduced", commits), ("resolved", commits)):
-        if texts[name].upper() not in known:
-            shown = ", ".join(known[:8]) + (f" and {len(known) - 8} more" if len(known) > 8 else "")
-            raise Unreadable(f'"{name}" of point {at} is {texts[name][:60]!r}, and there are {shown}')
-    mention, introduced, resolved = (texts[name].upper() for name in ("mention", "introduced", "resolved"))
-    if commits.index(resolved) <= commits.index(introduced):
-        raise Unreadable(
-            f"point {at} came with {introduced} and is resolved by {resolved}, which is not a later commit"
-        )
-    code = entry.get("code")
-    if code is not None and not isinstance(code, str):
-        raise Unreadable(f'"code" of point {at} is neither text nor null')
-    point_text = " ".join(texts["point"].split())
-    return Found(point_text, kind, mention, introduced, resolved, (code or "").strip() or None, texts["explanation"])
 
 
 # --- several answers -----------------------------------------------------------------------------------------------
