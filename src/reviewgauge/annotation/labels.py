@@ -15,8 +15,9 @@ from reviewgauge.annotation.store.judgements import DISCUSSION, INDEPENDENT, Jud
 from reviewgauge.annotation.store.projects import Project
 from reviewgauge.annotation.store.tables import batches, items
 from reviewgauge.core.base import content_id
+from reviewgauge.core.document import Plain
 from reviewgauge.core.labels import MISSING_CLAIM, Label, Scale, Subject, SubjectKind
-from reviewgauge.views.csv_tables import Cell, to_csv
+from reviewgauge.views.csv import to_csv
 
 COLUMNS = (
     *("case", "system", "attempt", "comment", "reference", "claim", "rater", "dimension", "value"),
@@ -99,7 +100,7 @@ def labels_jsonl(labels: Iterable[Label]) -> str:
     return "".join(label.to_line().decode() for label in labels)
 
 
-def _row(label: Label) -> Sequence[Cell]:
+def _row(label: Label) -> Sequence[Plain]:
     s = label.subject
     return (
         *(s.case, s.system, s.attempt if s.system else None, s.comment, s.reference, s.claim),

@@ -19,10 +19,10 @@ from reviewgauge.analysis.study.validity import validity_table
 from reviewgauge.api.resolve import names_dataset
 from reviewgauge.api.validate import RESULT, validate
 from reviewgauge.core.base import Record
+from reviewgauge.core.document import Table
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress
-from reviewgauge.core.reports.study import Table
 from reviewgauge.core.specs import import_named, load_recorded, short_spec, texts_of
 from reviewgauge.core.study import TableEntry
 from reviewgauge.core.version import __version__

@@ -22,7 +22,7 @@ from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.metrics.points import Points
-from reviewgauge.views.csv_tables import to_csv
+from reviewgauge.views.csv import to_csv
 
 
 class Sheets(Record):

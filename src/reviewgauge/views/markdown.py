@@ -1,22 +1,24 @@
-"""Markdown: the card of a built benchmark (and its funnel for the terminal), and the README of a bundle."""
+"""Markdown: tables, the card of a built benchmark (and its funnel for the terminal), and the README of a bundle."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Table as RichTable
 
 from reviewgauge.core.building import CardSection
+from reviewgauge.core.document import Table
 from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
 from reviewgauge.engine.bundle.contents import BundleManifest
+from reviewgauge.views.values import first_text, legend, shown
 
 REASONS = 3  # reasons of a stage shown in the terminal; the card has all
 
 
-def funnel_table(rows: Sequence[FunnelRow]) -> Table:
+def funnel_table(rows: Sequence[FunnelRow]) -> RichTable:
     """One line a stage: items in, kept and dropped, and the reasons."""
-    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
+    table = RichTable(box=None, pad_edge=False, header_style="bold", padding=(0, 1))
     for name, justify in (("stage", "left"), ("in", "right"), ("kept", "right"), ("dropped", "right")):
         table.add_column(name, justify=justify, no_wrap=name != "stage", max_width=38 if name == "stage" else None)  # type: ignore[arg-type]
     if any(row.failed for row in rows):
@@ -93,6 +95,13 @@ def _number(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}"
+
+
+def document_table(table: Table) -> str:
+    """A table with its title, and what it rests on below."""
+    rows = [[first_text(row), *map(shown, row[1:], table.columns[1:])] for row in table.rows]
+    notes = "\n".join(f"- {plain_markdown(line)}" for line in legend(table))
+    return f"## {plain_markdown(table.title)}\n\n{table_markdown(table.titles, rows)}\n\n{notes}\n"
 
 
 def table_markdown(head: Sequence[object], rows: Iterable[Sequence[object]]) -> str:

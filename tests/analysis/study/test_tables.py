@@ -14,9 +14,10 @@ from reviewgauge.analysis.study import slices
 from reviewgauge.analysis.study.material import Contender, Material
 from reviewgauge.analysis.study.published import with_published, wrong_gains, wrong_totals
 from reviewgauge.analysis.study.tables import study_tables
+from reviewgauge.core.document import Table, Value
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Change, Review, Usage
-from reviewgauge.core.reports.study import Cell, Table, Trouble
+from reviewgauge.core.reports.study import Trouble
 from reviewgauge.core.results import CommentOutcome, CommentState, GroupOutcome, Matching, Outcome, Score
 from reviewgauge.core.specs import load, signature
 from reviewgauge.core.study import Published, TableEntry, read_study
@@ -89,7 +90,7 @@ def tables(*entries: TableEntry) -> tuple[list[Table], list[Trouble]]:
     return study_tables(entries, {"bench": material()}, {})
 
 
-def rows(table: Table) -> dict[str, tuple[Cell, ...]]:
+def rows(table: Table) -> dict[str, tuple[Value, ...]]:
     return {row[0].text: row for row in table.rows}
 
 
@@ -102,7 +103,7 @@ def test_a_cell_without_a_result_is_named_and_never_zero() -> None:
     )
     assert not troubles
     for table in (board, sliced, cost, spread):
-        assert rows(table)["gone"][1] == Cell(text="failed: network")
+        assert rows(table)["gone"][1] == Value(text="failed: network")
     assert [row[0].text for row in board.rows] == ["one", "two", "dear", "gone"]
     assert rows(board)["one"][1].value == pytest.approx((2 + 1 + 0 + 0 + 1 + 1) / 10)
     assert rows(board)["one"][-1].text == "3/3"
@@ -115,7 +116,7 @@ def test_relative_gain_of_a_group_and_what_has_no_partner() -> None:
             groups={"small": ("m",), "both": ("m", "n"), "absent": ("x",)},
         )
     )  # fmt: skip
-    assert table.columns == ("context", "m", "n", "small: mean", "small: gain", "both: mean", "both: gain")
+    assert table.titles == ("context", "m", "n", "small: mean", "small: gain", "both: mean", "both: gain")
     none, file = rows(table)["none"], rows(table)["file"]
     assert none[3].value == pytest.approx(0.5) and none[4].text == ""
     assert file[3].value == pytest.approx(0.4) and file[4].value == pytest.approx(-0.2)
@@ -183,21 +184,21 @@ def test_the_frontier_holds_whom_nobody_beats() -> None:
 
 def test_reviews_by_grade() -> None:
     (table,), _ = tables(TableEntry(kind="distribution", measures=("recall",), reviewers=("one", "two")))
-    assert table.columns == ("reviewer", "0", "0.5", "1", "reviews", "mean")
+    assert table.titles == ("reviewer", "0", "0.5", "1", "reviews", "mean")
     assert [cell.value for cell in rows(table)["one"][1:4]] == [2.0, 3.0, 1.0]
 
 
 @pytest.mark.parametrize(("by", "columns"), [("language", ("c", "go")), ("needs", ("diff", "file"))])
 def test_slices_add_up(by: str, columns: tuple[str, ...]) -> None:
     (table,), troubles = tables(TableEntry(kind="slices", by=by, measures=("recall",), reviewers=("one", "two")))
-    assert not troubles and table.columns == ("reviewer", "all", *columns)
+    assert not troubles and table.titles == ("reviewer", "all", *columns)
     assert table.notes[-1] == "the slices of each row, weighted, give its total (checked)"
     (turned,), _ = tables(
         TableEntry(
             kind="slices", by=by, rows="slices", measures=("recall",), counts=("references",), reviewers=("one",)
         )
     )
-    assert turned.columns == (by, "references", "recall") and turned.rows[-1][0].text == "all"
+    assert turned.titles == (by, "references", "recall") and turned.rows[-1][0].text == "all"
     weighted = sum((row[1].value or 0) * (row[2].value or 0) for row in turned.rows[:-1])
     assert weighted / (turned.rows[-1][1].value or 1) == pytest.approx(turned.rows[-1][2].value)
 
@@ -275,7 +276,7 @@ def test_columns_stand_as_in_the_paper_and_the_best_by_the_headline_first() -> N
     paper = Published(source="Table 4", percent=True, values={"variance": {"recall": 189.96}})
     entry = TableEntry(kind="leaderboard", measures=("recall", "f1"), spread=True, published=paper)
     (table,), _ = tables(entry)
-    assert table.columns == ("reviewer", "recall", "F1", "scored") and table.plot and table.plot.columns == (2,)
+    assert table.titles == ("reviewer", "recall", "F1", "scored") and table.plot and table.plot.columns == (2,)
     found = [row[2].value or 0 for row in table.rows[:3]]
     assert found == sorted(found, reverse=True)
     recalls = [row[1].value for row in table.rows[:3]]
@@ -297,7 +298,7 @@ def test_how_far_a_metric_parts_two_grades() -> None:
     paper = Published(source="Table 6", values={f"1, {bleu.label}": {"2": 0.26}})
     entry = TableEntry(kind="validity", dimension="grade", of="grades", published=paper)
     (table,), troubles = study_tables([entry], {"bench": material()}, {"bench": report})
-    assert not troubles and table.columns == ("grade", "metric", "2", "3", "4", "5")
+    assert not troubles and table.titles == ("grade", "metric", "2", "3", "4", "5")
     (row,) = [row for row in table.rows if (row[0].text, row[1].text) == ("1", bleu.label)]
     cell = next(cell for cell in bleu.ks if (cell.first, cell.second) == (1, 2))
     assert (row[2].value, row[2].published) == (cell.statistic, 0.26)

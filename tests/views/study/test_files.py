@@ -11,18 +11,19 @@ from xml.etree import ElementTree
 import pytest
 from rich.console import Console
 
-from reviewgauge.core.reports.study import BenchmarkFacts, Cell, CellCost, Estimate, Plot, StudyReport, Table, Trouble
-from reviewgauge.views.study.cells import number, shown
+from reviewgauge.core.document import Plot, Table, Value, name_columns
+from reviewgauge.core.reports.study import BenchmarkFacts, CellCost, Estimate, StudyReport, Trouble
 from reviewgauge.views.study.files import written
 from reviewgauge.views.study.page import study_page
 from reviewgauge.views.study.plots import drawing
 from reviewgauge.views.study.terminal import estimate_lines, study_view
+from reviewgauge.views.values import number, shown
 
 EVIL = "=cmd|'/c calc' <script>alert(1)</script> \\input{x} & 50% | `x` \x1b[31m"
 
 
-def share(value: float, **more: Any) -> Cell:
-    return Cell(value=value, low=value - 0.1, high=value + 0.1, n=12, **more)
+def share(value: float, **more: Any) -> Value:
+    return Value(value=value, low=value - 0.1, high=value + 0.1, n=12, **more)
 
 
 def table(kind: str = "forest", *, name: str = "t", **more: Any) -> Table:
@@ -35,13 +36,14 @@ def table(kind: str = "forest", *, name: str = "t", **more: Any) -> Table:
     }
     first = "one & two" if kind == "upset" else "one"
     rows = (
-        (Cell(text=first), share(0.5, published=0.4), share(0.3), share(0.2, fake=True), Cell(text="yes")),
-        (Cell(text=EVIL), share(0.25), share(0.31), share(0.6), Cell(text="no")),
-        (Cell(text="gone"), *(Cell(text="failed: network") for _ in range(3)), Cell(text="–")),
-        (Cell(text="GPT (published)"), Cell(published=0.7), Cell(), Cell(), Cell()),
+        (Value(text=first), share(0.5, published=0.4), share(0.3), share(0.2, fake=True), Value(text="yes")),
+        (Value(text=EVIL), share(0.25), share(0.31), share(0.6), Value(text="no")),
+        (Value(text="gone"), *(Value(text="failed: network") for _ in range(3)), Value(text="–")),
+        (Value(text="GPT (published)"), Value(published=0.7), Value(), Value(), Value()),
     )
     made = Table(
-        name=name, kind="leaderboard", title=f"Title {EVIL}", columns=("reviewer", "a", "b", "c", "flag"), rows=rows,
+        name=name, kind="leaderboard", title=f"Title {EVIL}", rows=rows,
+        columns=name_columns(["reviewer", *"abc", "flag"]),
         plot=plots[kind], provenance="hits on data, benchmark 0123", notes=("a note",),
     )  # fmt: skip
     return made.model_copy(update=more)
@@ -64,7 +66,7 @@ def test_every_table_in_every_format_and_the_same_each_time() -> None:
 
 
 def test_csv_rounds_nothing_runs_nothing_and_keeps_interval_n_unit_and_published() -> None:
-    exact = table(rows=((Cell(text="x"), share(1 / 3, published=0.4), Cell(text="–"), share(0.2), Cell(text="")),))
+    exact = table(rows=((Value(text="x"), share(1 / 3, published=0.4), Value(text="–"), share(0.2), Value(text="")),))
     (row,) = csv.DictReader(io.StringIO(written(report(exact))["tables/t.csv"]))
     assert float(row["a"]) == 1 / 3 and float(row["a: low"]) == 1 / 3 - 0.1
     assert (row["a: n"], row["a: unit"], row["a: published"], row["b"], row["fake"]) == (
@@ -102,7 +104,7 @@ def test_every_plot_is_well_formed_and_says_what_it_shows(kind: str) -> None:
 
 
 def test_a_table_without_figures_has_no_drawing() -> None:
-    assert drawing(table(rows=((Cell(text="gone"), *(Cell(text="failed") for _ in range(4))),)), "p") == ""
+    assert drawing(table(rows=((Value(text="gone"), *(Value(text="failed") for _ in range(4))),)), "p") == ""
     assert drawing(table(plot=None), "p") == ""
 
 
@@ -122,7 +124,9 @@ def test_the_terminal_keeps_to_its_width_and_shows_a_papers_rows_in_the_files_al
     assert "GPT" not in said and "1 row that is published alone" in said
     assert "\x1b" not in said and "! small, gone: network" in said
     cells = [share(0.5, published=0.4)] * 4
-    wide = table(columns=tuple("abcdef"), texts=2, rows=((Cell(text="1"), Cell(text="a metric"), *cells),), plot=None)
+    wide = table(
+        columns=name_columns("abcdef", 2), rows=((Value(text="1"), Value(text="a metric"), *cells),), plot=None
+    )
     console.print(study_view(report(wide)))
     assert ".50 {.40}" in (said := console.export_text()) and "t.csv: intervals" in said
 
@@ -131,7 +135,7 @@ def test_figures_in_their_units() -> None:
     assert number(0.123, "gain") == "+12.3%" and number(-0.0001, "gain") == "0.0%"
     assert number(1234.0, "count") == "1,234" and number(0.0042, "dollars") == "$0.0042"
     assert number(12.5, "dollars") == "$12.50" and number(0.5, "share") == ".50"
-    assert shown(Cell(published=0.5)) == "{.50}" and shown(Cell(text="–")) == "–"
+    assert shown(Value(published=0.5)) == "{.50}" and shown(Value(text="–")) == "–"
 
 
 def test_the_estimate_in_one_line() -> None:

@@ -15,9 +15,9 @@ from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import percentile_interval
 from reviewgauge.analysis.study.leaderboard import measure_label
 from reviewgauge.analysis.study.material import Contender, Draws, Material, by_system, measures_of, summary_cell
+from reviewgauge.core.document import Table, Value, name_columns
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.leaderboard import SystemSummary
-from reviewgauge.core.reports.study import Cell, Table
 from reviewgauge.core.study import TableEntry
 
 
@@ -52,9 +52,10 @@ def ablation_table(entry: TableEntry, material: Material, name: str, title: str)
         name=name,
         kind=entry.kind,
         title=title,
-        columns=(*(["measure"] if several else []), entry.axis, *design.columns, *heads),
+        columns=name_columns(
+            (*(["measure"] if several else []), entry.axis, *design.columns, *heads), 2 if several else 1
+        ),
         rows=tuple(rows),
-        texts=2 if several else 1,
         provenance=material.provenance(metric),
         notes=(
             f"figures: {shown} ({unit}); gain: of the mean over {entry.baseline}, relative",
@@ -94,35 +95,35 @@ def _rows(
     measure: str,
     *,
     several: bool,
-) -> Iterator[tuple[Cell, ...]]:
+) -> Iterator[tuple[Value, ...]]:
     for value in design.values:
-        row = [Cell(text=measure_label(measure))] if several else []
-        row.append(Cell(text=value))
+        row = [Value(text=measure_label(measure))] if several else []
+        row.append(Value(text=value))
         for column in design.columns:
             contender = design.cells.get((value, column))
             row.append(
-                Cell(text="–") if contender is None else summary_cell(board.get(contender.system), measure, contender)
+                Value(text="–") if contender is None else summary_cell(board.get(contender.system), measure, contender)
             )
         for group in design.groups:
             row += _of_group(design, draws, measure, group, value=value, baseline=entry.baseline)
         yield tuple(row)
 
 
-def _of_group(design: Design, draws: Draws, measure: str, group: str, *, value: str, baseline: str) -> Iterator[Cell]:
+def _of_group(design: Design, draws: Draws, measure: str, group: str, *, value: str, baseline: str) -> Iterator[Value]:
     """The mean of the group, and its relative gain over the baseline."""
     here, there = design.of_group(group, value), design.of_group(group, baseline)
     unit = draws.metric.units.get(measure, "share")
     if here is None or not all(c.system in draws.systems for c in here):
-        yield from (Cell(text="–"), Cell(text="–"))
+        yield from (Value(text="–"), Value(text="–"))
         return
     point, drawn = _mean(draws, measure, here)
     n, fake = min(draws.n[c.system] for c in here), any(draws.fake[c.system] for c in here)
     yield _cell(point, drawn, unit, n, fake)
     if value == baseline:
-        yield Cell(text="")
+        yield Value(text="")
         return
     if there is None or not all(c.system in draws.systems for c in there):
-        yield Cell(text="–")
+        yield Value(text="–")
         return
     base, based = _mean(draws, measure, there)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -138,8 +139,8 @@ def _finite(values: Numbers) -> Numbers:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _cell(point: Numbers, drawn: Numbers, unit: str, n: int, fake: bool) -> Cell:
+def _cell(point: Numbers, drawn: Numbers, unit: str, n: int, fake: bool) -> Value:
     if not np.isfinite(point[0]):
-        return Cell(text="–", n=n)
+        return Value(text="–", n=n)
     found = percentile_interval(drawn)
-    return Cell(value=float(point[0]), low=found.low, high=found.high, n=n, unit=unit, fake=fake)
+    return Value(value=float(point[0]), low=found.low, high=found.high, n=n, unit=unit, fake=fake)

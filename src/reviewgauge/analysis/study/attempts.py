@@ -6,7 +6,7 @@ import math
 
 from reviewgauge.analysis.study.leaderboard import measure_label
 from reviewgauge.analysis.study.material import Material, by_system, summary_cell
-from reviewgauge.core.reports.study import Cell, Table
+from reviewgauge.core.document import Table, Value, name_columns
 from reviewgauge.core.study import TableEntry
 
 
@@ -20,18 +20,18 @@ def attempts_table(entry: TableEntry, material: Material, name: str, title: str)
         mean = summary_cell(summary, metric.headline, contender)
         spread = summary.spread if summary is not None and not contender.trouble else None
         if spread is None or summary is None:
-            rows.append((Cell(text=contender.name), mean, *(Cell(text=contender.trouble or "–") for _ in range(5))))
+            rows.append((Value(text=contender.name), mean, *(Value(text=contender.trouble or "–") for _ in range(5))))
             continue
         fake = summary.fake
         deviations = (spread.again, spread.within, spread.between)
         share = spread.within_share
         rows.append(
             (
-                Cell(text=contender.name),
+                Value(text=contender.name),
                 mean,
-                *(Cell(value=one, n=spread.n, unit=spread.unit, fake=fake) for one in deviations),
-                Cell(text="–") if share is None or math.isnan(share) else Cell(value=share, n=spread.n, fake=fake),
-                Cell(value=float(spread.attempts), n=spread.repeated, unit="count", fake=fake),
+                *(Value(value=one, n=spread.n, unit=spread.unit, fake=fake) for one in deviations),
+                Value(text="–") if share is None or math.isnan(share) else Value(value=share, n=spread.n, fake=fake),
+                Value(value=float(spread.attempts), n=spread.repeated, unit="count", fake=fake),
             )
         )
     heads = ("SD if repeated", "SD between attempts", "SD between changes", "share of attempts", "attempts")
@@ -39,7 +39,7 @@ def attempts_table(entry: TableEntry, material: Material, name: str, title: str)
         name=name,
         kind=entry.kind,
         title=title,
-        columns=("reviewer", measure_label(metric.headline), *heads),
+        columns=name_columns(("reviewer", measure_label(metric.headline), *heads)),
         rows=tuple(rows),
         provenance=material.provenance(metric),
         notes=(

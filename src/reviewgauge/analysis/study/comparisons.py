@@ -5,7 +5,7 @@ from __future__ import annotations
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.study.leaderboard import measure_label
 from reviewgauge.analysis.study.material import Material, by_system
-from reviewgauge.core.reports.study import Cell, Table
+from reviewgauge.core.document import Table, Value, name_columns
 from reviewgauge.core.study import TableEntry
 
 
@@ -19,21 +19,20 @@ def comparisons_table(entry: TableEntry, material: Material, name: str, title: s
     rows = []
     for one in found.comparisons:
         fake = board[one.first].fake or board[one.second].fake
-        gap = Cell(value=one.difference, low=one.low, high=one.high, n=one.n, unit=one.unit, fake=fake)
+        gap = Value(value=one.difference, low=one.low, high=one.high, n=one.n, unit=one.unit, fake=fake)
         rest = [(one.p, "p"), (one.p_holm, "p"), (one.detectable, one.unit)]
         rows.append(
             (
-                *(Cell(text=names[one.first]), Cell(text=names[one.second]), Cell(text=measure_label(one.measure))),
-                *(Cell(text="–") if cell.value is None else cell for cell in (gap, *_cells(rest, one.n, fake))),
+                *(Value(text=names[one.first]), Value(text=names[one.second]), Value(text=measure_label(one.measure))),
+                *(Value(text="–") if cell.value is None else cell for cell in (gap, *_cells(rest, one.n, fake))),
             )
         )
     return Table(
         name=name,
         kind=entry.kind,
         title=title,
-        columns=("first", "second", "measure", "difference", "p", "p (Holm)", "detectable"),
+        columns=name_columns(("first", "second", "measure", "difference", "p", "p (Holm)", "detectable"), 3),
         rows=tuple(rows),
-        texts=3,
         provenance=material.provenance(metric),
         notes=(
             f"p (Holm): corrected over {found.corrected} comparison{'s' * (found.corrected != 1)}; detectable: the "
@@ -43,5 +42,5 @@ def comparisons_table(entry: TableEntry, material: Material, name: str, title: s
     )
 
 
-def _cells(figures: list[tuple[float | None, str]], n: int, fake: bool) -> list[Cell]:
-    return [Cell(value=value, n=n, unit=unit, fake=fake) for value, unit in figures]
+def _cells(figures: list[tuple[float | None, str]], n: int, fake: bool) -> list[Value]:
+    return [Value(value=value, n=n, unit=unit, fake=fake) for value, unit in figures]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from reviewgauge.analysis.study.leaderboard import measure_label
 from reviewgauge.analysis.study.material import Material, by_system, measures_of, summary_cell
-from reviewgauge.core.reports.study import Cell, Plot, Table
+from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.results import Outcome
 from reviewgauge.core.study import TableEntry
 
@@ -30,19 +30,19 @@ def cost_table(entry: TableEntry, material: Material, name: str, title: str) -> 
         own = spent.get(contender.system, {})
         unpriced = any(use.dollars is None and use.calls for uses in own.values() for use in uses)
         fake = quality.fake
-        dollars = Cell(text="price unknown") if unpriced else _mean(material, own, "dollars", "dollars", fake)
+        dollars = Value(text="price unknown") if unpriced else _mean(material, own, "dollars", "dollars", fake)
         calls, tokens = (_mean(material, own, what, "count", fake) for what in ("calls", "tokens"))
         if contender.trouble or contender.recorded:
-            dollars = calls = tokens = Cell(text=contender.trouble or "not recorded")
-        rows.append([Cell(text=contender.name), dollars, quality, calls, tokens])
+            dollars = calls = tokens = Value(text=contender.trouble or "not recorded")
+        rows.append([Value(text=contender.name), dollars, quality, calls, tokens])
     lower = measure in metric.lower_is_better
     flags = _frontier([(row[1].value, row[2].value) for row in rows], lower)
     return Table(
         name=name,
         kind=entry.kind,
         title=title,
-        columns=("reviewer", "dollars a review", measure_label(measure), "calls", "tokens", "frontier"),
-        rows=tuple((*row, Cell(text=flag)) for row, flag in zip(rows, flags, strict=True)),
+        columns=name_columns(("reviewer", "dollars a review", measure_label(measure), "calls", "tokens", "frontier")),
+        rows=tuple((*row, Value(text=flag)) for row, flag in zip(rows, flags, strict=True)),
         plot=Plot(kind="frontier", columns=(1, 2, 5)) if entry.plot else None,
         provenance=material.provenance(metric),
         notes=(
@@ -73,7 +73,7 @@ def _spent(outcomes: Sequence[Outcome]) -> dict[str, Spent]:
     return found
 
 
-def _mean(material: Material, spent: Spent, what: str, unit: str, fake: bool) -> Cell:
+def _mean(material: Material, spent: Spent, what: str, unit: str, fake: bool) -> Value:
     sums = {
         case: (sum(float(getattr(use, what) or 0.0) for use in uses), float(len(uses))) for case, uses in spent.items()
     }

@@ -15,10 +15,10 @@ from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
 from reviewgauge.analysis.study.leaderboard import measure_label
 from reviewgauge.analysis.study.material import Material
 from reviewgauge.analysis.study.material import measures_of as chosen_measures
+from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, SubjectKind
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.reports.study import Cell, Plot, Table
 from reviewgauge.core.results import Score
 from reviewgauge.core.study import TableEntry
 
@@ -47,22 +47,22 @@ def distribution_table(entry: TableEntry, material: Material, name: str, title: 
         values = [value for one in own.values() for value in one]
         if contender.trouble or not values:
             rows.append(
-                (Cell(text=contender.name), *(Cell(text=contender.trouble or "–") for _ in range(len(bins) + 2)))
+                (Value(text=contender.name), *(Value(text=contender.trouble or "–") for _ in range(len(bins) + 2)))
             )
             continue
         fake = contender.system in fakes
         counts = [sum(_within(value, ends, ends is bins[-1]) for value in values) for ends in bins]
-        cells = [Cell(value=float(count), n=len(values), unit="count", fake=fake) for count in counts]
+        cells = [Value(value=float(count), n=len(values), unit="count", fake=fake) for count in counts]
         mean = material.mean_of({case: float(np.mean(one)) for case, one in own.items()}, unit, fake=fake)
         rows.append(
-            (Cell(text=contender.name), *cells, Cell(value=float(len(values)), n=len(values), unit="count"), mean)
+            (Value(text=contender.name), *cells, Value(value=float(len(values)), n=len(values), unit="count"), mean)
         )
     heads = [_head(*ends) for ends in bins]
     return Table(
         name=name,
         kind=entry.kind,
         title=title,
-        columns=("reviewer", *heads, "reviews", "mean"),
+        columns=name_columns(("reviewer", *heads, "reviews", "mean")),
         rows=tuple(rows),
         plot=Plot(kind="stacked", columns=tuple(range(1, 1 + len(bins)))) if entry.plot and bins else None,
         provenance=provenance,

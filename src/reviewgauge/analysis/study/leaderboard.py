@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from reviewgauge.analysis.study.material import Material, by_system, measures_of, summary_cell
+from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.reports.study import Cell, Plot, Table
 from reviewgauge.core.specs import plugin_name, short_spec
 from reviewgauge.core.study import TableEntry
 
@@ -21,7 +21,7 @@ def leaderboard_table(entry: TableEntry, material: Material, name: str, title: s
     words = entry.metrics or ((entry.metric,) if entry.metric else ())
     metrics = [material.metric(word) for word in words] or [material.metrics[0]]
     columns: list[str] = []
-    cells: dict[str, list[Cell]] = {c.name: [] for c in material.chosen(entry)}
+    cells: dict[str, list[Value]] = {c.name: [] for c in material.chosen(entry)}
     for metric in metrics:
         board = by_system(material.board(metric).systems)
         for measure in measures_of(material, metric, entry if len(metrics) == 1 else TableEntry(kind=entry.kind)):
@@ -33,7 +33,7 @@ def leaderboard_table(entry: TableEntry, material: Material, name: str, title: s
     for contender in material.chosen(entry):
         summary = board.get(contender.system)
         scored = f"{summary.scored}/{summary.cases}" if summary is not None else "–"
-        rows.append((Cell(text=contender.name), *cells[contender.name], Cell(text=scored)))
+        rows.append((Value(text=contender.name), *cells[contender.name], Value(text=scored)))
     label = measure_label(metrics[0].headline)
     leading = 1 + (columns.index(label) if label in columns else 0)  # the column by which they are ranked
     lower = metrics[0].headline in metrics[0].lower_is_better
@@ -44,7 +44,7 @@ def leaderboard_table(entry: TableEntry, material: Material, name: str, title: s
         name=name,
         kind=entry.kind,
         title=title,
-        columns=("reviewer", *columns, "scored"),
+        columns=name_columns(("reviewer", *columns, "scored")),
         rows=tuple(rows),
         plot=Plot(kind="forest", columns=(leading,)) if entry.plot else None,
         provenance="\n".join(map(material.provenance, metrics)),
@@ -52,15 +52,15 @@ def leaderboard_table(entry: TableEntry, material: Material, name: str, title: s
     )
 
 
-def _over_all(name: str, of: Callable[[list[float]], Any], rows: Sequence[tuple[Cell, ...]]) -> tuple[Cell, ...]:
+def _over_all(name: str, of: Callable[[list[float]], Any], rows: Sequence[tuple[Value, ...]]) -> tuple[Value, ...]:
     """The mean, or the variance, of each column over the contenders that have a figure (ContextCRBench, Table 4)."""
-    found = [Cell(text=name)]
+    found = [Value(text=name)]
     for column in list(zip(*rows, strict=True))[1:-1]:
         values = [cell.value for cell in column if cell.value is not None]
         unit = next((cell.unit for cell in column if cell.value is not None), "") + ("²" if of is np.var else "")
         fake = any(cell.fake for cell in column)
-        found.append(Cell(value=float(of(values)), n=len(values), unit=unit, fake=fake) if values else Cell(text="–"))
-    return (*found, Cell(text=""))
+        found.append(Value(value=float(of(values)), n=len(values), unit=unit, fake=fake) if values else Value(text="–"))
+    return (*found, Value(text=""))
 
 
 def _metric_label(metric: Metric, metrics: Sequence[Metric]) -> str:
@@ -69,7 +69,7 @@ def _metric_label(metric: Metric, metrics: Sequence[Metric]) -> str:
     return plugin_name(metric) if alike == 1 else short_spec(metric)
 
 
-def _place(cell: Cell, lower: bool) -> tuple[bool, float]:
+def _place(cell: Value, lower: bool) -> tuple[bool, float]:
     value = cell.value
     return value is None, 0.0 if value is None else value if lower else -value
 

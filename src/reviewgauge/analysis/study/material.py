@@ -25,12 +25,12 @@ from reviewgauge.analysis.stats.bootstrap import (
 )
 from reviewgauge.analysis.stats.score_table import lay_out
 from reviewgauge.analysis.stats.slim import Slimmer
+from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.leaderboard import Leaderboard, SystemSummary
-from reviewgauge.core.reports.study import Cell
 from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import plugin_name, short_spec
 from reviewgauge.core.study import TableEntry
@@ -146,23 +146,23 @@ class Material:
         """The cases by id, without their texts."""
         return sorted(map(Slimmer().case, self.cases), key=lambda case: case.id)
 
-    def mean_of(self, values: Mapping[str, float], unit: str, *, fake: bool = False) -> Cell:
+    def mean_of(self, values: Mapping[str, float], unit: str, *, fake: bool = False) -> Value:
         """The mean of a value by case id, with its interval over the clusters."""
         return self.ratio_of({case: (value, 1.0) for case, value in values.items()}, unit, fake=fake)
 
-    def ratio_of(self, values: Mapping[str, tuple[float, float]], unit: str = "share", *, fake: bool = False) -> Cell:
+    def ratio_of(self, values: Mapping[str, tuple[float, float]], unit: str = "share", *, fake: bool = False) -> Value:
         """The ratio of two sums, from their parts by case id; `n` is the sum below."""
         kept = [at for at, case in enumerate(self.sorted_cases) if case.id in values]
         rows = np.array([values[self.sorted_cases[at].id] for at in kept], dtype=np.float64).reshape(-1, 2)
         above, below = rows.sum(axis=0)
         if not below:
-            return Cell(text="–")
+            return Value(text="–")
         index = self.clusters.index[kept]
         low = high = None
         if len(set(index.tolist())) > 1:
             sums = resampled_sums(rows, index, Resampler(self.clusters.count, self.resamples, self.seed))
             low, high, _ = percentile_interval(ratio(sums[:, 0], sums[:, 1]))
-        return Cell(value=float(above / below), low=low, high=high, n=int(below), unit=unit, fake=fake)
+        return Value(value=float(above / below), low=low, high=high, n=int(below), unit=unit, fake=fake)
 
 
 @dataclass(frozen=True)
@@ -203,17 +203,17 @@ class Draws:
         return self.draws.of(measure, self.systems.index(system))
 
 
-def summary_cell(summary: SystemSummary | None, measure: str, contender: Contender) -> Cell:
+def summary_cell(summary: SystemSummary | None, measure: str, contender: Contender) -> Value:
     """One measure of one contender; its trouble, or a dash, where it has none."""
     if contender.trouble:
-        return Cell(text=contender.trouble)
+        return Value(text=contender.trouble)
     found = summary.estimate(measure) if summary is not None else None
     if summary is None or found is None:
-        return Cell(text="–")
+        return Value(text="–")
     if found.value is None:
         text = f"failed ({summary.failed})" if summary.failed and not summary.scored else "–"
-        return Cell(text=text, n=found.n, unit=found.unit)
-    return Cell(value=found.value, low=found.low, high=found.high, n=found.n, unit=found.unit, fake=summary.fake)
+        return Value(text=text, n=found.n, unit=found.unit)
+    return Value(value=found.value, low=found.low, high=found.high, n=found.n, unit=found.unit, fake=summary.fake)
 
 
 def metric_named(metrics: Sequence[Metric], word: str) -> Metric | None:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from reviewgauge.analysis.study.material import Contender, Material
+from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.reports.study import Cell, Plot, Table
 from reviewgauge.core.results import Matching, Score
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.study import TableEntry
@@ -48,7 +48,7 @@ def overlap_tables(entry: TableEntry, material: Material, name: str, title: str)
     repeated = [c for c in chosen if len(_attempts(measured, c)) > 1]
     if not repeated:
         why = "left out: no review was repeated (attempts = 5 repeats each)"
-        yield Table(name=name, kind=entry.kind, title=title, columns=("found by",), rows=(), notes=(why,))
+        yield Table(name=name, kind=entry.kind, title=title, columns=name_columns(("found by",)), rows=(), notes=(why,))
     for at, contender in enumerate(repeated):
         sets = [f"attempt {number}" for number in _attempts(measured, contender)]
         own = [score for score in measured if score.system == contender.system]
@@ -119,7 +119,9 @@ class _Overlap:
         found, where = _found(scores, name_of, sets)
         if not found:
             why = (f"left out: {where} have no findings", *self.notes)
-            yield Table(name=name, kind=self.entry.kind, title=title, columns=("found by",), rows=(), notes=why)
+            yield Table(
+                name=name, kind=self.entry.kind, title=title, columns=name_columns(("found by",)), rows=(), notes=why
+            )
             return
         what = "attempts" if self.entry.of == "attempts" else "reviewers"
         combos = Counter(tuple(one for one in sets if one in members) for members in found.values())
@@ -129,7 +131,7 @@ class _Overlap:
             name=name,
             kind=self.entry.kind,
             title=title,
-            columns=("found by", "findings", "share"),
+            columns=name_columns(("found by", "findings", "share")),
             rows=tuple(self._row(JOIN.join(combo) or NOBODY, found, set(combo).__eq__) for combo in order),
             plot=Plot(kind="upset", columns=(1,)) if self.entry.plot and len(sets) > 1 else None,
             shown=20,
@@ -143,7 +145,7 @@ class _Overlap:
             name=f"{name}{TIMES}",
             kind=self.entry.kind,
             title=f"{title}: how many {what} found a finding",
-            columns=(what, "findings", "share"),
+            columns=name_columns((what, "findings", "share")),
             rows=tuple(
                 self._row(str(size), found, lambda members, size=size: len(members) == size)  # type: ignore[misc]
                 for size in range(len(sets) + 1)
@@ -154,7 +156,7 @@ class _Overlap:
 
     def _row(
         self, text: str, found: Mapping[Finding, set[str]], counts: Callable[[set[str]], bool]
-    ) -> tuple[Cell, ...]:
+    ) -> tuple[Value, ...]:
         """How many findings count, and their share of all, with an interval that resamples the changes."""
         of_case: dict[str, list[float]] = defaultdict(list)
         for (case, _), members in found.items():
@@ -162,4 +164,4 @@ class _Overlap:
         sums = {case: (sum(own), float(len(own))) for case, own in of_case.items()}
         count = sum(above for above, _ in sums.values())
         share = self.material.ratio_of(sums, fake=self.fake)
-        return Cell(text=text), Cell(value=count, n=len(found), unit="count", fake=self.fake), share
+        return Value(text=text), Value(value=count, n=len(found), unit="count", fake=self.fake), share

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from reviewgauge.core.reports.study import Cell, Table
+from reviewgauge.core.document import Table, Value
 from reviewgauge.core.study import Published
 
 NOT_RUN = "(published)"
@@ -21,9 +21,9 @@ def with_published(table: Table, published: Published | None, *, elsewhere: str 
     left = dict(published.values)
     rows = []
     for row in table.rows:
-        values = left.pop(", ".join(cell.text for cell in row[: table.texts]), None)
+        values = left.pop(", ".join(cell.text for cell in row[: table.names]), None)
         rows.append(row if values is None else _beside(table, row, values, published))
-    rows += [_alone(table, name, v, published) for name, v in left.items() if v.keys() & set(table.columns)]
+    rows += [_alone(table, name, v, published) for name, v in left.items() if v.keys() & set(table.titles)]
     notes = [f"published: {published.source}" + (f"; {published.note}" if published.note else "")]
     if elsewhere:
         notes.append(f"the published figures are on the paper's own data, ours on {elsewhere}: they do not compare")
@@ -31,27 +31,29 @@ def with_published(table: Table, published: Published | None, *, elsewhere: str 
     return table.model_copy(update={"rows": tuple(rows), "source": published.source, "notes": (*table.notes, *notes)})
 
 
-def _beside(table: Table, row: tuple[Cell, ...], values: Mapping[str, float], published: Published) -> tuple[Cell, ...]:
+def _beside(
+    table: Table, row: tuple[Value, ...], values: Mapping[str, float], published: Published
+) -> tuple[Value, ...]:
     return tuple(
         cell.model_copy(update={"published": _scaled(values[column], cell.unit, published)})
         if column in values
         else cell
-        for column, cell in zip(table.columns, row, strict=True)
+        for column, cell in zip(table.titles, row, strict=True)
     )
 
 
-def _alone(table: Table, name: str, values: Mapping[str, float], published: Published) -> tuple[Cell, ...]:
+def _alone(table: Table, name: str, values: Mapping[str, float], published: Published) -> tuple[Value, ...]:
     units = [next((row[at].unit for row in table.rows if row[at].value is not None), "share") for at in _places(table)]
-    texts = [Cell(text=f"{name} {NOT_RUN}"), *(Cell(text="") for _ in range(table.texts - 1))]
+    texts = [Value(text=f"{name} {NOT_RUN}"), *(Value(text="") for _ in range(table.names - 1))]
     cells = [
-        Cell(published=_scaled(values[column], unit, published), unit=unit) if column in values else Cell(text="")
-        for column, unit in zip(table.columns[table.texts :], units, strict=True)
+        Value(published=_scaled(values[column], unit, published), unit=unit) if column in values else Value(text="")
+        for column, unit in zip(table.titles[table.names :], units, strict=True)
     ]
     return (*texts, *cells)
 
 
 def _places(table: Table) -> range:
-    return range(table.texts, len(table.columns))
+    return range(table.names, len(table.columns))
 
 
 def _scaled(value: float, unit: str, published: Published) -> float:

@@ -13,10 +13,10 @@ import numpy as np
 from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
 from reviewgauge.analysis.study.leaderboard import measure_label
 from reviewgauge.analysis.study.material import Contender, Material, by_system, summary_cell
+from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import Leaderboard, SliceSummary, SystemSummary
-from reviewgauge.core.reports.study import Cell, Plot, Table
 from reviewgauge.core.study import TableEntry
 
 MOST_AXES = 12  # of a radar chart
@@ -40,9 +40,8 @@ def slices_table(entry: TableEntry, material: Material, name: str, title: str) -
         name=name,
         kind=entry.kind,
         title=title,
-        columns=tuple(columns),
+        columns=name_columns(columns, texts),
         rows=tuple(rows),
-        texts=texts,
         plot=Plot(kind="radar", columns=tuple(range(texts + 1, texts + 1 + len(pieces)))) if radar else None,
         provenance=material.provenance(metric),
         notes=(
@@ -64,7 +63,7 @@ def _measures(board: Leaderboard, pieces: Sequence[SliceSummary]) -> list[str]:
     return [board.headline]
 
 
-Shape = tuple[list[str], list[tuple[Cell, ...]], int]
+Shape = tuple[list[str], list[tuple[Value, ...]], int]
 
 
 def _by_contender(
@@ -79,7 +78,7 @@ def _by_contender(
     rows = []
     for contender in contenders:
         for measure in measures:
-            lead = [Cell(text=contender.name), *([Cell(text=measure_label(measure))] if several else [])]
+            lead = [Value(text=contender.name), *([Value(text=measure_label(measure))] if several else [])]
             found = [
                 by_system(systems).get(contender.system) for systems in (board.systems, *(p.systems for p in pieces))
             ]
@@ -100,18 +99,18 @@ def _by_slice(
     for value, systems in [*((piece.value, piece.systems) for piece in pieces), ("all", board.systems)]:
         for contender in contenders:
             found = by_system(systems).get(contender.system)
-            lead = [Cell(text=value), *([Cell(text=contender.name)] if several else [])]
+            lead = [Value(text=value), *([Value(text=contender.name)] if several else [])]
             counts = [_count(found, part, contender) for part in entry.counts]
             rows.append((*lead, *counts, *(summary_cell(found, measure, contender) for measure in measures)))
     return columns, rows, 2 if several else 1
 
 
-def _count(summary: SystemSummary | None, part: str, contender: Contender) -> Cell:
+def _count(summary: SystemSummary | None, part: str, contender: Contender) -> Value:
     if contender.trouble or summary is None:
-        return Cell(text="–")
+        return Value(text="–")
     if part not in summary.parts:
         raise UserError(f"unknown count {part!r}", remedy=f"there are: {', '.join(summary.parts)}")
-    return Cell(value=summary.parts[part], n=summary.scored, unit="count", fake=summary.fake)
+    return Value(value=summary.parts[part], n=summary.scored, unit="count", fake=summary.fake)
 
 
 def check_sums(

@@ -15,8 +15,9 @@ from reviewgauge.analysis.study.overlap import TIMES, overlap_tables
 from reviewgauge.analysis.study.published import with_published
 from reviewgauge.analysis.study.slices import slices_table
 from reviewgauge.analysis.study.validity import validity_table
+from reviewgauge.core.document import Table
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.reports.study import Table, Trouble
+from reviewgauge.core.reports.study import Trouble
 from reviewgauge.core.reports.validity import ValidityReport
 from reviewgauge.core.study import TableEntry
 

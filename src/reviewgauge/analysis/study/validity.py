@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.reports.study import Cell, Plot, Table
 from reviewgauge.core.reports.validity import Figure, MetricValidity, ValidityReport
 from reviewgauge.core.study import TableEntry
 
@@ -29,12 +29,14 @@ def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: 
         name=name,
         kind=entry.kind,
         title=title,
-        columns=(
-            *("metric", *(["dimension"] if several else [])),
-            *("Spearman", "Kendall", "Spearman of systems", "Kendall of systems"),
+        columns=name_columns(
+            (
+                *("metric", *(["dimension"] if several else [])),
+                *("Spearman", "Kendall", "Spearman of systems", "Kendall of systems"),
+            ),
+            texts,
         ),
         rows=tuple(rows),
-        texts=texts,
         plot=Plot(kind="forest", columns=(texts,)) if entry.plot and not several else None,
         provenance=_provenance(report, found),
         notes=(*report.warnings, *([FIXED] if fixed else [])),
@@ -44,7 +46,7 @@ def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: 
 def _grades_table(
     entry: TableEntry, report: ValidityReport, name: str, title: str, found: Sequence[MetricValidity]
 ) -> Table:
-    """Rows: a grade and a metric; columns: the higher grades. The shape is that of GradedReviews, Table 6."""
+    """ows: a grade and a metric; columns: the higher grades. The shape is that of GradedReviews, Table 6."""
     cells = {(cell.first, cell.second, m.label): (cell, m.fake) for m in found if not m.baseline for cell in m.ks}
     grades = sorted({grade for first, second, _ in cells for grade in (first, second)})
     if not grades:
@@ -52,22 +54,21 @@ def _grades_table(
     rows = []
     for first in grades[:-1]:
         for label in dict.fromkeys(label for *_, label in cells):
-            row = [Cell(text=f"{first:g}"), Cell(text=label)]
+            row = [Value(text=f"{first:g}"), Value(text=label)]
             for second in grades[1:]:
                 one, fake = cells.get((first, second, label), (None, False))
                 row.append(
-                    Cell(text="")
+                    Value(text="")
                     if one is None
-                    else Cell(value=one.statistic, low=one.low, high=one.high, n=one.n_first + one.n_second, fake=fake)
+                    else Value(value=one.statistic, low=one.low, high=one.high, n=one.n_first + one.n_second, fake=fake)
                 )
             rows.append(tuple(row))
     return Table(
         name=name,
         kind=entry.kind,
         title=title,
-        columns=("grade", "metric", *(f"{grade:g}" for grade in grades[1:])),
+        columns=name_columns(("grade", "metric", *(f"{grade:g}" for grade in grades[1:])), 2),
         rows=tuple(rows),
-        texts=2,
         provenance=_provenance(report, found),
         notes=("Kolmogorov-Smirnov distance of the metric's values for two grades: 0 the same, 1 fully apart",),
     )
@@ -89,15 +90,15 @@ def _clusters(found: Sequence[MetricValidity]) -> str:
     return f"{rows.clusters} clusters ({rows.clustered_by})"
 
 
-def _rows(metric: MetricValidity, several: bool) -> Iterator[tuple[Cell, ...]]:
+def _rows(metric: MetricValidity, several: bool) -> Iterator[tuple[Value, ...]]:
     """One for all reviews, and one for each other set of them (`grade < 5`)."""
     named = f"{metric.label}: {metric.measure}"
     label = metric.label if metric.baseline or metric.measure in ("mean", "") else named
     for at, found in enumerate(metric.correlations[:1] if metric.baseline else metric.correlations):
         ranking = metric.ranking if at == 0 else None
         yield (
-            Cell(text=label if at == 0 else f"{label} ({found.rows.name})"),
-            *([Cell(text=metric.dimension)] if several else []),
+            Value(text=label if at == 0 else f"{label} ({found.rows.name})"),
+            *([Value(text=metric.dimension)] if several else []),
             _cell(found.spearman, metric.fake),
             _cell(found.kendall, metric.fake),
             _ranking_cell(ranking.spearman if ranking else None, metric.fake),
@@ -105,13 +106,13 @@ def _rows(metric: MetricValidity, several: bool) -> Iterator[tuple[Cell, ...]]:
         )
 
 
-def _cell(figure: Figure | None, fake: bool) -> Cell:
+def _cell(figure: Figure | None, fake: bool) -> Value:
     if figure is None or figure.value is None:
-        return Cell(text="–")
-    return Cell(value=figure.value, low=figure.low, high=figure.high, n=figure.n, fake=fake)
+        return Value(text="–")
+    return Value(value=figure.value, low=figure.low, high=figure.high, n=figure.n, fake=fake)
 
 
-def _ranking_cell(figure: Figure | None, fake: bool) -> Cell:
+def _ranking_cell(figure: Figure | None, fake: bool) -> Value:
     cell = _cell(figure, fake)
     fixed = figure is not None and _is_fixed(figure)
     return cell.model_copy(update={"low": None, "high": None}) if fixed else cell

@@ -1,4 +1,4 @@
-"""What `study` reports: the estimate, and tables of one form, whatever they are about."""
+"""What `study` reports: the estimate before it, and its tables."""
 
 from __future__ import annotations
 
@@ -7,53 +7,7 @@ from typing import Literal
 from pydantic import Field
 
 from reviewgauge.core.base import Record
-
-
-class Cell(Record):
-    """A figure with its interval, the number of things behind it and its unit; or a `text`, where there is none.
-
-    `published` is what a paper prints in this place. `fake`: a fake model had a part in it.
-    """
-
-    text: str = ""
-    value: float | None = None
-    low: float | None = None
-    high: float | None = None
-    n: int | None = None
-    unit: str = "share"
-    published: float | None = None
-    fake: bool = False
-
-
-class Plot(Record):
-    """How a table is drawn, from the positions of its columns.
-
-    forest: one column with intervals; radar: one axis a column; stacked: columns as parts of a bar; upset: the first
-    column has the sets of a row, joined by ` & `; frontier: the second column against the first.
-    """
-
-    kind: Literal["forest", "radar", "stacked", "upset", "frontier"]
-    columns: tuple[int, ...]
-    label: int = 0
-
-
-class Table(Record):
-    """One table: rows of cells under `columns`. `provenance` says what the figures rest on, `notes` what to know.
-
-    `texts` counts the columns on the left that name a row. The first `shown` rows are shown; the CSV has all.
-    """
-
-    name: str
-    kind: str
-    title: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
-    texts: int = 1
-    shown: int = 60
-    plot: Plot | None = None
-    provenance: str = ""
-    source: str = ""  # of the published values
-    notes: tuple[str, ...] = ()
+from reviewgauge.core.document import Table
 
 
 class Trouble(Record):

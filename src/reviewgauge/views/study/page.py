@@ -5,8 +5,8 @@ from __future__ import annotations
 from markupsafe import Markup
 
 from reviewgauge.core.reports.study import StudyReport
+from reviewgauge.views.html import table_html
 from reviewgauge.views.report.report import render_page
-from reviewgauge.views.study.cells import bounds_of, first_text, is_fake, legend, number, value_of
 from reviewgauge.views.study.plots import drawing
 
 
@@ -15,16 +15,10 @@ def study_page(report: StudyReport) -> str:
     return render_page(
         "study.html.j2",
         ["report.css", "study.css"],
-        {
-            "value_of": value_of,
-            "bounds_of": bounds_of,
-            "figure_number": number,
-            "first_text": first_text,
-        },
+        {},
         report=report,
-        fake=any(map(is_fake, report.tables)),
+        fake=any(table.fake for table in report.tables),
         tables=[
-            (table, Markup(drawing(table, f"plot-{at}")), legend(table, braces=False))
-            for at, table in enumerate(report.tables)
+            (table, Markup(drawing(table, f"plot-{at}")), table_html(table)) for at, table in enumerate(report.tables)
         ],
     )

@@ -6,17 +6,17 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from reviewgauge.core.reports.study import Cell, Table
+from reviewgauge.core.document import Table, Value
 from reviewgauge.views.report.plots import FAINT, HALO, LETTER, Box, cut, place_labels
 from reviewgauge.views.report.shapes import Scale, grid, line, point, svg_of, text, ticks
-from reviewgauge.views.study.cells import number, shown
+from reviewgauge.views.values import number, shown
 
 WIDTH, ROW = 520, 24  # pixels
 SERIES = ("matched", "false", "duplicate", "missed", "unsure", "rejected", "ink", "muted")
 DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "10 4", "4 2 1 2", "3 6")
 MOST_SERIES = len(SERIES)  # of a radar chart; the table has all
 MOST_BARS, MOST_SETS = 16, 10  # of an UpSet plot
-Rows = Sequence[tuple[Cell, ...]]
+Rows = Sequence[tuple[Value, ...]]
 
 
 def drawing(table: Table, name: str) -> str:
@@ -30,7 +30,7 @@ def drawing(table: Table, name: str) -> str:
 def _of(table: Table, rows: Rows) -> str:
     """What is drawn, in words for those who do not see it."""
     assert table.plot is not None
-    heads = table.columns
+    heads = table.titles
     return "; ".join(
         f"{row[0].text}: " + ", ".join(f"{heads[at]} {shown(row[at], published=False)}" for at in table.plot.columns)
         for row in rows
@@ -42,7 +42,7 @@ def _columns(table: Table) -> tuple[int, ...]:
     return table.plot.columns
 
 
-def _top(cells: Sequence[Cell]) -> tuple[float, bool]:
+def _top(cells: Sequence[Value]) -> tuple[float, bool]:
     """(the end of a scale from 0, whether it is one of shares)."""
     values = [v for c in cells for v in (c.value, c.high, c.published) if v is not None]
     share = all(c.unit == "share" for c in cells if c.value is not None)
@@ -74,7 +74,7 @@ def _forest(table: Table, rows: Rows, name: str) -> str:
             x = place(cell.published)
             marks.append(line(x, y - 7, x, y + 7, colour="false", look='stroke-width="2"'))
         marks += [point(place(cell.value), y, 4.4), text(WIDTH - 52, y, number(cell.value, cell.unit))]
-    head = f"{table.columns[at]}, 95% intervals" + ("; upright: published" if any(c.published for c in cells) else "")
+    head = f"{table.titles[at]}, 95% intervals" + ("; upright: published" if any(c.published for c in cells) else "")
     return svg_of(name, head, _of(table, rows), (WIDTH, bottom + 24), marks)
 
 
@@ -111,7 +111,7 @@ def _radar(table: Table, rows: Rows, name: str) -> str:
         marks.append(line(*middle, *place(spoke, top), colour="grid", look='stroke-opacity="0.6"'))
         x, y = middle[0] + (radius + 14) * spoke.x, middle[1] + (radius + 14) * spoke.y
         anchor = "middle" if abs(spoke.x) < 0.2 else "start" if spoke.x > 0 else "end"
-        marks.append(text(x, y, cut(table.columns[at], 130), anchor))
+        marks.append(text(x, y, cut(table.titles[at], 130), anchor))
     for order, row in enumerate(rows):
         look = f'stroke-width="2" stroke-dasharray="{DASHES[order]}"' if DASHES[order] else 'stroke-width="2"'
         spots = [
@@ -152,10 +152,10 @@ def _stacked(table: Table, rows: Rows, name: str) -> str:
     marks = []
     x, top = left, 4.0
     for order, at in enumerate(columns):
-        wide = len(table.columns[at]) * LETTER + 30
+        wide = len(table.titles[at]) * LETTER + 30
         if x > left and x + wide > WIDTH:
             x, top = left, top + 18
-        marks += [_box(x, top, 11, 11, _shade(order, len(columns))), text(x + 16, top + 6, table.columns[at])]
+        marks += [_box(x, top, 11, 11, _shade(order, len(columns))), text(x + 16, top + 6, table.titles[at])]
         x += wide
     for position, (shown_name, row) in enumerate(zip(names, rows, strict=True)):
         y = top + 22 + (ROW + 4) * position
@@ -168,7 +168,7 @@ def _stacked(table: Table, rows: Rows, name: str) -> str:
                 marks.append(_box(x, y, wide, 18, _shade(order, len(columns))))
             x += wide
         marks.append(text(right + 8, y + 9, number(whole, "count"), colour="muted"))
-    heading = f"{table.title}: shares of {', '.join(table.columns[at] for at in columns)}"
+    heading = f"{table.title}: shares of {', '.join(table.titles[at] for at in columns)}"
     return svg_of(name, heading, _of(table, rows), (WIDTH, top + 26 + (ROW + 4) * len(rows)), marks)
 
 
@@ -243,9 +243,9 @@ def _frontier(table: Table, rows: Rows, name: str) -> str:
     ]
     marks += [text(x(v), height + 22, f"${at}", "middle", colour="muted") for v, at in ticks(most, 5, False)]
     marks += [text(left - 6, y(v), at, "end", colour="muted") for v, at in ticks(wide, 5, share)]
-    marks.append(text(left + width / 2, height + 40, table.columns[cost], "middle", colour="muted"))
+    marks.append(text(left + width / 2, height + 40, table.titles[cost], "middle", colour="muted"))
     turned = f' transform="rotate(-90 10 {height / 2:g})"'
-    marks.append(text(10, height / 2, table.columns[quality], "middle", colour="muted", look=turned))
+    marks.append(text(10, height / 2, table.titles[quality], "middle", colour="muted", look=turned))
     spots = [(x(row[cost].value or 0.0), y(row[quality].value or 0.0)) for row in rows]
     best = sorted({spot for spot, row in zip(spots, rows, strict=True) if row[flag].text == "yes"})
     if len(best) > 1:
@@ -259,7 +259,7 @@ def _frontier(table: Table, rows: Rows, name: str) -> str:
     sizes = [Box(0, 0, len(one) * LETTER, 13) for one in names]
     labels = place_labels([(a - left, b - 8) for a, b in spots], sizes, width, height)
     marks += [text(a + left, b + 8, one, look=HALO) for one, (a, b) in zip(names, labels, strict=True)]
-    heading = f"{table.columns[quality]} against {table.columns[cost]}; the line is the frontier"
+    heading = f"{table.titles[quality]} against {table.titles[cost]}; the line is the frontier"
     return svg_of(name, heading, _of(table, rows), (WIDTH, height + 52), marks)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from reviewgauge.core.reports.validity import Figure, MetricValidity, ValidityReport
-from reviewgauge.views.csv_tables import Row, to_csv
+from reviewgauge.views.csv import Row, to_csv
 from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import words
 

@@ -1,0 +1,162 @@
+"""A result as a document: tables of values and texts, whatever they are about. `views/` shows one in each medium."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Literal
+
+from reviewgauge.core.base import Record
+
+
+class Value(Record):
+    """A figure with its interval, the number of things behind it and its unit; or a `text`, where there is none.
+
+    `published` is what a paper prints in this place. `fake`: a fake model had a part in it. Units: share, points,
+    count, dollars, p (a p-value), gain (a relative difference) and whatever else a measure is counted in.
+    """
+
+    text: str = ""
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int | None = None
+    unit: str = "share"
+    published: float | None = None
+    fake: bool = False
+
+
+ColumnKind = Literal["name", "value", "figure", "difference", "range", "text"]
+
+
+class Column(Record):
+    """What stands in one place of every row: `key` for programs, `title` for people, `short` where room is scarce.
+
+    `kind`: a name of the row; a value with its interval; a figure without; a signed difference; the two ends of a
+    range; a text. `priority` says what a narrow medium shows: 0 first and always, the highest number is left out first.
+    """
+
+    key: str
+    title: str = ""
+    short: str = ""
+    help: str = ""
+    priority: int = 1
+    kind: ColumnKind = "value"
+
+    @property
+    def label(self) -> str:
+        """The title, or the key where it has none."""
+        return self.title or self.key
+
+
+def name_columns(titles: Iterable[str], names: int = 1) -> tuple[Column, ...]:
+    """Columns by their titles: the first `names` name the row, the others hold values."""
+    return tuple(
+        Column(key=title, kind="name", priority=0) if at < names else Column(key=title)
+        for at, title in enumerate(titles)
+    )
+
+
+class Plot(Record):
+    """How a table is drawn, from the positions of its columns.
+
+    forest: one column with intervals; radar: one axis a column; stacked: columns as parts of a bar; upset: the first
+    column has the sets of a row, joined by ` & `; frontier: the second column against the first.
+    """
+
+    kind: Literal["forest", "radar", "stacked", "upset", "frontier"]
+    columns: tuple[int, ...]
+    label: int = 0
+
+
+class Table(Record):
+    """One table: rows of values under `columns`. `provenance` says what the figures rest on, `notes` what to know.
+
+    `sections` are headings before rows, by the position of the row. The first `shown` rows are shown; files have all.
+    `strong` are the positions (row, column) of what stands out, such as a difference that was found.
+    """
+
+    name: str
+    kind: str = ""
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Value, ...], ...]
+    sections: Mapping[int, str] = {}
+    strong: tuple[tuple[int, int], ...] = ()
+    shown: int = 60
+    plot: Plot | None = None
+    provenance: str = ""
+    source: str = ""  # of the published values
+    notes: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> int:
+        """How many columns on the left name a row."""
+        return next((at for at, one in enumerate(self.columns) if one.kind != "name"), len(self.columns))
+
+    @property
+    def titles(self) -> tuple[str, ...]:
+        """The columns as people read them."""
+        return tuple(column.label for column in self.columns)
+
+    @property
+    def fake(self) -> bool:
+        """Whether a fake model had a part in a figure of it."""
+        return any(value.fake for row in self.rows for value in row)
+
+    def column(self, key: str) -> tuple[Value, ...]:
+        """The values under one column. Raises KeyError."""
+        at = next((at for at, one in enumerate(self.columns) if one.key == key), None)
+        if at is None:
+            raise KeyError(f"{key}; there is: {', '.join(one.key for one in self.columns)}")
+        return tuple(row[at] for row in self.rows)
+
+
+Plain = str | float | int | bool | None
+_PARTS = ("low", "high", "n", "unit", "published")
+
+
+def flat(table: Table) -> tuple[list[str], list[list[Plain]]]:
+    """(head, rows) of plain values, nothing rounded: beside each figure its interval, n, unit and published value."""
+    beside = [_beside(table, at) for at in range(len(table.columns))]
+    head = [
+        name
+        for column, parts in zip(table.columns, beside, strict=True)
+        for name in (column.key, *(f"{column.key}: {part}" for part in parts))
+    ]
+    return [*head, "fake"], [_flat_row(row, beside) for row in table.rows]
+
+
+def _beside(table: Table, at: int) -> list[str]:
+    values = [row[at] for row in table.rows]
+    figures = [one for one in values if one.value is not None or one.low is not None or one.published is not None]
+    return [
+        part for part in _PARTS if figures and (part == "unit" or any(getattr(one, part) is not None for one in values))
+    ]
+
+
+def _flat_row(row: tuple[Value, ...], beside: list[list[str]]) -> list[Plain]:
+    found: list[Plain] = []
+    for one, parts in zip(row, beside, strict=True):
+        known = one.value is not None or one.low is not None
+        found.append(one.value if known else one.text)
+        found += [getattr(one, part) if known or part == "published" else None for part in parts]
+    return [*found, any(one.fake for one in row)]
+
+
+class Text(Record):
+    """A paragraph: plain, the answer (strong), a note in small print, or a warning."""
+
+    text: str
+    kind: Literal["plain", "strong", "note", "warning"] = "plain"
+
+
+class Document(Record):
+    """A result as people read it."""
+
+    headline: str = ""
+    blocks: tuple[Table | Text, ...] = ()
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """The tables by their names."""
+        return {block.name: block for block in self.blocks if isinstance(block, Table)}

@@ -1,0 +1,79 @@
+"""Tables as HTML: everything from data is escaped, hidden characters are made visible."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from markupsafe import Markup, escape
+
+from reviewgauge.core.document import Column, Table, Value
+from reviewgauge.views.terminal import figures
+from reviewgauge.views.values import MINUS, bounds_of, explained, figure_of, is_published_only, legend, number
+
+
+def table_html(table: Table, *, stack: bool = False, notes: bool = True) -> Markup:
+    """The table, and what it rests on below. `stack`: on a narrow screen each row becomes a block of its own.
+
+    Without `stack` a wide table scrolls.
+    """
+    head = Markup("").join(_heading(column) for column in table.columns)
+    body = Markup("").join(_rows(table))
+    kind = Markup(' class="stack board"') if stack else Markup("")
+    found = Markup("<table{}><caption>{}</caption>\n<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>").format(
+        kind, _visible(table.title), head, body
+    )
+    if not stack:
+        found = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{}">{}</div>').format(
+            _visible(table.title), found
+        )
+    lines = [explained(table)]
+    if notes:
+        more = len(table.rows) - table.shown
+        lines = [f"{more:,} more rows are in the files" if more > 0 else "", *lines, *legend(table, braces=False)]
+    return found + Markup("").join(Markup('\n<p class="from">{}</p>').format(_visible(line)) for line in lines if line)
+
+
+def _heading(column: Column) -> Markup:
+    name = Markup(' class="name"') if column.kind == "name" else Markup("")
+    return Markup('<th scope="col"{}>{}</th>').format(name, _visible(column.label))
+
+
+def _rows(table: Table) -> Iterator[Markup]:
+    width = len(table.columns)
+    for at, row in enumerate(table.rows[: table.shown]):
+        if at in table.sections:
+            yield Markup('\n<tr class="section"><th colspan="{}" scope="rowgroup">{}</th></tr>').format(
+                width, table.sections[at]
+            )
+        cells = [
+            _first(row) if place == 0 else _cell(value, column, strong=(at, place) in table.strong)
+            for place, (value, column) in enumerate(zip(row, table.columns, strict=True))
+        ]
+        yield Markup("\n<tr>{}</tr>").format(Markup("").join(cells))
+    if not table.rows:
+        yield Markup('\n<tr><td colspan="{}">Nothing to show.</td></tr>').format(width)
+
+
+def _first(row: tuple[Value, ...]) -> Markup:
+    fake = Markup(' <span class="tag fake">fake</span>') if any(value.fake for value in row) else Markup("")
+    quiet = Markup(' class="quiet"') if is_published_only(row) else Markup("")
+    return Markup('<th scope="row"{}><bdi>{}</bdi>{}</th>').format(quiet, _visible(row[0].text), fake)
+
+
+def _cell(value: Value, column: Column, *, strong: bool) -> Markup:
+    kind = "name" if column.kind == "name" else "words" if column.kind == "text" or value.value is None else ""
+    kind = "found" if strong else "head" if column.priority == 0 and column.kind != "name" else kind
+    marks = Markup(' class="{}"').format(kind) if kind else Markup("")
+    marks += Markup(' title="n = {}"').format(f"{value.n:,}") if value.n is not None else Markup("")
+    text = figure_of(value, column.kind)
+    text = text.replace("-", MINUS) if column.kind == "difference" else text
+    inner = Markup('<span class="num">{}</span>').format(_visible(text))
+    if column.kind in ("value", "difference") and (bounds := bounds_of(value)):
+        inner += Markup(' <span class="ci">{}</span>').format(bounds)
+    if value.published is not None:
+        inner += Markup(' <span class="published">paper {}</span>').format(number(value.published, value.unit))
+    return Markup('<td data-label="{}"{}>{}</td>').format(_visible(column.label), marks, inner)
+
+
+def _visible(text: str) -> Markup:
+    return escape(figures.visible(text))

@@ -1,0 +1,137 @@
+"""Documents for the terminal: each table shows what its width has room for, the most important columns first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.text import Text as RichText
+
+from reviewgauge.core.document import Column, Document, Table, Text, Value
+from reviewgauge.core.errors import one_line
+from reviewgauge.views.terminal.tables import Fitted, bare_table, notes_below, number_column, plain
+from reviewgauge.views.values import bounds_of, explained, first_text, is_published_only, legend, shown
+
+_LOOKS = {"plain": "", "strong": "bold", "note": "dim", "warning": "yellow"}
+_NAME_WIDTH, _TEXT_WIDTH = 18, 24  # columns of the terminal that a name, and a text, has at least where there is room
+
+
+def document_view(document: Document, *, explain: bool = False, files: str = "") -> RenderableType:
+    """The headline, then every block. `explain` adds what the columns say; `files` is where the tables are whole."""
+    parts: list[RenderableType] = [plain(document.headline, 1000, "bold")] if document.headline else []
+    before: Table | Text | None = None
+    for block in document.blocks:
+        apart = isinstance(block, Table) or isinstance(before, Table) or (before and block.kind != before.kind)
+        parts += [RichText("")] if parts and apart else []
+        if isinstance(block, Table):
+            parts.append(table_view(block, explain=explain, files=files))
+        else:
+            parts.append(plain(block.text, 1000, _LOOKS[block.kind]))
+        before = block
+    return Group(*parts)
+
+
+def table_view(table: Table, *, explain: bool = False, files: str = "") -> RenderableType:
+    """One table with its title, and what it rests on below."""
+    return Fitted(lambda width: _table(table, width, explain, files))
+
+
+class _Shown(NamedTuple):
+    """What fits: the positions of the columns, and those that have intervals."""
+
+    columns: Sequence[int]
+    intervals: frozenset[int]
+
+
+def _table(table: Table, width: int, explain: bool, files: str) -> RenderableType:
+    ours = [at for at, row in enumerate(table.rows) if not is_published_only(row)]
+    listed = ours[: table.shown]
+    rows = [table.rows[at] for at in listed]
+    fit = next(fit for fit in _ways(table, rows) if _least(table, rows, fit, width) <= width or fit.columns == [0])
+    grid = bare_table(one_line(table.title))
+    for at in fit.columns:
+        column = table.columns[at]
+        if column.kind in ("name", "text"):
+            least = min(_NAME_WIDTH if column.kind == "name" else _TEXT_WIDTH, width // 3, _longest(rows, at))
+            grid.add_column(plain(column.short or column.label), overflow="fold", min_width=max(1, least))
+        else:
+            number_column(grid, one_line(column.short or column.label))
+    for place, row in zip(listed, rows, strict=True):
+        if place in table.sections:
+            grid.add_row(plain(table.sections[place], style="dim"))
+        grid.add_row(*(_cell(table, place, at, row, fit) for at in fit.columns))
+    lines = [explained(table)] if explain else []
+    return Group(grid, notes_below(*_left_out(table, len(ours), fit, files), *lines, *legend(table)))
+
+
+def _ways(table: Table, rows: Sequence[tuple[Value, ...]]) -> Iterator[_Shown]:
+    """What could be shown, the most first."""
+    every = list(range(len(table.columns)))
+    with_bounds = frozenset(at for at in every if any(_interval(row[at], table.columns[at]) for row in rows))
+    main = frozenset(at for at in with_bounds if table.columns[at].priority == 0)
+    yield _Shown(every, with_bounds)
+    for intervals in dict.fromkeys((main, frozenset[int]())):
+        left = every
+        yield _Shown(left, intervals)
+        while len(left) > 1:
+            worst = max(table.columns[at].priority for at in left)
+            if worst > 1 or not intervals:  # columns of figures go after the last interval
+                out = next(at for at in reversed(left) if table.columns[at].priority == worst)
+                left = [at for at in left if at != out]
+                yield _Shown(left, intervals)
+            else:
+                break
+
+
+def _interval(value: Value, column: Column) -> str:
+    return bounds_of(value) if column.kind in ("value", "difference") else ""
+
+
+def _least(table: Table, rows: Sequence[tuple[Value, ...]], fit: _Shown, width: int) -> int:
+    """The columns of the terminal that this needs."""
+    total = 0
+    for at in fit.columns:
+        column = table.columns[at]
+        head = cell_len(one_line(column.short or column.label))
+        if column.kind in ("name", "text"):
+            total += min(_NAME_WIDTH if column.kind == "name" else _TEXT_WIDTH, max(12, width // 3), _longest(rows, at))
+        else:
+            mark = any(place == at for _, place in table.strong)
+            total += mark + max([head, *(cell_len(_text(row[at], column, at in fit.intervals)) for row in rows)])
+    return total + len(fit.columns) - 1
+
+
+def _longest(rows: Sequence[tuple[Value, ...]], at: int) -> int:
+    return max((cell_len(first_text(row) if at == 0 else row[at].text) for row in rows), default=1)
+
+
+def _text(value: Value, column: Column, interval: bool) -> str:
+    return (
+        shown(value, column, interval=interval).replace(", ", ",") if interval else shown(value, column, interval=False)
+    )
+
+
+def _cell(table: Table, place: int, at: int, row: tuple[Value, ...], fit: _Shown) -> RichText:
+    if at == 0:
+        return plain(first_text(row), 500)
+    text = plain(_text(row[at], table.columns[at], at in fit.intervals))
+    return text.append("*", style="bold") if (place, at) in table.strong else text
+
+
+def _left_out(table: Table, rows: int, fit: _Shown, files: str) -> list[str]:
+    """What the files have and the terminal does not show."""
+    alone = len(table.rows) - rows
+    intervals = any(
+        _interval(row[at], table.columns[at]) for row in table.rows for at in fit.columns if at not in fit.intervals
+    )
+    out = [column.label for at, column in enumerate(table.columns) if at not in fit.columns]
+    left = [
+        f"{rows - table.shown} more rows" if rows > table.shown else "",
+        f"{alone} row{'s' * (alone > 1)} that {'are' if alone > 1 else 'is'} published alone" if alone else "",
+        "intervals" if intervals else "",
+        ", ".join(out),
+    ]
+    where = f"in {files}/{table.name}.csv" if files else "--json has"
+    return [f"{where}: {'; '.join(filter(None, left))}"] if any(left) else []

@@ -1,0 +1,79 @@
+"""A value of a table as text, and what a reader must know of a table: the same in every medium."""
+
+from __future__ import annotations
+
+from reviewgauge.core.document import Column, Table, Value
+from reviewgauge.views.terminal import figures
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def shown(value: Value, column: Column | None = None, *, interval: bool = True, published: bool = True) -> str:
+    """`.62 [.55, .69]`, a paper's value after it in braces; the text of a value without a figure."""
+    kind = column.kind if column is not None else "value"
+    parts = [figure_of(value, kind)]
+    if interval and kind in ("value", "difference"):
+        parts.append(bounds_of(value))
+    if published and value.published is not None:
+        parts.append("{" + number(value.published, value.unit) + "}")
+    return " ".join(filter(None, parts))
+
+
+def figure_of(value: Value, kind: str = "value") -> str:
+    """The figure alone, or the text."""
+    if kind == "range" and value.low is not None and value.high is not None:
+        return f"{number(value.low, value.unit)} to {number(value.high, value.unit)}"
+    if value.value is None:
+        return value.text
+    text = number(value.value, value.unit)
+    return f"+{text}" if kind == "difference" and text[0] not in "-–" and value.unit != "gain" else text
+
+
+def bounds_of(value: Value) -> str:
+    """The interval, empty where there is none."""
+    if value.value is None or value.low is None or value.high is None:
+        return ""
+    return f"[{number(value.low, value.unit)}, {number(value.high, value.unit)}]"
+
+
+def number(value: float, unit: str) -> str:
+    """A figure in its unit: a gain in percent with its sign, a count without digits where it is whole."""
+    if unit == "gain":
+        text = f"{value:+.1%}"
+        return "0.0%" if text in ("+0.0%", "-0.0%") else text
+    if unit == "p":
+        return figures.p_value(value)
+    if unit == "count":
+        return figures.count(round(value, 1))
+    if unit.endswith("²"):
+        return f"{value:.4f}"
+    if unit == "dollars":
+        return f"${value:.4f}" if abs(value) < 0.1 else f"${value:,.2f}"
+    return figures.number(value, unit)
+
+
+def has_published(table: Table) -> bool:
+    """Whether a paper's value stands in it."""
+    return any(value.published is not None for row in table.rows for value in row)
+
+
+def legend(table: Table, *, braces: bool = True) -> list[str]:
+    """What a reader must know, line by line below a table. `braces`: published values stand in them."""
+    lines = ["(fake): a figure that came from a fake model"] if table.fake else []
+    lines += ["{ }: published"] if braces and has_published(table) else []
+    return [line for text in (*lines, table.provenance, *table.notes) for line in text.splitlines()]
+
+
+def explained(table: Table) -> str:
+    """What the columns of a table say, in one sentence."""
+    return "; ".join(f"{column.short or column.label}: {column.help}" for column in table.columns if column.help)
+
+
+def first_text(row: tuple[Value, ...]) -> str:
+    """The name of a row, marked where its figures are fake."""
+    return row[0].text + (" (fake)" if any(value.fake for value in row) else "")
+
+
+def is_published_only(row: tuple[Value, ...]) -> bool:
+    """Whether a paper has this row, and we have no figure for it."""
+    return any(value.published is not None for value in row) and all(value.value is None for value in row)
