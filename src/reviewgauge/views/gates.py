@@ -11,7 +11,7 @@ from rich.text import Text
 
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict, SmokeSet
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 from reviewgauge.views.terminal.tables import bare_table, notes_below, number_column, plain
 
 SHOWN, LISTED = 10, 15  # cases of one kind in the terminal, and in Markdown

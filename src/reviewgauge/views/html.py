@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from markupsafe import Markup, escape
 
 from reviewgauge.core.document import Column, Table, Value
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 from reviewgauge.views.values import MINUS, bounds_of, explained, figure_of, is_published_only, legend, number
 
 

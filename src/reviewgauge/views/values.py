@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reviewgauge.core.document import Column, Table, Value
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 
 MINUS = "\N{MINUS SIGN}"
 

@@ -27,7 +27,7 @@ from reviewgauge.core.records import Case
 from reviewgauge.core.reports.leaderboard import Across, AttemptSpread, Estimate, Leaderboard, SystemSummary
 from reviewgauge.core.results import CommentOutcome, CommentState, FailureKind, Matching, Score
 from reviewgauge.engine.run.scored_run import ScoredRun
-from reviewgauge.views.terminal.figures import spread_words
+from reviewgauge.views.figures import spread_words
 
 STATES = st.sampled_from(["scored", "failed", "na", "missing"])
 

@@ -13,8 +13,8 @@ import validity_toys as toys
 from html_pages import Page
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE
 from reviewgauge.core.reports.validity import HeatMap, MetricValidity, Ranking, ValidityReport
+from reviewgauge.views import figures
 from reviewgauge.views.report import plots
-from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import words
 from reviewgauge.views.validity.csv_files import csv_tables
 from reviewgauge.views.validity.report import MOST_TEXT, excerpt, heat, render

@@ -9,8 +9,8 @@ from typing import Literal
 from reviewgauge.core.records import Case, Claim, Comment, Review, Span
 from reviewgauge.core.results import Coverage, Link, Parts
 from reviewgauge.repo.diff.positions import find_row, hunk_rows
+from reviewgauge.views import figures
 from reviewgauge.views.report.diff_views import Remark
-from reviewgauge.views.terminal import figures
 
 Pairing = Literal["", "paired", "taken", "left"]
 MOST_RANKED = 20  # ranked lines of one review

@@ -19,6 +19,7 @@ from reviewgauge.core.results import (
     Score,
 )
 from reviewgauge.core.stored import ByKey
+from reviewgauge.views import figures
 from reviewgauge.views.report.answers import (
     MOST_RANKED,
     ClaimView,
@@ -32,7 +33,6 @@ from reviewgauge.views.report.answers import (
     sentence_views,
 )
 from reviewgauge.views.report.diff_views import FileView, Remark, show_files
-from reviewgauge.views.terminal import figures
 
 Key = tuple[str, str, int]  # case, system, attempt
 LONGEST_TRACE = 20_000  # characters

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from markupsafe import Markup
 
 from reviewgauge.core.reports.curve import Curve, CurvePoint
+from reviewgauge.views import figures
 from reviewgauge.views.report.plots import highest
 from reviewgauge.views.report.report import render_page
 from reviewgauge.views.report.shapes import Scale, grid, line, point, svg_of, text, ticks
-from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.curves import compared, footnotes, measures_of, name_of
 
 WIDTH, HEIGHT, LEFT, TOP = 326, 200, 34, 10  # pixels

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from markupsafe import Markup
 
 from reviewgauge.core.reports.evolution import EvolutionReport, PartResult
+from reviewgauge.views import figures
 from reviewgauge.views.report.plots import ACCENT, MUTED, SERIES, available, draw, load_altair, ticks_axis
 from reviewgauge.views.report.report import render_page
-from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.evolution_tables import footnotes, headline, part_rows, step_rows, tried
 
 WIDTH, HEIGHT = 420, 220  # pixels

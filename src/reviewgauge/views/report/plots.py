@@ -14,8 +14,8 @@ from xml.etree import ElementTree as Xml
 
 from reviewgauge.core.errors import MissingExtra
 from reviewgauge.core.reports.leaderboard import Estimate, Leaderboard, SliceSummary, SystemSummary
+from reviewgauge.views import figures
 from reviewgauge.views.report.shapes import SVG, Scale, grid, line, point, svg_of, text, ticks
-from reviewgauge.views.terminal import figures
 
 # Colours that no plot would use by chance, and the CSS variables that stand for them on the page.
 SENTINELS = {

@@ -19,9 +19,9 @@ from reviewgauge.core.reports.judge_check import JudgeReport
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, SliceSummary
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 from reviewgauge.core.stored import Lazy
+from reviewgauge.views import figures
 from reviewgauge.views.report import plots
 from reviewgauge.views.report.change_views import anchors_of, view_changes
-from reviewgauge.views.terminal import figures
 from reviewgauge.views.terminal.judge_tables import footnotes, gate_line, headline, sections
 from reviewgauge.views.terminal.leaderboards import answer, found
 

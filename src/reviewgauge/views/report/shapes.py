@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 
 SVG = "http://www.w3.org/2000/svg"
 

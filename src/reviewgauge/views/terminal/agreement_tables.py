@@ -21,7 +21,7 @@ from reviewgauge.core.reports.agreement import (
     PairAgreement,
 )
 from reviewgauge.core.reports.validity import Figure
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 from reviewgauge.views.terminal.tables import NARROW, Fitted, bare_table, notes_below, number_column, plain
 
 DIGITS = 4  # as the papers print them

@@ -10,7 +10,7 @@ from rich.text import Text
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.curve import Curve, CurvePoint
 from reviewgauge.core.reports.leaderboard import Comparison
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 from reviewgauge.views.terminal.leaderboards import SHORT
 from reviewgauge.views.terminal.tables import NARROW, Fitted, bare_table, notes_below, number_column, plain
 

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from reviewgauge.core.reports.evolution import EvolutionReport, Step
 from reviewgauge.core.reports.validity import Figure
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 from reviewgauge.views.terminal.tables import bare_table, notes_below, number_column, plain
 
 _SHOWN = 40  # lines of the diff

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from reviewgauge.core.reports.judge_check import Injection, JudgeAgreement, JudgeCost, JudgeReport, ProbeRow
 from reviewgauge.core.reports.validity import Figure
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 from reviewgauge.views.terminal.tables import Fitted, bare_table, notes_below, number_column, plain
 
 SHORT_DIRECTIONS = {"up": "yes / best", "down": "no / worst"}

@@ -21,7 +21,7 @@ from reviewgauge.core.reports.leaderboard import (
     SliceSummary,
     SystemSummary,
 )
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 from reviewgauge.views.terminal.tables import (
     NARROW,
     SLIM,

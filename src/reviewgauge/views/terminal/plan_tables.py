@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reviewgauge.core.reports.plan import AttemptRow, ChangePlan, PairPlan, Plan, RaterPlan
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 from reviewgauge.views.terminal.tables import bare_table, number_column, plain
 
 PAIRS_SHOWN = 12

@@ -24,7 +24,7 @@ from reviewgauge.core.reports.leaderboard import DoctorReport
 from reviewgauge.core.reports.plugin_info import PluginInfo
 from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import CatalogueEntry
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 
 NARROW, SLIM, TINY = 78, 60, 36  # below these: no secondary measures, the headline alone, no interval
 LINT_SHOWN = 20

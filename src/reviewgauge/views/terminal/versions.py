@@ -7,7 +7,7 @@ from rich.text import Text
 
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.versions import SystemVersions, VersionTable
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 from reviewgauge.views.terminal.tables import bare_table, notes_below, number_column, plain
 
 

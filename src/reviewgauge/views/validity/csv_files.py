@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from reviewgauge.core.reports.validity import Figure, MetricValidity, ValidityReport
+from reviewgauge.views import figures
 from reviewgauge.views.csv import Row, to_csv
-from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import words
 
 FIGURE = "value, low, high, level, n, p, reason"

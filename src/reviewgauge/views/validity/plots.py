@@ -10,6 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from reviewgauge.core.reports.validity import Calibrated, GradeRow, MetricValidity, Sweep
+from reviewgauge.views import figures
 from reviewgauge.views.report.plots import (
     ACCENT,
     GRID,
@@ -25,7 +26,6 @@ from reviewgauge.views.report.plots import (
     load_altair,
     ticks_axis,
 )
-from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import words
 
 Called = Mapping[tuple[str, str, str], str]

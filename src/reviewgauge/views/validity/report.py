@@ -23,9 +23,9 @@ from reviewgauge.core.reports.validity import (
     Sweep,
     ValidityReport,
 )
+from reviewgauge.views import figures
 from reviewgauge.views.report import plots as report_plots
 from reviewgauge.views.report.report import render_page
-from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import plots, published, words
 from reviewgauge.views.validity.published import Printed
 

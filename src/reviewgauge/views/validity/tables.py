@@ -13,7 +13,7 @@ from rich.text import Text
 
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.validity import Figure, MetricValidity, RowSet, ValidityReport
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 from reviewgauge.views.terminal.tables import NARROW, SLIM, Fitted, bare_table, notes_below, number_column, plain
 from reviewgauge.views.validity import published, words
 from reviewgauge.views.validity.published import Printed

@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from reviewgauge.analysis.threshold import published
 from reviewgauge.core.reports.threshold import FittedThreshold, LinkRates, ThresholdPoint, ThresholdReport
+from reviewgauge.views import figures
 from reviewgauge.views.report import plots as report_plots
 from reviewgauge.views.report.report import render_page
-from reviewgauge.views.terminal import figures
 from reviewgauge.views.validity import threshold_plots as plots
 from reviewgauge.views.validity import words
 from reviewgauge.views.validity.threshold_tables import HEAD, footnotes, paper_rows, row

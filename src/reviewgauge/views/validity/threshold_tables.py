@@ -11,7 +11,7 @@ from reviewgauge.analysis.threshold import published
 from reviewgauge.core.reports.threshold import FittedThreshold, ThresholdReport
 from reviewgauge.core.reports.validity import Figure
 from reviewgauge.core.specs import in_shell
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 from reviewgauge.views.terminal.tables import NARROW, Fitted, bare_table, notes_below, number_column, plain
 from reviewgauge.views.validity import words
 

@@ -20,7 +20,7 @@ from reviewgauge.core.reports.validity import (
     Sweep,
     ValidityReport,
 )
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 
 GAIN = 0.005  # of Spearman from a floor that is worth a sentence
 NAMED = 3  # more metrics than this in one sentence are counted, not named

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.reports.leaderboard import Estimate, Leaderboard, SliceSummary, SystemSummary
-from reviewgauge.views.terminal import figures
+from reviewgauge.views import figures
 
 
 @pytest.mark.parametrize(
