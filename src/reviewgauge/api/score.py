@@ -20,6 +20,8 @@ from reviewgauge.engine.run.progress import parse_only
 from reviewgauge.engine.run.scored_run import read_scored_runs
 from reviewgauge.engine.run.workers import Workers
 from reviewgauge.engine.score import ScoreTotals, measure_run, usual_metric
+from reviewgauge.views.leaderboard import comparison_table, leaderboard_table, slice_tables
+from reviewgauge.views.tables import ResultTable, result_tables
 
 
 class ScoreResult(Record):
@@ -34,6 +36,18 @@ class ScoreResult(Record):
     leaderboards: tuple[Leaderboard, ...]
     comparisons: tuple[ComparisonTable, ...] = ()
     spending: Spending = Spending()
+
+    @property
+    def tables(self) -> dict[str, ResultTable]:
+        """`leaderboard`, `comparison`, and a table a slice; of several metrics each name begins with its metric."""
+        found = []
+        for board in self.leaderboards:
+            duels = [comparison_table(one) for one in self.comparisons if one.metric == board.metric]
+            title = f"{board.label or board.metric} on {board.dataset}"
+            before = f"{board.label or board.metric}: " if len(self.leaderboards) > 1 else ""
+            own = [leaderboard_table(board), *duels, *slice_tables(board)]
+            found += [one.model_copy(update={"name": before + one.name, "title": one.title or title}) for one in own]
+        return result_tables(found)
 
 
 def score(

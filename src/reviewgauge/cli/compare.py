@@ -13,8 +13,9 @@ from reviewgauge.api.curve import CurveResult, curve
 from reviewgauge.cli.options import MODEL_OPTIONS, json_option, model_options, refuse, resamples_option, seed_option
 from reviewgauge.cli.output import emit, run_stoppable
 from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.views.terminal import leaderboards
+from reviewgauge.views.leaderboard import comparison_table
 from reviewgauge.views.terminal.curves import curve_table
+from reviewgauge.views.terminal.documents import table_view
 
 
 @click.command("compare")
@@ -58,7 +59,7 @@ def command(
         refuse(ctx, "without --attempts", "judge", "least", "model", "out", *MODEL_OPTIONS)
         every: dict[str, Any] = {"measures": measures or None, "every_pair": every_pair, "metric": metric}
         result = compare(*runs, **every, **options)
-        emit(result, as_json, lambda: [leaderboards.comparison(table) for table in result])
+        emit(result, as_json, lambda: [table_view(comparison_table(table)) for table in result])
         return
     refuse(ctx, "with --attempts", "measures", "every_pair")
     if len(runs) > 1:

@@ -10,7 +10,8 @@ import click
 from reviewgauge.api.demo import REPOSITORY, REVIEWERS, DemoResult, demo
 from reviewgauge.cli.options import json_option
 from reviewgauge.cli.output import emit, note, progress_bar
-from reviewgauge.views.terminal import leaderboards
+from reviewgauge.views.leaderboard import leaderboard_document
+from reviewgauge.views.terminal.documents import document_view
 
 
 @click.command("demo")
@@ -31,7 +32,7 @@ def _shown(result: DemoResult) -> list[object]:
     board, comparisons = result.score.leaderboards[0], next(iter(result.score.comparisons), None)
     program = "reviewgauge" if shutil.which("reviewgauge") else sys.argv[0]  # as `make demo` starts it
     return [
-        leaderboards.leaderboard(board, comparisons, explain=None),
+        document_view(leaderboard_document(board, comparisons, explain=None)),
         "! a label is a later fix: a true remark on code that was never fixed counts as false",
         f"report: {result.report.path}",
         f"next: {program} build YOUR-REPOSITORY -o bench",

@@ -26,8 +26,9 @@ from reviewgauge.cli.output import emit, note, note_reasons, progress_bar, run_s
 from reviewgauge.engine.run.executors import CTRL_C, interruptible
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.engine.run.model_options import ModelOptions
-from reviewgauge.views.terminal import leaderboards
+from reviewgauge.views.leaderboard import leaderboard_document
 from reviewgauge.views.terminal.closing import after_score, classify_lines, nothing_scored, score_line
+from reviewgauge.views.terminal.documents import document_view
 from reviewgauge.views.terminal.versions import versions
 
 
@@ -91,9 +92,7 @@ def _shown(result: ScoreResult, explain: bool) -> list[object]:
     parts += [result.spending.sentence] if result.spending.sentence else []
     for board in result.leaderboards:
         duels = next((c for c in result.comparisons if c.metric == board.metric), None)
-        parts.append(leaderboards.leaderboard(board, duels, explain))
-        if board.slices:
-            parts += ["", leaderboards.slices(board)]
+        parts.append(document_view(leaderboard_document(board, duels, explain), explain=explain))
     return [*parts, *after_score(result.run, result.totals, result.leaderboards)]
 
 

@@ -25,14 +25,15 @@ class Value(Record):
     fake: bool = False
 
 
-ColumnKind = Literal["name", "value", "figure", "difference", "range", "text"]
+ColumnKind = Literal["name", "value", "figure", "difference", "range", "of", "text"]
 
 
 class Column(Record):
     """What stands in one place of every row: `key` for programs, `title` for people, `short` where room is scarce.
 
     `kind`: a name of the row; a value with its interval; a figure without; a signed difference; the two ends of a
-    range; a text. `priority` says what a narrow medium shows: 0 first and always, the highest number is left out first.
+    range; a count of so many (`n`); a text. `priority` says what a narrow medium shows: 0 first and always, the highest
+    number is left out first.
     """
 
     key: str

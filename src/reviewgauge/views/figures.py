@@ -20,6 +20,7 @@ LABELS = {
     "clean_left_alone": "clean left alone",
     "line_f1": "line F1",
     "line_recall": "on the line",
+    "noise": "false discovery",
 }
 RANGE = "f1_least"  # its column shows f1_most too
 EXPLAINED = {

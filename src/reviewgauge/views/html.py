@@ -11,25 +11,29 @@ from reviewgauge.views import figures
 from reviewgauge.views.values import MINUS, bounds_of, explained, figure_of, is_published_only, legend, number
 
 
-def table_html(table: Table, *, stack: bool = False, notes: bool = True) -> Markup:
-    """The table, and what it rests on below. `stack`: on a narrow screen each row becomes a block of its own.
-
-    Without `stack` a wide table scrolls.
+def table_html(table: Table, *, stack: bool = False, ranked: bool = False, notes: bool = True) -> Markup:
+    """The table, and what it rests on below. `stack`: on a narrow screen each row becomes a block of its own;
+    else a wide table scrolls. `ranked`: its rows are numbered, as far as the first section.
     """
     head = Markup("").join(_heading(column) for column in table.columns)
     body = Markup("").join(_rows(table))
-    kind = Markup(' class="stack board"') if stack else Markup("")
-    found = Markup("<table{}><caption>{}</caption>\n<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>").format(
-        kind, _visible(table.title), head, body
+    kind = Markup(' class="stack board"') if ranked else Markup(' class="stack"') if stack else Markup("")
+    caption = Markup("<caption>{}</caption>").format(_visible(table.title)) if table.title else Markup("")
+    found = Markup("<table{}>{}\n<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>").format(
+        kind, caption, head, body
     )
-    if not stack:
+    if not (stack or ranked):
         found = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{}">{}</div>').format(
             _visible(table.title), found
         )
     lines = [explained(table)]
     if notes:
         more = len(table.rows) - table.shown
-        lines = [f"{more:,} more rows are in the files" if more > 0 else "", *lines, *legend(table, braces=False)]
+        lines = [
+            f"{more:,} more rows are in the files" if more > 0 else "",
+            *lines,
+            *legend(table, braces=False, fakes=False),
+        ]
     return found + Markup("").join(Markup('\n<p class="from">{}</p>').format(_visible(line)) for line in lines if line)
 
 
@@ -61,7 +65,13 @@ def _first(row: tuple[Value, ...]) -> Markup:
 
 
 def _cell(value: Value, column: Column, *, strong: bool) -> Markup:
-    kind = "name" if column.kind == "name" else "words" if column.kind == "text" or value.value is None else ""
+    kind = (
+        "name"
+        if column.kind == "name"
+        else "words"
+        if column.kind == "text" or value.value is value.low is None
+        else ""
+    )
     kind = "found" if strong else "head" if column.priority == 0 and column.kind != "name" else kind
     marks = Markup(' class="{}"').format(kind) if kind else Markup("")
     marks += Markup(' title="n = {}"').format(f"{value.n:,}") if value.n is not None else Markup("")

@@ -25,6 +25,8 @@ def figure_of(value: Value, kind: str = "value") -> str:
         return f"{number(value.low, value.unit)} to {number(value.high, value.unit)}"
     if value.value is None:
         return value.text
+    if kind == "of" and value.n is not None:
+        return f"{value.value:,.0f}/{value.n:,}"
     text = number(value.value, value.unit)
     return f"+{text}" if kind == "difference" and text[0] not in "-–" and value.unit != "gain" else text
 
@@ -57,16 +59,17 @@ def has_published(table: Table) -> bool:
     return any(value.published is not None for row in table.rows for value in row)
 
 
-def legend(table: Table, *, braces: bool = True) -> list[str]:
+def legend(table: Table, *, braces: bool = True, fakes: bool = True) -> list[str]:
     """What a reader must know, line by line below a table. `braces`: published values stand in them."""
-    lines = ["(fake): a figure that came from a fake model"] if table.fake else []
+    lines = ["(fake): a figure that came from a fake model"] if fakes and table.fake else []
     lines += ["{ }: published"] if braces and has_published(table) else []
     return [line for text in (*lines, table.provenance, *table.notes) for line in text.splitlines()]
 
 
-def explained(table: Table) -> str:
+def explained(table: Table, *, short: bool = False) -> str:
     """What the columns of a table say, in one sentence."""
-    return "; ".join(f"{column.short or column.label}: {column.help}" for column in table.columns if column.help)
+    named = {(column.short if short else "") or column.label: column.help for column in table.columns}
+    return "; ".join(f"{name}: {words}" for name, words in named.items() if words and words != name)
 
 
 def first_text(row: tuple[Value, ...]) -> str:

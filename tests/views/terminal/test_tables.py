@@ -14,8 +14,10 @@ from reviewgauge.core.reports.leaderboard import (
     ProbeCheck,
 )
 from reviewgauge.core.specs import CatalogueEntry
+from reviewgauge.views.leaderboard import comparison_table, leaderboard_document
 from reviewgauge.views.report.report import ReportData
-from reviewgauge.views.terminal import leaderboards, tables
+from reviewgauge.views.terminal import tables
+from reviewgauge.views.terminal.documents import document_view, table_view
 
 NASTY = "[red]x[/red] \x1b[31mred\x1b]8;;http://evil\x07 \u202eabc\u0007"
 
@@ -25,6 +27,14 @@ def printed(renderable: RenderableType, width: int) -> list[str]:
     with console.capture() as capture:
         console.print(renderable)
     return capture.get().splitlines()
+
+
+def shown(board: Leaderboard, comparisons: ComparisonTable | None = None, explain: bool = False) -> RenderableType:
+    return document_view(leaderboard_document(board, comparisons, explain), explain=explain)
+
+
+def duels(table: ComparisonTable) -> RenderableType:
+    return table_view(comparison_table(table))
 
 
 def flat(lines: list[str]) -> str:
@@ -75,10 +85,9 @@ def test_nothing_is_wider_than_the_terminal(
     make_comparisons: Callable[[Leaderboard], ComparisonTable],
 ) -> None:
     board = big.leaderboards[0]
-    shown: list[RenderableType] = [
-        leaderboards.leaderboard(board, big.comparisons[0]),
-        leaderboards.slices(board),
-        leaderboards.comparison(make_comparisons(board)),
+    renderables: list[RenderableType] = [
+        shown(board, big.comparisons[0]),
+        duels(make_comparisons(board)),
         tables.doctor(doctor),
         tables.catalogue(
             [
@@ -88,7 +97,7 @@ def test_nothing_is_wider_than_the_terminal(
         ),
         tables.card(card, {"cases": 23, "references": 30}, notes=["one range was reversed " * 9]),
     ]
-    for renderable in shown:
+    for renderable in renderables:
         lines = printed(renderable, width)
         assert lines
         assert max(cell_len(line) for line in lines) <= width
@@ -97,7 +106,7 @@ def test_nothing_is_wider_than_the_terminal(
 
 def test_the_leaderboard_says_what_it_rests_on(big: ReportData) -> None:
     board = big.leaderboards[0]
-    said = flat(printed(leaderboards.leaderboard(board, big.comparisons[0], explain=True), 100))
+    said = flat(printed(shown(board, big.comparisons[0], explain=True), 100))
     for word in (
         "offline estimate",
         "(fake)",
@@ -111,15 +120,14 @@ def test_the_leaderboard_says_what_it_rests_on(big: ReportData) -> None:
         assert word in said
     for warning in board.warnings:
         assert warning in said
-    short = flat(printed(leaderboards.leaderboard(board, big.comparisons[0]), 100))
+    short = flat(printed(shown(board, big.comparisons[0]), 100))
     assert short.count(" ! ") == 1 and "more: --explain)" in short, "one caveat"
     assert "seed 0" not in short and "share of the" not in short
 
 
 def test_the_headline_comes_first_and_keeps_its_interval_on_80_columns(big: ReportData) -> None:
-    lines = printed(leaderboards.leaderboard(big.leaderboards[0]), 80)
-    assert lines[0].split()[:2] == ["system", "F1"]
-    assert "[" in lines[1]
+    lines = printed(shown(big.leaderboards[0]), 80)
+    assert lines[0].split()[:2] == ["system", "F1"] and "[" in lines[1]
 
 
 @pytest.mark.parametrize("width", [70, 50, 34])
@@ -127,11 +135,11 @@ def test_a_narrow_terminal_shows_fewer_columns_and_cuts_no_number(
     big: ReportData, width: int, make_comparisons: Callable[[Leaderboard], ComparisonTable]
 ) -> None:
     board = big.leaderboards[0]
-    for renderable in (leaderboards.leaderboard(board), leaderboards.comparison(make_comparisons(board))):
+    for renderable in (shown(board), duels(make_comparisons(board))):
         lines = printed(renderable, width)
         assert max(cell_len(line) for line in lines) <= width
         assert "…" not in "\n".join(lines), "something was cut off"
-    assert any(line.startswith(board.systems[0].system[:8]) for line in printed(leaderboards.leaderboard(board), width))
+    assert any(line.startswith(board.systems[0].system[:8]) for line in printed(shown(board), width))
 
 
 def test_what_holds_of_several_systems_alike_is_said_once(small: ReportData) -> None:
@@ -143,7 +151,7 @@ def test_what_holds_of_several_systems_alike_is_said_once(small: ReportData) -> 
         for row in board.systems[:1]
         for name in ("a", "b")
     )
-    said = flat(printed(leaderboards.leaderboard(board.model_copy(update={"systems": rows}), explain=True), 100))
+    said = flat(printed(shown(board.model_copy(update={"systems": rows}), explain=True), 100))
     assert "not scored (never counted as 0): a, b: 6 not applicable" in said
     assert "as worst and best" not in said
     assert "n = 7 of 13 changes" in said
@@ -155,10 +163,7 @@ def test_bounds_are_for_what_failed_and_not_for_what_is_missing(small: ReportDat
     counts = {"cases": 13, "scored": 8, "not_applicable": 0}
     missing = row.model_copy(update={**counts, "failed": 0, "missing": 5, "failures": {}})
     failed = row.model_copy(update={**counts, "failed": 2, "missing": 3, "failures": {"timeout": 2}})
-    said = [
-        flat(printed(leaderboards.leaderboard(board.model_copy(update={"systems": (one,)})), 100))
-        for one in (missing, failed)
-    ]
+    said = [flat(printed(shown(board.model_copy(update={"systems": (one,)})), 100)) for one in (missing, failed)]
     assert "5 missing" in said[0]
     assert "worst and best" not in said[0]
     assert "2 failed (timeout 2), 3 missing" in said[1]
@@ -166,9 +171,7 @@ def test_bounds_are_for_what_failed_and_not_for_what_is_missing(small: ReportDat
 
 
 def test_undefined_is_a_dash(small: ReportData) -> None:
-    row = next(
-        line for line in printed(leaderboards.leaderboard(small.leaderboards[0]), 100) if line.startswith("silent")
-    )
+    row = next(line for line in printed(shown(small.leaderboards[0]), 100) if line.startswith("silent"))
     assert row.split()[3] == "–", "the precision of no comments"
 
 
@@ -179,16 +182,14 @@ def test_text_from_data_is_neither_markup_nor_escape(small: ReportData, doctor: 
     finding = LintFinding(level="error", rule=NASTY, case=NASTY, item=NASTY, message=NASTY)
     check = ProbeCheck(name=NASTY, expected=NASTY, found=NASTY, ok=False, case=NASTY, detail=NASTY)
     comparison = small.comparisons[0].comparisons[0].model_copy(update={"first": NASTY, "second": NASTY, "test": NASTY})
-    shown: list[RenderableType] = [
-        leaderboards.leaderboard(nasty),
-        leaderboards.comparison(
-            small.comparisons[0].model_copy(update={"comparisons": (comparison,), "warnings": (NASTY,)})
-        ),
+    renderables: list[RenderableType] = [
+        shown(nasty),
+        duels(small.comparisons[0].model_copy(update={"comparisons": (comparison,), "warnings": (NASTY,)})),
         tables.doctor(doctor.model_copy(update={"checks": (check,), "lint": (finding,), "dataset": NASTY})),
         tables.catalogue([CatalogueEntry(kind=NASTY, name=NASTY, summary=NASTY)]),
         tables.card(card.model_copy(update={"title": NASTY, "traps": (NASTY,)}), {NASTY: 1}, [NASTY]),
     ]
-    for renderable in shown:
+    for renderable in renderables:
         console = Console(width=100, force_terminal=True, color_system="standard", legacy_windows=False)
         with console.capture() as capture:
             console.print(renderable)
@@ -223,8 +224,7 @@ def test_counts_that_differ_are_marked(card: Card) -> None:
 
 def test_an_empty_board_is_no_error(small: ReportData) -> None:
     empty = small.leaderboards[0].model_copy(update={"systems": (), "slices": ()})
-    assert "no system was scored" in flat(printed(leaderboards.leaderboard(empty), 80))
-    assert "no slices" in flat(printed(leaderboards.slices(empty), 80))
+    assert "no system was scored" in flat(printed(shown(empty), 80))
 
 
 def test_augmented_figures_stand_beside_the_score_with_what_they_cannot_say(
@@ -237,7 +237,7 @@ def test_augmented_figures_stand_beside_the_score_with_what_they_cannot_say(
         for name, value in (("f1", 0.5), ("augmented_precision", 0.25), ("augmented_recall", 0.75))
     )
     row = row.model_copy(update={"estimates": more})
-    lines = flat(printed(leaderboards.leaderboard(board.model_copy(update={"systems": (row,)}), explain=True), 120))
+    lines = flat(printed(shown(board.model_copy(update={"systems": (row,)}), explain=True), 120))
     assert "aug. P aug. R" in lines and ".25 .75" in lines
     assert "each system has its own denominator, so it must not rank" in lines
 

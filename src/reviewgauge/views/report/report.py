@@ -20,10 +20,18 @@ from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, S
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 from reviewgauge.core.stored import Lazy
 from reviewgauge.views import figures
+from reviewgauge.views.html import table_html
+from reviewgauge.views.leaderboard import (
+    answer,
+    comparison_table,
+    coverage_table,
+    leaderboard_table,
+    measures_table,
+    slice_table,
+)
 from reviewgauge.views.report import plots
 from reviewgauge.views.report.change_views import anchors_of, view_changes
 from reviewgauge.views.terminal.judge_tables import footnotes, gate_line, headline, sections
-from reviewgauge.views.terminal.leaderboards import answer, found
 
 SCRIPT = "report.js"
 
@@ -108,6 +116,7 @@ def _digest(text: str) -> str:
 
 WIDE, NARROW, SMALL = 520, 326, 326  # widths of figures in pixels
 MOST_PANELS = 12  # slices of one fact drawn as panels; the table has all
+NONE = Markup("")
 MOST_TROUBLES = 1_000  # failures that are listed; the run has all
 
 
@@ -157,6 +166,7 @@ class SliceGroup:
     pieces: list[SliceSummary]
     panels: list[ReportPanel]
     few: list[SliceSummary]  # left out
+    table: Markup
 
 
 @dataclass(frozen=True)
@@ -165,8 +175,12 @@ class BoardView:
 
     board: Leaderboard
     name: str
-    columns: list[str]
+    main: Markup
+    on_common: Markup
+    measures: Markup
+    coverage: Markup
     table: ComparisonTable | None
+    pairs: Markup
     drawings: dict[str, Markup]
     slices: list[SliceGroup]
     answer: str
@@ -200,25 +214,12 @@ def render(data: ReportData) -> Iterator[str]:
 
 def _words() -> dict[str, object]:
     return {
-        "estimate": figures.estimate,
-        "measures": figures.measures,
-        "explained": figures.EXPLAINED,
-        "unsure_range": figures.unsure_range,
-        "range": figures.RANGE,
         "states": figures.STATES,
         "glyph": lambda state: figures.STATES[state][0],
-        "column_label": lambda measure: figures.column(measure).replace(" per ", " / "),
-        "found": found,
         "scored_of": figures.scored_of,
         "spread_words": figures.spread_words,
-        "n_range": _n_range,
         "fewest": FEWEST,
     }
-
-
-def _n_range(table: ComparisonTable) -> str:
-    counts = sorted({c.n for c in table.comparisons})
-    return " to ".join(str(n) for n in dict.fromkeys([counts[0], counts[-1]])) if counts else "0"
 
 
 # --- leaderboards --------------------------------------------------------------------------------------------------
@@ -226,13 +227,24 @@ def _n_range(table: ComparisonTable) -> str:
 
 def _board_view(data: ReportData, board: Leaderboard, name: str) -> BoardView:
     table = next((t for t in data.comparisons if (t.metric, t.benchmark) == (board.metric, board.benchmark)), None)
-    known = figures.measures(board)
-    first = [board.headline, "precision", "recall", *figures.EXPLAINED]
-    columns = [r for r in first if r in known] or known
-    if "precision" not in columns:
-        columns = known[:6]
     sentence = answer(board, table).replace("p < ", "p\u00a0<\u00a0").replace("p = ", "p\u00a0=\u00a0")
-    return BoardView(board, name, columns, table, _drawings(board, name), _slices(board, name), sentence)
+    own, common = "All systems, each on all of its own scored changes", "All systems on their common changes"
+    shared = NONE
+    if board.on_common:
+        shared = table_html(leaderboard_table(board, board.on_common, common), ranked=True)
+    return BoardView(
+        board,
+        name,
+        main=table_html(leaderboard_table(board, title=own), ranked=True),
+        on_common=shared,
+        measures=table_html(measures_table(board)),
+        coverage=table_html(coverage_table(board), stack=True),
+        table=table,
+        pairs=table_html(comparison_table(table)) if table else NONE,
+        drawings=_drawings(board, name),
+        slices=_slices(board, name),
+        answer=sentence,
+    )
 
 
 def _drawings(board: Leaderboard, name: str) -> dict[str, Markup]:
@@ -256,7 +268,14 @@ def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
         pieces, few = [s for s in known if s.n >= FEWEST], [s for s in known if s.n < FEWEST]
         shown += [(fact, pieces, few, r) for r in figures.slice_measures(board, known)]
     return [
-        SliceGroup(fact, measure, pieces, _panels(board, measure, pieces, f"{name}s{number}"), few)
+        SliceGroup(
+            fact,
+            measure,
+            pieces,
+            _panels(board, measure, pieces, f"{name}s{number}"),
+            few,
+            table_html(slice_table(board, fact, measure, pieces)) if pieces else NONE,
+        )
         for number, (fact, pieces, few, measure) in enumerate(shown, 1)
     ]
 

@@ -11,7 +11,7 @@ from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.curve import Curve, CurvePoint
 from reviewgauge.core.reports.leaderboard import Comparison
 from reviewgauge.views import figures
-from reviewgauge.views.terminal.leaderboards import SHORT
+from reviewgauge.views.leaderboard import SHORT
 from reviewgauge.views.terminal.tables import NARROW, Fitted, bare_table, notes_below, number_column, plain
 
 _BESIDE = ("precision", "recall", "comments_per_change")  # the headline

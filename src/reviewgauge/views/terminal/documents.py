@@ -18,7 +18,7 @@ _LOOKS = {"plain": "", "strong": "bold", "note": "dim", "warning": "yellow"}
 _NAME_WIDTH, _TEXT_WIDTH = 18, 24  # columns of the terminal that a name, and a text, has at least where there is room
 
 
-def document_view(document: Document, *, explain: bool = False, files: str = "") -> RenderableType:
+def document_view(document: Document, *, explain: bool | None = False, files: str = "") -> RenderableType:
     """The headline, then every block. `explain` adds what the columns say; `files` is where the tables are whole."""
     parts: list[RenderableType] = [plain(document.headline, 1000, "bold")] if document.headline else []
     before: Table | Text | None = None
@@ -26,7 +26,7 @@ def document_view(document: Document, *, explain: bool = False, files: str = "")
         apart = isinstance(block, Table) or isinstance(before, Table) or (before and block.kind != before.kind)
         parts += [RichText("")] if parts and apart else []
         if isinstance(block, Table):
-            parts.append(table_view(block, explain=explain, files=files))
+            parts.append(table_view(block, explain=bool(explain), files=files))
         else:
             parts.append(plain(block.text, 1000, _LOOKS[block.kind]))
         before = block
@@ -49,40 +49,56 @@ def _table(table: Table, width: int, explain: bool, files: str) -> RenderableTyp
     ours = [at for at, row in enumerate(table.rows) if not is_published_only(row)]
     listed = ours[: table.shown]
     rows = [table.rows[at] for at in listed]
-    fit = next(fit for fit in _ways(table, rows) if _least(table, rows, fit, width) <= width or fit.columns == [0])
-    grid = bare_table(one_line(table.title))
-    for at in fit.columns:
-        column = table.columns[at]
-        if column.kind in ("name", "text"):
-            least = min(_NAME_WIDTH if column.kind == "name" else _TEXT_WIDTH, width // 3, _longest(rows, at))
-            grid.add_column(plain(column.short or column.label), overflow="fold", min_width=max(1, least))
-        else:
-            number_column(grid, one_line(column.short or column.label))
-    for place, row in zip(listed, rows, strict=True):
-        if place in table.sections:
-            grid.add_row(plain(table.sections[place], style="dim"))
-        grid.add_row(*(_cell(table, place, at, row, fit) for at in fit.columns))
-    lines = [explained(table)] if explain else []
-    return Group(grid, notes_below(*_left_out(table, len(ours), fit, files), *lines, *legend(table)))
+    ways = list(_ways(table, rows))
+    fit = next((fit for fit in ways if _least(table, rows, fit, width) <= width), ways[-1])
+    grids: list[RenderableType] = []
+    for columns in _pieces(table, rows, fit, width):
+        grid = bare_table("" if grids else one_line(table.title))
+        for at in columns:
+            column = table.columns[at]
+            if column.kind in ("name", "text"):
+                least = min(_NAME_WIDTH if column.kind == "name" else _TEXT_WIDTH, width // 3, _longest(rows, at))
+                grid.add_column(plain(column.short or column.label), overflow="fold", min_width=max(1, least))
+            else:
+                number_column(grid, one_line(column.short or column.label))
+        for place, row in zip(listed, rows, strict=True):
+            if place in table.sections:
+                grid.add_row(plain(table.sections[place], style="dim"))
+            grid.add_row(*(_cell(table, place, at, row, fit) for at in columns))
+        grids.append(grid)
+    lines = [explained(table, short=True)] if explain else []
+    below = [*_left_out(table, len(ours), fit, files), *lines, *legend(table, fakes=False)]
+    return Group(*grids, notes_below(*below))
 
 
 def _ways(table: Table, rows: Sequence[tuple[Value, ...]]) -> Iterator[_Shown]:
-    """What could be shown, the most first."""
-    every = list(range(len(table.columns)))
-    with_bounds = frozenset(at for at in every if any(_interval(row[at], table.columns[at]) for row in rows))
-    main = frozenset(at for at in with_bounds if table.columns[at].priority == 0)
-    yield _Shown(every, with_bounds)
-    for intervals in dict.fromkeys((main, frozenset[int]())):
-        left = every
-        yield _Shown(left, intervals)
-        while len(left) > 1:
-            worst = max(table.columns[at].priority for at in left)
-            if worst > 1 or not intervals:  # columns of figures go after the last interval
-                out = next(at for at in reversed(left) if table.columns[at].priority == worst)
-                left = [at for at in left if at != out]
-                yield _Shown(left, intervals)
-            else:
-                break
+    """What could be shown, the most first: then without lesser intervals, lesser columns, and any interval."""
+    left = list(range(len(table.columns)))
+    bounds = frozenset(at for at in left if any(_interval(row[at], table.columns[at]) for row in rows))
+    main = frozenset(at for at in bounds if table.columns[at].priority == 0)
+    yield _Shown(left, bounds)
+    if not main and all(column.priority < 2 for column in table.columns):  # a matrix: whole, in several pieces
+        yield _Shown(left, main)
+        yield _Shown(left, bounds)
+        return
+    yield _Shown(left, main)
+    while (worst := max(table.columns[at].priority for at in left)) > 1:
+        out = next(at for at in reversed(left) if table.columns[at].priority == worst)
+        left = [at for at in left if at != out]
+        yield _Shown(left, main)
+    yield _Shown(left, frozenset())
+
+
+def _pieces(table: Table, rows: Sequence[tuple[Value, ...]], fit: _Shown, width: int) -> Iterator[list[int]]:
+    """The columns side by side, as many as fit; each piece begins with the name of the rows."""
+    names = [at for at in fit.columns if at < table.names]
+    piece = list(names)
+    for at in fit.columns[len(names) :]:
+        if len(piece) > len(names) and _least(table, rows, fit._replace(columns=[*piece, at]), width) > width:
+            yield piece
+            piece = list(names)
+        piece.append(at)
+    yield piece
 
 
 def _interval(value: Value, column: Column) -> str:

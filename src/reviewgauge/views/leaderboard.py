@@ -1,44 +1,29 @@
-"""Leaderboards, slices and comparisons for the terminal, and the answer that they give in one or two sentences.
-
-Tables fit 100 columns and say less on 80.
-"""
+"""Leaderboards, slices and comparisons as documents, and the answer that they give in one or two sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
+from reviewgauge.core.document import Column, Document, Plot, Table, Text, Value
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.leaderboard import (
     Across,
     Comparison,
     ComparisonTable,
+    Estimate,
     Leaderboard,
     SliceSummary,
     SystemSummary,
 )
 from reviewgauge.views import figures
-from reviewgauge.views.terminal.tables import (
-    NARROW,
-    SLIM,
-    TINY,
-    Fitted,
-    WholeTable,
-    bare_table,
-    notes_below,
-    number_column,
-    plain,
-)
 
-WIDE = 96  # columns for all intervals
 SHORT = {
     "comments_per_change": "c/chg",
     "clean_left_alone": "clean",
     "line_recall": "on line",
+    "noise": "FDR",
     "augmented_precision": "aug. P",
     "augmented_recall": "aug. R",
 }
@@ -46,100 +31,110 @@ BOUNDS_SHOWN = 6  # bounded differences
 NAMED = 4  # more systems than this are counted, not named
 ENOUGH = 3  # systems from which on their variance is shown
 ALPHA = 0.05
+BASELINES = "baselines:"
 
 
-def _name(system: SystemSummary) -> Text:
-    name = plain(system.system, 500)
-    if system.fake:
-        name.append(" (fake)", style="bold yellow")
-    return name
+def value_of(e: Estimate | None, fake: bool = False) -> Value:
+    """An estimate in a table; a dash where it is undefined."""
+    if e is None or e.value is None or not math.isfinite(e.value):
+        return Value(text=figures.UNDEFINED, n=e.n if e else None, fake=fake)
+    whole = e.low is not None and e.high is not None and math.isfinite(e.low) and math.isfinite(e.high)
+    low, high = (e.low, e.high) if whole else (None, None)
+    return Value(value=e.value, low=low, high=high, n=e.n, unit=e.unit, fake=fake)
 
 
-def _figure(system: SystemSummary, measure: str, with_interval: bool, gap: str = "") -> Text:
-    e = figures.estimate(system, measure)
-    bounds = figures.interval(e.low, e.high, e.unit, gap) if with_interval else ""
-    return Text(f"{figures.number(e.value, e.unit)} {bounds}".rstrip())
-
-
-def _extra(board: Leaderboard, system: SystemSummary, measure: str) -> Text:
-    if measure == figures.RANGE:
-        return Text(figures.unsure_range(system))
-    return _figure(system, measure, False)
-
-
-def _coverage(system: SystemSummary) -> Text:
-    text = Text(f"{system.scored}/{system.cases}")
-    if system.failed:
-        text.append(f" {system.failed}!", style="bold red")
-    return text
+def value_or_dash(value: float | None, unit: str = "share", **more: object) -> Value:
+    """A figure, or a dash."""
+    known = value is not None and math.isfinite(value)
+    return Value.model_validate({"value": value, "unit": unit, **more} if known else {"text": figures.UNDEFINED})
 
 
 # --- leaderboard ---------------------------------------------------------------------------------------------------
 
 
-def leaderboard(
+def leaderboard_table(board: Leaderboard, systems: Sequence[SystemSummary] | None = None, title: str = "") -> Table:
+    """Every system with its measures and its coverage, headline first, baselines last."""
+    ranked = sorted(board.systems if systems is None else systems, key=lambda system: system.baseline)
+    known = figures.measures(board)
+    main = known[:3] if {"precision", "recall"} & set(known) else [board.headline]
+    extras = [r for r in figures.EXPLAINED if r in known] or [r for r in known if r not in main][:4]
+    extras = [r for r in extras if any(figures.defined(figures.estimate(s, r).value) for s in ranked)]
+    columns = [Column(key="system", kind="name", priority=0)]
+    columns += [_column(r, priority=0 if r == board.headline else 1) for r in main]
+    columns += [_column(r, kind="range" if r == figures.RANGE else "figure", priority=2) for r in extras]
+    columns.append(Column(key="scored", kind="of"))
+    columns += [Column(key="failed", kind="figure")] if any(s.failed for s in ranked) else []
+    rows = tuple(tuple(_cell(system, column) for column in columns) for system in ranked)
+    first = next((at for at, system in enumerate(ranked) if system.baseline), 0)
+    return Table(
+        name="leaderboard",
+        title=title,
+        columns=tuple(columns),
+        rows=rows,
+        sections={first: BASELINES} if first else {},
+        shown=1_000_000,
+        plot=Plot(kind="forest", columns=(1,)),
+    )
+
+
+def _column(measure: str, **more: object) -> Column:
+    words = {
+        "title": figures.column(measure),
+        "short": SHORT.get(measure, ""),
+        "help": figures.EXPLAINED.get(measure, ""),
+    }
+    return Column.model_validate({"key": measure, **words, **more})
+
+
+def _cell(system: SystemSummary, column: Column) -> Value:
+    fake = system.fake
+    if column.key == "system":
+        return Value(text=system.system, fake=fake)
+    if column.key == "scored":
+        return Value(value=float(system.scored), n=system.cases, unit="count", fake=fake)
+    if column.key == "failed":
+        return Value(value=float(system.failed), unit="count", fake=fake)
+    if column.kind == "range":
+        least, most = (figures.estimate(system, f"f1_{end}") for end in ("least", "most"))
+        if not (figures.defined(least.value) and figures.defined(most.value)):
+            return Value(text=figures.UNDEFINED, fake=fake)
+        return Value(low=least.value, high=most.value, n=least.n, unit=least.unit, fake=fake)
+    return value_of(system.estimate(column.key), fake)
+
+
+def leaderboard_document(
     board: Leaderboard, comparisons: ComparisonTable | None = None, explain: bool | None = False
-) -> RenderableType:
-    """The leaderboard, headline first, with coverage beside every score; the answer, and the most serious caveat.
+) -> Document:
+    """The leaderboard, the answer that it gives, and the most serious caveat.
 
-    `explain` adds what the columns say, the settings, and every caveat; None leaves the caveat out, too.
+    `explain` adds the settings and every caveat; None leaves the caveat out, too.
     """
-    return Fitted(lambda width: _leaderboard(board, comparisons, width, explain))
-
-
-def _leaderboard(
-    board: Leaderboard, comparisons: ComparisonTable | None, width: int, explain: bool | None
-) -> RenderableType:
     if not board.systems:
-        return Text("no system was scored")
-    table = _board(board, width, width >= WIDE)
-    if table.least > width:
-        table = _board(board, width, False)
+        return Document(blocks=(Text(text="no system was scored"),))
     first, *more = [*_caveats(board), ""]
     if explain:
         lines = [*_explained(board), first, *more]
     else:
         lines = [f"{first} (and {len(more) - 1} more: --explain)" if len(more) > 1 else first]
-    below = [Text(""), notes_below(*lines)] if any(lines) and explain is not None else []
-    return Group(table, Text(""), plain(answer(board, comparisons), 1000, "bold"), *below)
+    said = Text(text=answer(board, comparisons), kind="strong")
+    below = [] if explain is None else [note(line) for line in lines if line]
+    return Document(blocks=(leaderboard_table(board), said, *below, *slice_tables(board)))
 
 
-def _board(board: Leaderboard, width: int, intervals: bool) -> WholeTable:
-    """The table; with `intervals` of every main measure, else of the headline alone."""
-    table = bare_table()
-    known = figures.measures(board)
-    main = known[:3] if {"precision", "recall"} & set(known) else [board.headline]
-    extras = [r for r in figures.EXPLAINED if r in known] or [r for r in known if r not in main][:4]
-    if width < NARROW:
-        extras = []
-    if width < SLIM:
-        main = main[:1]
-    table.add_column("system", overflow="fold", min_width=min(12, width // 3), max_width=max(16, width - 78))
-    for measure in (*main, *extras):
-        number_column(table, one_line(SHORT.get(measure, figures.column(measure)), 14))
-    number_column(table, "scored")
-    ranked = sorted(board.systems, key=lambda system: system.baseline)
-    for before, system in zip([None, *ranked], ranked, strict=False):
-        if system.baseline and before and not before.baseline:
-            table.add_row(Text("baselines:", "dim"))
-        shown = [_figure(system, r, intervals or (r == board.headline and width >= TINY)) for r in main]
-        table.add_row(_name(system), *shown, *(_extra(board, system, r) for r in extras), _coverage(system))
-    return table
+def note(line: str) -> Text:
+    """A line of small print; a warning where it begins with `!`."""
+    return Text(text=line, kind="warning" if line.startswith("!") else "note")
 
 
 def _explained(board: Leaderboard) -> list[str]:
-    """What the columns say, and the settings behind the figures."""
+    """The settings behind the figures."""
     changes = f"{figures.scored_of(board)} changes, {board.clusters} clusters by {board.clustered_by}"
     resampled = f"{figures.percent(board.level)} intervals from {board.resamples:,} resamples, seed {board.seed}"
     lines = [
-        f"n = {changes}; {resampled}",
+        f"n = {changes}; {resampled}; –: undefined",
         f"{board.label or board.metric} on {board.dataset}, benchmark {figures.short_hash(board.benchmark)}; "
         f"all systems were scored on {board.common} changes",
     ]
-    known = figures.measures(board)
-    told = [f"{SHORT.get(r, figures.column(r))}: {words}" for r, words in figures.EXPLAINED.items() if r in known]
-    if told:
-        lines.append("; ".join([*told, "–: undefined; 2!: 2 failed"]))
     lines += [_across(one) for one in board.across if one.measure == board.headline and one.systems >= ENOUGH]
     return lines + [f"{one_line(s.system, 60)}: {text}" for s in board.systems if (text := figures.spread_words(s))]
 
@@ -179,76 +174,102 @@ def _kinds(system: SystemSummary, measure: str) -> str:
     return ", ".join(parts)
 
 
-def slices(board: Leaderboard) -> RenderableType:
-    """The headline of every system on every slice, one table per fact."""
-    if not board.slices:
-        return Text("no slices were requested")
-    parts: list[RenderableType] = []
-    for fact, values in groupby(board.slices, key=lambda s: s.fact):
-        parts += [Fitted(_slice_builder(board, fact, list(values))), Text("")]
-    note = f"{figures.percent(board.level)} intervals; n below each name; –: undefined"
-    return Group(*parts, notes_below(note, f"! {board.estimate_note}" if board.estimate_note else ""))
+# --- slices and coverage -------------------------------------------------------------------------------------------
 
 
-def _slice_builder(board: Leaderboard, fact: str, values: Sequence[SliceSummary]) -> Callable[[int], RenderableType]:
-    def build(width: int) -> RenderableType:
-        room = max(1, (width - 25) // 14)
-        return Group(
-            *(
-                _slice_table(board, fact, measure, values[at : at + room], at == 0)
-                for measure in figures.slice_measures(board, values)
-                for at in range(0, len(values), room)
-            )
-        )
-
-    return build
+def slice_tables(board: Leaderboard) -> list[Table]:
+    """The headline of every system on every slice, one table a fact; n stands beside each name."""
+    return [
+        slice_table(board, fact, measure, values)
+        for fact, group in groupby(board.slices, key=lambda s: s.fact)
+        for values in [list(group)]
+        for measure in figures.slice_measures(board, values)
+    ]
 
 
-def _slice_table(board: Leaderboard, fact: str, measure: str, values: Sequence[SliceSummary], first: bool) -> Table:
-    kind = "changes that have any" if values[0].facet else "changes"
-    title = f"{figures.label(measure)} by {figures.label(fact)} (n counts {kind})"
-    table = bare_table(one_line(title, 80) if first else "")
-    table.add_column("system", overflow="fold", min_width=12, max_width=24)
-    for value in values:
-        header = plain(value.value, 12)
-        table.add_column(header.append(f"\nn={value.n}"), justify="right", no_wrap=True)
-    for system in board.systems:
-        cells = []
-        for value in values:
-            row = next((s for s in value.systems if s.system == system.system), None)
-            cells.append(_figure(row, measure, True) if row else Text(figures.UNDEFINED))
-        table.add_row(_name(system), *cells)
-    return table
+def slice_table(board: Leaderboard, fact: str, measure: str, values: Sequence[SliceSummary]) -> Table:
+    """One measure of every system on the slices of one fact."""
+    kind = "changes that have any" if any(value.facet for value in values) else "changes"
+    found = [{system.system: system for system in value.systems} for value in values]
+    columns = [Column(key=value.value, title=f"{one_line(value.value, 40)} (n={value.n})") for value in values]
+    return Table(
+        name=f"{measure} by {fact}",
+        title=f"{figures.label(measure)} by {figures.label(fact)} (n counts {kind})",
+        columns=(Column(key="system", kind="name", priority=0), *columns),
+        rows=tuple(
+            (Value(text=s.system, fake=s.fake), *(_on_slice(own.get(s.system), measure) for own in found))
+            for s in board.systems
+        ),
+    )
+
+
+def _on_slice(system: SystemSummary | None, measure: str) -> Value:
+    return value_of(system.estimate(measure) if system else None, system.fake if system else False)
+
+
+def coverage_table(board: Leaderboard) -> Table:
+    """How many changes were scored for every system, what became of the others, and what that does to the headline."""
+    counts = ("changes", "scored", "failed", "not applicable", "missing", "attempts")
+    rows = []
+    for s in board.systems:
+        e = figures.estimate(s, board.headline)
+        numbers = (s.cases, s.scored, s.failed, s.not_applicable, s.missing, s.attempts)
+        bounds = Value(low=e.worst, high=e.best, unit=e.unit) if s.failed and e.worst is not None else Value(text="–")
+        kinds = Value(text=", ".join(f"{kind} {count}" for kind, count in s.failures.items()))
+        figures_of = (Value(value=float(n), unit="count") for n in numbers)
+        rows.append((Value(text=s.system, fake=s.fake), *figures_of, kinds, bounds))
+    return Table(
+        name="coverage",
+        title=f"Scored changes of {board.dataset}; {board.common} were scored for every system",
+        columns=(
+            Column(key="system", kind="name", priority=0),
+            *(Column(key=one, kind="figure") for one in counts),
+            Column(key="failures", kind="text"),
+            Column(key=f"{figures.label(board.headline)}, worst to best", kind="range"),
+        ),
+        rows=tuple(rows),
+        shown=1_000_000,
+    )
+
+
+def measures_table(board: Leaderboard) -> Table:
+    """Every measure of every system, one row a measure."""
+    return Table(
+        name="measures",
+        title="Every measure of every system",
+        columns=(Column(key="measure", kind="name", priority=0), *(Column(key=s.system) for s in board.systems)),
+        rows=tuple(
+            (Value(text=figures.label(r)), *(value_of(s.estimate(r), s.fake) for s in board.systems))
+            for r in figures.measures(board)
+        ),
+        shown=1_000_000,
+    )
 
 
 # --- comparisons ---------------------------------------------------------------------------------------------------
 
 
-def comparison(table: ComparisonTable) -> RenderableType:
-    """Paired comparisons: difference with interval, p, Holm's p, and the detectable difference."""
-    return Fitted(lambda width: _comparison(table, width))
-
-
-def _comparison(table: ComparisonTable, width: int) -> RenderableType:
-    grid = bare_table()
-    grid.add_column("first - second", overflow="fold", min_width=min(14, width // 3), max_width=max(20, width - 66))
-    names = ["measure", "diff", "interval", "p", "Holm p", "detectable", "n"]
-    shown = names if width >= NARROW else ["diff", "interval", "Holm p"] if width >= TINY else ["diff"]
-    for name in shown:
-        number_column(grid, name)
-    for c in table.comparisons:
-        pair = plain(c.first, 500).append(" - ").append(plain(c.second, 500))
-        sure = found(c)
-        cells = {
-            "measure": Text(one_line(figures.label(c.measure), 12)),
-            "diff": Text(figures.signed(c.difference, c.unit) + ("*" if sure else ""), style="bold" if sure else ""),
-            "interval": Text(figures.interval(c.low, c.high, c.unit, "") or figures.UNDEFINED),
-            "p": Text(figures.p_value(c.p)),
-            "Holm p": Text(figures.p_value(c.p_holm)),
-            "detectable": Text(figures.number(c.detectable, c.unit)),
-            "n": Text(str(c.n)),
-        }
-        grid.add_row(pair, *(cells[name] for name in shown))
+def comparison_table(table: ComparisonTable) -> Table:
+    """Paired comparisons: difference with interval, p, Holm's p, and the smallest detectable difference."""
+    moved = any(c.worst != c.best for c in table.comparisons)
+    columns = (
+        Column(key="first - second", kind="name", priority=0),
+        Column(key="measure", kind="text", priority=2),
+        Column(key="first", kind="figure", priority=4),
+        Column(key="second", kind="figure", priority=4),
+        Column(key="difference", short="diff", kind="difference", priority=0),
+        Column(key="p", kind="figure", priority=2),
+        Column(key="p (Holm)", short="Holm p", kind="figure"),
+        Column(
+            key="smallest detectable difference",
+            short="detectable",
+            help="the smallest true difference that these changes show with 80% power",
+            kind="figure",
+            priority=2,
+        ),
+        *([Column(key="worst to best", kind="range", priority=5)] if moved else []),
+        Column(key="n", kind="figure", priority=3),
+    )
     many = table.corrected
     corrected = f", corrected over {many} comparisons (Holm)," if many > 1 else ""
     tests = "; ".join(dict.fromkeys(c.test for c in table.comparisons))
@@ -263,7 +284,30 @@ def _comparison(table: ComparisonTable, width: int) -> RenderableType:
         *(f"! {warning}" for warning in table.warnings),
         *_bounded(table),
     ]
-    return Group(grid, Text(""), notes_below(*lines))
+    return Table(
+        name="comparison",
+        title="",
+        columns=columns,
+        rows=tuple(_compared(c, moved) for c in table.comparisons),
+        strong=tuple((at, 4) for at, c in enumerate(table.comparisons) if found(c)),
+        shown=1_000_000,
+        notes=tuple(line for line in lines if line),
+    )
+
+
+def _compared(c: Comparison, moved: bool) -> tuple[Value, ...]:
+    return (
+        Value(text=f"{c.first} - {c.second}"),
+        Value(text=figures.label(c.measure)),
+        value_or_dash(c.first_value, c.unit),
+        value_or_dash(c.second_value, c.unit),
+        value_or_dash(c.difference, c.unit, low=c.low, high=c.high, n=c.n),
+        value_or_dash(c.p, "p"),
+        value_or_dash(c.p_holm, "p"),
+        value_or_dash(c.detectable, c.unit),
+        *([Value(low=c.worst, high=c.best, unit=c.unit)] if moved and c.worst is not None else [Value()] * moved),
+        Value(value=float(c.n), unit="count"),
+    )
 
 
 def _bounded(table: ComparisonTable) -> Iterable[str]:

@@ -1,5 +1,5 @@
 from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable, Estimate, Leaderboard, SystemSummary
-from reviewgauge.views.terminal.leaderboards import answer
+from reviewgauge.views.leaderboard import answer
 
 
 def _board(fake: bool = False, **values: float | None) -> Leaderboard:
