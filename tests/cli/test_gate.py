@@ -145,7 +145,7 @@ def test_two_dead_bots_cannot_be_told_and_spam_is_worse(bots: Path) -> None:
     ]
     done = run(str(bots), "--system", "spam", "--against", "tool", "--margin", "1")
     assert done.returncode == 1
-    assert "WORSE: worse than the baseline in noise (margin .10)" in done.stdout
+    assert "WORSE: worse than the baseline in false discovery (margin .10)" in done.stdout
     named = {"hits(judge='dice').comments_per_change": 9.0, "hits(judge='dice').f1": 1.0}
     eased = reviewgauge.gate(bots, system="spam", against="tool", metric=list(named), margin=list(named.values()))
     assert [(one.measure, one.guard) for one in eased.checks][:2] == [("comments_per_change", False), ("f1", False)]
