@@ -51,6 +51,7 @@ RESULTS = {
     "info": "DatasetInfo",
     "info PLUGIN": "PluginInfo",
     "info RUN": "ScoresResult",
+    "info (alone)": "SettingsFile",
     "get": "GetResult",
     "check": "CheckResult[]",
     "build": "BuildResult",

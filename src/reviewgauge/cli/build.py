@@ -9,14 +9,14 @@ from typing import Any
 import click
 
 from reviewgauge.api.build import BuildResult, build
-from reviewgauge.cli.options import json_option, model_options
+from reviewgauge.cli.options import json_option, model_options, verb
 from reviewgauge.cli.output import note, run_stoppable
 from reviewgauge.core.errors import UserError
 from reviewgauge.views.markdown import funnel_table
 from reviewgauge.views.terminal.closing import build_lines
 
 
-@click.command("build")
+@verb("build")
 @click.argument("sources", nargs=-1, metavar="[SOURCE]...")
 @click.option("-o", "--out", required=True, type=click.Path(file_okay=False), help="The folder of the benchmark.")
 @click.option(

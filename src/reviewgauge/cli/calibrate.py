@@ -10,7 +10,15 @@ from typing import Any
 import click
 
 from reviewgauge.api.calibrate import FILE, CalibrateResult, calibrate
-from reviewgauge.cli.options import from_option, json_option, model_options, retry_option, seed_option, stage_option
+from reviewgauge.cli.options import (
+    from_option,
+    json_option,
+    model_options,
+    retry_option,
+    seed_option,
+    stage_option,
+    verb,
+)
 from reviewgauge.cli.output import note, note_reasons, run_stoppable
 from reviewgauge.views.terminal.closing import after_measuring, measuring_line
 from reviewgauge.views.validity.tables import calibration
@@ -21,7 +29,7 @@ def _quoted(spec: str) -> str:
     return shlex.quote(spec) if set(spec) & set('"$`\\!') else f'"{spec}"'
 
 
-@click.command("calibrate")
+@verb("calibrate")
 @click.argument("labels")
 @click.argument("metrics", nargs=-1, required=True)
 @click.option(

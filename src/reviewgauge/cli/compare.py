@@ -10,7 +10,15 @@ import click
 
 from reviewgauge.api.compare import compare
 from reviewgauge.api.curve import CurveResult, curve
-from reviewgauge.cli.options import MODEL_OPTIONS, json_option, model_options, refuse, resamples_option, seed_option
+from reviewgauge.cli.options import (
+    MODEL_OPTIONS,
+    json_option,
+    model_options,
+    refuse,
+    resamples_option,
+    seed_option,
+    verb,
+)
 from reviewgauge.cli.output import emit, run_stoppable
 from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.views.leaderboard import comparison_table
@@ -18,7 +26,7 @@ from reviewgauge.views.terminal.curves import curve_table
 from reviewgauge.views.terminal.documents import table_view
 
 
-@click.command("compare")
+@verb("compare")
 @click.argument("runs", nargs=-1, required=True, type=click.Path(exists=True, file_okay=False))
 @click.option("--system", "systems", multiple=True, help="Compare only this system; give two for one comparison.")
 @click.option("--metric", help="The metric to compare by (default: all that the runs were scored with).")

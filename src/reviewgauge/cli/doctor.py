@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import click
 
 from reviewgauge.api.doctor import examine_with_cost
-from reviewgauge.cli.options import from_option, json_option, model_options, stage_option
+from reviewgauge.cli.options import from_option, json_option, model_options, stage_option, verb
 from reviewgauge.cli.output import emit, note
 from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.views.terminal import tables
 
 
-@click.command("doctor")
+@verb("doctor")
 @click.argument("dataset")
 @click.argument("metrics", nargs=-1)
 @from_option

@@ -16,6 +16,7 @@ from reviewgauge.cli.options import (
     resamples_option,
     seed_option,
     stage_option,
+    verb,
     workers_option,
 )
 from reviewgauge.cli.output import note, run_stoppable
@@ -24,7 +25,7 @@ from reviewgauge.evolution.optimizers import OPTIMIZERS
 from reviewgauge.views.terminal.evolution_tables import evolution
 
 
-@click.command("evolve")
+@verb("evolve")
 @click.argument("dataset")
 @click.argument("reviewers", nargs=-1, required=True)
 @click.option("-o", "--run", "run", required=True, type=click.Path(file_okay=False), help="The folder of the search.")

@@ -8,6 +8,7 @@ import click
 
 from reviewgauge.api.info import info
 from reviewgauge.api.scores import MetricScores, ScoresResult, scores
+from reviewgauge.api.settings import SettingsFile, read_settings
 from reviewgauge.cli.options import from_option, json_option
 from reviewgauge.cli.output import emit
 from reviewgauge.core.errors import one_line
@@ -16,19 +17,24 @@ from reviewgauge.views.terminal import tables
 
 
 @click.command("info")
-@click.argument("name")
+@click.argument("name", required=False)
 @from_option
 @click.option("--show", default="", metavar="PROMPT", help="Print one of its prompts: info prompt --show swr.")
 @click.option(
     "--remove", multiple=True, metavar="METRIC", help="Remove this metric's scores from a run; may be given again."
 )
 @json_option
-def command(name: str, source: str | None, show: str, remove: Sequence[str], as_json: bool) -> None:
+def command(name: str | None, source: str | None, show: str, remove: Sequence[str], as_json: bool) -> None:
     """Show the card of a data set and the counts of the local files, or what a plug-in or a recipe does and takes.
 
     Of a run folder, the metrics that it was scored with. --remove takes the scores of some out; what models were paid
-    for stays in the record of calls and in the cache, so scoring again asks them nothing twice.
+    for stays in the record of calls and in the cache, so scoring again asks them nothing twice. Without NAME, the
+    settings in force here: those of reviewgauge.toml, or of [tool.reviewgauge] in pyproject.toml.
     """
+    if name is None:
+        settings = read_settings()
+        emit(settings, as_json, lambda: "\n".join(_settings(settings)))
+        return
     result = scores(name, remove=remove) if remove else info(name, source, show)
     if isinstance(result, ScoresResult):
         emit(result, as_json, lambda: "\n".join(_scores(result)))
@@ -43,6 +49,13 @@ def command(name: str, source: str | None, show: str, remove: Sequence[str], as_
     notes = [*result.notes[:12], *([f"… and {len(result.notes) - 12} more"] if len(result.notes) > 12 else [])]
     notes += [result.missing] if result.missing else []
     emit(result, as_json, lambda: [tables.card(result.card, result.counts, notes), "", *usage])
+
+
+def _settings(found: SettingsFile) -> list[str]:
+    if not found.file:
+        return ["no settings: neither reviewgauge.toml nor [tool.reviewgauge] in pyproject.toml is here"]
+    shown = {key: ", ".join(value) if isinstance(value, tuple) else value for key, value in found.stated().items()}
+    return [f"settings of {found.file}, which flags override:", *(f"  {key} = {one}" for key, one in shown.items())]
 
 
 def _scores(result: ScoresResult) -> list[str]:

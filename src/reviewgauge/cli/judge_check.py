@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from reviewgauge.analysis.judge_check.report import PARTS
 from reviewgauge.api.judge_check import judge_check
 from reviewgauge.api.points_study import points_check
-from reviewgauge.cli.options import from_option, json_option, model_options, seed_option
+from reviewgauge.cli.options import from_option, json_option, model_options, seed_option, verb
 from reviewgauge.cli.output import emit, progress_bar
 from reviewgauge.core.errors import UserError
 from reviewgauge.engine.run.model_options import ModelOptions
@@ -29,7 +29,7 @@ def _authors(given: Sequence[str]) -> dict[str, str]:
     return found
 
 
-@click.command("judge-check")
+@verb("judge-check")
 @click.argument("judge")
 @click.option("--on", help="martian, graded_reviews, another data set with labels, or a run folder.")
 @from_option

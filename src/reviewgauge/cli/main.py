@@ -91,10 +91,13 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command line; returns the exit code. 2 is a user's error, 130 an interruption."""
     _settle_streams()
     words = sys.argv[1:] if arguments is None else list(arguments)
+    defaults: dict[str, object] = {}
     if words[:1] == ["help"]:  # as other programs do
         words = [*words[1:], "--help"]
     try:
-        result = group.main(args=words, prog_name="reviewgauge", standalone_mode=False)
+        if words[1:] and not {"-h", "--help"} & set(words):
+            defaults = _defaults()
+        result = group.main(args=words, prog_name="reviewgauge", standalone_mode=False, default_map=defaults)
     except UserError as error:
         click.echo(f"error: {error}", err=True)
         return 2
@@ -121,6 +124,18 @@ def main(arguments: list[str] | None = None) -> int:
         click.echo(f"error: {one_line(where + (error.strerror or str(error)))}", err=True)
         return 2
     return result if isinstance(result, int) else 0
+
+
+def _defaults() -> dict[str, object]:
+    """What the settings file of this folder says, verb by verb; reading it imports nothing where there is none."""
+    if not any(Path(name).is_file() for name in ("reviewgauge.toml", "pyproject.toml")):
+        return {}
+    from reviewgauge.api.settings import read_settings
+
+    stated = read_settings().stated()
+    only = {"build": "model", "evolve": "model", "score": "metrics"}
+    shared = {key: value for key, value in stated.items() if key not in only.values()}
+    return {verb: shared | {key: stated[key] for key in [only.get(verb, "")] if key in stated} for verb in VERBS}
 
 
 def _settle_streams() -> None:

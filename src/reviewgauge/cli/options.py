@@ -16,6 +16,30 @@ from reviewgauge.engine.run.model_options import ModelOptions
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class ModelOption(click.Option):
+    """An option that says how models are asked; help shows them in a group of their own."""
+
+
+class Verb(click.Command):
+    """A verb whose help shows the options of models apart from its own."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Its own options, then those of models."""
+        own: list[tuple[str, str]] = []
+        of_models: list[tuple[str, str]] = []
+        for param in self.get_params(ctx):
+            if isinstance(param, click.Option) and (record := param.get_help_record(ctx)) is not None:
+                (of_models if isinstance(param, ModelOption) else own).append(record)
+        with formatter.section("Options"):
+            formatter.write_dl(own)
+        if of_models:
+            with formatter.section("Models (defaults: reviewgauge.toml or [tool.reviewgauge])"):
+                formatter.write_dl(of_models)
+
+
+verb = functools.partial(click.command, cls=Verb)
+
+
 class WholeHelp(click.Group):
     """A verb whose help shows every sub-command in full."""
 
@@ -64,26 +88,27 @@ retry_option = click.option(
     "--retry-failed", is_flag=True, help="Measure what is missing, and again what failed before."
 )
 _POSITIVE = click.FloatRange(min=0, min_open=True)
+_model_option = functools.partial(click.option, cls=ModelOption)
 _MODEL_OPTIONS = (
-    click.option(
+    _model_option(
         "--budget",
         type=_POSITIVE,
         help="Dollars that may be spent, with what the run folder (if any) cost before; stops before a call "
         "that could break it.",
     ),
-    click.option("--dry-run", is_flag=True, help="Ask no model: count the calls and estimate their price."),
-    click.option(
+    _model_option("--dry-run", is_flag=True, help="Ask no model: count the calls and estimate their price."),
+    _model_option(
         "--no-cache", "cache", flag_value=False, default=True, help="Ask again, and keep no answer for other runs."
     ),
-    click.option("--in-flight", default=16, show_default=True, type=click.IntRange(min=1), help="Calls at once."),
-    click.option(
+    _model_option("--in-flight", default=16, show_default=True, type=click.IntRange(min=1), help="Calls at once."),
+    _model_option(
         "--rpm", "--requests-per-minute", "requests_per_minute", type=_POSITIVE, help="Requests a minute, per endpoint."
     ),
-    click.option(
+    _model_option(
         "--tpm", "--tokens-per-minute", "tokens_per_minute", type=_POSITIVE, help="Tokens a minute, per endpoint."
     ),
-    click.option("--prices", type=click.Path(dir_okay=False), help="Prices of models, as JSON."),
-    click.option(
+    _model_option("--prices", type=click.Path(dir_okay=False), help="Prices of models, as JSON."),
+    _model_option(
         "--replay", type=click.Path(), help="Answer from the calls of this run folder, or calls.jsonl, alone."
     ),
 )

@@ -16,6 +16,7 @@ from reviewgauge.cli.options import (
     only_option,
     seed_option,
     stage_option,
+    verb,
     workers_option,
 )
 from reviewgauge.cli.output import note, note_reasons, run_stoppable
@@ -25,7 +26,7 @@ from reviewgauge.views.terminal.closing import after_review, count, drop_notes, 
 LABELS = "labels"  # names left out what was not a label
 
 
-@click.command("review")
+@verb("review")
 @click.argument("dataset")
 @click.argument("reviewers", nargs=-1, required=True)
 @click.option("-o", "--run", "run", required=True, type=click.Path(file_okay=False), help="The run folder.")

@@ -20,6 +20,7 @@ from reviewgauge.cli.options import (
     resamples_option,
     seed_option,
     slice_option,
+    verb,
     workers_option,
 )
 from reviewgauge.cli.output import emit, note, note_reasons, progress_bar, run_stoppable
@@ -32,7 +33,7 @@ from reviewgauge.views.terminal.documents import document_view
 from reviewgauge.views.terminal.versions import versions
 
 
-@click.command("score")
+@verb("score")
 @click.argument("run", type=click.Path(exists=True, file_okay=False))
 @click.argument("metrics", nargs=-1)
 @slice_option

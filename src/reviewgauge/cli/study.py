@@ -10,14 +10,14 @@ from typing import Any
 import click
 
 from reviewgauge.api.study import StudyResult, study
-from reviewgauge.cli.options import json_option, model_options, seed_option, workers_option
+from reviewgauge.cli.options import json_option, model_options, seed_option, verb, workers_option
 from reviewgauge.cli.output import note, run_stoppable
 from reviewgauge.core.reports.study import Estimate
 from reviewgauge.views.study.terminal import estimate_lines, study_view
 from reviewgauge.views.terminal.closing import count
 
 
-@click.command("study")
+@verb("study")
 @click.argument("file")
 @click.option("-o", "--out", required=True, type=click.Path(file_okay=False), help="The folder for runs and tables.")
 @click.option("--on", default="", metavar="NAME", help="A variant of the file, such as sample.")

@@ -10,13 +10,21 @@ from typing import Any
 import click
 
 from reviewgauge.api.validate import REPORT, ValidateResult, validate
-from reviewgauge.cli.options import from_option, json_option, model_options, retry_option, seed_option, stage_option
+from reviewgauge.cli.options import (
+    from_option,
+    json_option,
+    model_options,
+    retry_option,
+    seed_option,
+    stage_option,
+    verb,
+)
 from reviewgauge.cli.output import note_reasons, run_stoppable
 from reviewgauge.views.terminal.closing import after_measuring, measuring_line
 from reviewgauge.views.validity.tables import validity
 
 
-@click.command("validate")
+@verb("validate")
 @click.argument("dataset")
 @click.argument("metrics", nargs=-1, required=True)
 @from_option
