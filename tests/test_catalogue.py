@@ -16,9 +16,7 @@ EVERY = [(kind, name) for kind in KINDS for name in names(kind.kind)]
 REQUIRED = {
     "agent": "agent(model='fake:rules')",
     "augment": "augment(model='fake:rules')",
-    "classify_domain": "classify_domain(model='fake:rules')",
-    "classify_category": "classify_category(model='fake:rules')",
-    "context_level": "context_level(model='fake:rules')",
+    "classify": "classify(model='fake:rules', what='domain')",
     "drop_low_value": "drop_low_value(model='fake:rules')",
     "cascade": "cascade(then='fake:rules')",
     "debate": "debate(model='fake:rules')",

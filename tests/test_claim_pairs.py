@@ -165,7 +165,7 @@ def test_changes_without_a_readable_answer_are_counted(tmp_path: Path, tested: P
     write(bench, case("one", *TWO), name="cases.jsonl")
     failures = [
         Drop(item="o/r#1", by="add_claims(model='openai:strong')", reason="unreadable"),
-        Drop(item="o/r#2", by="classify_domain(model='openai:strong')", reason="refusal"),
+        Drop(item="o/r#2", by="classify(model='openai:strong', what='domain')", reason="refusal"),
     ]
     (bench / "failures.jsonl").write_bytes(b"".join(one.to_line() for one in failures))
     found = script.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])

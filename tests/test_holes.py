@@ -130,7 +130,7 @@ def test_a_bundle_runs_no_program(made: Path, tmp_path: Path) -> None:
     for armed in (
         f"sample | generate(reviewers=(\"command(run=('/bin/sh','-c','id > {marker}'), checkout='none')\",))",
         f"sample | generate(reviewers=(\"command(run='touch {marker}')\",))",
-        "sample | drop_large(lines=1) | from_github(repos=('a/b',), api='http://127.0.0.1:9/')",
+        "sample | first(cases=1) | from_github(repos=('a/b',), api='http://127.0.0.1:9/')",
     ):
         evil = tamper(archive, "runs/run/manifest.json", naming(armed))
         assert main(["check", str(evil)]) == 1, "its tables are of another data set"
@@ -212,7 +212,7 @@ def test_a_recipe_of_endless_keys_takes_no_time(tmp_path: Path, capsys: pytest.C
 def test_a_recipe_of_many_numbers_is_read(tmp_path: Path) -> None:
     file = tmp_path / "numbers.toml"
     texts = "[" + "1.5, " * 40 + "]\ns = 'a" + ".b" * 40 + "'  # " + "." * 40
-    file.write_text(f"title = 't'\n[parameters]\nn = {texts}\n[[stage]]\nuse = 'drop_large'\n")
+    file.write_text(f"title = 't'\n[parameters]\nn = {texts}\n[[stage]]\nuse = 'first'\n")
     assert read_recipe(str(file)).parameters["s"] == "a" + ".b" * 40
 
 

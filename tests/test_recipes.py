@@ -27,7 +27,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Resolution, Task
 from reviewgauge.engine.build.recipes import make_stages, read_recipe, recipe_names, set_parameters
 from reviewgauge.models.request.messages import Message, Request, Role
-from reviewgauge.stages.classify_category import CATEGORIES
+from reviewgauge.stages.classify import CATEGORIES
 from reviewgauge.stages.sampling.balance import balance, changed_and_clean
 from reviewgauge.stages.select_repos import CONTEXT_LANGUAGES
 from reviewgauge.stages.split_hunks import OUTDATED, SplitHunks
@@ -228,8 +228,14 @@ def _check_funnel(expected: Sequence[tuple[str, frozenset[int]]], bench: Bench, 
         if numbers:
             found.append((stage, numbers))
     assert found == list(expected)
-    named = {(row["stage"].partition("(")[0]) for row in rows if row["dropped"]}
+    named = {_name(row["stage"]) for row in rows if row["dropped"]}
     assert {stage for stage, _ in expected} <= named
+
+
+def _name(spec: str) -> str:
+    """The name of a stage, and of `where` its fact, since it stands several times in a recipe."""
+    fact = re.match(r"where\(fact='(\w+)'", spec)
+    return f"where {fact[1]}" if fact else spec.partition("(")[0]
 
 
 def _dropped_in_turn(bench: Bench) -> list[tuple[str, frozenset[int]]]:
@@ -240,11 +246,11 @@ def _dropped_in_turn(bench: Bench) -> list[tuple[str, frozenset[int]]]:
         number = number_of(drop["item"])
         if number is not None and drop["reason"] != OUTDATED:
             is_part = "/hunk/" in drop["item"] or "/thread-" in drop["item"]
-            (parts if is_part else whole)[drop["by"].partition("(")[0]].add(number)
+            (parts if is_part else whole)[_name(drop["by"])].add(number)
     found: list[tuple[str, frozenset[int]]] = []
     split = False
     for step in read_recipe(bench.recipe).stage:
-        name = step.use.partition("(")[0]
+        name = _name(step.use)
         if name in SAMPLED:
             continue
         split = split or name == "split_hunks"
@@ -336,13 +342,13 @@ def test_each_recipe_loads_and_says_why_it_has_each_stage(name: str) -> None:
 def test_context_crbench_is_of_the_papers_nine_languages_before_it_is_drawn() -> None:
     recipe = read_recipe("context_crbench")
     stages = [stage for stage, _ in make_stages(recipe, set_parameters(recipe, {"model": "fake:rules"}))]
-    at = [n for n, stage in enumerate(stages) if isinstance(stage, Where)]
-    (languages,) = (stage for stage in stages if isinstance(stage, Where))
-    assert languages.fact == "language"
+    ((at, languages),) = (
+        (n, stage) for n, stage in enumerate(stages) if isinstance(stage, Where) and stage.fact == "language"
+    )
     assert set(languages.values) == set(CONTEXT_LANGUAGES)
     assert len(languages.values) == 9
     drawn, split = (next(n for n, stage in enumerate(stages) if type(stage) is kind) for kind in (Stratify, SplitHunks))
-    assert split < at[0] < drawn
+    assert split < at < drawn
     (sample,) = (stage for stage in stages if isinstance(stage, Stratify))
     assert sample.per_cell * len(languages.values) * (len(sample.periods) + 1) == 1080
 

@@ -129,7 +129,7 @@ LABEL = '{"subject":{"kind":"review","case":"a","system":"s"},"rater":"r","dimen
 SPECS = [
     "prompt(model='openai:gpt-5?reasoning_effort=high', context=\"bm25(k=3)\", attempts=3, temperature=0.5)",
     "hits(judge=\"cascade(judges=('exact', 'lexical(threshold=0.5)', 'golden(model=openai:a)'))\", beta=2.0)",
-    "sample | drop_large(lines=1) | stratify(by=('language', 'size'), per=-1, seed=1e3)",
+    "sample | first(cases=1) | stratify(by=('language', 'size'), per=-1, seed=1e3)",
 ]
 CHANGE = Change(repo="a/b", task=Task.LOCATE, files=(ChangedFile(path="a.py", patch=PATCH),), focus=Span(path="a.py"))
 

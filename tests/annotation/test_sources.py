@@ -130,9 +130,9 @@ def test_a_models_decisions_are_checked_by_three(
 ) -> None:
     """As ContextCRBench has its filter checked: three people on their own, and what most of them say."""
     bench, store = tmp_path / "bench", tmp_path / "filter.db"
-    stage = "classify_domain(model='fake:rules')"
+    stage = "classify(model='fake:rules', what='domain')"
     build(shop.folder, out=bench, stages=[stage], audit=3)
-    (table,) = (bench / "audit").glob("classify_domain*.csv")
+    (table,) = (bench / "audit").glob("classify*.csv")
     told(capsys, "annotate", "init", store, table, "--raters", "3")
     shown: dict[str, Work] = {}
     judged(store, "Ann", lambda work: (shown.update({work.item.subject.case: work}), about(work))[1])
@@ -145,7 +145,7 @@ def test_a_models_decisions_are_checked_by_three(
     told(capsys, "annotate", "export", store, "-o", bench)
     card = build(shop.folder, out=bench, stages=[stage]).card
     assert card is not None
-    (section,) = [one for one in card.sections if one.title.startswith("Audit of classify_domain")]
+    (section,) = [one for one in card.sections if one.title.startswith("Audit of classify")]
     assert (section.figures["raters"], section.figures["alike"], section.figures["right"]) == (3, 2, 3)
     names = [one.name for one in agree(table, resamples=0).dimensions[0].coefficients]
     assert "Fleiss' kappa" in names

@@ -170,12 +170,12 @@ def test_a_dry_run_writes_no_benchmark_and_leaves_nothing_to_a_real_one(
     assert real is not None
     before = {name: (bench / name).read_bytes() for name in ("cases.jsonl", "drops.jsonl", "card.json", "card.md")}
     model = "openai:gpt-5@http://127.0.0.1:9/v1"
-    words = ["build", str(shop.folder), "-o", str(bench), "--stage", f"classify_domain(model='{model}')"]
+    words = ["build", str(shop.folder), "-o", str(bench), "--stage", f"classify(model='{model}', what='domain')"]
     for _ in range(2):
         assert main([*words, "--dry-run"]) == 0
         said = " ".join(capsys.readouterr().out.split())
         assert f"{real.cases} calls to pay for" in said, "the second dry run found nothing that the first had kept"
-        assert "a dry run; no benchmark was written" in said and "classify_domain" in said
+        assert "a dry run; no benchmark was written" in said and "classify" in said
     assert {name: (bench / name).read_bytes() for name in before} == before
     assert not (bench / "audit").exists()
     assert main(words) == 2, "nobody listens at this address, and nothing was remembered that could answer for it"
@@ -230,11 +230,11 @@ def test_another_recipe_is_asked_for_and_nothing_left_changes_nothing(
     assert main([*none, "--replace", "--audit", "1"]) == 1
     assert f"no case is left; {bench} is as it was" in " ".join(capsys.readouterr().out.split())
     assert results_in(bench) == before and not Path(f"{bench}.1").exists()
-    assert main([*words, "--stage", "drop_large(lines=4000)", "--replace"]) == 0
+    assert main([*words, "--stage", "where(fact='changed_lines', at_most=4000)", "--replace"]) == 0
     assert f"{bench}.1: the benchmark that was there before" in " ".join(capsys.readouterr().out.split())
     assert results_in(Path(f"{bench}.1")) == before
     assert main(["review", f"{bench}.1", "analyser", "-o", str(tmp_path / "run")]) == 0, "the code came along"
-    assert main([*words, "--stage", "drop_large(lines=4000)", "--replace"]) == 0
+    assert main([*words, "--stage", "where(fact='changed_lines', at_most=4000)", "--replace"]) == 0
     assert main([*words, "--replace"]) == 0
     assert [path.name for path in sorted(tmp_path.glob("bench.*"))] == ["bench.1", "bench.2"], "a free name, if needed"
 
@@ -262,7 +262,7 @@ def test_killed_while_it_replaces_a_benchmark_both_are_there(shop: Told, tmp_pat
     for bench in (tmp_path / "bench", whole := tmp_path / "whole"):
         build(shop.folder, out=bench)
     first = results_in(tmp_path / "bench")
-    other = ["--stage", "drop_large(lines=4000)", "--replace"]
+    other = ["--stage", "where(fact='changed_lines', at_most=4000)", "--replace"]
     build(shop.folder, out=whole, stages=[other[1]], replace=True)
     for moves in range(5):  # the copy of the earlier one, then the card, and the cases last
         shutil.copytree(tmp_path / "bench", bench := tmp_path / f"killed-{moves}")
@@ -300,7 +300,7 @@ def test_a_mark_that_cannot_be_read_is_told_before_anything_is_built(
     shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = tmp_path / "b"
-    words = ["build", str(shop.folder), "-o", str(out), "--stage", "classify_domain(model='fake:rules')"]
+    words = ["build", str(shop.folder), "-o", str(out), "--stage", "classify(model='fake:rules', what='domain')"]
     assert main([*words, "--audit", "2"]) == 0
     before = (out / "cases.jsonl").read_bytes()
     (table,) = (out / "audit").glob("classify*.csv")

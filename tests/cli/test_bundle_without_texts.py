@@ -71,7 +71,7 @@ def test_only_licences_known_to_be_open_are_passed_on(licence: str, open_: bool)
 def test_the_policy_follows_the_card_and_is_overruled_by_name() -> None:
     assert policy_of("martian", None).texts == "all"
     assert policy_of("graded_reviews", None).texts == "own"
-    assert "does not let everybody" in policy_of("graded_reviews | drop_large(lines=10)", None).why
+    assert "does not let everybody" in policy_of("graded_reviews | first(cases=10)", None).why
     assert policy_of("graded_reviews", True).why == "packed as asked (--with-texts)"
     assert policy_of("martian", False).texts == "none"
     assert policy_of("my-cases.jsonl", None).texts == "all"

@@ -19,8 +19,7 @@ from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import Call
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.stages.augment import Augment
-from reviewgauge.stages.classify_domain import ClassifyDomain
-from reviewgauge.stages.context_level import ContextLevel
+from reviewgauge.stages.classify import Classify
 from reviewgauge.stages.drop_low_value import DropLowValue
 from reviewgauge.stages.extract_points import ANSWERED, ExtractPoints
 from reviewgauge.stages.generate import Generate
@@ -51,7 +50,7 @@ class Pulls(Stage):
 def aacr(model: str) -> Sequence[Stage]:
     inner = Generate((f"prompt(model={model!r})",))
     merge = MergeSame(model, votes=3)
-    return (Pulls(), ClassifyDomain(model), Augment(model), inner, merge, ContextLevel(model, of="both"))
+    return (Pulls(), Classify(model, "domain"), Augment(model), inner, merge, Classify(model, "context", of="both"))
 
 
 def others(model: str) -> Sequence[Stage]:
@@ -131,7 +130,7 @@ def test_a_failure_is_counted_is_not_in_the_benchmark_and_is_done_again(tmp_path
         return "It is hard to say." if broken and not mended else "BF"
 
     with scripted(say) as model:
-        stages = (Pulls(), ClassifyDomain(model.spec))
+        stages = (Pulls(), Classify(model.spec, "domain"))
         kept, line, _ = build(tmp_path, stages)
         assert [item.id for item in kept] == [f"acme/shop/pull/{n}" for n in (0, 1, 2, 4, 5)]
         assert line.counts[1].failures == {"unreadable": 1}

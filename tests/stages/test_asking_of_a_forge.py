@@ -18,7 +18,7 @@ from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.repo.diff.diffs import DiffLine, parse_patch
 from reviewgauge.stages.augment import Augment
-from reviewgauge.stages.context_level import ContextLevel
+from reviewgauge.stages.classify import Classify
 from reviewgauge.stages.drop_low_value import DropLowValue
 from reviewgauge.stages.extract_points import ExtractPoints
 from reviewgauge.stages.from_github import FromGithub
@@ -118,7 +118,7 @@ def test_aacrs_stages_on_the_revision_that_people_discussed(pulls: dict[int, Can
         DropLowValue(FAKE),
         Generate((f"prompt(model={FAKE!r})", "analyser(tools=('ruff',))")),
         MergeSame(FAKE, votes=3),
-        ContextLevel(FAKE, of="both"),
+        Classify(FAKE, "context", of="both"),
     ):
         (kept,), drops, _ = run(stage, kept, context)
         assert not drops

@@ -10,18 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from git_project import make_change
-from pull_toys import candidate, pull, reference, thread
+from pull_toys import pull
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus, Span, Task
 from reviewgauge.core.results import Drop
-from reviewgauge.core.specs import load
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.drop_documentation import DropDocumentation
 from reviewgauge.stages.drop_duplicates import DropDuplicates
 from reviewgauge.stages.drop_generated import DropGenerated
-from reviewgauge.stages.drop_large import DropLarge
 from reviewgauge.stages.keep_main_language import KeepMainLanguage
 
 SMALL = "@@ -1 +1 @@\n-a\n+b"
@@ -34,18 +31,6 @@ def lines(count: int) -> str:
 def case(*files: tuple[str, str | None], name: str = "a", **more: object) -> Case:
     changed = tuple(ChangedFile(path=path, patch=patch, binary=patch is None) for path, patch in files)
     return Case(id=name, change=Change.model_validate({"repo": "a/b", "files": changed, **more}))
-
-
-def test_files_and_commits_are_further_limits() -> None:
-    two = case(("a.py", SMALL), ("b.py", SMALL)).model_copy(update={"facts": {"commits": 3}})
-    assert DropLarge(files=2, commits=3).keep(two) == two
-    assert DropLarge(files=1).keep(two) == "more than 1 changed files"
-    assert DropLarge(commits=2).keep(two) == "more than 2 commits"
-    assert DropLarge(commits=2).keep(case(("a.py", SMALL))) == "no fact commits"
-    stated = Case(id="a", change=Change(repo="a/b"), facts={"changed_lines": 1, "changed_files": 4})
-    assert DropLarge(files=3).keep(stated) == "more than 3 changed files"
-    bare = Case(id="a", change=Change(repo="a/b"), facts={"changed_lines": 1})
-    assert DropLarge(files=3).keep(bare) == "no fact changed_files"
 
 
 @pytest.mark.parametrize(
@@ -67,14 +52,6 @@ def test_the_language_of_most_changed_lines_is_the_repositorys(
     item = Candidate(case=case(*files), pull=pull(repo_languages=languages))
     said = KeepMainLanguage().narrow(item)
     assert (said if isinstance(said, str) else None) == reason
-
-
-def test_the_language_of_most_commented_files_is_another_question() -> None:
-    item = candidate(pull(thread("1", path="a.sh"), thread("2", path="a.sh"), thread("3", path="b.py")))
-    assert KeepMainLanguage().narrow(item) == item, "a.py is what changed"
-    assert KeepMainLanguage(by="commented").narrow(item) == "Shell in a repository of Python"
-    assert KeepMainLanguage(by="commented").narrow(candidate(pull())) == "no comment on a file of code"
-    assert KeepMainLanguage().narrow(candidate(None)) == "no pull request behind it"
 
 
 def test_documentation_only() -> None:
@@ -153,23 +130,6 @@ def test_places_and_tasks_of_one_diff_are_no_duplicates(tmp_path: Path) -> None:
     assert survivors(DropDuplicates(), cases, tmp_path)[0] == ["1", "2", "4"], "line 3 reads as line 1 does"
     whole = case(("x.py", patch), name="file", focus=Span(path="x.py"), task=Task.LOCATE)
     assert survivors(DropDuplicates(), [*cases, whole], tmp_path)[0] == ["1", "2", "4", "file"]
-
-
-def test_words_and_comments_are_compared_where_asked(tmp_path: Path) -> None:
-    said = reference(thread("1", path="x.py"))
-    plain = case(("x.py", SMALL), name="a", title="Fix it").model_copy(update={"references": (said,)})
-    other_diff = case(("x.py", lines(3)), name="b", title="Fix  it ").model_copy(update={"references": (said,)})
-    silent = case(("x.py", SMALL), name="c")
-    every = [plain, other_diff, silent]
-    assert survivors(DropDuplicates(by=("text",)), every, tmp_path)[0] == ["a", "c"]
-    assert survivors(DropDuplicates(by=("comments",)), every, tmp_path)[0] == ["a", "b", "c"]
-    again = plain.model_copy(update={"id": "d"})
-    assert survivors(DropDuplicates(by=("comments",)), [*every, again], tmp_path)[0] == ["a", "b", "c"]
-    assert survivors(DropDuplicates(by=("diff", "text")), every, tmp_path)[0] == ["a"]
-    with pytest.raises(UserError, match="by names some of"):
-        load(Stage, "drop_duplicates(by=('title',))")
-    with pytest.raises(UserError, match="by names some of"):
-        load(Stage, "drop_duplicates(by=())")
 
 
 @given(st.lists(st.integers(min_value=1, max_value=4), max_size=12))

@@ -8,13 +8,13 @@ import pytest
 
 from reviewed_pulls import FAKE, candidate, listening, made, of_threads, reference, the_one, thread
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import RequiredContext
 from reviewgauge.core.results import Failed
+from reviewgauge.core.specs import load
 from reviewgauge.judges.classes.classes import QUESTIONS
 from reviewgauge.models.request.messages import Call
-from reviewgauge.stages.classify_category import CATEGORIES, ClassifyCategory
-from reviewgauge.stages.classify_domain import CODES, ClassifyDomain
-from reviewgauge.stages.context_level import ContextLevel
+from reviewgauge.stages.classify import CATEGORIES, CODES, Classify
 from scripted_models import scripted
 
 
@@ -27,7 +27,7 @@ def calls() -> Iterator[list[Call]]:
 @pytest.mark.parametrize("prompt", ["fenced", "published"])
 def test_the_domain_is_a_fact_in_the_data_sets_words_and_by_its_code(prompt: str, calls: list[Call]) -> None:
     item = candidate(facts={"year": 2024}).with_change(title="Fix the crash", description="Bump nothing")
-    (kept,), _, (decision,) = made(ClassifyDomain(FAKE, prompt=prompt, votes=3), item)  # type: ignore[arg-type]
+    (kept,), _, (decision,) = made(Classify(FAKE, "domain", prompt=prompt, votes=3), item)  # type: ignore[arg-type]
     assert kept.case.facts == {"year": 2024, "domain": "Bug Fix", "domain_code": "BF"}
     assert (decision.shown, decision.decided) == ("Fix the crash\n\nBump nothing", "Bug Fix")
     assert len(calls) == 3
@@ -35,7 +35,7 @@ def test_the_domain_is_a_fact_in_the_data_sets_words_and_by_its_code(prompt: str
 
 
 def test_a_change_without_words_is_not_guessed_at(calls: list[Call]) -> None:
-    kept, (drop,), _ = made(ClassifyDomain(FAKE), candidate().with_change(title=" ", description=""))
+    kept, (drop,), _ = made(Classify(FAKE, "domain"), candidate().with_change(title=" ", description=""))
     assert not kept
     assert drop.reason == "no title and no description to classify it by"
     assert not calls
@@ -43,9 +43,9 @@ def test_a_change_without_words_is_not_guessed_at(calls: list[Call]) -> None:
 
 def test_votes_that_decide_nothing_are_a_failure_and_no_domain() -> None:
     with scripted(["BF", "NFA", "DU"]) as model, pytest.raises(Failed, match="undecided"):
-        made(ClassifyDomain(model.spec, votes=3), candidate())
+        made(Classify(model.spec, "domain", votes=3), candidate())
     with scripted(["It fixes a bug."]) as model, pytest.raises(Failed, match="no readable answer"):
-        made(ClassifyDomain(model.spec), candidate())
+        made(Classify(model.spec, "domain"), candidate())
 
 
 def test_the_level_is_set_where_it_is_not_stated_and_can_be_told(calls: list[Call]) -> None:
@@ -56,7 +56,7 @@ def test_the_level_is_set_where_it_is_not_stated_and_can_be_told(calls: list[Cal
         reference("d", "Every caller", None),
         neutral=(reference("e", "Look at the file"),),
     )
-    (kept,), _, decisions = made(ContextLevel(FAKE), item)
+    (kept,), _, decisions = made(Classify(FAKE, "context"), item)
     assert [one.needs for one in kept.case.references] == [
         RequiredContext.REPO,
         RequiredContext.DIFF,
@@ -66,7 +66,7 @@ def test_the_level_is_set_where_it_is_not_stated_and_can_be_told(calls: list[Cal
     assert kept.case.neutral[0].needs is None
     assert [one.decided for one in decisions] == ["repo", "diff"]
     assert len(calls) == 2
-    assert the_one(ContextLevel(FAKE, of="both"), item).case.neutral[0].needs is RequiredContext.FILE
+    assert the_one(Classify(FAKE, "context", of="both"), item).case.neutral[0].needs is RequiredContext.FILE
 
 
 def test_one_of_the_four_categories_is_set_where_none_of_them_is_stated(calls: list[Call]) -> None:
@@ -77,26 +77,30 @@ def test_one_of_the_four_categories_is_set_where_none_of_them_is_stated(calls: l
         reference("d", "No hunk is at hand", None),
         neutral=(reference("e", "Please rename this"),),
     )
-    (kept,), _, decisions = made(ClassifyCategory(FAKE), item)
+    (kept,), _, decisions = made(Classify(FAKE, "category"), item)
     assert [one.category for one in kept.case.references] == ["security", "performance", "defect", None]
     assert kept.case.neutral[0].category is None
     assert [one.decided for one in decisions] == ["security", "performance"]
     assert len(calls) == 2
-    both = the_one(ClassifyCategory(FAKE, of="both", prompt="published"), item)
+    both = the_one(Classify(FAKE, "category", of="both", prompt="published"), item)
     assert both.case.neutral[0].category in CATEGORIES
 
 
 def test_the_thread_of_an_outdated_line_lends_its_hunk() -> None:
     outdated = thread("7", "Every caller breaks", line=20).model_copy(update={"hunk": "@@ -18,2 +18,3 @@\n a\n+b\n c"})
-    assert the_one(ContextLevel(FAKE), of_threads(outdated)).case.references[0].needs is RequiredContext.REPO
+    assert the_one(Classify(FAKE, "context"), of_threads(outdated)).case.references[0].needs is RequiredContext.REPO
 
 
 def test_unknown_models_and_votes_are_refused_at_once() -> None:
-    for stage in (ClassifyCategory, ClassifyDomain, ContextLevel):
-        assert stage(FAKE).models == (FAKE,)
-        assert stage(FAKE).pins() == stage("openai:gpt-5").pins() != {}
+    for what in ("category", "domain", "context"):
+        spec = f"classify(model={{!r}}, what={what!r})"
+        fake, other = (load(Stage, spec.format(model)) for model in (FAKE, "openai:gpt-5"))
+        assert fake.models == (FAKE,)
+        assert fake.pins() == other.pins() != {}
         with pytest.raises(UserError, match="is not a model"):
-            stage("gpt-5")
+            load(Stage, spec.format("gpt-5"))
         with pytest.raises(UserError, match="votes must be from 1 to 99, got 0"):
-            stage(FAKE, votes=0)
-    assert ClassifyDomain(FAKE).pins() != ClassifyDomain(FAKE, prompt="published").pins()
+            load(Stage, f"classify(model={FAKE!r}, what={what!r}, votes=0)")
+    assert Classify(FAKE, "domain").pins() != Classify(FAKE, "domain", prompt="published").pins()
+    with pytest.raises(UserError, match="no paper prints a prompt"):
+        Classify(FAKE, "context", prompt="published")

@@ -234,7 +234,7 @@ def test_a_fix_labels_only_who_wrote_what_it_changes(told: Told, tmp_path: Path)
     told.quiet(400)
     cases, drops, _ = build(told.folder, tmp_path / "bench")
     assert edit not in cases, "who edits a line beside the defect did not bring it"
-    assert drops[edit[:12]] == "a fix speaks about it, but not about lines that count"
+    assert drops[edit[:12]] == "fixed later, but on no labelled line"
     assert move not in cases and drops[move[:12]] == "adds no line of the product's code"
 
 
@@ -260,7 +260,7 @@ def test_lines_that_say_nothing_make_no_label_and_no_clean_change(
     if change[:12] in drops:
         assert drops[change[:12]] in (
             "a later change may have fixed it",
-            "a fix speaks about it, but not about lines that count",
+            "fixed later, but on no labelled line",
         )
 
 
@@ -350,7 +350,7 @@ def test_what_a_later_change_broke_is_no_defect_of_the_line(told: Told, tmp_path
     told.commit("Fix crash of age", {"shop/age.py": age.format(texts, "int(then)")}, days=9)
     told.quiet(400)
     cases, drops, _ = build(told.folder, tmp_path / "bench", FromGit())
-    assert right not in cases and drops[right[:12]] == "a fix speaks about it, but not about lines that count"
+    assert right not in cases and drops[right[:12]] == "fixed later, but on no labelled line"
 
 
 def test_a_fix_that_landed_twice_is_one_finding(told: Told, tmp_path: Path) -> None:
@@ -411,7 +411,7 @@ def test_an_option_behind_a_bare_closing_word_is_a_wish(told: Told, tmp_path: Pa
     told.commit("Totals do not take some\n\nFixes #12.", {"shop/total.py": wish}, days=3)
     told.quiet(400)
     cases, drops, _ = build(told.folder, tmp_path / "bench")
-    assert change not in cases and drops[change[:12]] == "a fix speaks about it, but not about lines that count"
+    assert change not in cases and drops[change[:12]] == "fixed later, but on no labelled line"
 
 
 def test_a_label_that_lost_its_core_line_is_dropped(told: Told, tmp_path: Path) -> None:
@@ -664,7 +664,7 @@ def test_the_recipe_makes_a_benchmark_that_can_be_used(told: Told, tmp_path: Pat
         "drop_documentation",
         "drop_generated",
         "drop_trivial",
-        "drop_large",
+        "where",
         "drop_duplicates",
         "resample",
     ]

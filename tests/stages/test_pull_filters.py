@@ -12,14 +12,13 @@ from reviewgauge.core.history import Event, IssueHistory, Revision
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Issue
 from reviewgauge.stages.drop_bots import DropBots
-from reviewgauge.stages.drop_long import DropLong
 from reviewgauge.stages.drop_outdated import DropOutdated
-from reviewgauge.stages.drop_rebased import DropRebased
-from reviewgauge.stages.drop_uncommented import DropUncommented
 from reviewgauge.stages.drop_unmerged import DropUnmerged
-from reviewgauge.stages.keep_reviewed import KeepReviewed
+from reviewgauge.stages.where import Where
 
 ONE = candidate(pull(thread("1")))
+UNFORCED, COMMENTED = Where(fact="forced_pushes", at_most=0), Where(fact="comments_by_others", at_least=1)
+LONG = thread("1", remark("a"), remark("b", body="ü" * 51))
 
 
 @dataclass(frozen=True)
@@ -35,47 +34,35 @@ ROWS = [
     Row(DropUnmerged(), ONE),
     Row(DropUnmerged(), candidate(pull(state="open", merged=False)), "still open"),
     Row(DropUnmerged(), candidate(pull(merged=False)), "closed without being merged"),
-    Row(DropRebased(), candidate(pull(events=(Event(kind="merged"),)))),
-    Row(DropRebased(), candidate(pull(events=(Event(kind="head_ref_force_pushed"),))), "rebased or force-pushed"),
-    Row(DropRebased(pushes=1), candidate(pull(events=(Event(kind="head_ref_force_pushed"),)))),
-    Row(DropRebased(), candidate(pull(revisions=(Revision(head="h", forced=True),))), "rebased or force-pushed"),
-    Row(DropRebased(), ONE, "neither events nor revisions are known"),
-    Row(DropUncommented(), ONE),
-    Row(DropUncommented(), candidate(pull()), "no review comment by a person other than its author"),
+    Row(UNFORCED, candidate(pull(events=(Event(kind="merged"),)))),
+    Row(UNFORCED, candidate(pull(events=(Event(kind="head_ref_force_pushed"),))), "forced_pushes over 0"),
+    Row(UNFORCED, candidate(pull(revisions=(Revision(head="h", forced=True),))), "forced_pushes over 0"),
+    Row(UNFORCED, ONE, "neither events nor revisions are known"),
+    Row(COMMENTED, ONE),
+    Row(COMMENTED, candidate(pull()), "comments_by_others under 1"),
+    Row(COMMENTED, candidate(pull(thread("1", remark("a", ANN), remark("b", BOT)))), "comments_by_others under 1"),
+    Row(COMMENTED, candidate(pull(thread("1", remark("a", BOT), remark("b", BOB))))),
+    Row(COMMENTED, candidate(pull(thread("1", remark("a", GHOST)), author=GHOST))),
+    Row(COMMENTED, candidate(pull(reviews=(remark("a"),), conversation=(remark("b"),))), "comments_by_others under 1"),
+    Row(Where(fact="diff_bytes", at_most=10), ONE, "diff_bytes over 10"),
+    Row(Where(fact="diff_bytes", at_most=10), candidate(None, patch=None), "no diff at hand"),
+    Row(Where(fact="longest_comment", at_most=101), candidate(pull(LONG)), "longest_comment over 101"),
+    Row(Where(fact="longest_comment", at_most=102), candidate(pull(LONG))),
+    Row(Where(fact="inline_comments", at_least=2), ONE, "inline_comments under 2"),
+    Row(Where(fact="inline_comments", at_least=2), candidate(pull(thread("1", remark("a"), remark("b", ANN))))),
     Row(
-        DropUncommented(),
-        candidate(pull(thread("1", remark("a", ANN), remark("b", BOT)))),
-        "no review comment by a person other than its author",
+        Where(fact="inline_comments", at_least=2),
+        candidate(pull(thread("1", remark("a"), remark("b", BOT)))),
+        "inline_comments under 2",
     ),
-    Row(DropUncommented(), candidate(pull(thread("1", remark("a", BOT), remark("b", BOB))))),
-    Row(DropUncommented(), candidate(pull(thread("1", remark("a", GHOST)), author=GHOST))),
-    Row(
-        DropUncommented(),
-        candidate(pull(reviews=(remark("a"),), conversation=(remark("b"),))),
-        "no review comment by a person other than its author",
-    ),
-    Row(DropUncommented(where="review"), candidate(pull(reviews=(remark("a"),)))),
-    Row(
-        DropUncommented(where="review"),
-        candidate(pull(reviews=(remark("a", body=" "),))),
-        "no review comment by a person other than its author",
-    ),
-    Row(DropUncommented(where="any"), candidate(pull(conversation=(remark("a"),)))),
-    Row(DropLong(size=20), candidate(pull(thread("1", remark("a", body="x" * 20))), patch="@@ -1 +1 @@\n-a\n+b")),
-    Row(DropLong(size=10), ONE, "a diff of more than 10 bytes"),
-    Row(DropLong(), candidate(None, patch=None), "no diff at hand"),
-    Row(
-        DropLong(size=100),
-        candidate(pull(thread("1", remark("a"), remark("b", body="ü" * 51)))),
-        "a review comment of more than 100 bytes",
-    ),
+    Row(Where(fact="adopted", at_least=1), ONE, "does not state adopted"),
+    Row(Where(fact="adopted", at_least=1), ONE.with_facts({"adopted": 0}), "adopted under 1"),
+    Row(Where(fact="adopted", at_least=1), ONE.with_facts({"adopted": 1})),
     Row(DropBots(), candidate(pull(thread("1"), author=BOT))),
     Row(DropBots(authors=True), candidate(pull(author=BOT)), "opened by a bot"),
     Row(DropBots(authors=True, also=("ANN",)), ONE, "opened by a bot"),
     Row(DropBots(), candidate(pull(thread("1", remark("a", BOT)))), "reviewed by bots only"),
-    Row(DropBots(reviewers=False), candidate(pull(thread("1", remark("a", BOT))))),
     Row(DropBots(authors=True), candidate(pull(author=GHOST))),
-    Row(DropBots(authors=True, ghosts=True), candidate(pull(author=GHOST)), "opened by a bot"),
     Row(DropOutdated(), candidate(pull())),
     Row(DropOutdated(), ONE),
     Row(DropOutdated(), candidate(pull(thread("1", position=None, original_position=3))), "every comment is outdated"),
@@ -97,27 +84,9 @@ ROWS = [
     Row(DropOutdated(), candidate(pull(thread("1", position=0))), "every comment is outdated"),
     Row(DropOutdated(), candidate(pull(thread("1", line=None, position=None, whole_file=True)))),
     Row(
-        DropOutdated(whole_files=False),
-        candidate(pull(thread("1", line=None, position=None, original_position=1, whole_file=True))),
-        "every comment is outdated",
-    ),
-    Row(
         DropOutdated(),
         candidate(pull(thread("1", line=None, position=None, whole_file=True, outdated=True))),
         "every comment is outdated",
-    ),
-    Row(KeepReviewed(comments=0, adopted=0), ONE),
-    Row(KeepReviewed(), ONE, "no more than 2 inline comments"),
-    Row(KeepReviewed(comments=1, adopted=0), candidate(pull(thread("1", remark("a"), remark("b", ANN))))),
-    Row(
-        KeepReviewed(comments=1, adopted=0, count="threads"),
-        candidate(pull(thread("1", remark("a"), remark("b", ANN)))),
-        "no more than 1 inline threads",
-    ),
-    Row(
-        KeepReviewed(comments=1, adopted=0),
-        candidate(pull(thread("1", remark("a"), remark("b", BOT)))),
-        "no more than 1 inline comments",
     ),
 ]
 
@@ -128,9 +97,7 @@ def test_what_is_kept_and_why_not(row: Row) -> None:
     assert (said if isinstance(said, str) else None) == row.reason
 
 
-@pytest.mark.parametrize(
-    "stage", [DropUnmerged(), DropRebased(), DropUncommented(), DropBots(), DropOutdated(), KeepReviewed()]
-)
+@pytest.mark.parametrize("stage", [DropUnmerged(), UNFORCED, COMMENTED, DropBots(), DropOutdated()])
 def test_a_case_from_a_bare_history_is_dropped_with_that_reason(stage: Stage) -> None:
     assert stage.narrow(candidate(None)) == "no pull request behind it"
 
@@ -145,7 +112,6 @@ def test_open_issues_are_taken_off_and_one_closed_must_be_left() -> None:
     kept = DropUnmerged().narrow(both)
     assert isinstance(kept, Candidate)
     assert kept.case.change.issues == (done,)
-    assert DropUnmerged(issues=False).narrow(both) == both
     assert DropUnmerged().narrow(candidate(pull(issues=histories), issues=(todo,))) == "no linked issue is closed"
     assert DropUnmerged().narrow(candidate(pull(), issues=(done,))) == "no linked issue is closed", (
         "not known: not closed"
@@ -178,13 +144,3 @@ def test_outdated_threads_go_with_their_references_and_phrasings_are_unchained()
     assert [(c.id, c.same_as) for c in kept.case.references] == [("thread-2", None)]
     loose = item.with_case(references=(reference(new, extra={}),))
     assert DropOutdated().narrow(loose) == "a reference that was made from no thread"
-
-
-def test_whether_a_comment_was_adopted_is_a_fact_that_another_stage_states() -> None:
-    item = candidate(pull(thread("1"), thread("2"), thread("3")))
-    one = item.with_facts({"adopted": 1})
-    assert KeepReviewed().narrow(one) == one
-    assert KeepReviewed().narrow(item.with_facts({"adopted": 0})) == "no comment was adopted"
-    assert KeepReviewed(adopted=2).narrow(one) == "fewer than 2 adopted comments"
-    assert KeepReviewed().narrow(item) == "no fact adopted: find_adopted did not look at it"
-    assert KeepReviewed(adopted=0).narrow(item) == item

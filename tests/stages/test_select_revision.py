@@ -51,16 +51,13 @@ def test_base_head_files_and_references_are_those_of_the_most_discussed_state(
     assert kept.pull == behind
 
 
-def test_of_two_with_as_many_the_earlier_and_answers_may_count_or_not(history: tuple[PullRequest, list[str]]) -> None:
-    behind, (_, first, second, _) = history
+def test_answers_count(history: tuple[PullRequest, list[str]]) -> None:
+    behind, (_, _, second, _) = history
     one, two, *_ = behind.threads
     even = behind.model_copy(update={"threads": (one, two)})
     by_comments = SelectRevision().narrow(candidate(even))
     assert isinstance(by_comments, Candidate)
     assert by_comments.case.change.head == second, "the answer counts"
-    by_threads = SelectRevision(count="threads").narrow(candidate(even))
-    assert isinstance(by_threads, Candidate)
-    assert by_threads.case.change.head == first
 
 
 def test_what_makes_no_reference_chooses_no_state(history: tuple[PullRequest, list[str]]) -> None:

@@ -55,7 +55,7 @@ def find_stages(specs: Sequence[str | Stage]) -> list[Stage]:
 
 
 def staged_label(dataset: Dataset, stages: Sequence[Stage]) -> str:
-    """The data set and what narrowed it, as a recipe reads: `aacr_bench | drop_large(lines=100)`."""
+    """The data set and what narrowed it, as a recipe reads: `aacr_bench | first(cases=10)`."""
     return " | ".join([dataset_label(dataset), *(short_spec(stage) for stage in stages)])
 
 

@@ -66,7 +66,7 @@ plugin_option = click.option(
     help="Code of your own that a run names, such as my.metric; else it is not run.",
 )
 stage_option = click.option(
-    "--stage", "stages", multiple=True, help="Narrow the cases by a stage, such as drop_large; may be given again."
+    "--stage", "stages", multiple=True, help="Narrow the cases by a stage, such as first(cases=10); may be given again."
 )
 slice_option = click.option(
     "--slice", "slices", multiple=True, help="Break down by a fact or facet; may be given again."

@@ -14,31 +14,24 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import Account, AccountType, PullRequest, Remark
+from reviewgauge.core.history import Account, PullRequest, Remark
 from reviewgauge.core.trust import Word
 from reviewgauge.stages.pull_requests.candidates import PullStage, is_bot, without_references
 
 
 @dataclass(frozen=True)
 class DropBots(PullStage):
-    """Drop by reviewers (`reviewers`), and by author too with `authors`.
-
-    `also` names further bot accounts; with `ghosts`, deleted accounts count as bots.
-    """
+    """Drop what only bots reviewed, and with `authors` what a bot opened. `also` names further bot accounts."""
 
     needs_pulls: ClassVar[bool] = True
 
     authors: bool = False
-    reviewers: bool = True
     also: tuple[Word, ...] = ()
-    ghosts: bool = False
 
     @override
     def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
         if self.authors and self._is_bot(pull.author):
             return "opened by a bot"
-        if not self.reviewers:
-            return item
         kept = [thread for thread in pull.threads if not self._is_bot(thread.opened_by)]
         if pull.threads and not kept:
             return "reviewed by bots only"
@@ -51,9 +44,7 @@ class DropBots(PullStage):
         return without_references(item, gone).model_copy(update={"pull": pull.model_copy(update=update)})
 
     def _is_bot(self, account: Account) -> bool:
-        if is_bot(account) or account.login.lower() in {name.lower() for name in self.also if name}:
-            return True
-        return self.ghosts and account.standing is AccountType.GHOST
+        return is_bot(account) or account.login.lower() in {name.lower() for name in self.also if name}
 
     def _by_people(self, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
         return tuple(remark for remark in remarks if not self._is_bot(remark.author))

@@ -1,4 +1,4 @@
-"""Drop changes that repeat an earlier one: the same diff, the same words, or the same comments on the same lines.
+"""Drop changes whose diff repeats an earlier one's.
 
 Source: ContextCRBench's format filtering (arXiv:2511.07017, section 2.3.1) leaves entries "devoid of duplicate
 entries"; the diff is compared as git-scm.com/docs/git-patch-id does it, but for changed lines only, so that a backport
@@ -13,54 +13,35 @@ from dataclasses import dataclass
 
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.records import Case, Change
-from reviewgauge.core.trust import Word
+from reviewgauge.core.records import Change
 from reviewgauge.repo.diff.diffs import parse_patch
-
-WAYS = {"diff": "same diff", "text": "same title and description", "comments": "same comments on the same lines"}
 
 
 @dataclass(frozen=True)
 class DropDuplicates(Stage):
-    """Keep the first of each kind. `by` names what is compared, each on its own: diff, text, comments.
+    """Keep the first of equal diffs.
 
     White space, line numbers and the order of files do not count. Two tasks on one diff, or two places of it, are no
-    duplicates; what has nothing to compare (a binary file, no words) is kept.
+    duplicates; what has nothing to compare (a binary file) is kept.
     """
-
-    by: tuple[Word, ...] = ("diff",)
-
-    def __post_init__(self) -> None:
-        if not self.by or (unknown := set(self.by) - WAYS.keys()):
-            raise ValueError(f"by names some of {', '.join(WAYS)}" + (f", not {min(unknown)}" if self.by else ""))
 
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         """Each candidate, or which earlier one it repeats. Holds a digest and an id of each."""
         first: dict[bytes, str] = {}
         for item in items:
-            if "diff" in self.by and not item.case.change.has_diff:
+            if not item.case.change.has_diff:
                 yield self.drop(item.id, "no diff at hand")
-                continue
-            keys = {way: key for way in self.by if (key := _key(way, item.case)) is not None}
-            repeated = next(((way, first[key]) for way, key in keys.items() if key in first), None)
-            for key in keys.values():
-                first.setdefault(key, item.id)
-            yield self.drop(item.id, WAYS[repeated[0]], f"as {repeated[1]}") if repeated else item
+            elif (key := _key(item.case.change)) is None or (earlier := first.setdefault(key, item.id)) == item.id:
+                yield item
+            else:
+                yield self.drop(item.id, "same diff", f"as {earlier}")
 
 
-def _key(way: str, case: Case) -> bytes | None:
-    change = case.change
-    if way == "diff":
-        parts = _changed_text(change)
-    elif way == "text":
-        parts = [_squeezed(change.title), _squeezed(change.description)]
-        parts = parts if any(parts) else []
-    else:
-        parts = sorted(_squeezed(c.body) + str(c.span.path if c.span else "") for c in case.references)
-        parts += _changed_text(change) if parts else []
+def _key(change: Change) -> bytes | None:
+    parts = _changed_text(change)
     if not parts:
         return None
-    parts += [way, change.task.value, _place(change)]
+    parts += [change.task.value, _place(change)]
     return hashlib.blake2b("\x1f".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
@@ -68,7 +49,7 @@ def _changed_text(change: Change) -> list[str]:
     found: list[str] = []
     for file in sorted(change.files, key=lambda file: file.path):
         shown = (line for hunk in parse_patch(file.patch or "") for line in hunk.lines)
-        lines = [line.kind + _squeezed(line.text, "") for line in shown if line.kind != " "]
+        lines = [line.kind + _squeezed(line.text) for line in shown if line.kind != " "]
         if lines:
             found += [file.path, *(line for line in lines if len(line) > 1)]
     return found
@@ -82,9 +63,9 @@ def _place(change: Change) -> str:
     patches = [file.patch or "" for file in change.files if file.path == focus.path]
     lines = [line for patch in patches for hunk in parse_patch(patch) for line in hunk.lines]
     span = range(focus.start, focus.end + 1)
-    texts = (_squeezed(n.text, "") for n in lines if n.number(focus.side) in span)
+    texts = (_squeezed(n.text) for n in lines if n.number(focus.side) in span)
     return "\x1e".join([focus.path, *texts])
 
 
-def _squeezed(text: str, between: str = " ") -> str:
-    return between.join(text.split())
+def _squeezed(text: str) -> str:
+    return "".join(text.split())

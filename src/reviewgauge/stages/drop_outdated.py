@@ -19,7 +19,7 @@ from reviewgauge.stages.pull_requests.candidates import NO_PULL, is_bot, stands,
 
 @dataclass(frozen=True)
 class DropOutdated(Stage):
-    """Remove the references of outdated threads. `whole_files`: comments on a whole file are never outdated.
+    """Remove the references of outdated threads. A comment on a whole file is outdated only where the forge says so.
 
     Where the forge gives no positions, its outdated flag counts; without either the thread is removed too. The pull
     request keeps its threads. A candidate without comments of people passes. With `task="assess"` all pass:
@@ -28,7 +28,6 @@ class DropOutdated(Stage):
 
     needs_pulls: ClassVar[bool] = True
 
-    whole_files: bool = True
     task: Literal["", "assess", "locate", "comment"] = ""
 
     @override
@@ -39,7 +38,7 @@ class DropOutdated(Stage):
             return NO_PULL
         if any(thread_of(comment) is None for comment in item.case.references):
             return "a reference that was made from no thread"
-        current = {one.id: self._stands(one) for one in item.pull.threads if not is_bot(one.opened_by)}
+        current = {one.id: _stands(one) for one in item.pull.threads if not is_bot(one.opened_by)}
         gone = {name for name, is_kept in current.items() if not is_kept}
         kept = without_references(item, gone)
         if (current and len(gone) == len(current)) or (item.case.references and not kept.case.references):
@@ -47,7 +46,6 @@ class DropOutdated(Stage):
             return "not known whether its comments are outdated" if unknown else "every comment is outdated"
         return kept
 
-    def _stands(self, thread: Thread) -> bool | None:
-        if thread.whole_file and self.whole_files:
-            return thread.outdated is not True
-        return stands(thread)
+
+def _stands(thread: Thread) -> bool | None:
+    return thread.outdated is not True if thread.whole_file else stands(thread)

@@ -18,18 +18,16 @@ from reviewgauge.stages.pull_requests.candidates import PullStage
 
 @dataclass(frozen=True)
 class DropUnmerged(PullStage):
-    """Keep merged pull requests; with `issues`, of their linked issues the closed ones, of which one must be left."""
+    """Keep merged pull requests; of their linked issues the closed ones, of which one must be left."""
 
     needs_pulls: ClassVar[bool] = True
-
-    issues: bool = True
 
     @override
     def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
         if not pull.merged:
             return "still open" if pull.state == "open" else "closed without being merged"
         linked = item.case.change.issues
-        if not self.issues or not linked:
+        if not linked:
             return item
         histories = [history.issue for history in pull.issues if history.state == "closed"]
         closed = tuple(issue for issue in linked if issue in histories)

@@ -26,12 +26,11 @@ class FindAdopted(PullStage):
     The resolution is the commit that changed the lines, the code that it left, and what was answered. The fact
     `adopted` counts the threads of people that were acted on, references or not. Where the commits are not at hand the
     forge's word counts: it calls a thread outdated when its lines were changed; then the final commit stands for the
-    one that did it. `required`: drop a change without an adopted comment.
+    one that did it.
     """
 
     needs_pulls: ClassVar[bool] = True
 
-    required: bool = False
     costly: ClassVar[bool] = True
 
     @override
@@ -40,8 +39,6 @@ class FindAdopted(PullStage):
         threads = {thread.id: thread for thread in pull.threads}
         references = tuple(_with_adoption(comment, pull, threads, by_thread) for comment in item.case.references)
         adopted = sum(_is_changed(by_thread[thread.id]) for thread in pull.threads if not is_bot(thread.opened_by))
-        if self.required and not adopted:
-            return "no comment was acted on"
         return item.with_case(references=references).with_facts({"adopted": adopted})
 
 

@@ -311,7 +311,7 @@ class _CaseMaker:
         except UserError as error:  # a partial or damaged repository
             return self._drop(change, "code that a fix speaks about cannot be read", str(error))
         if diffed.fixes and not references:
-            return self._drop(change, "a fix speaks about it, but not about lines that count")
+            return self._drop(change, "fixed later, but on no labelled line")
         if not references and (why := self._rewritten(diffed)):
             return self._drop(change, why)
         try:

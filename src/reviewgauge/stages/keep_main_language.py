@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -25,23 +25,18 @@ HEADERS = frozenset({"C", "C++", "Objective-C"})  # `.h` belongs to each of them
 
 @dataclass(frozen=True)
 class KeepMainLanguage(PullStage):
-    """The language with most changed lines (`by="changed"`) or most reference comments (`by="commented"`) counts.
-
-    A repository's main language is the one with most bytes, as the forge counts them.
-    """
+    """The language with most changed lines counts; a repository's main language is the one with most bytes."""
 
     needs_pulls: ClassVar[bool] = True
-
-    by: Literal["changed", "commented"] = "changed"
 
     @override
     def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
         main = max(pull.repo_languages, key=lambda name: pull.repo_languages[name], default="")
         if not main:
             return "the repository's languages are not known"
-        weights = _changed(item.case, main) if self.by == "changed" else _commented(item.case, main)
+        weights = _changed(item.case, main)
         if not weights:
-            return "no file in a programming language" if self.by == "changed" else "no comment on a file of code"
+            return "no file in a programming language"
         found = max(weights, key=lambda name: (weights[name], name == main))
         return item if found == main else f"{found} in a repository of {main}"
 
@@ -52,11 +47,6 @@ def _changed(case: Case, main: str) -> Counter[str]:
         if found := _language(file.path, main):
             weights[found] += count_changed([file])
     return +weights
-
-
-def _commented(case: Case, main: str) -> Counter[str]:
-    paths = (comment.span.path for comment in case.references if comment.span is not None)
-    return Counter(found for path in paths if (found := _language(path, main)))
 
 
 def _language(path: str, main: str) -> str:

@@ -28,19 +28,14 @@ Named = tuple[str, int]  # repository in lower case, number
 
 @dataclass(frozen=True)
 class LinkIssues(PullStage):
-    """Put the fixed issues into the change; drop a candidate without one, with the step that failed.
-
-    With `required=False` it is kept without issues instead.
-    """
+    """Put the fixed issues into the change; drop a candidate without one, with the step that failed."""
 
     needs_pulls: ClassVar[bool] = True
-
-    required: bool = True
 
     @override
     def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
         found, reason = fixed_issues(pull)
-        if not found and self.required:
+        if not found:
             return reason
         return item.with_change(issues=tuple(history.issue for history in found))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -21,21 +21,19 @@ from reviewgauge.stages.pull_requests.candidates import PullStage, candidate_at,
 class SelectRevision(PullStage):
     """Base, head, files and references are those of the chosen revision; title, description and issues stay.
 
-    `count`: `comments` counts answers too, as a forge lists inline comments; `threads` counts each discussion once.
+    Answers count too, as a forge lists inline comments.
     Discussions that make no reference are not counted: what bots or the author began, approvals. The fact `revision`
     says which was chosen, from 1.
     """
 
     needs_pulls: ClassVar[bool] = True
 
-    count: Literal["comments", "threads"] = "comments"
-
     @override
     def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
         counted: Counter[str] = Counter()
         for thread in pull.threads:
             if thread.commit is not None and is_review(pull, thread):
-                counted[thread.commit] += inline_comments([thread]) if self.count == "comments" else 1
+                counted[thread.commit] += inline_comments([thread])
         counts = [counted[revision.head] for revision in pull.revisions]
         if not any(counts):
             return "no inline comment on any revision"

@@ -32,7 +32,7 @@ EVIL = [
     ("generate(reviewers=(\"reviewgauge.reviewers.command(run='touch MARKER')\",))", "runs a program|code outside"),
     ("generate(reviewers=(\"reviewgauge.reviewers.command.Command(run='x')\",))", "runs a program|code outside"),
     ("generate(reviewers=(\"prompt(model='openai:m@http://forge.invalid/v1')\",))", "openai:m@http.* is an address"),
-    ("classify_domain(model='openai:m@https://forge.invalid/v1')", "openai:m@https.* is an address"),
+    ("classify(model='openai:m@https://forge.invalid/v1', what='domain')", "openai:m@https.* is an address"),
     ("merge_same(judge='anthropic:m@https://forge.invalid')", "anthropic:m.* is an address"),
     (f"from_github(repos=('a/b',), api='{FORGE}')", "https://forge.invalid.* is an address"),
     ("from_github(repos=('a/b',), api='forge.invalid')", "forge.invalid.* is an address"),

@@ -5,7 +5,7 @@ required = ["model"]     # parameters without a default, which a user has to set
 [parameters]             # defaults; `$lines` in a spec below stands for the value of `lines`
 lines = 1000
 [[stage]]
-use = "drop_large(lines=$lines)"
+use = "where(fact='changed_lines', at_most=$lines)"
 why = "one line, shown in the funnel"
 
 A recipe is data, and may come from others. Programs to run, addresses, names of tokens and files outside of the

@@ -110,7 +110,11 @@ class ModelReviewer(Reviewer):
             else:
                 if sum(len(piece.text) for piece in found.pieces) > _MANY * CHARACTERS:
                     words = f"more than {_MANY:,} tokens of code by estimate"
-                    yield Drop(item=name, by=plugin_name(self), reason=f"{words}: truncate= or drop_large bounds it")
+                    yield Drop(
+                        item=name,
+                        by=plugin_name(self),
+                        reason=f"{words}: truncate= bounds it",
+                    )
                 for reason in found.unread:
                     path, _, why = reason.rpartition(": ")
                     yield Drop(item=f"{name} {path}", by=plugin_name(self), reason=f"{why}: not shown to the model")
