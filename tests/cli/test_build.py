@@ -14,7 +14,10 @@ import pytest
 from history_builder import Told
 from reviewgauge.api.build import build
 from reviewgauge.cli.main import main
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.build_card import BuildCard
+from reviewgauge.core.specs import short_spec
+from reviewgauge.engine.build.recipes import make_stages, read_recipe, set_parameters
 from waiting import until
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"
@@ -239,10 +242,35 @@ def test_another_recipe_is_asked_for_and_nothing_left_changes_nothing(
     assert [path.name for path in sorted(tmp_path.glob("bench.*"))] == ["bench.1", "bench.2"], "a free name, if needed"
 
 
+@pytest.mark.slow
+def test_replacing_keeps_the_benchmark_of_another_source_over_the_same_settings(shop: Told, tmp_path: Path) -> None:
+    shutil.copytree(shop.folder, second := tmp_path / "second")
+    build(shop.folder, out=(bench := tmp_path / "bench"))
+    first = results_in(bench)
+    both = build([shop.folder, second], out=bench, replace=True)
+    assert both.before == f"{bench}.1" and results_in(Path(f"{bench}.1")) == first
+    assert build([shop.folder, second], out=bench, replace=True).before == str(bench), "the same again is no other one"
+
+
+def test_a_benchmark_of_another_repository_of_a_forge_is_not_replaced_unasked(shop: Told, tmp_path: Path) -> None:
+    build(shop.folder, out=(bench := tmp_path / "bench"))
+    card = BuildCard.model_validate_json((bench / "card.json").read_bytes())
+    recipe = read_recipe("pull_requests")
+    funnel = [
+        card.funnel[0].model_copy(update={"stage": short_spec(one)})
+        for one, _ in make_stages(recipe, set_parameters(recipe, {}))
+    ]
+    made = {"funnel": tuple(funnel), "distributions": {"repository": {"Acme/Shop": 3}}, "source": "github:acme/shop"}
+    (bench / "card.json").write_text(card.model_copy(update=made).model_dump_json())
+    with pytest.raises(UserError, match="holds a benchmark of Acme/Shop, which would be replaced"):
+        build("github:acme/other", out=bench)
+
+
 DYING = """
 import os, signal, sys
 from pathlib import Path
 from reviewgauge.cli.main import main
+from reviewgauge.core.errors import UserError
 left, replace, rename = int(sys.argv.pop(1)), Path.replace, Path.rename
 def counted(move):
     def moved(self, target):

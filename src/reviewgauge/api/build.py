@@ -38,7 +38,9 @@ from reviewgauge.engine.run.model_options import ModelOptions, Spending, spendin
 from reviewgauge.engine.run.progress import with_cost
 from reviewgauge.engine.run.workers import executor_for
 from reviewgauge.models.chat.client import ChatClient
+from reviewgauge.repo.forge.access import repository_name
 from reviewgauge.stages.from_git import FromGit, pooled_names
+from reviewgauge.stages.from_github import FromGithub
 from reviewgauge.stages.sampling.audit import audit_stage, check_tables
 from reviewgauge.stages.sampling.label_checks import SHEET
 from reviewgauge.views.markdown import markdown
@@ -187,7 +189,10 @@ def _usual_recipe(source: str, reviews_by: Sequence[str]) -> str:
 def _is_other(folder: Path, plan: Sequence[tuple[Stage, Step]], sources: Sequence[str], replace: bool) -> bool:
     """Whether `folder` holds a benchmark that this build replaces. Raises UserError where nobody asked for that."""
     names = [name for one, _ in plan if isinstance(one, FromGit) and not one.name for name in pooled_names(sources)]
-    other = replaced_benchmark(folder, [short_spec(stage) for stage, _ in plan], names)
+    if sources[0].startswith(GITHUB) and any(isinstance(one, FromGithub) and not one.repos for one, _ in plan):
+        names += map(repository_name, sources[0].removeprefix(GITHUB).split(","))
+    asked = ", ".join(sources) if replace else ""
+    other = replaced_benchmark(folder, [short_spec(stage) for stage, _ in plan], names, asked)
     if other and not replace:
         remedy = f"--replace keeps it as {free_name(folder)}; or name another folder"
         raise UserError(f"{folder} holds {other}, which would be replaced", remedy=remedy)

@@ -258,11 +258,12 @@ def holds_cases(folder: Path) -> bool:
     return path.exists() and path.stat().st_size > 0
 
 
-def replaced_benchmark(folder: Path, stages: Sequence[str], names: Sequence[str]) -> str:
+def replaced_benchmark(folder: Path, stages: Sequence[str], names: Sequence[str], source: str = "") -> str:
     """What is in `folder` that a build by `stages` would replace and not extend; empty where there is nothing.
 
-    That is a benchmark of other stages, or of other repositories than `names`; without any they are not compared.
-    Raises UserError for cases that no build wrote.
+    That is a benchmark of other stages, or of other repositories than `names`; without any they are not compared. With
+    `source`, one of any other source is replaced, too, even where this build would extend it. Raises UserError for
+    cases that no build wrote.
     """
     if not holds_cases(folder):
         return ""
@@ -275,9 +276,12 @@ def replaced_benchmark(folder: Path, stages: Sequence[str], names: Sequence[str]
     except (OSError, UserError, ValueError):
         return f"a benchmark whose {CARD} cannot be read"
     recorded = [row.stage for row in card.funnel]
-    lost = sorted(set(card.distributions.get("repository", ())) - {*names, _OTHERS}) if names else []
+    known = {_OTHERS, *map(str.casefold, names)}
+    lost = [one for one in sorted(card.distributions.get("repository", ())) if names and one.casefold() not in known]
     if lost:
         return f"a benchmark of {one_line(', '.join(lost[:3]), 200)}"
+    if source and card.source != source:
+        return f"a benchmark of {one_line(card.source, 200)}"
     before, after = ([one for one in specs if not one.startswith(_ABOUT_LABELS)] for specs in (recorded, stages))
     pairs = zip_longest(before, after, fillvalue="nothing in its place")
     return next((f"a benchmark made with {one_line(a, 200)}, not {one_line(b, 200)}" for a, b in pairs if a != b), "")
