@@ -16,7 +16,7 @@ import pytest
 
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.http.client import LARGEST
+from reviewgauge.models.http.address import LARGEST
 from reviewgauge.models.request.messages import Request, user
 from reviewgauge.models.request.model_spec import ChatSettings
 from scripted_endpoint import KEY, OpenAI, Protocol, Say, Scripted

@@ -102,7 +102,7 @@ def test_the_command_line_ends_with_one_line(
         ["review", "sample", f"prompt(model='openai:{KEY}')", "-o", "run"],
         ["score", "old", f"hits(judge='openai:m@http://HOST/v1/{KEY}')"],
         ["judge-check", f"openai:m@http://HOST/v1/{KEY}", "--on", "old"],
-        ["classify", "old", f"openai:m@http://HOST/v1/{KEY}"],
+        ["score", "old", "--labels", f"openai:m@http://HOST/v1/{KEY}"],
     ],
 )
 def test_a_model_that_holds_a_key_is_refused_before_anything_is_written(

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from email.utils import formatdate
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -19,90 +16,39 @@ from reviewgauge.models.cache.vector_cache import VectorCache
 from reviewgauge.models.embeddings.embedder import Refused
 from reviewgauge.models.embeddings.load import embedder
 from reviewgauge.models.embeddings.openai_endpoint import EndpointEmbedder
-
-KEY = "sk-a-secret-that-must-stay-one"
-Answer = tuple[int, dict[str, str], bytes]
-Asked = dict[str, Any]
+from scripted_endpoint import KEY, Asked, Say, Scripted
 
 
 def vector(text: str) -> list[float]:
     return [float(len(text)), 1.0, float(text.count("a"))]
 
 
-def good(asked: Asked) -> Answer:
-    rows = [{"object": "embedding", "index": n, "embedding": vector(text)} for n, text in enumerate(asked["input"])]
-    tokens = sum(len(text.split()) for text in asked["input"])
-    return 200, {}, json.dumps({"data": rows[::-1], "usage": {"total_tokens": tokens}}).encode()
-
-
-class Server(ThreadingHTTPServer):
-    """Answers with what `script` holds, in order, and then properly."""
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.script: list[Callable[[Asked], Answer]] = []
-        self.always: Callable[[Asked], Answer] = good
-        self.asked: list[Asked] = []
-        self.headers: list[dict[str, str]] = []
-        self.paths: list[str] = []
-        self.times: list[float] = []
-
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.server_port}/v1"
-
-
-class Handler(BaseHTTPRequestHandler):
-    server: Server
-
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.asked.append(asked)
-        self.server.headers.append(dict(self.headers))
-        self.server.paths.append(self.path)
-        self.server.times.append(time.monotonic())
-        status, headers, body = (self.server.script.pop(0) if self.server.script else self.server.always)(asked)
-        if status == 0:  # the line goes dead
-            self.connection.close()
-            return
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), **headers}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+def good(asked: Asked) -> Say:
+    texts = asked.body["input"]
+    rows = [{"object": "embedding", "index": n, "embedding": vector(text)} for n, text in enumerate(texts)]
+    return Say({"data": rows[::-1], "usage": {"total_tokens": sum(len(text.split()) for text in texts)}})
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Scripted]:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
-    made = Server()
-    thread = threading.Thread(target=made.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
+    made = Scripted(good)
     yield made
-    made.shutdown()
-    thread.join()
-    made.server_close()
+    made.stop()
 
 
-def model(server: Server, cache: VectorCache | None = None) -> EndpointEmbedder:
-    rest = f"small@{server.url}"
+def model(server: Scripted, cache: VectorCache | None = None) -> EndpointEmbedder:
+    rest = f"small@{server.url}/v1"
     return EndpointEmbedder(f"openai:{rest}", rest, cache, patience=0.01)
 
 
-def says(status: int, message: str = "no", code: str = "", **headers: str) -> Callable[[Asked], Answer]:
-    body = json.dumps({"error": {"message": message, "code": code}}).encode()
-    return lambda _: (status, {name.replace("_", "-"): value for name, value in headers.items()}, body)
+def says(status: int, message: str = "no", code: str = "", **headers: str) -> Say:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Say({"error": {"message": message, "code": code}}, status, named)
 
 
-def body(text: str | bytes) -> Callable[[Asked], Answer]:
-    return lambda _: (200, {}, text if isinstance(text, bytes) else text.encode())
-
-
-def rows(*embeddings: tuple[int, object]) -> Callable[[Asked], Answer]:
-    return body(json.dumps({"data": [{"index": n, "embedding": e} for n, e in embeddings]}))
+def rows(*embeddings: tuple[int, object]) -> Say:
+    return Say({"data": [{"index": n, "embedding": e} for n, e in embeddings]})
 
 
 def expected(texts: list[str]) -> np.ndarray[Any, Any]:
@@ -110,14 +56,14 @@ def expected(texts: list[str]) -> np.ndarray[Any, Any]:
     return np.asarray(raw / np.linalg.norm(raw, axis=1, keepdims=True))
 
 
-def test_vectors_are_put_in_order_by_their_index(server: Server) -> None:
+def test_vectors_are_put_in_order_by_their_index(server: Scripted) -> None:
     asked = model(server)
     texts = ["a null check", "b", "aaa", "b"]
     found = asked.vectors(texts)
     assert np.allclose(found, expected(texts), atol=1e-6)
-    assert server.asked == [{"model": "small", "input": ["b", "aaa", "a null check"], "encoding_format": "float"}]
-    assert server.paths == ["/v1/embeddings"]
-    assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
+    assert server.bodies == [{"model": "small", "input": ["b", "aaa", "a null check"], "encoding_format": "float"}]
+    assert [asked.path for asked in server.asked] == ["/v1/embeddings"]
+    assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
     assert asked.dimensions == 3
     usage = asked.usage
     assert (usage.calls, usage.tokens_in) == (1, 5)
@@ -126,25 +72,25 @@ def test_vectors_are_put_in_order_by_their_index(server: Server) -> None:
     assert asked.cut(texts) is None
 
 
-def test_many_texts_are_sent_in_batches(server: Server) -> None:
+def test_many_texts_are_sent_in_batches(server: Scripted) -> None:
     texts = [f"{n} " + "a" * (n % 7) for n in range(300)] + ["b" * 60_000, "c" * 60_000]
     assert np.allclose(model(server).vectors(texts), expected(texts), atol=1e-6)
-    sizes = [len(asked["input"]) for asked in server.asked]
+    sizes = [len(asked["input"]) for asked in server.bodies]
     assert sum(sizes) == len(texts)
     assert max(sizes) <= 128
-    assert all(sum(map(len, asked["input"])) <= 100_000 for asked in server.asked)
+    assert all(sum(map(len, asked["input"])) <= 100_000 for asked in server.bodies)
 
 
-def test_a_factory_makes_it_and_its_vectors_are_kept(server: Server, tmp_path: Path) -> None:
+def test_a_factory_makes_it_and_its_vectors_are_kept(server: Scripted, tmp_path: Path) -> None:
     cache = VectorCache(tmp_path / "vectors.sqlite")
     first = model(server, cache).vectors(["a", "b"])
     again = model(server, cache)
     assert np.array_equal(again.vectors(["b", "a"]), first[::-1])
     assert again.usage.calls == 0
     assert KEY.encode() not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
-    made = embedder(f"openai:small@{server.url}/", cache=False)
+    made = embedder(f"openai:small@{server.url}/v1/", cache=False)
     assert made.fingerprint == again.fingerprint
-    assert made.fingerprint != EndpointEmbedder("x", f"large@{server.url}").fingerprint
+    assert made.fingerprint != EndpointEmbedder("x", f"large@{server.url}/v1").fingerprint
 
 
 @pytest.mark.parametrize(
@@ -153,11 +99,11 @@ def test_a_factory_makes_it_and_its_vectors_are_kept(server: Server, tmp_path: P
         says(429, "slow down"),
         says(500),
         says(503, Retry_After="0"),
-        lambda _: (0, {}, b""),
-        body("{not json"),
-        body("[]"),
-        body('{"data": null}'),
-        body('{"data": [{"index": 0}]}'),
+        Say(status=0),
+        Say(b"{not json"),
+        Say(b"[]"),
+        Say(b'{"data": null}'),
+        Say(b'{"data": [{"index": 0}]}'),
         rows((0, [1, 2, 3])),
         rows((0, [1, 2, 3]), (0, [1, 2, 3])),
         rows((1, [1, 2, 3]), (2, [1, 2, 3])),
@@ -167,18 +113,18 @@ def test_a_factory_makes_it_and_its_vectors_are_kept(server: Server, tmp_path: P
         rows((0, [1, 2, 3]), (1, [[1, 2, 3]])),
         rows((0, [1, 2, 3]), (1, [1, float("nan"), 3])),
         rows((0, [1, 2, 3]), (1, [1, 1e300, 3])),
-        body(b"\xff\xfe"),
+        Say(b"\xff\xfe"),
     ],
 )
-def test_what_may_pass_is_tried_again(server: Server, trouble: Callable[[Asked], Answer]) -> None:
+def test_what_may_pass_is_tried_again(server: Scripted, trouble: Say) -> None:
     server.script = [trouble, trouble]
     asked = model(server)
     assert np.allclose(asked.vectors(["a", "bb"]), expected(["a", "bb"]), atol=1e-6)
     assert asked.usage.calls == 3
 
 
-def test_what_does_not_pass_is_given_up_in_one_line(server: Server) -> None:
-    server.always = says(503, "over capacity")
+def test_what_does_not_pass_is_given_up_in_one_line(server: Scripted) -> None:
+    server.always = lambda _: says(503, "over capacity")
     asked = model(server)
     with pytest.raises(UserError, match=r"gave up after 6 tries: .*503 .*over capacity") as raised:
         asked.vectors(["a"])
@@ -186,26 +132,25 @@ def test_what_does_not_pass_is_given_up_in_one_line(server: Server) -> None:
     assert asked.usage.calls == 6
 
 
-def test_what_was_embedded_before_it_gave_up_is_kept(server: Server, tmp_path: Path) -> None:
+def test_what_was_embedded_before_it_gave_up_is_kept(server: Scripted, tmp_path: Path) -> None:
     cache = VectorCache(tmp_path / "vectors.sqlite")
     texts = [f"{n:04}" for n in range(1500)]  # two chunks of the protocol
-    server.script = [good] * 8
-    server.always = says(500)
+    server.always = lambda asked: good(asked) if len(server.asked) <= 8 else says(500)
     with pytest.raises(UserError):
         model(server, cache).vectors(texts)
     server.always = good
     again = model(server, cache)
     again.vectors(texts)
-    assert sum(len(asked["input"]) for asked in server.asked[14:]) == 1500 - 1024
+    assert sum(len(asked["input"]) for asked in server.bodies[14:]) == 1500 - 1024
 
 
 @pytest.mark.parametrize("dated", [False, True])
 @pytest.mark.slow
-def test_the_servers_wish_is_kept(server: Server, dated: bool) -> None:
+def test_the_servers_wish_is_kept(server: Scripted, dated: bool) -> None:
     wish = formatdate(time.time() + 2, usegmt=True) if dated else "1"
     server.script = [says(429, Retry_After=wish)]
     model(server).vectors(["a"])
-    assert 0.9 <= server.times[1] - server.times[0] < 5
+    assert 0.9 <= server.asked[1].at - server.asked[0].at < 5
 
 
 @pytest.mark.parametrize(
@@ -218,15 +163,15 @@ def test_the_servers_wish_is_kept(server: Server, dated: bool) -> None:
         (says(302, Location="http://elsewhere.invalid/"), "302"),
     ],
 )
-def test_what_will_not_pass_is_said_at_once(server: Server, trouble: Callable[[Asked], Answer], words: str) -> None:
-    server.always = trouble
+def test_what_will_not_pass_is_said_at_once(server: Scripted, trouble: Say, words: str) -> None:
+    server.always = lambda _: trouble
     asked = model(server)
     with pytest.raises(UserError, match=words):
         asked.vectors(["a"])
     assert asked.usage.calls == 1
 
 
-def test_other_dimensions_than_before_are_refused(server: Server) -> None:
+def test_other_dimensions_than_before_are_refused(server: Scripted) -> None:
     server.script = [rows((0, [1, 2, 3]), (1, [1, 2]))]
     with pytest.raises(UserError, match="vectors of 2 and 3 numbers"):
         model(server).vectors(["a", "bb"])
@@ -237,13 +182,13 @@ def test_other_dimensions_than_before_are_refused(server: Server) -> None:
         asked.vectors(["bb"])
 
 
-def too_long(asked: Asked) -> Answer:
-    if any(len(text) > 50 for text in asked["input"]):
-        return says(400, "maximum context length is 50")(asked)
+def too_long(asked: Asked) -> Say:
+    if any(len(text) > 50 for text in asked.body["input"]):
+        return says(400, "maximum context length is 50")
     return good(asked)
 
 
-def test_a_text_that_is_refused_is_found_and_named(server: Server, tmp_path: Path) -> None:
+def test_a_text_that_is_refused_is_found_and_named(server: Scripted, tmp_path: Path) -> None:
     server.always = too_long
     asked = model(server, VectorCache(tmp_path / "vectors.sqlite"))
     with pytest.raises(Refused, match=r"refuses a text of 1,000 characters: .*400 .*context length"):
@@ -253,12 +198,12 @@ def test_a_text_that_is_refused_is_found_and_named(server: Server, tmp_path: Pat
     assert asked.usage.calls == calls, "the others are kept"
     with pytest.raises(Refused, match=r"refuses a text of 60 characters"):
         model(server).vectors(["b" * 60])
-    server.always = says(400, "unknown field")
+    server.always = lambda _: says(400, "unknown field")
     with pytest.raises(UserError, match=r"refuses every text: .*400 .*unknown field"):
         model(server).vectors(["a", "b"])
 
 
-def test_a_refused_text_is_the_failure_of_its_own_pair(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_refused_text_is_the_failure_of_its_own_pair(server: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
     from reviewgauge.core.protocols import Measured
     from reviewgauge.core.records import Case, Change, Comment, Review, Task
     from reviewgauge.core.results import Failure
@@ -270,7 +215,7 @@ def test_a_refused_text_is_the_failure_of_its_own_pair(server: Server, monkeypat
     case = Case(id="c", change=Change(repo="r", task=Task.COMMENT), references=references)
     said = [Comment(id=str(n), body=text) for n, text in enumerate(("a", "b" * 1000, "cc"))]
     items = [(case, Review(case="c", system=comment.id, comments=(comment,))) for comment in said]
-    found = list(Embedding(model=f"openai:small@{server.url}").parts_many(items))
+    found = list(Embedding(model=f"openai:small@{server.url}/v1").parts_many(items))
     assert [type(one) for one in found] == [Measured, Failure, Measured]
     assert isinstance(found[1], Failure)
     assert "1,000 characters" in found[1].message
@@ -278,22 +223,22 @@ def test_a_refused_text_is_the_failure_of_its_own_pair(server: Server, monkeypat
     assert found[0].parts == {"value": pytest.approx(float(expected(["a"])[0] @ expected(["aab"])[0]), abs=1e-6)}
 
 
-def test_a_blank_text_is_not_sent(server: Server) -> None:
+def test_a_blank_text_is_not_sent(server: Scripted) -> None:
     found = model(server).vectors(["", "a", " \n"])
     assert found[0].tolist() == found[2].tolist() == [0, 0, 0]
-    assert [asked["input"] for asked in server.asked] == [["a"]]
+    assert [asked["input"] for asked in server.bodies] == [["a"]]
     assert model(server).vectors([" "]).shape == (1, 3)
 
 
-def test_a_key_is_never_said_and_not_sent_in_the_clear(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    server.always = says(401, f"Incorrect API key provided: {KEY}")
+def test_a_key_is_never_said_and_not_sent_in_the_clear(server: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.always = lambda _: says(401, f"Incorrect API key provided: {KEY}")
     with pytest.raises(UserError) as raised:
         model(server).vectors(["a"])
     assert KEY not in str(raised.value)
     monkeypatch.delenv("OPENAI_API_KEY")
     server.always = good
     model(server).vectors(["a"])
-    assert "Authorization" not in server.headers[-1]
+    assert "authorization" not in server.asked[-1].headers
 
 
 @pytest.mark.parametrize(
@@ -314,8 +259,7 @@ def test_a_bad_address_is_refused(rest: str, words: str) -> None:
     assert "pass@" not in str(raised.value)
 
 
-def test_nobody_there(server: Server) -> None:
-    server.shutdown()
-    server.server_close()
+def test_nobody_there(server: Scripted) -> None:
+    server.stop()
     with pytest.raises(UserError, match="cannot be reached"):
         model(server).vectors(["a"])

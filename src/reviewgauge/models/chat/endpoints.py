@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import time
-import urllib.parse
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
-from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models import fake
-from reviewgauge.models.chat.retries import Address, RemoteModel
+from reviewgauge.models.chat.remote_model import RemoteModel
+from reviewgauge.models.http.address import Address, open_address
 from reviewgauge.models.http.limits import EndpointLimiter
 from reviewgauge.models.http.provider import Provider
 from reviewgauge.models.request.budget import BudgetTracker
 from reviewgauge.models.request.messages import Answer, Repeat, Request
 from reviewgauge.models.request.model_spec import FAKE, ChatSettings, ModelSpec, address_of, load_provider
-
-if TYPE_CHECKING:
-    from reviewgauge.models.http.client import HttpClient
-
-_LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
 class Endpoint(Protocol):
@@ -90,13 +84,9 @@ class Endpoints:
 
     def _connect(self, provider: Provider, address: str) -> Address:
         settings = self._settings
-        key, sends_key = key_for(address, provider.key_variable, provider.base_url)
-        url = address or provider.base_url
-        limiter = EndpointLimiter(
-            url, settings.in_flight, settings.requests_per_minute, settings.tokens_per_minute, settings.patience
-        )
-        client = open_client(url.removesuffix(provider.implied), provider.headers(key))
-        return Address(limiter, client, provider.key_variable, key, sends_key)
+        per_minute = settings.requests_per_minute, settings.tokens_per_minute
+        limiter = EndpointLimiter(address or provider.base_url, settings.in_flight, *per_minute, settings.patience)
+        return open_address(type(provider), address, limiter)
 
     async def close(self) -> None:
         """Close all connections."""
@@ -104,46 +94,3 @@ class Endpoints:
         self._endpoints = {}
         for address in addresses.values():
             await address.client.close()
-
-
-def open_client(url: str, headers: dict[str, str], **options: int) -> HttpClient:
-    """Connections to an address; aiohttp is imported here. Raises MissingExtra."""
-    try:
-        from reviewgauge.models.http.client import HttpClient
-    except ImportError:
-        raise MissingExtra("aiohttp", "models") from None
-    return HttpClient(url, headers, **options)
-
-
-def key_for(address: str, variable: str, official: str) -> tuple[str | None, bool]:
-    """(the key to send, if there is one; whether the address may see one). `address` is "" for the official one.
-
-    Raises Failed for a key that is missing, or that cannot be sent.
-    """
-    key = os.environ.get(variable, "").strip()
-    if not address and not key:
-        raise Failed(
-            FailureKind.REQUEST,
-            f"{official} needs a key, and {variable} is not set",
-            remedy=f"export {variable}=..., or name another endpoint: openai:MODEL@http://HOST/v1",
-            stops=True,
-        )
-    parts = urllib.parse.urlsplit(address or official)
-    sends_key = parts.scheme == "https" or parts.hostname in _LOCAL
-    return (_checked(variable, key) or None) if sends_key else None, sends_key
-
-
-def _checked(variable: str, key: str) -> str:
-    """A key. Raises Failed for one that no header can hold; the message shows nothing of the rest of it."""
-    bad = next((at for at, letter in enumerate(key, start=1) if not "!" <= letter <= "~"), None)
-    if bad is not None:
-        what = (
-            "a line break" if key[bad - 1] in "\r\n" else "a space" if key[bad - 1].isspace() else "not printable ASCII"
-        )
-        raise Failed(
-            FailureKind.REQUEST,
-            f"{variable} is not a valid API key: character {bad} is {what}",
-            remedy=f"export {variable}=... again, the key alone",
-            stops=True,
-        )
-    return key

@@ -7,35 +7,28 @@ Source: https://platform.openai.com/docs/api-reference/embeddings.
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import time
 from collections.abc import Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cached_property, partial
+from typing import Any
 
 import numpy as np
 from typing_extensions import override
 
-from reviewgauge.core.backoff import backoff
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.cache.vector_cache import VectorCache
 from reviewgauge.models.chat.client import is_offline, run_in_background
-from reviewgauge.models.chat.endpoints import key_for, open_client
 from reviewgauge.models.embeddings.embedder import Embedder, Floats, Refused
-from reviewgauge.models.http.limits import Trouble
-from reviewgauge.models.http.replies import InvalidResponse, RetryableError, SentRequest, raise_for, read_json
+from reviewgauge.models.http.address import Address, CallState, open_address
+from reviewgauge.models.http.limits import EndpointLimiter
+from reviewgauge.models.http.replies import InvalidResponse, SentRequest
 from reviewgauge.models.providers.openai import OpenAI
 from reviewgauge.models.request.model_spec import address_of, parse_model
 
-if TYPE_CHECKING:
-    from reviewgauge.models.http.client import HttpClient
-
 TIMEOUT = 60.0  # seconds for an answer
-TRIES = 6
-LONGEST_WAIT = 60.0  # seconds between two tries
 _TEXTS_PER_CALL = 128
 _CHARACTERS_PER_CALL = 100_000  # the official endpoint reads 300,000 tokens
 _LARGEST = 256 * 1024**2  # bytes of one answer
@@ -96,63 +89,45 @@ class EndpointEmbedder(Embedder):
 
     async def _embed_all(self, texts: Sequence[str], batches: list[list[int]]) -> dict[int, Floats | str]:
         """By row its vector, or why the endpoint refuses it."""
-        key, sends_key = key_for(self._address, OpenAI.key_variable, self._url)
-        sent = SentRequest(self.name, OpenAI.key_variable, sends_key)
-        client = open_client(self._url, OpenAI.headers(key), largest=_LARGEST)
+        limiter = EndpointLimiter(self._url, in_flight=1, patience=self._patience)
+        address = open_address(OpenAI, self._address, limiter, _LARGEST)
         found: dict[int, Floats | str] = {}
         try:
             for rows in batches:
-                answers = await self._embed(client, sent, [texts[row] for row in rows])
+                answers = await self._embed(address, [texts[row] for row in rows])
                 found.update(zip(rows, answers, strict=True))
         finally:
-            await client.close()
+            await address.client.close()
         return found
 
-    async def _embed(self, client: HttpClient, sent: SentRequest, texts: list[str]) -> Sequence[Floats | str]:
+    async def _embed(self, address: Address, texts: list[str]) -> Sequence[Floats | str]:
         """The vectors of one batch. Where the endpoint refuses it, each text is asked alone to find the culprit."""
         try:
-            return await self._until_answered(client, sent, texts)
+            return await address.until_answered(self.name, partial(self._call, address, texts))
         except Failed as failed:
             if failed.stops or failed.kind not in _TEXT_REFUSED:
                 raise
             reason = failed.problem
         if len(texts) == 1:
             return [f"{self.name} refuses a text of {len(texts[0]):,} characters: {reason}"]
-        found = [(await self._embed(client, sent, [text]))[0] for text in texts]
+        found = [(await self._embed(address, [text]))[0] for text in texts]
         if all(isinstance(answer, str) for answer in found):
             raise UserError(f"{self.name} refuses every text: {reason}")
         return found
 
-    async def _until_answered(self, client: HttpClient, sent: SentRequest, texts: list[str]) -> list[Floats]:
-        """As many tries as it takes, at most TRIES. Raises Failed."""
-        body = {"model": self.model, "input": texts, "encoding_format": "float"}
-        for tries in range(1, TRIES + 1):
-            try:
-                return self._read(await self._call(client, sent, body), len(texts))
-            except RetryableError as broken:
-                if tries == TRIES:
-                    raise UserError(
-                        f"{self.name}: gave up after {TRIES} tries: {broken}",
-                        remedy="run it again later: finished embeddings are kept",
-                    ) from None
-                wait = backoff(tries, self._patience) if broken.wait is None else broken.wait
-                await asyncio.sleep(min(LONGEST_WAIT, wait))
-        raise AssertionError("unreachable")
-
-    async def _call(self, client: HttpClient, sent: SentRequest, body: dict[str, Any]) -> dict[str, Any]:
+    async def _call(self, address: Address, texts: list[str], state: CallState) -> list[Floats]:
         """One try. Raises RetryableError, or Failed."""
-        began = time.monotonic()
-        self._calls += 1
-        try:
-            async with asyncio.timeout(TIMEOUT):
-                reply = await client.post("/embeddings", body)
-        except TimeoutError:
-            raise RetryableError(f"no answer within {TIMEOUT:.0f} s", Trouble.TIMEOUT) from None
-        finally:
-            self._seconds += time.monotonic() - began
-        if not 200 <= reply.status < 300:
-            raise_for(sent, reply.status, reply.headers, reply.content)
-        return read_json(reply.content)
+        body = {"model": self.model, "input": texts, "encoding_format": "float"}
+        async with address.limiter.turn(sum(map(len, texts)) // 4):
+            state.sent = time.monotonic()
+            self._calls += 1
+            try:
+                sent = SentRequest(self.name, address.variable, address.sends_key)
+                vectors = self._read(await address.post("/embeddings", body, sent, TIMEOUT), len(texts))
+            finally:
+                self._seconds += time.monotonic() - state.sent
+        address.limiter.succeeded()
+        return vectors
 
     def _read(self, answer: dict[str, Any], wanted: int) -> list[Floats]:
         """The vectors in an answer, by their `index`. Raises RetryableError for one that is not in the protocol."""

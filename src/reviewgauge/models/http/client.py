@@ -20,7 +20,6 @@ from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.models.http.limits import Trouble
 from reviewgauge.models.http.replies import RetryableError
 
-LARGEST = 16 * 1024**2  # bytes of one answer, unpacked; the longest that models write are a tenth of that
 MOST_CHUNKS = 20_000  # in one answer; each costs processor time, which all calls share
 CONNECT = 10.0  # seconds to connect
 IDLE = 30.0  # seconds after which a connection is not used again
@@ -39,7 +38,7 @@ class HttpReply(NamedTuple):
 class HttpClient:
     """Calls to one address, as many at once as there are. Used on one event loop; close it there."""
 
-    def __init__(self, url: str, headers: Mapping[str, str], largest: int = LARGEST) -> None:
+    def __init__(self, url: str, headers: Mapping[str, str], largest: int) -> None:
         self.url, self._largest = url, largest
         _open.add(self)
         self._proxy = _proxy_of(URL(url))
