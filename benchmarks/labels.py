@@ -20,7 +20,7 @@ import numpy as np
 from offline.logistic_fit import Array, Flags, Logistic, fit_logistic, sigmoid
 
 from reviewgauge.datasets.jsonl import Jsonl
-from reviewgauge.stages.history.certainty import Signs
+from reviewgauge.stages.history.certainty import LabelFeatures
 from reviewgauge.stages.sampling.shares import wilson
 
 TABLE = Path(__file__).with_name("labels.csv")
@@ -42,15 +42,15 @@ def fit(rows: list[Row]) -> Logistic:
     return fit_logistic(signs_of(rows), holds(rows))
 
 
-def unscaled(model: Logistic) -> tuple[float, Signs]:
+def unscaled(model: Logistic) -> tuple[float, LabelFeatures]:
     """Intercept and weights of signs that are not standardised, as they are shipped."""
     weights = np.array(model.coefficients) / np.array(model.scales)
-    return round(model.intercept - float(weights @ np.array(model.means)), 3), Signs(*weights.round(3).tolist())
+    return round(model.intercept - float(weights @ np.array(model.means)), 3), LabelFeatures(*weights.round(3).tolist())
 
 
 def signs_of(rows: list[Row]) -> Array:
     """A row of signs each."""
-    return np.array([[float(row[name]) for name in Signs._fields] for row in rows])
+    return np.array([[float(row[name]) for name in LabelFeatures._fields] for row in rows])
 
 
 def holds(rows: list[Row]) -> Flags:
@@ -100,7 +100,7 @@ def again(rows: list[Row], benchmarks: Sequence[Path]) -> Iterator[Row]:
         found = signs.get((row["change"], row["fix"]))
         if isinstance(found, list):
             said = {name: row[name] for name in ("repository", "reading", "change", "fix", "holds")}
-            yield said | dict(zip(Signs._fields, map(str, found), strict=True))
+            yield said | dict(zip(LabelFeatures._fields, map(str, found), strict=True))
 
 
 def main() -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -33,7 +33,6 @@ class AddClaims(AskingStage):
     needs_model: ClassVar[bool] = False
     model: ModelName = ""
     tools: bool = True
-    prompt: Literal["own"] = "own"
 
     @override
     def pins(self) -> Mapping[str, str]:

@@ -31,7 +31,7 @@ from reviewgauge.repo.history.commits import Commit, read_history
 from reviewgauge.repo.history.fix_messages import FixKind
 from reviewgauge.repo.history.landed_changes import read_changes
 from reviewgauge.repo.szz.trace import Fix, SzzSettings, Trace, index_history, trace_many
-from reviewgauge.stages.history.fixes import read_signs
+from reviewgauge.stages.history.fixes import classify_message
 from reviewgauge.stages.link_issues import references
 
 MISSED = "a later fix changed lines that it brought"
@@ -275,7 +275,7 @@ def later_fixes(
         context.progress("reading changes", len(fixes))
         if isinstance(change, Drop):
             continue
-        signs, commit, landed = read_signs(change), change.commit.id, change.commit.committed.timestamp()
+        signs, commit, landed = classify_message(change), change.commit.id, change.commit.committed.timestamp()
         if signs.is_revert and signs.reverts:
             for short in signs.reverts:
                 found.reverted.setdefault(short, LaterFix(commit, landed, 0, is_revert=True))

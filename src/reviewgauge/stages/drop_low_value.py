@@ -44,7 +44,6 @@ class DropLowValue(AskingStage):
     """
 
     model: ModelName
-    prompt: Literal["own"] = "own"
     others: Literal["drop", "neutral"] = "drop"
 
     @override

@@ -27,10 +27,10 @@ from reviewgauge.repo.diff.anchors import anchor
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.stages.asking.change_points import (
     Agreed,
+    ChangePoint,
     ChangePoints,
     Disagreed,
-    Found,
-    Material,
+    LabelledDiscussion,
     Rule,
     agreement,
     gather,
@@ -76,7 +76,6 @@ class ExtractPoints(AskingStage):
     needs_pulls: ClassVar[bool] = True
 
     model: ModelName
-    prompt: Literal["own"] = "own"
     requests: int = 3
     agree: Rule = "count+type+commit"
     head: Literal["before_fixes", "as_given"] = "before_fixes"
@@ -118,7 +117,7 @@ class ExtractPoints(AskingStage):
         references = tuple(_reference(at, point, material, change) for at, point in enumerate(revised.points, 1))
         yield revised.item.with_case(references=references, verdict=False)
 
-    def _agreed(self, material: Material) -> Agreed | Disagreed:
+    def _agreed(self, material: LabelledDiscussion) -> Agreed | Disagreed:
         """What the requests agree on. Raises Failed where one of them has no readable answer."""
         messages = messages_of(material)
         read = partial(read_change_points, mentions=material.open_mentions, commits=list(material.commits))
@@ -127,7 +126,7 @@ class ExtractPoints(AskingStage):
         ids = {label: commit.id for label, commit in material.commits.items()}
         return agreement([answer.value for answer in answers], self.agree, ids)
 
-    def _decisions(self, item: Candidate, material: Material, found: Agreed) -> Iterator[Decision]:
+    def _decisions(self, item: Candidate, material: LabelledDiscussion, found: Agreed) -> Iterator[Decision]:
         """One a point; where there is none, one about the whole discussion."""
         roles = Roles(material.pull)
         conversation_of = {
@@ -146,7 +145,7 @@ class ExtractPoints(AskingStage):
             yield decision(self, item, shown=shown.strip(), decided=decided, reason=reason)
 
 
-def _reference(number: int, point: Found, material: Material, change: Change) -> Comment:
+def _reference(number: int, point: ChangePoint, material: LabelledDiscussion, change: Change) -> Comment:
     """A change-point as a reference, at its thread's lines or where the model's quote stands in the change."""
     mention, resolved = material.mentions[point.mention], material.commits[point.resolved]
     thread = mention.thread
@@ -168,7 +167,7 @@ def _reference(number: int, point: Found, material: Material, change: Change) ->
     return anchor(comment.model_copy(update=_claimed(point, material, change)), change)
 
 
-def _claimed(point: Found, material: Material, change: Change) -> Mapping[str, object]:
+def _claimed(point: ChangePoint, material: LabelledDiscussion, change: Change) -> Mapping[str, object]:
     """Where the point is: the lines of its thread if that was said on this revision, else its file and the code."""
     thread = material.mentions[point.mention].thread
     code = storable(point.code) if point.code else None
@@ -186,7 +185,7 @@ FOREIGN_HEAD = "its change ends at none of the pull request's commits"
 ANSWERED = "its change holds the answer to every change-point, or ends before what they are about"
 
 
-def final_facts(item: Candidate, material: Material) -> Mapping[str, Fact]:
+def final_facts(item: Candidate, material: LabelledDiscussion) -> Mapping[str, Fact]:
     """What SWR-Bench's Table II counts, at the final state: the one state that both classes have in common."""
     change, pull = item.case.change, material.pull
     files = change.files if change.head == pull.head else pull.files
@@ -202,10 +201,10 @@ class Revised(NamedTuple):
     """The candidate at the revision, and the change-points that are open in it."""
 
     item: Candidate
-    points: Sequence[Found]
+    points: Sequence[ChangePoint]
 
 
-def cut_back(item: Candidate, material: Material, points: Sequence[Found]) -> Revised | str:
+def cut_back(item: Candidate, material: LabelledDiscussion, points: Sequence[ChangePoint]) -> Revised | str:
     """The candidate at the last commit before the first that resolves a point, and which points are open there.
 
     Points that are about code that came later are not open. The files are read from git anew, and so are the facts.
@@ -229,7 +228,7 @@ def cut_back(item: Candidate, material: Material, points: Sequence[Found]) -> Re
 _OF_FILES = {"changed_files", "changed_lines", "hunks", "language", "size"}
 
 
-def as_given(item: Candidate, material: Material, points: Sequence[Found]) -> Revised | str:
+def as_given(item: Candidate, material: LabelledDiscussion, points: Sequence[ChangePoint]) -> Revised | str:
     """The candidate as it is, and which of the points are open in it."""
     label = material.label_of(item.case.change.head)
     if label is None:
@@ -239,6 +238,6 @@ def as_given(item: Candidate, material: Material, points: Sequence[Found]) -> Re
     return Revised(item, found) if found else ANSWERED
 
 
-def _open(points: Sequence[Found], labels: Sequence[str], end: int) -> list[Found]:
+def _open(points: Sequence[ChangePoint], labels: Sequence[str], end: int) -> list[ChangePoint]:
     """The points whose code is there and whose answer is not."""
     return [one for one in points if labels.index(one.introduced) <= end < labels.index(one.resolved)]

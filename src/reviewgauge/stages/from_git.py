@@ -33,7 +33,7 @@ from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.repo.szz.trace import SzzSettings
 from reviewgauge.stages.history import card
-from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Traced, read_signs
+from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Traced, classify_message
 from reviewgauge.stages.history.labels import DiffedChange, Labeller
 from reviewgauge.stages.history.memory import HistoryMemory
 from reviewgauge.stages.history.rewrites import Rewrites
@@ -402,7 +402,7 @@ def pooled_names(sources: Sequence[str]) -> tuple[str, ...]:
 
 def _keep(store: ChangeStore, change: LandedChange, fixes: list[FoundFix], counts: card.Counts) -> None:
     """Put a change into the store, and among the fixes where its message says so."""
-    signs = read_signs(change)
+    signs = classify_message(change)
     counts.readings[f"{signs.kind.value}: {signs.reason}"] += 1
     fix = store.found_fix(store.add(change), change, signs)
     if fix is not None:

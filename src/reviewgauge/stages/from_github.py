@@ -33,7 +33,7 @@ from reviewgauge.repo.forge.replies import Unavailable
 from reviewgauge.repo.forge.timeline import named
 from reviewgauge.stages.link_issues import references
 from reviewgauge.stages.pull_requests.candidates import NO_DIFF, NO_FILES, case_id, chosen_repositories, final_candidate
-from reviewgauge.stages.pull_requests.code import CodeFrom, Found, Mirror, as_listed, mirror_of, read_from_api
+from reviewgauge.stages.pull_requests.code import CodeFrom, CodeOfPull, Mirror, as_listed, mirror_of, read_from_api
 from reviewgauge.stages.sampling.draws import check_day
 
 T = TypeVar("T")
@@ -239,7 +239,7 @@ class FromGithub(Stage):
         checked = self._checked(item, pull, found)
         return checked if isinstance(checked, Drop) else (raw, checked)
 
-    def _in_mirror(self, mirror: Mirror | None, pull: PullRequest) -> tuple[PullRequest, Found | None] | Drop:
+    def _in_mirror(self, mirror: Mirror | None, pull: PullRequest) -> tuple[PullRequest, CodeOfPull | None] | Drop:
         """The pull request with its states and what it changed, as far as the mirror holds it.
 
         A commit that git cannot show as a change (a name that is not a path, a damaged object) costs its pull request.
@@ -253,7 +253,7 @@ class FromGithub(Stage):
             return self.drop(case_id(pull), NO_DIFF, error.problem)
         return pull.model_copy(update=update), found
 
-    def _checked(self, item: str, pull: PullRequest, found: Found) -> PullRequest | Drop:
+    def _checked(self, item: str, pull: PullRequest, found: CodeOfPull) -> PullRequest | Drop:
         """The pull request with what it changed."""
         if not found.files:
             return self.drop(item, NO_FILES)
@@ -298,7 +298,7 @@ class FromGithub(Stage):
         if isinstance(here, Drop):
             return here
         pull, found = here
-        return self._checked(case_id(pull), pull, found or Found(text(raw, "merge_base") or pull.base, pull.files))
+        return self._checked(case_id(pull), pull, found or CodeOfPull(text(raw, "merge_base") or pull.base, pull.files))
 
 
 def _state(pull: object) -> str:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.stages.asking.change_points import LEAVES, Found, read_change_points
+from reviewgauge.stages.asking.change_points import LEAVES, ChangePoint, read_change_points
 
 USUAL = {
     "point": "The loop never ends",
@@ -23,7 +23,7 @@ USUAL = {
 MENTIONS, COMMITS = ["T1", "R1"], ["C1", "C2", "C3"]
 
 
-def read(text: str) -> list[Found]:
+def read(text: str) -> list[ChangePoint]:
     return read_change_points(text, MENTIONS, COMMITS)
 
 
@@ -38,7 +38,7 @@ def test_the_leaves_of_the_taxonomy_are_the_papers_eleven() -> None:
 def test_readable() -> None:
     assert read('{"points": []}') == []
     assert read(f"<think>none?</think>Here:\n```json\n{listed({})}\n```") == [
-        Found(
+        ChangePoint(
             point="The loop never ends",
             type="F.2",
             mention="T1",

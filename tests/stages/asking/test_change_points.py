@@ -8,13 +8,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.stages.asking.change_points import COUNTS, KINDS, RULES, Agreed, Disagreed, Found, Rule, agreement
+from reviewgauge.stages.asking.change_points import (
+    COUNTS,
+    KINDS,
+    RULES,
+    Agreed,
+    ChangePoint,
+    Disagreed,
+    Rule,
+    agreement,
+)
 
 COMMITS = {"C1": "1" * 40, "C2": "2" * 40, "C3": "3" * 40}
 
 
-def point(kind: str = "F.2", resolved: str = "C2", words: str = "the loop", mention: str = "T1") -> Found:
-    return Found(point=words, type=kind, mention=mention, introduced="C1", resolved=resolved, explanation="so")
+def point(kind: str = "F.2", resolved: str = "C2", words: str = "the loop", mention: str = "T1") -> ChangePoint:
+    return ChangePoint(point=words, type=kind, mention=mention, introduced="C1", resolved=resolved, explanation="so")
 
 
 A, B, OTHER_COMMIT = point(), point("F.4"), point(resolved="C3")
@@ -54,7 +63,7 @@ A, B, OTHER_COMMIT = point(), point("F.4"), point(resolved="C3")
         ),
     ],
 )
-def test_what_differs_is_named(answers: list[list[Found]], reason: str, detail: str) -> None:
+def test_what_differs_is_named(answers: list[list[ChangePoint]], reason: str, detail: str) -> None:
     assert agreement(answers, "count+type+commit", COMMITS) == Disagreed(reason, detail)
 
 
@@ -73,7 +82,7 @@ def test_what_differs_is_named(answers: list[list[Found]], reason: str, detail: 
         ([[A], []], set()),
     ],
 )
-def test_what_each_rule_takes(answers: list[list[Found]], rules: set[str]) -> None:
+def test_what_each_rule_takes(answers: list[list[ChangePoint]], rules: set[str]) -> None:
     assert {rule for rule in RULES if isinstance(agreement(answers, rule, COMMITS), Agreed)} == rules
 
 
@@ -89,7 +98,7 @@ ANSWERS = st.lists(st.lists(POINTS, max_size=3), min_size=1, max_size=4)
 
 @given(ANSWERS, st.sampled_from(RULES), st.randoms())
 def test_neither_the_order_of_requests_nor_that_of_points_decides(
-    answers: list[list[Found]], rule: Rule, chance: object
+    answers: list[list[ChangePoint]], rule: Rule, chance: object
 ) -> None:
     found = agreement(answers, rule, COMMITS)
     shuffled = [sorted(points, key=lambda _: chance.random()) for points in answers]  # type: ignore[attr-defined]
@@ -104,7 +113,7 @@ def test_neither_the_order_of_requests_nor_that_of_points_decides(
 
 
 @given(ANSWERS)
-def test_stricter_rules_take_less(answers: list[list[Found]]) -> None:
+def test_stricter_rules_take_less(answers: list[list[ChangePoint]]) -> None:
     strict, types, count = (
         isinstance(agreement(answers, rule, COMMITS), Agreed) for rule in ("count+type+commit", "count+type", "count")
     )

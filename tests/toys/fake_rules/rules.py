@@ -177,7 +177,7 @@ def augment(request: Request) -> str:
     return "\n".join(f"- {item}" for item in items) if len(items) > 1 else " ".join(first.split())
 
 
-def tell_defect(request: Request) -> str:
+def describe_defect(request: Request) -> str:
     """What was wrong before a fix: "When this code runs", and the first line of the message; null without one."""
     message = last_slot(request, "Message of the fix:\n", "\n\nWhat was written about it elsewhere:")
     title = message.strip().partition("\n")[0].rstrip(".")
@@ -407,7 +407,7 @@ RULES: tuple[Rule, ...] = (
     Rule("finding_right", "Is the finding below right about this change?", finding_right),
     Rule("low_value", "Is the review comment below of high or of low relevance to its code?", low_value),
     Rule("augment", "You are a senior code reviewer tasked with summarizing code review discussions.", augment),
-    Rule("tell_defect", "You say in one sentence what was wrong in code that a later fix mended.", tell_defect),
+    Rule("describe_defect", "You say in one sentence what was wrong in code that a later fix mended.", describe_defect),
     Rule("aggregate", "You combine several independent reviews of one code change into one report.", aggregate),
     Rule("debate_review", "You are one of two reviewers of a pull request, whose findings", debate_review),
     Rule("debate_answer", "You are the author of a pull request and answer what two reviewers found", debate_answer),

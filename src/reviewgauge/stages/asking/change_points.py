@@ -43,7 +43,7 @@ class Mention(NamedTuple):
         return f"thread {self.thread.id}" if self.thread is not None else f"remark {self.remarks[0].id}"
 
 
-class Material(NamedTuple):
+class LabelledDiscussion(NamedTuple):
     """The commits by label, the oldest first, with their diffs as text, and the discussion by label."""
 
     pull: PullRequest
@@ -61,7 +61,7 @@ class Material(NamedTuple):
         return next((label for label, one in self.commits.items() if one.id == commit), None)
 
 
-def gather(pull: PullRequest) -> Material | str:
+def gather(pull: PullRequest) -> LabelledDiscussion | str:
     """The material, or why there is none. Diffs of commits that came without are read from its git directory."""
     mentions = {mention.label: mention for mention in _mentions(pull)}
     if not any(mention.counts for mention in mentions.values()):
@@ -75,7 +75,7 @@ def gather(pull: PullRequest) -> Material | str:
         if files is None:
             return NO_DIFF
         diffs[label] = "\n".join(map(_file_text, files)) or "(no file changes)"
-    return Material(pull, commits, diffs, mentions)
+    return LabelledDiscussion(pull, commits, diffs, mentions)
 
 
 def _mentions(pull: PullRequest) -> Iterator[Mention]:
@@ -133,7 +133,7 @@ def _file_text(file: ChangedFile) -> str:
 # --- as messages ---------------------------------------------------------------------------------------------------
 
 
-def messages_of(material: Material) -> tuple[Message, ...]:
+def messages_of(material: LabelledDiscussion) -> tuple[Message, ...]:
     """The question. Labels, roles and times stand outside of the fences; what people wrote stands inside."""
     roles = Roles(material.pull)
     commits = [_commit(label, commit, material.diffs[label]) for label, commit in material.commits.items()]
@@ -157,7 +157,7 @@ def _commit(label: str, commit: PullCommit, diff: str) -> str:
     return f"{label}{when}\n{fence(commit.message)}\n{fence(diff)}"
 
 
-def _mention(mention: Mention, material: Material, roles: Roles) -> str:
+def _mention(mention: Mention, material: LabelledDiscussion, roles: Roles) -> str:
     label, thread = mention.label, mention.thread
     if thread is None:
         (remark,) = mention.remarks
@@ -199,7 +199,7 @@ def _leaf(value: object) -> str:
 Label = Annotated[Text, AfterValidator(str.upper)]
 
 
-class Found(AnswerRecord):
+class ChangePoint(AnswerRecord):
     """One change-point as a model lists it; commits and mention are labels."""
 
     point: Line
@@ -214,10 +214,10 @@ class Found(AnswerRecord):
 class ChangePoints(AnswerRecord):
     """What a model answers about a pull request."""
 
-    points: list[Found]
+    points: list[ChangePoint]
 
 
-def read_change_points(text: str, mentions: Sequence[str], commits: Sequence[str]) -> list[Found]:
+def read_change_points(text: str, mentions: Sequence[str], commits: Sequence[str]) -> list[ChangePoint]:
     """The change-points of an answer; an empty list is one. `commits` are the labels, the oldest first.
 
     Raises Unreadable: a label that there is none of, a group of types for a type, a commit that answers what came with
@@ -255,7 +255,7 @@ Key = tuple[str, ...]
 class Agreed(NamedTuple):
     """The points of the first request that the others agree with; for each the words of those others."""
 
-    points: Sequence[Found]
+    points: Sequence[ChangePoint]
     others: Sequence[Sequence[str]]
 
 
@@ -266,7 +266,7 @@ class Disagreed(NamedTuple):
     detail: str
 
 
-def agreement(answers: Sequence[Sequence[Found]], rule: Rule, commits: Mapping[str, str]) -> Agreed | Disagreed:
+def agreement(answers: Sequence[Sequence[ChangePoint]], rule: Rule, commits: Mapping[str, str]) -> Agreed | Disagreed:
     """What the answers, one a request, agree on. `commits` maps labels to ids, for words.
 
     Two answers agree when their points can be matched one to one, each with one of the same key: its type and the
@@ -284,7 +284,7 @@ def agreement(answers: Sequence[Sequence[Found]], rule: Rule, commits: Mapping[s
     return Disagreed(reason, _difference(bags, alike, commits))
 
 
-_KEYS: Mapping[Rule, Callable[[Found], Key]] = {
+_KEYS: Mapping[Rule, Callable[[ChangePoint], Key]] = {
     "count+type+commit": lambda point: (point.type, point.resolved),
     "majority": lambda point: (point.type, point.resolved),
     "count+type": lambda point: (point.type,),
@@ -292,7 +292,9 @@ _KEYS: Mapping[Rule, Callable[[Found], Key]] = {
 }
 
 
-def _matched(first: Sequence[Found], other: Sequence[Found], key: Callable[[Found], Key]) -> list[str]:
+def _matched(
+    first: Sequence[ChangePoint], other: Sequence[ChangePoint], key: Callable[[ChangePoint], Key]
+) -> list[str]:
     """For each point of the first answer its match in the other one: the first that is left of its key."""
     left = list(other)
     return [left.pop(list(map(key, left)).index(key(point))).point for point in first]

@@ -21,27 +21,28 @@ from reviewgauge.stages.history.lines import normal, touched_at, words_of
 
 _AROUND = 10  # lines before and after a labelled one
 _WHEN = re.compile(r"\b(?:when\w*|if|after|while|once|without|before|during|unless|until)\b", re.IGNORECASE)
-_WISH = re.compile(
+_FEATURE_REQUEST = re.compile(
     r"\b(?:support|allow|compat|option|default|setting|unicode|encod|windows|win32|py(?:thon)? ?3|import|logging"
     r"|warning|deprecat|style|clean)",
     re.IGNORECASE,
 )
 
 
-class Signs(NamedTuple):
+class LabelFeatures(NamedTuple):
     """What speaks for a label and against it.
 
     `changed`: the logarithm of the lines of product code that the fix adds and takes away, plus one. `older`: the share
     of the words which the fix changes that the change had deleted somewhere. `stayed`: the share of the lines around
     that the file still had just before the fix. `when`: 1 where the title of the fix names a condition under which it
-    goes wrong. `wish`: 1 where it names what mostly nobody had promised, such as an option or support of a system.
+    goes wrong. `feature_request`: 1 where it names what mostly nobody had promised, such as an option or support of a
+    system.
     """
 
     changed: float
     older: float
     stayed: float
     when: float
-    wish: float
+    feature_request: float
 
 
 class Place(NamedTuple):
@@ -54,25 +55,27 @@ class Place(NamedTuple):
 
 
 INTERCEPT = 0.603
-WEIGHTS = Signs(changed=-0.513, older=-0.687, stayed=1.992, when=0.563, wish=-1.052)
+WEIGHTS = LabelFeatures(changed=-0.513, older=-0.687, stayed=1.992, when=0.563, feature_request=-1.052)
 
 
-def probability(signs: Signs) -> float:
+def probability(signs: LabelFeatures) -> float:
     """How likely a person who reads change, lines and fix says that a label with such signs holds."""
     return 1 / (1 + math.exp(-INTERCEPT - sum(weight * sign for weight, sign in zip(WEIGHTS, signs, strict=True))))
 
 
-def read_signs(files: Sequence[ChangedFile], fix: Sequence[ChangedFile], title: str, places: Sequence[Place]) -> Signs:
-    """The signs of a label: `files` is the diff of the change, `fix` that of the fix, `title` the fix's own."""
+def label_features(
+    files: Sequence[ChangedFile], fix: Sequence[ChangedFile], title: str, places: Sequence[Place]
+) -> LabelFeatures:
+    """The features of a label: `files` is the diff of the change, `fix` that of the fix, `title` the fix's own."""
     gone = words_of(line for file in files if not not_product(file.path) for line in _lines(file, "-"))
     product = [line for file in fix if not not_product(file.path) for kind in "-+" for line in _lines(file, kind)]
     changed = [word for place in places for word in _words(fix, place.line)]
-    return Signs(
+    return LabelFeatures(
         math.log1p(len(product)),
         sum(word in gone for word in changed) / max(1, len(changed)),
         sum(map(_stayed, places)) / len(places),
         float(_WHEN.search(title) is not None),
-        float(_WISH.search(title) is not None),
+        float(_FEATURE_REQUEST.search(title) is not None),
     )
 
 

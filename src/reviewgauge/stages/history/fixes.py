@@ -136,7 +136,7 @@ class ChangeStore:
         )
 
 
-def read_signs(change: LandedChange) -> FixSigns:
+def classify_message(change: LandedChange) -> FixSigns:
     """The signs of a fix in a change: by the title of its pull request or its own message, whichever is surer.
 
     A branch of several commits is read by the merge's title, and where that has none by its first commit: what it

@@ -15,7 +15,7 @@ from reviewgauge.repo.history.landed_changes import LandedChange, own_text, with
 from reviewgauge.repo.syntax.product import not_product
 from reviewgauge.repo.szz.skipping import INSIDE
 from reviewgauge.repo.szz.trace import Inducing
-from reviewgauge.stages.history.certainty import Place, Signs, probability, read_signs
+from reviewgauge.stages.history.certainty import LabelFeatures, Place, label_features, probability
 from reviewgauge.stages.history.fixes import FixTracer, FoundFix, fix_text
 from reviewgauge.stages.history.lines import (
     adds_option,
@@ -58,7 +58,7 @@ class LabelledLines:
 
     span: Span
     lines: tuple[Inducing, ...]
-    signs: Signs
+    signs: LabelFeatures
 
 
 @dataclass
@@ -173,7 +173,7 @@ class Labeller:
         files = self._diff(f"{fix.commit.id}^", fix.commit.id)
         product = [file for file in files if not not_product(file.path)]
         if fix.bare and adds_option(product):
-            return "of a fix that only closes an issue and adds an option: a wish"
+            return "of a fix that only closes an issue and adds an option: a feature request"
         if lines and self._core_lost(found, fix, files, lines):
             return "the line that the fix changes most is not among them"
         if lines and all(line.reason == INSIDE for line in lines):
@@ -204,14 +204,16 @@ class Labeller:
                 return True
         return False
 
-    def _signs(self, found: DiffedChange, fix: FoundFix, placed: Sequence[tuple[str, int, Inducing]]) -> Signs:
+    def _signs(self, found: DiffedChange, fix: FoundFix, placed: Sequence[tuple[str, int, Inducing]]) -> LabelFeatures:
         """What says how likely a label on these lines holds."""
         before = f"{fix.commit.id}^"
         places = [
             Place(at, self.memory.text(found.change.head, path), self.memory.text(before, line.fix_path), line)
             for path, at, line in placed
         ]
-        return read_signs(found.files, self._diff(before, fix.commit.id), self._text(fix).partition("\n")[0], places)
+        return label_features(
+            found.files, self._diff(before, fix.commit.id), self._text(fix).partition("\n")[0], places
+        )
 
     def _text(self, fix: FoundFix) -> str:
         """What the fix says, for people."""
@@ -274,7 +276,7 @@ def _what_was_mended(comments: Sequence[Comment]) -> tuple[tuple[Span, str], ...
     )
 
 
-def _certainty(signs: Signs) -> dict[str, float | list[float]]:
+def _certainty(signs: LabelFeatures) -> dict[str, float | list[float]]:
     return {"holds": round(probability(signs), 2), "signs": [round(sign, 3) for sign in signs]}
 
 

@@ -244,7 +244,7 @@ def words_of(lines: Iterable[str]) -> set[str]:
 
 
 def adds_option(files: Sequence[ChangedFile]) -> bool:
-    """Whether a diff adds an option, a flag or a member of an enumeration: what a wish asks for."""
+    """Whether a diff adds an option, a flag or a member of an enumeration: what a feature request asks for."""
     names: dict[str, set[str]] = {"+": set(), "-": set(), " ": set()}
     for file in files:
         for line in _diff_lines(file):

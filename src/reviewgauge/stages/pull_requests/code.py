@@ -41,7 +41,7 @@ _STATUSES = {
 }
 
 
-class Found(NamedTuple):
+class CodeOfPull(NamedTuple):
     """The changed files of a pull request since its merge base `base`."""
 
     base: str | None
@@ -88,7 +88,7 @@ class Mirror:
         except UserError as error:
             self.why = error.problem
 
-    def read(self, pull: PullRequest) -> Found | None:
+    def read(self, pull: PullRequest) -> CodeOfPull | None:
         """The files it changed; None where its commits are missing."""
         code = self.repository
         if code is None or pull.head is None or pull.base is None:
@@ -96,7 +96,7 @@ class Mirror:
         if not (code.exists(pull.head) and code.exists(pull.base)):
             return None
         base = merge_base(code, pull.base, pull.head, pull.merge_commit)
-        return None if base is None else Found(base, code.changed_files(base, pull.head, LARGEST_FILE))
+        return None if base is None else CodeOfPull(base, code.changed_files(base, pull.head, LARGEST_FILE))
 
     def revisions(self, pull: PullRequest) -> tuple[Revision, ...]:
         """Its states, with bases and commits where they are in the mirror."""
@@ -156,7 +156,7 @@ def mirror_of(context: BuildContext, forge: Forge, reader: PullReader, code: Cod
     return Mirror(context, reader.repo, url=url, token=token, branch=branch if _BRANCH.fullmatch(branch) else "")
 
 
-def read_from_api(reader: PullReader, raw: Raw, pull: PullRequest) -> Found:
+def read_from_api(reader: PullReader, raw: Raw, pull: PullRequest) -> CodeOfPull:
     """The changed files according to the API: at most 3,000, large ones without patch."""
     compared: Json = {}
     if pull.base and pull.head and (number(raw, "pull", "changed_files") or 0) <= COMPARE_SHOWS:
@@ -165,7 +165,7 @@ def read_from_api(reader: PullReader, raw: Raw, pull: PullRequest) -> Found:
     listed = compared.get("files")
     if not isinstance(listed, list) or len(listed) >= COMPARE_SHOWS:
         listed = reader.files(raw)
-    return Found(text(compared, "merge_base_commit", "sha") or pull.base, read_files(nodes(listed)))
+    return CodeOfPull(text(compared, "merge_base_commit", "sha") or pull.base, read_files(nodes(listed)))
 
 
 def as_listed(files: Sequence[ChangedFile]) -> list[JsonValue]:

@@ -22,7 +22,8 @@ from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import ModelName
 from reviewgauge.models.answers.json_values import storable
-from reviewgauge.models.answers.readers import Unreadable, json_object
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.answers.records import AnswerRecord, Line, answer_schema, read_record
 from reviewgauge.models.request.messages import FENCE_NOTE, fence
 from reviewgauge.repo.diff.diffs import DiffLine, parse_patch
 from reviewgauge.repo.syntax.product import trivial
@@ -41,13 +42,19 @@ _INSIDE = re.compile(r"[a-z0-9][A-Z]")  # of a name in camel case
 _FIX = re.compile(r"\b(?:pull request|the fix|this fix|later fix|was fixed)\b", re.IGNORECASE)
 
 
+class DefectSentence(AnswerRecord):
+    """The model's answer; null where it cannot tell what was wrong."""
+
+    sentence: Line | None
+
+
 @dataclass(frozen=True)
-class TellDefect(AskingStage):
+class DescribeDefect(AskingStage):
     """Rewords references that hold the message of a fix; the message moves to `resolution.explanation`.
 
     A `model` writes the sentence from the message, what an issue says, and the fix's hunks. It may only use names and
     numbers that stand there; where it uses others, or cannot tell what was wrong, and where no model is named, a
-    template quotes the message and a line that the fix replaced. `extra["told_by"]` says which of the two.
+    template quotes the message and a line that the fix replaced. `extra["described_by"]` says which of the two.
     """
 
     needs_model: ClassVar[bool] = False
@@ -55,16 +62,16 @@ class TellDefect(AskingStage):
 
     @override
     def pins(self) -> Mapping[str, str]:
-        return {"template": "1", **(prompt_pins(own_prompt("tell_defect")) if self.model else {})}
+        return {"template": "1", **(prompt_pins(own_prompt("describe_defect")) if self.model else {})}
 
     @override
     def each(self, item: Candidate, context: BuildContext) -> StageOutput:
         told: list[Comment] = []
         for finding in findings(item.case.references):
-            if any(one.origin is not Origin.FIX or "told_by" in one.extra for one in finding):
+            if any(one.origin is not Origin.FIX or "described_by" in one.extra for one in finding):
                 told += finding
                 continue
-            material = _Material.of(finding)
+            material = FixText.of(finding)
             sentence = self._told(material) if self.model else None
             if self.model:
                 shown = f"{material.message}\n\n{material.explanation}\n\n{material.diff}".strip()
@@ -74,7 +81,7 @@ class TellDefect(AskingStage):
         order = {one.id: at for at, one in enumerate(item.case.references)}
         yield item.with_case(references=tuple(sorted(told, key=lambda one: order[one.id])))
 
-    def _told(self, material: _Material) -> str | None:
+    def _told(self, material: FixText) -> str | None:
         """The model's sentence; None where it cannot tell, or used what is not given."""
         values = {
             "fence_note": FENCE_NOTE,
@@ -82,8 +89,9 @@ class TellDefect(AskingStage):
             "explanation": fence(material.explanation) if material.explanation else _NOTHING,
             "diff": fence(material.diff) if material.diff else _NOTHING,
         }
+        asked = own_prompt("describe_defect").messages(values)
         try:
-            (answer,) = self.ask([own_prompt("tell_defect").messages(values)], material.read)
+            (answer,) = self.ask([asked], material.read, schema=answer_schema(DefectSentence))
         except Failed as error:
             if error.kind is not FailureKind.UNREADABLE:
                 raise
@@ -92,15 +100,16 @@ class TellDefect(AskingStage):
 
 
 @dataclass(frozen=True)
-class _Material:
-    """All that is known of a finding."""
+class FixText:
+    """The message of a fix, what was written about it elsewhere, and its hunks."""
 
     message: str
     explanation: str
     diff: str
 
     @classmethod
-    def of(cls, finding: Sequence[Comment]) -> _Material:
+    def of(cls, finding: Sequence[Comment]) -> FixText:
+        """What the references of one finding hold of their fix."""
         resolutions = [one.resolution for one in finding if one.resolution is not None]
         explanation = next((one.explanation for one in resolutions if one.explanation), "")
         diff = "\n".join(dict.fromkeys(one.diff for one in resolutions if one.diff))
@@ -108,12 +117,10 @@ class _Material:
 
     def read(self, text: str) -> str | None:
         """The sentence in an answer, None where it says that it cannot tell. Raises Unreadable for an invented name."""
-        value = json_object(text, ["sentence"], own_prompt("tell_defect"))["sentence"]
+        value = read_record(text, DefectSentence, own_prompt("describe_defect")).sentence
         if value is None:
             return None
-        if not isinstance(value, str) or not value.strip():
-            raise Unreadable('"sentence" is neither a text nor null')
-        sentence = storable(" ".join(value.split()))
+        sentence = storable(value)
         if len(sentence) > LONGEST:
             raise Unreadable(f"the sentence has {len(sentence)} characters, over {LONGEST}")
         if found := _FIX.search(sentence):
@@ -135,7 +142,7 @@ def _is_code(word: str) -> bool:
     return "_" in word or any(map(str.isdigit, word)) or _INSIDE.search(word) is not None
 
 
-def template(material: _Material) -> str:
+def template(material: FixText) -> str:
     """Quotes: the title of the fix's message, the first sentence below, a line that the fix replaced or took out."""
     title, _, rest = material.message.partition("\n")
     paragraphs = [" ".join(text.split()) for text in rest.split("\n\n")]
@@ -196,5 +203,5 @@ def _reworded(reference: Comment, sentence: str, by: str) -> Comment:
     before = reference.resolution or Resolution()
     kept = "\n\n".join(filter(None, (reference.body.strip(), before.explanation)))
     resolution = before.model_copy(update={"explanation": kept})
-    extra = {**reference.extra, "told_by": by}
+    extra = {**reference.extra, "described_by": by}
     return reference.model_copy(update={"body": sentence, "resolution": resolution, "extra": extra})

@@ -13,7 +13,7 @@ from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.records import Case, Change, Comment, Origin, Resolution, Tier
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.models.request.messages import Call
-from reviewgauge.stages.tell_defect import TellDefect
+from reviewgauge.stages.describe_defect import DescribeDefect
 from scripted_models import scripted
 
 MESSAGE = "Fix total forgetting the first item.\n\nIt began to count at one."
@@ -49,7 +49,7 @@ def reference(**more: object) -> Comment:
     return Comment.model_validate(given | more)
 
 
-def told(stage: TellDefect, context: BuildFolder, *references: Comment) -> tuple[list[Comment], list[str]]:
+def told(stage: DescribeDefect, context: BuildFolder, *references: Comment) -> tuple[list[Comment], list[str]]:
     """The references after the stage, and what was decided."""
     item = Candidate(case=Case(id="acme/shop/1", change=Change(repo="acme/shop"), references=references))
     made = list(stage.each(item, context))
@@ -58,10 +58,10 @@ def told(stage: TellDefect, context: BuildFolder, *references: Comment) -> tuple
 
 
 def test_the_template_quotes_and_adds_nothing(context: BuildFolder) -> None:
-    (one,), decided = told(TellDefect(), context, reference())
+    (one,), decided = told(DescribeDefect(), context, reference())
     assert one.body == TEMPLATE and not decided
     assert one.resolution is not None and one.resolution.explanation == MESSAGE and one.resolution.diff == DIFF
-    assert one.extra["told_by"] == "template" and one.origin is Origin.FIX and one.tier is Tier.TRACED
+    assert one.extra["described_by"] == "template" and one.origin is Origin.FIX and one.tier is Tier.TRACED
 
 
 @pytest.mark.parametrize(
@@ -86,35 +86,37 @@ def test_the_template_names_a_pair_of_lines_only_where_there_is_no_doubt(
     context: BuildFolder, diff: str | None, end: str
 ) -> None:
     one = reference(body="Fix total.", resolution=Resolution(commit="a", diff=diff))
-    assert told(TellDefect(), context, one)[0][0].body == f"Fix total.{end}"
+    assert told(DescribeDefect(), context, one)[0][0].body == f"Fix total.{end}"
 
 
 def test_the_template_leaves_out_what_gives_no_reason(context: BuildFolder) -> None:
     lines = ("Revert 'Compress answers'", "", "This reverts commit (a commit).", "", "Old ones", "fail. Many do.")
     body = "\n".join(lines)
-    (one,), _ = told(TellDefect(), context, reference(body=body, resolution=None))
+    (one,), _ = told(DescribeDefect(), context, reference(body=body, resolution=None))
     assert one.body == "Revert 'Compress answers'. Old ones fail."
     assert one.resolution is not None and one.resolution.explanation == body
 
 
 def test_what_is_no_message_of_a_fix_stays(context: BuildFolder) -> None:
     others = [reference(id="r", origin=Origin.REVIEW), reference(id="g", origin=None)]
-    assert told(TellDefect(), context, *others)[0] == others
-    once, _ = told(TellDefect(), context, reference())
-    assert told(TellDefect(), context, *once)[0] == once, "a second time changes nothing"
+    assert told(DescribeDefect(), context, *others)[0] == others
+    once, _ = told(DescribeDefect(), context, reference())
+    assert told(DescribeDefect(), context, *once)[0] == once, "a second time changes nothing"
 
 
 def test_places_of_one_fix_are_told_together_and_stay_in_order(context: BuildFolder) -> None:
     second = reference(id="fix-1-2", same_as="fix-1")
-    kept, _ = told(TellDefect(), context, reference(), reference(id="r", origin=Origin.REVIEW), second)
+    kept, _ = told(DescribeDefect(), context, reference(), reference(id="r", origin=Origin.REVIEW), second)
     assert [one.id for one in kept] == ["fix-1", "r", "fix-1-2"] and kept[0].body == kept[2].body == TEMPLATE
 
 
 def test_a_model_tells_trigger_and_consequence(context: BuildFolder) -> None:
     with scripted([json.dumps({"sentence": GOOD})]) as model:
-        stage = TellDefect(model=model.spec)
+        stage = DescribeDefect(model=model.spec)
         (one,), decided = told(stage, context, reference())
-    assert one.body == GOOD and decided == [GOOD] and str(one.extra["told_by"]).startswith("tell_defect(model=")
+    assert (
+        one.body == GOOD and decided == [GOOD] and str(one.extra["described_by"]).startswith("describe_defect(model=")
+    )
     asked = model.asked[0][-1]["content"]
     assert "It began to count at one." in asked and "for item in items[1:]:" in asked
 
@@ -133,10 +135,10 @@ def test_a_model_tells_trigger_and_consequence(context: BuildFolder) -> None:
 )
 def test_what_a_model_cannot_know_is_not_taken(context: BuildFolder, sentence: str | None) -> None:
     with scripted([json.dumps({"sentence": sentence})]) as model:
-        (one,), decided = told(TellDefect(model=model.spec), context, reference())
-    assert one.body == TEMPLATE and one.extra["told_by"] == "template" and decided == ["(the template)"]
+        (one,), decided = told(DescribeDefect(model=model.spec), context, reference())
+    assert one.body == TEMPLATE and one.extra["described_by"] == "template" and decided == ["(the template)"]
 
 
 def test_the_fake_tells_something(context: BuildFolder) -> None:
-    (one,), _ = told(TellDefect(model="fake:rules"), context, reference())
+    (one,), _ = told(DescribeDefect(model="fake:rules"), context, reference())
     assert one.body == "When this code runs: Fix total forgetting the first item."
