@@ -6,10 +6,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from reviewgauge.analysis.compare.caveats import caveats
-from reviewgauge.analysis.planning.plan import dollars_per_attempt
+from reviewgauge.analysis.planning.plan import Question, dollars_per_attempt
 from reviewgauge.analysis.planning.plan import plan as make_plan
 from reviewgauge.analysis.planning.raters import rater_plans
-from reviewgauge.analysis.planning.study import Question
 from reviewgauge.api.agree import labels_from
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
@@ -27,11 +26,8 @@ def plan(
     labels: str | Path | None = None,
     data: str | Path | None = None,
     power: float = 0.8,
-    level: float = 0.05,
     comparisons: int = 1,
     attempt_cost: float | None = None,
-    change_cost: float = 0.0,
-    margin: float | None = None,
     resamples: int = 2_000,
     seed: int = 0,
 ) -> Plan:
@@ -39,8 +35,8 @@ def plan(
 
     `runs` are scored pilots of one benchmark: the plan says how many changes and attempts find a difference of
     `detect`. `labels` (a file, a run folder, or a data set whose files are in `data`) say how many raters it takes;
-    where it is left out, the labels of the runs do. `comparisons` share the level (Holm). Costs are in dollars; what
-    an attempt cost is taken from the runs where they recorded it.
+    where it is left out, the labels of the runs do. `comparisons` share the level of 5% (Holm). What an attempt
+    costs, in dollars, is taken from the runs where they recorded it.
     """
     if not runs and labels is None:
         raise UserError("nothing to plan from", remedy="reviewgauge plan --from RUN --detect .03, or --labels FILE")
@@ -50,23 +46,18 @@ def plan(
         raise UserError("--detect goes with --from", remedy="--labels alone plans raters")
     if data is not None and labels is None:
         raise UserError("--data goes with --labels", remedy="--from names a run")
-    if margin is not None and not margin > 0:
-        raise UserError(f"--margin must be positive, got {margin:g}", remedy="--margin .1 asks for ±.1")
-    costs = {"attempt cost": attempt_cost or 0.0, "change cost": change_cost}
-    for name, cost in costs.items():
-        if not 0 <= cost < float("inf"):
-            raise UserError(f"the {name} must be a valid price, got {cost:g}")
-    asked = {"power": power, "level": level, "comparisons": comparisons, "dollars_per_change": change_cost}
+    if not 0 <= (attempt_cost or 0.0) < float("inf"):
+        raise UserError(f"the attempt cost must be a valid price, got {attempt_cost:g}")
     changes = []
     for entry in read_scored_runs(runs, metric) if runs else ():
         prices = _prices(entry, attempt_cost)
-        question = Question(detect or 0.0, dollars_per_attempt=prices, **asked)  # type: ignore[arg-type]
+        question = Question(detect or 0.0, power, comparisons, prices)
         plan = make_plan(entry, question, systems=systems, measure=measure, resamples=resamples, seed=seed)
         changes.append(plan.model_copy(update={"warnings": (*caveats(entry), *plan.warnings)}))
     found: list[RaterPlan] = []
     notes: list[str] = []
     for source, judged, found_notes in _judged(runs, labels, data):
-        found += rater_plans(judged, source=source, margin=margin, resamples=resamples, seed=seed)
+        found += rater_plans(judged, source=source, resamples=resamples, seed=seed)
         notes += found_notes
     return Plan(changes=tuple(changes), raters=tuple(found), notes=(*notes, *_notes(runs, labels, found)))
 

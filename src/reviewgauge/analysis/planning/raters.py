@@ -11,7 +11,6 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy as np
 from reviewgauge.analysis.compare.summary import number
 from reviewgauge.analysis.raters import LARGEST
 from reviewgauge.analysis.stats.arrays import Numbers
-from reviewgauge.analysis.stats.bootstrap import LEVEL, Clusters, Resampler, percentile_interval
+from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, percentile_interval
 from reviewgauge.analysis.stats.power import Attempts, Spread, split
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject
@@ -34,24 +33,19 @@ def rater_plans(
     labels: Iterable[Label],
     *,
     source: str,
-    margin: float | None = None,
     resamples: int = 2_000,
     seed: int = 0,
 ) -> list[RaterPlan]:
-    """One plan for each dimension of independent labels, by people where there are any, else by models.
-
-    `margin` asks for the number of items with that margin of error of the mean.
-    """
+    """One plan for each dimension of independent labels, by people where there are any, else by models."""
     by_dimension: dict[str, list[Label]] = defaultdict(list)
     for label in labels:
         by_dimension[label.dimension].append(label)
-    request = _Request(source, margin, resamples, seed)
+    request = _Request(source, resamples, seed)
     return [_rater_plan(dimension, _ratings(found), request) for dimension, found in sorted(by_dimension.items())]
 
 
 class _Request(NamedTuple):
     source: str
-    margin: float | None
     resamples: int
     seed: int
 
@@ -105,7 +99,6 @@ def _rater_plan(dimension: str, ratings: Ratings, request: _Request) -> RaterPla
         raters=dict(sorted(Counter(rater for found in items.values() for rater in found).items())),
         left_out=ratings.left_out,
         icc=Estimated(value=None, reason="one item shows no variance" if twice else "no item has two raters"),
-        margin=request.margin,
     )
     if not twice or len(items) < 2:
         return blank
@@ -120,11 +113,10 @@ def _rater_plan(dimension: str, ratings: Ratings, request: _Request) -> RaterPla
         warnings.append("only two raters: others may agree less")
     return blank.model_copy(
         update={
-            "mean": float(np.mean([row.mean() for row in rows])),
             "between": math.sqrt(found.between),
             "within": math.sqrt(found.within),
             "icc": found.icc,
-            "rows": tuple(found.row(k, request.margin) for k in RATERS),
+            "rows": tuple(found.row(k) for k in RATERS),
             "raters_for": found.raters_for(),
             "warnings": tuple(warnings),
         }
@@ -133,15 +125,10 @@ def _rater_plan(dimension: str, ratings: Ratings, request: _Request) -> RaterPla
 
 @dataclass(frozen=True)
 class OneWay:
-    """The variance of ratings: `between` items, `within` an item, over `items` items in cases.
-
-    `clumped` is the variance between items when cases are drawn whole, as a variance of single items.
-    """
+    """The variance of ratings: `between` items, and `within` an item."""
 
     between: float
     within: float
-    clumped: float
-    items: int
     icc: Estimated
 
     @classmethod
@@ -155,7 +142,6 @@ class OneWay:
         spread = Spread.of(values, attempts)
         own = Clusters("item", tuple(str(at) for at in item), item, len(rows))
         alone = split(mean, [spread], own, Resampler(own.count, 0, 0))
-        clumped = split(mean, [spread], groups, Resampler(groups.count, 0, 0)) if groups.count > 1 else alone
         within = alone.within[0] or 0.0
         columns = _columns(size, mean, spread)
         sums = np.stack([np.bincount(groups.index, weights=column, minlength=groups.count) for column in columns])
@@ -165,21 +151,12 @@ class OneWay:
         draws = np.concatenate(drawn) if drawn else np.zeros(0)
         low, high, _ = percentile_interval(draws) if groups.count > 1 else (None, None, 0.0)
         icc = Estimated(value=number(whole), low=low, high=high, reason=reason)
-        return cls(alone.between, within, clumped.between, len(rows), icc)
+        return cls(alone.between, within, icc)
 
-    def row(self, raters: int, margin: float | None) -> RaterRow:
-        """The precision with this many raters of each item."""
-        z = NormalDist().inv_cdf((1 + LEVEL) / 2)
-        variance = self.clumped + self.within / raters
+    def row(self, raters: int) -> RaterRow:
+        """The reliability with this many raters of each item."""
         total = self.between + self.within / raters
-        items = None if not margin else math.ceil(round(z**2 * variance / margin**2, 9)) + math.ceil(z**2 / 2)
-        return RaterRow(
-            raters=raters,
-            reliability=self.between / total if total > 0 else None,
-            half_width=z * math.sqrt(variance / self.items),
-            items=items,
-            labels=None if items is None else items * raters,
-        )
+        return RaterRow(raters=raters, reliability=self.between / total if total > 0 else None)
 
     def raters_for(self) -> dict[str, int]:
         """Reliability as text -> the raters whose mean reaches it, up to 1,000."""

@@ -42,8 +42,7 @@ class PairPlan(Record):
 
     `between` is the standard deviation, over changes, of the true difference; `within_first` and `within_second` are
     those of one attempt around its change's mean, None where no change had two attempts: then `between` holds it.
-    `error` is the standard error of the difference at the present size. `assumed` says what was not measured.
-    `attempts_at_hand` is the fewest attempts with which the present changes would do, None where no number would.
+    `error` is the standard error of the difference at the present size.
     """
 
     first: str
@@ -58,9 +57,6 @@ class PairPlan(Record):
     within_second: float | None
     error: float | None
     rows: tuple[AttemptRow, ...] = ()
-    attempts_at_hand: int | None = None
-    cheapest: AttemptRow | None = None
-    assumed: str = ""
     reason: str = ""
     warnings: tuple[str, ...] = ()
 
@@ -70,7 +66,7 @@ class ChangePlan(Record):
 
     `pairs` are the leader and every other system but baselines, or those that were named; `typical` is the position of
     the pair in the middle. `best` is the highest value of these systems, None where less is better: a larger difference
-    cannot show. A test at `level` is shared by `comparisons` comparisons.
+    cannot show. The level of 5% is shared by `comparisons` comparisons.
     """
 
     metric: str
@@ -81,13 +77,10 @@ class ChangePlan(Record):
     benchmark: str
     detect: float
     power: float
-    level: float
     comparisons: int
     clustered_by: str
     best: float | None = None
-    changes_per_cluster: float
     dollars_per_attempt: Mapping[str, float] = Field(default_factory=dict)
-    dollars_per_change: float = 0.0
     pairs: tuple[PairPlan, ...]
     typical: int | None
     resamples: int
@@ -99,15 +92,11 @@ class ChangePlan(Record):
 class RaterRow(Record):
     """What the mean of so many raters' values is worth.
 
-    `reliability` is that of one item's mean (Spearman-Brown). `half_width` is half the 95% interval of the mean of
-    all items at hand. `items` are needed for the margin asked for.
+    `reliability` is that of one item's mean (Spearman-Brown).
     """
 
     raters: int
     reliability: float | None
-    half_width: float | None
-    items: int | None = None
-    labels: int | None = None
 
 
 class RaterPlan(Record):
@@ -125,13 +114,11 @@ class RaterPlan(Record):
     labels: int
     raters: Mapping[str, int]
     left_out: Mapping[str, int] = Field(default_factory=dict)
-    mean: float | None = None
     between: float | None = None
     within: float | None = None
     icc: Estimated
     rows: tuple[RaterRow, ...] = ()
     raters_for: Mapping[str, int] = Field(default_factory=dict)
-    margin: float | None = None
     warnings: tuple[str, ...] = ()
 
 

@@ -38,7 +38,7 @@ def _range(low: int | None, high: int | None) -> str:
 
 def name_of(pair: PairPlan) -> str:
     """The name of the pair."""
-    return f"{pair.first} - {pair.second}" + (f", {pair.assumed}" if pair.assumed else "")
+    return f"{pair.first} - {pair.second}"
 
 
 # --- changes and attempts ------------------------------------------------------------------------------------------
@@ -46,23 +46,17 @@ def name_of(pair: PairPlan) -> str:
 
 def _change_plan(found: ChangePlan) -> RenderableType:
     wanted = f"{found.detect:g}".removeprefix("0" if found.unit == "share" else "")
-    level = figures.percent(found.level)
     shared = f", shared by {found.comparisons} comparisons (Holm)" if found.comparisons > 1 else ""
     title = (
         f"{figures.label(found.measure)} ({found.label}) on {found.dataset}: to detect a difference of {wanted} "
-        f"with {figures.percent(found.power)} power at the {level} level{shared}"
+        f"with {figures.percent(found.power)} power at the 5% level{shared}"
     )
     parts: list[RenderableType] = [plain(title, 500, "bold"), Text("")]
     shown = found.pairs[found.typical] if found.typical is not None else None
-    if len(found.pairs) > 1 and not found.pairs[0].assumed:
+    if len(found.pairs) > 1:
         parts += [_pairs(found), Text("")]
-    if shown is not None and not shown.assumed:
+    if shown is not None:
         parts += [_study(shown, found.unit), Text(""), plain(_answer(found, shown, wanted), 1000, "bold")]
-        parts += [plain(line, 1000) for line in _prices(found, shown)]
-    elif found.pairs and found.pairs[0].assumed:
-        for pair in found.pairs:
-            parts += [_study(pair, found.unit), Text("")]
-        parts.append(plain(_alone(found, wanted), 1000, "bold"))
     else:
         parts += [plain(f"{name_of(pair)}: {pair.reason}", 500, "yellow") for pair in found.pairs]
     return Group(*parts, *_notes(found, shown))
@@ -124,51 +118,17 @@ def _answer(found: ChangePlan, pair: PairPlan, wanted: str) -> str:
         f"With {often} at each change, {row.changes:,} changes{span} are needed to detect a difference of {wanted} "
         f"in {what} between {pair.first} and {pair.second}{middle}."
     )
-    return text + " " + _at_hand(pair)
+    return text + " " + _at_hand(pair, found.detect)
 
 
-def _at_hand(pair: PairPlan) -> str:
-    if pair.attempts_at_hand == 1:
-        return f"The {pair.changes} at hand are enough."
-    if pair.attempts_at_hand is not None:
-        return f"The {pair.changes} at hand are enough with {pair.attempts_at_hand} attempts at each."
-    if pair.within_first or pair.within_second:
-        return f"The {pair.changes} at hand are too few, also with more attempts."
-    return f"The {pair.changes} at hand are too few."
-
-
-def _alone(found: ChangePlan, wanted: str) -> str:
-    apart = found.pairs[0]
-    most = figures.count(apart.rows[0].changes) if apart.rows else figures.UNDEFINED
-    if len(found.pairs) == 1:
-        return (
-            f"Only {apart.first} was measured. Against a system that has nothing in common with it, a difference of "
-            f"{wanted} needs {most} changes; against a new version of itself it needs fewer, but one attempt at each "
-            "change does not show how many."
-        )
-    least = figures.count(found.pairs[1].rows[0].changes) if found.pairs[1].rows else figures.UNDEFINED
-    return (
-        f"Only {apart.first} was measured. Against a new version of it, a difference of {wanted} needs between {least} "
-        f"changes (both good at the same ones) and {most} (nothing in common). Measure both on a few changes to know."
-    )
-
-
-def _prices(found: ChangePlan, pair: PairPlan) -> list[str]:
-    best = pair.cheapest
-    if best is None or best.changes is None:
-        return []
-    price = ", ".join(
-        f"{name} ${found.dollars_per_attempt[name]:,.4f}"
-        for name in (pair.first, pair.second)
-        if name in found.dollars_per_attempt
-    )
-    often = "1 attempt" if best.attempts == 1 else f"{best.attempts} attempts"
-    lines = [
-        f"cheapest: {best.changes:,} changes with {often}, {figures.dollars(best.dollars)} (an attempt costs {price})"
-    ]
-    if not found.dollars_per_change:
-        lines.append("changes are free here, so one attempt is always cheapest; --change-cost 5 sets their price")
-    return lines
+def _at_hand(pair: PairPlan, detect: float) -> str:
+    enough = (row.attempts for row in pair.rows if row.detectable is not None and row.detectable <= detect)
+    attempts = next(enough, None)
+    if attempts is None:
+        also = ", also with more attempts" if pair.within_first or pair.within_second else ""
+        return f"The {pair.changes} at hand are too few{also}."
+    often = "" if attempts == 1 else f" with {attempts} attempts at each"
+    return f"The {pair.changes} at hand are enough{often}."
 
 
 def _notes(found: ChangePlan, shown: PairPlan | None) -> list[RenderableType]:
@@ -205,14 +165,9 @@ def _rater_plan(found: RaterPlan) -> RenderableType:
 
 
 def _raters(found: RaterPlan) -> RenderableType:
-    asked = found.margin is not None
-    columns = ["raters of each item", "reliability", f"mean of {found.items:,} items"]
-    columns += [f"items for ±{found.margin:g}", "labels"] if asked else []
-    table = _table(*columns)
+    table = _table("raters of each item", "reliability")
     for row in found.rows:
-        cells = [str(row.raters), figures.number(row.reliability), f"±{figures.number(row.half_width, '', 3)}"]
-        cells += [figures.count(row.items), figures.count(row.labels)] if asked else []
-        table.add_row(*cells)
+        table.add_row(str(row.raters), figures.number(row.reliability))
     return table
 
 
