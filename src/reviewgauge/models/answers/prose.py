@@ -1,4 +1,4 @@
-"""What an answer says beside its verdict: whether it refuses, doubts the verdict, or is in a language unread here.
+"""What an answer says beside its verdict: whether it refuses, doubts the verdict, or speaks for it.
 
 The wordings are in wordings.toml.
 """
@@ -12,8 +12,6 @@ from importlib.resources import files
 from typing import Any
 
 _WORD = re.compile(r"[^\W\d_]+")
-_FOREIGN = 0.1  # the share of letters beyond ASCII from which on an explanation is not English
-_SHORT = 6  # words, below which an explanation may hold none of the commonest
 _LOOK_BACK = 60  # characters before a claim in which a negation is looked for
 _LEAD = 300  # characters from which a refusal is told
 _FOREIGN_LEAD = 60
@@ -53,11 +51,6 @@ def _words(name: str) -> frozenset[str]:
     return frozenset(_wordings()[name].split())
 
 
-def refuses(text: str) -> bool:
-    """Whether the text refuses, asks for its material, offers help, or is a filter's message in place of an answer."""
-    return any(_any_of(name).search(text) is not None for name in ("refusal", "foreign_refusal"))
-
-
 def doubts(text: str) -> bool:
     """Whether the text withdraws or doubts what it says."""
     return _any_of("doubt").search(text) is not None
@@ -78,17 +71,6 @@ def leads_to_answer(lead: str) -> bool:
 def obeys(text: str) -> bool:
     """Whether the text says that it follows orders of the material that it is to judge."""
     return _any_of("obeys").search(text) is not None
-
-
-def is_english(text: str) -> bool:
-    """Whether the text can be checked for a contradiction: English, or too short to be in any language."""
-    letters = [char for char in text if char.isalpha()]
-    if sum(not char.isascii() for char in letters) > _FOREIGN * len(letters):
-        return False
-    words = [word.lower() for word in _WORD.findall(text)]
-    foreign = set(words) & (_words("foreign") - _words("english"))
-    english = sum(word in _words("english") for word in words)
-    return not (len(foreign) > 1 and len(foreign) >= english) and (english > 0 or len(words) < _SHORT)
 
 
 def claims_of_sameness(text: str) -> frozenset[bool]:

@@ -22,7 +22,6 @@ from reviewgauge.models.answers.prose import (
     doubts,
     explains,
     is_refusal,
-    negated,
     obeys,
     speaks_for,
 )
@@ -55,18 +54,8 @@ def options_of(schema: Mapping[str, Any] | None) -> list[str]:
 # --- yes or no -----------------------------------------------------------------------------------------------------
 
 _YES_NO = re.compile(r"(yes|no)\b(?![-'’])", re.IGNORECASE)
-_ANOTHER = re.compile(
-    r"^\W{0,5}(?:n|y|nope|nah|yep|yeah|false|true|negative|affirmative|nein|ja|oui|non|si|sí|[01])\b(?!['’])",
-    re.IGNORECASE | re.MULTILINE,
-)
 _YES = re.compile(r"\byes\b", re.IGNORECASE)
 _NO = re.compile(r"\bno\b(?=[\"'”’*)\]]*\s*(?:[.,;:!?…—–]|-\s|$))", re.IGNORECASE | re.MULTILINE)
-_HALF = re.compile(
-    r"\s*(?:…|\.\.|\?)|\W*"
-    r"(?:not (?:\w+ly|quite|in all)|and|or|but|except|unless|however|part(?:ly|ially)|if|kind of|sort of|mostly"
-    r"|somewhat|in part|more or less)\b",
-    re.I,
-)
 
 
 def yes_no(text: str) -> bool:
@@ -74,12 +63,8 @@ def yes_no(text: str) -> bool:
     found = verdict(plain(text), _yes_no, "yes or no")
     explanation = f"{found.rest}\n{found.after}"
     around = explanation if found.labelled else f"{found.before}\n{explanation}"
-    if _HALF.match(found.rest):
-        raise Unreadable("it answers yes or no only in part")
     if (_NO if found.value else _YES).search(around):
         raise Unreadable("it says both yes and no")
-    if _ANOTHER.search(around):
-        raise Unreadable("it gives a second answer in another word")
     check_same(found.value, f"{found.before}\n{explanation}")
     if obeys(around) or not speaks_for(found.value, found.before, explanation):
         raise Unreadable("its explanation does not say plainly why it is yes or no")
@@ -125,8 +110,6 @@ def choice(text: str, options: Sequence[str], synonyms: Mapping[str, str] | None
     for other in pattern.finditer(said if found.labelled else around):
         if known[_folded(other[0])] != found.value:
             raise Unreadable("it names more than one of the options")
-        if negated(other.string[: other.start()]):
-            raise Unreadable("it takes its option back")
     _check_beside(pattern.sub("", around), "code")
     return found.value
 
@@ -153,14 +136,6 @@ _SENTENCE = re.compile(
     r"(?:\s*+(?:\b(?:of|is|as|a|would be|should be)\b|[:=]))+)\s*+(?=[0-9])",
     re.IGNORECASE,
 )
-_WEIGHED = re.compile(
-    r"\b(?:not|cannot|never|less|more|below|above|least|most|between|under|over|than|if|unless)\b|n['’]t\b", re.I
-)
-_IN_WORDS = re.compile(
-    r"(?<!the )(?<!these )\b(?:two|three|four|five|six|seven|eight|nine|ten)\b(?! (?:\w+ )?(?!stars)\w+s\b)"
-    r"|\b(?:an?|or|to|than|not|least|most|exactly|grade|score|rating) one\b",
-    re.IGNORECASE,
-)
 
 
 def whole_number(text: str, low: int, high: int, meanings: Mapping[int, re.Pattern[str]] | None = None) -> int:
@@ -176,8 +151,6 @@ def whole_number(text: str, low: int, high: int, meanings: Mapping[int, re.Patte
     def match(line: str) -> tuple[float, str] | None:
         sentence = _SENTENCE.match(line)
         if sentence is not None:
-            if _WEIGHED.search(line):
-                return None
             line = line[sentence.end() :]
         found = _NUMBER.match(line)
         if found is None:
@@ -195,7 +168,7 @@ def whole_number(text: str, low: int, high: int, meanings: Mapping[int, re.Patte
     if not found.value.is_integer() or not low <= found.value <= high:
         raise Unreadable(f"its number {found.value:g} is not {wanted}")
     beside = re.sub(rf"(?:/|\bout of)\s*{high}\b", "", f"{found.before}\n{found.rest}\n{found.after}")
-    if any(low <= float(other[1]) <= high for other in _NUMBER.finditer(beside)) or _IN_WORDS.search(beside):
+    if any(low <= float(other[1]) <= high for other in _NUMBER.finditer(beside)):
         raise Unreadable("it holds two numbers")
     value = int(found.value)
     if value * 2 != low + high and belies(value * 2 > low + high, beside):

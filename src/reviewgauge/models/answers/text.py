@@ -10,8 +10,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
-from reviewgauge.models.answers.prose import doubts, is_english, refuses
-
 T = TypeVar("T")
 _THOUGHT = "think|thinking|thought|reasoning"
 _OPEN = re.compile(rf"\s*<({_THOUGHT})>", re.IGNORECASE)
@@ -123,21 +121,7 @@ def verdict(
     again = {s.line: s.rest for s in found}  # the same verdict on another line does not explain it
     said = [again.get(number, line) for number, line in enumerate(lines)]
     before, after = "\n".join(said[: one.line]), "\n".join(said[one.line + 1 :])
-    check_prose(f"{before}\n{one.rest}\n{after}", text)
     return ReadAnswer(one.value, one.labelled, one.rest, before, after)
-
-
-def check_prose(explanation: str, text: str = "") -> None:
-    """Raise Unreadable where the words around a verdict refuse, take it back, or are in a language unread here.
-
-    `text` is the whole answer where a phrase may reach into the verdict itself.
-    """
-    if refuses(text or explanation):
-        raise Unreadable("it refuses, or asks for something, beside its answer")
-    if doubts(text or explanation):
-        raise Unreadable("it takes its answer back or is not sure of it")
-    if not is_english(explanation):
-        raise Unreadable("it explains its answer in another language than English")
 
 
 def _lines(text: str) -> list[str]:
