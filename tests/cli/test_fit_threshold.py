@@ -40,19 +40,12 @@ def test_the_table_names_the_metric_to_use_beside_the_papers_figures(
     assert "24 sentences" in said and "24 reviews of best (people's highest mean of grade" in said
 
 
-@pytest.mark.plots
 def test_the_page_has_the_plots_and_every_threshold(mine: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fit-threshold", mine, "words", *FAST, "-o", "page.html"]) == 0
     assert "page.html: the thresholds as a page" in capsys.readouterr().err
     page = Path("page.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 3, "no links in this data"
     assert "Quantiles beside those of a normal distribution" in page and "0.7314" in page
-
-
-def test_a_page_without_the_plots_says_so(mine: str) -> None:
-    assert main(["fit-threshold", mine, "words", *FAST, "-o", "page.html"]) == 0
-    page = Path("page.html").read_text(encoding="utf-8")
-    assert "<svg" not in page and "Plots are not included" in page and "Correlation of rel with people" in page
 
 
 def test_the_papers_figures_stand_beside_ours_where_the_model_is_its_own(

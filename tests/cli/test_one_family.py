@@ -48,7 +48,6 @@ def as_json(capsys: pytest.CaptureFixture[str], *words: str | Path) -> Any:
     return found[0] if isinstance(found, list) else found
 
 
-@pytest.mark.plots
 def test_every_surface_gives_the_same_differences(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     scored = as_json(capsys, "score", run, "hits(judge='dice')")["comparisons"]
     table = as_json(capsys, "compare", run)

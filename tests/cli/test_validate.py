@@ -47,7 +47,6 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     return error
 
 
-@pytest.mark.plots
 @pytest.mark.slow
 @pytest.mark.usefixtures("hundred_columns")
 def test_a_data_set_becomes_a_report_with_its_tables(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,13 +65,6 @@ def test_a_data_set_becomes_a_report_with_its_tables(bench: Path, capsys: pytest
     assert whole["metrics"][0]["correlations"][0]["spearman"]["value"] == float(spearman["value"])
     tables = {path.stem for path in folder.glob("*.csv")}
     assert {"grades", "ks", "classifiers", "heat_map", "ranking", "slices", "misjudged", "traits"} <= tables
-
-
-def test_without_the_plots_the_report_is_said_to_have_none(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["validate", str(bench), "exact_match", *FAST]) == 0
-    shown = " ".join(capsys.readouterr().out.split())
-    assert "report.html has every figure but no plots (pip install 'reviewgauge[plots]')" in shown
-    assert "<svg" not in Path("validity-mine/report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

@@ -68,7 +68,7 @@ def as_json(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> objec
 def test_help_names_every_verb_and_is_quick_to_import() -> None:
     program = (
         "import sys; from reviewgauge.cli.main import main; code = main(['--help'])\n"
-        "heavy = {'numpy', 'scipy', 'pydantic', 'rich', 'jinja2', 'yaml', 'altair'} & set(sys.modules)\n"
+        "heavy = {'numpy', 'scipy', 'pydantic', 'rich', 'jinja2', 'yaml'} & set(sys.modules)\n"
         "assert code == 0 and not heavy, heavy"
     )
     done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
@@ -134,7 +134,6 @@ def test_compare_pairs_systems_of_one_run_and_of_two(
     assert names == {"run:good", "other:good", "run:noisy", "other:noisy", "silent"}
 
 
-@pytest.mark.plots
 @pytest.mark.slow
 def test_report_is_written(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "deep" / "report.html"

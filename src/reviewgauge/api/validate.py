@@ -25,7 +25,7 @@ from reviewgauge.analysis.validity.scored import Scored
 from reviewgauge.api.judged_runs import NO_LABELS, JudgedData, JudgedRun, measured_run
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.core.base import Fact, Record
-from reviewgauge.core.errors import MissingExtra, UserError
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import read_within, write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.reports.validity import ValidityReport
@@ -38,7 +38,7 @@ from reviewgauge.models.cache.vector_cache import cache_home
 
 REPORT, RESULT = "report.html", "validity.json"
 _CODE = ("analysis", "core", "views")
-_LIBRARIES = ("numpy", "scipy", "altair", "vl-convert-python")
+_LIBRARIES = ("numpy", "scipy")
 
 
 class ValidateResult(Record):
@@ -110,14 +110,14 @@ def validate(
         evidence = _evidence(judged, wanted, asked, ValiditySettings(resamples, seed, folds))
     if part is not None:
         folder = _subfolder(folder, part)
-    found, files, known, missing = _report(folder, evidence, report, abort_on_interrupt(stop, progress))
+    found, files, known = _report(folder, evidence, report, abort_on_interrupt(stop, progress))
     return ended(
         run=str(judged.run.path),
         folder=str(folder),
         files=files,
         unchanged=known,
         report=found,
-        notes=(*judged.notes, *missing),
+        notes=judged.notes,
         seconds=round(time.monotonic() - began, 3),
     )
 
@@ -183,31 +183,26 @@ class _Wanted(NamedTuple):
 
 def _report(
     folder: Path, evidence: Evidence, write: bool, progress: Progress
-) -> tuple[ValidityReport, tuple[str, ...], bool, tuple[str, ...]]:
-    """(the report, the names of its files, whether they are unchanged, notes)."""
+) -> tuple[ValidityReport, tuple[str, ...], bool]:
+    """(the report, the names of its files, whether they are unchanged)."""
     made_of = digest(evidence.inputs)
     if (known := unchanged(folder, made_of)) is not None:
-        return ValidityReport.model_validate_json(read_within(folder / RESULT)), known, True, ()
+        return ValidityReport.model_validate_json(read_within(folder / RESULT)), known, True
     found = evidence.report(progress)
-    files, notes = _write(folder, found, made_of) if write else ((), ())
-    return found, files, False, notes
+    return found, _write(folder, found, made_of) if write else (), False
 
 
-def _write(folder: Path, report: ValidityReport, made_of: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The page, its tables and the whole report as JSON, each file whole or not at all: their names, and notes."""
+def _write(folder: Path, report: ValidityReport, made_of: str) -> tuple[str, ...]:
+    """The page, its tables and the whole report as JSON, each file whole or not at all: their names."""
     from reviewgauge.views.validity.csv_files import csv_tables
     from reviewgauge.views.validity.report import render
 
     texts = {RESULT: report.model_dump_json(indent=1), **csv_tables(report)}
-    notes: tuple[str, ...] = ()
-    try:
-        texts[REPORT] = render(report)
-    except MissingExtra as error:  # the tables are worth having without it
-        notes = (f"{REPORT} was not written: {error}",)
+    texts[REPORT] = render(report)
     for name, text in texts.items():
         write_whole(folder / name, text.encode("utf-8", "replace"))
     write_note(folder, made_of, sorted(texts))
-    return tuple(sorted(texts)), notes
+    return tuple(sorted(texts))
 
 
 # --- whether the files are still what the same inputs would make ----------------------------------------------------

@@ -81,13 +81,10 @@ def _shown(result: ValidateResult) -> list[object]:
 
 
 def _closing(result: ValidateResult) -> str:
-    from reviewgauge.views.report.plots import available as drawn
-
     lines = [measuring_line(result.totals, result.seconds, result.spending.estimated, unchanged=result.unchanged)]
     tables = sum(name.endswith(".csv") for name in result.files)
     if REPORT in result.files:
-        plots = "and plot" if drawn() else "but no plots (pip install 'reviewgauge[plots]')"
-        lines.append(f"{Path(result.folder) / REPORT} has every figure {plots}, beside it {tables} CSV tables")
+        lines.append(f"{Path(result.folder) / REPORT} has every figure and plot, beside it {tables} CSV tables")
     elif tables:
         lines.append(f"{result.folder} has {tables} CSV tables")
     return "\n".join(lines)

@@ -24,7 +24,7 @@ def table_html(table: Table, *, stack: bool = False, ranked: bool = False, notes
     )
     if not (stack or ranked):
         found = Markup('<div class="scroll" tabindex="0" role="region" aria-label="{}">{}</div>').format(
-            _visible(table.title), found
+            _visible(table.title or table.name), found
         )
     lines = [explained(table)]
     if notes:

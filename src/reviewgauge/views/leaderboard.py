@@ -107,7 +107,7 @@ def leaderboard_document(
 ) -> Document:
     """The leaderboard, the answer that it gives, and the most serious caveat.
 
-    `explain` adds the settings and every caveat; None leaves the caveat out, too.
+    `explain` adds the settings and every caveat; None leaves the caveat out, too, and the slices.
     """
     if not board.systems:
         return Document(blocks=(Text(text="no system was scored"),))
@@ -117,7 +117,9 @@ def leaderboard_document(
     else:
         lines = [f"{first} (and {len(more) - 1} more: --explain)" if len(more) > 1 else first]
     said = Text(text=answer(board, comparisons), kind="strong")
-    below = [] if explain is None else [note(line) for line in lines if line]
+    if explain is None:
+        return Document(blocks=(leaderboard_table(board), said))
+    below = [note(line) for line in lines if line]
     return Document(blocks=(leaderboard_table(board), said, *below, *slice_tables(board)))
 
 

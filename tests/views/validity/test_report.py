@@ -14,7 +14,6 @@ from html_pages import Page
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE
 from reviewgauge.core.reports.validity import HeatMap, MetricValidity, Ranking, ValidityReport
 from reviewgauge.views import figures
-from reviewgauge.views.report import plots
 from reviewgauge.views.validity import words
 from reviewgauge.views.validity.csv_files import csv_tables
 from reviewgauge.views.validity.report import MOST_TEXT, excerpt, heat, render
@@ -85,7 +84,6 @@ def test_every_figure_has_its_n_and_signature(plain: ValidityReport, html: str) 
         assert "n = 400 rows (all rows) · 95% intervals" in figure
 
 
-@pytest.mark.skipif(not plots.available(), reason="the extra plots is not installed")
 def test_the_figures_people_look_for_are_drawn(plain: ValidityReport, html: str) -> None:
     titles = Counter(re.findall(r"<title id=[^>]*>([^<]*)</title>", html))
     each = len(plain.metrics)
@@ -151,23 +149,7 @@ def test_a_heat_map_is_shaded_by_the_logarithm() -> None:
     assert heat(empty, 0) == 0
 
 
-def test_without_the_extra_the_numbers_are_there_and_the_remedy(
-    plain: ValidityReport, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(plots, "available", lambda: False)
-    text = render(plain)
-    assert "<svg" not in text
-    assert "reviewgauge[plots]" in text
-    assert Page(text).open == []
-    shown = " ".join("".join(Page(text).text).split())
-    for metric in plain.metrics:
-        for row in metric.grades:
-            assert words.score(row.median.value, metric.unit) in shown
-    assert "Ranks as a table" in shown
-
-
 def test_whatever_a_metric_lacks_is_left_out(plain: ValidityReport, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plots, "available", lambda: False)
     whole = plain.metrics[0]
     nothing = toys.figure(None, 0, reason="nobody looked")
     optional = [name for name, field in MetricValidity.model_fields.items() if field.default in ((), None)]

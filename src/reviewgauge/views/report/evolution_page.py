@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup
 
-from reviewgauge.core.reports.evolution import EvolutionReport, PartResult
+from reviewgauge.core.reports.evolution import EvolutionReport
 from reviewgauge.views import figures
-from reviewgauge.views.report.plots import ACCENT, MUTED, SERIES, available, draw, load_altair, ticks_axis
 from reviewgauge.views.report.report import render_page
+from reviewgauge.views.report.shapes import Frame, steps, svg_of, text
 from reviewgauge.views.terminal.evolution_tables import footnotes, headline, part_rows, step_rows, tried
 
 WIDTH, HEIGHT = 420, 220  # pixels
@@ -42,8 +42,7 @@ def evolution_page(report: EvolutionReport) -> str:
         stopped=report.stopped,
         parts=part_rows(report),
         steps=step_rows(report),
-        plots=[Markup(_curve(report)), Markup(_gap(report))] if available() else [],
-        plots_missing=not available(),
+        plots=[Markup(_curve(report)), Markup(_gap(report))],
         diff=_lines(report.diff),
         templates=list(report.templates),
         context=report.context,
@@ -76,53 +75,46 @@ def _lines(diff: str) -> list[DiffLine]:
 
 def _curve(report: EvolutionReport) -> str:
     """The reward of each candidate on the selection part by evaluations, and the best until then."""
-    alt = load_altair()
-    steps = [(step.evaluations, step.selection) for step in tried(report) if step.selection is not None]
-    best = list(accumulate((value for _, value in steps), max))
-    rows = [{"x": used, "y": value} for used, value in steps]
-    so_far = [{"x": used, "y": value} for (used, _), value in zip(steps, best, strict=True)]
-    so_far += [{"x": report.evaluations, "y": best[-1]}] if best else []
-    x, y = _axes(alt, "evaluations", "reward on selection")
-    layers = [
-        alt.Chart(alt.NamedData("best"))
-        .mark_line(interpolate="step-after", color=ACCENT, strokeWidth=2)
-        .encode(x=x, y=y),
-        alt.Chart(alt.NamedData("rows")).mark_point(filled=True, color=MUTED, size=40, opacity=1).encode(x=x, y=y),
-    ]
-    said = "; ".join(f"{row['y']:.3f} after {row['x']}" for row in rows)
-    chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, padding=3)
-    return draw(chart, "curve", "Reward on the selection part by evaluations", said, {"rows": rows, "best": so_far})
+    steps_ = [(float(step.evaluations), step.selection) for step in tried(report) if step.selection is not None]
+    best = list(accumulate((value for _, value in steps_), max))
+    values = [value for _, value in steps_] or [0.0, 1.0]
+    last = float(report.evaluations)
+    frame = _frame((min([at for at, _ in steps_] or [0.0]), last or 1.0), values, "reward on selection")
+    frame.ticks_across(steps(*frame.across, 5, False), "evaluations")
+    corners: list[tuple[float, float]] = []
+    for (at, _), value in zip(steps_, best, strict=True):
+        corners += [(at, corners[-1][1])] if corners else []
+        corners.append((at, value))
+    frame.path([*corners, *([(last, best[-1])] if best else [])], look='stroke-width="2"')
+    for at, value in steps_:
+        frame.point(at, value, colour="muted")
+    said = "; ".join(f"{value:.3f} after {at:g}" for at, value in steps_)
+    return svg_of("curve", "Reward on the selection part by evaluations", said, (WIDTH, HEIGHT + 44), frame.marks)
 
 
 def _gap(report: EvolutionReport) -> str:
     """Seed and winner on each part with their intervals."""
-    alt = load_altair()
-    rows = [row for part in report.parts for row in _of_part(part)]
-    scale = alt.Scale(domain=["seed", "winner"], range=[SERIES[1], ACCENT])
-    x = alt.X("part:N", title=None, sort=[part.name for part in report.parts], axis=alt.Axis(labelAngle=0))
-    y = alt.Y("y:Q", title="reward", axis=ticks_axis(alt, True, 5, grid=True), scale=alt.Scale(zero=False))
-    off = alt.XOffset("who:N", sort=["seed", "winner"])
-    base = alt.Chart(alt.NamedData("rows"))
-    colour = alt.Color("who:N", scale=scale, legend=None)
-    layers = [
-        base.mark_rule(strokeWidth=2).encode(x=x, xOffset=off, y=alt.Y("low:Q"), y2="high:Q", color=colour),
-        base.mark_point(filled=True, size=60, opacity=1).encode(x=x, xOffset=off, y=y, color=colour),
-        base.mark_text(dx=8, align="left", fontSize=11).encode(x=x, xOffset=off, y=y, text="who:N", color=colour),
-    ]
-    said = "; ".join(f"{row['part']}, {row['who']}: {row['y']:.3f}" for row in rows)
-    chart = alt.layer(*layers).properties(width=WIDTH, height=HEIGHT, padding=3)
-    return draw(chart, "gap", "Seed and winner on the three parts", said, {"rows": rows})
-
-
-def _of_part(part: PartResult) -> Sequence[dict[str, Any]]:
-    pairs = (("seed", part.seed), ("winner", part.best))
-    return [
-        {"part": part.name, "who": who, "y": one.value, "low": one.low, "high": one.high}
-        for who, one in pairs
+    rows = [
+        (at, who, one)
+        for at, part in enumerate(report.parts)
+        for who, one in (("seed", part.seed), ("winner", part.best))
         if one is not None and one.value is not None
     ]
+    ends = [end for _, _, one in rows for end in (one.value, one.low, one.high) if end is not None]
+    frame = _frame((-0.5, max(0.5, len(report.parts) - 0.5)), ends, "reward")
+    frame.ticks_across([(at, part.name) for at, part in enumerate(report.parts)])
+    for at, who, one in rows:
+        place, colour = (at - 0.2, "false") if who == "seed" else (at + 0.1, "accent")
+        frame.interval(place, one.low, one.high, look='stroke-width="2"', colour=colour)
+        frame.point(place, one.value or 0.0, 4.4, colour=colour)
+        frame.marks.append(text(frame.x(place) + 8, frame.y(one.value or 0.0), who, colour=colour))
+    said = "; ".join(f"{report.parts[at].name}, {who}: {one.value:.3f}" for at, who, one in rows)
+    return svg_of("gap", "Seed and winner on the three parts", said, (WIDTH, HEIGHT + 44), frame.marks)
 
 
-def _axes(alt: Any, across: str, up: str) -> tuple[Any, Any]:
-    x = alt.X("x:Q", title=across, axis=ticks_axis(alt, False, 5), scale=alt.Scale(nice=False, zero=False))
-    return x, alt.Y("y:Q", title=up, axis=ticks_axis(alt, True, 5, grid=True), scale=alt.Scale(zero=False, nice=True))
+def _frame(across: tuple[float, float], values: Sequence[float], title: str) -> Frame:
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    edge = (high - low) * 0.05 or 0.05
+    frame = Frame(50, 8, WIDTH - 58, HEIGHT, across, (low - edge, high + edge))
+    frame.grid_up(title=title)
+    return frame

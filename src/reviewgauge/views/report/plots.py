@@ -1,88 +1,13 @@
-"""Plots of both reports as SVG: page colours and fonts, nothing active, with a text description.
-
-Those of runs are written here, which takes no time. Those of `validate` are drawn by Altair and need the extra `plots`;
-without it the report says so and shows the same numbers as tables.
-"""
+"""Plots of runs: a measure with its intervals, precision against recall, and where labels find room."""
 
 from __future__ import annotations
 
-import importlib.util
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
-from xml.etree import ElementTree as Xml
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
-from reviewgauge.core.errors import MissingExtra
 from reviewgauge.core.reports.leaderboard import Estimate, Leaderboard, SliceSummary, SystemSummary
 from reviewgauge.views import figures
-from reviewgauge.views.report.shapes import SVG, Scale, grid, line, point, svg_of, text, ticks
-
-# Colours that no plot would use by chance, and the CSS variables that stand for them on the page.
-SENTINELS = {
-    "#010201": "var(--ink)",
-    "#010202": "var(--muted)",
-    "#010203": "var(--grid)",
-    "#010204": "var(--accent)",
-    "#010205": "var(--paper)",
-    "#010206": "var(--soft)",
-    "#010207": "var(--matched)",
-    "#010208": "var(--false)",
-    "#010209": "var(--duplicate)",
-    "#01020a": "var(--missed)",
-    "#01020b": "var(--rejected)",
-}
-INK, MUTED, GRID, ACCENT, PAPER, SOFT, *SERIES = SENTINELS
-ELEMENTS = {"svg", "g", "path", "line", "rect", "text", "tspan", "circle", "defs", "clipPath", "title", "desc"}
-ATTRIBUTES = {
-    "width", "height", "viewBox", "transform", "d", "x", "y", "x1", "x2", "y1", "y2", "dx", "dy", "r", "cx", "cy",
-    "fill", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-miterlimit", "stroke-opacity",
-    "fill-opacity", "opacity", "text-anchor", "font-size", "font-weight", "font-style", "id", "clip-path",
-}  # fmt: skip
-DEFAULTS = {("opacity", "1"), ("stroke-width", "1"), ("stroke-miterlimit", "10"), ("font-weight", "normal")}
-
-
-def adapt(svg: str, name: str, title: str, description: str) -> str:
-    """`svg` with page colours and without scripts, links, styles and per-mark roles; ids start with `name`.
-
-    Raises ValueError for malformed SVG.
-    """
-    try:
-        root = Xml.fromstring(svg)
-    except Xml.ParseError as error:
-        raise ValueError(f"not an SVG: {error}") from None
-    _clean(root, name)
-    for number, (tag, words) in enumerate((("title", title), ("desc", description))):
-        element = Xml.Element(f"{{{SVG}}}{tag}", {"id": f"{name}-{tag}"})
-        element.text = words
-        root.insert(number, element)
-    root.attrib |= {"role": "img", "aria-labelledby": f"{name}-title {name}-desc", "id": name}
-    Xml.register_namespace("", SVG)
-    out = Xml.tostring(root, encoding="unicode")
-    for sentinel, variable in SENTINELS.items():
-        out = out.replace(f'"{sentinel}"', f'"{variable}"')
-    return out
-
-
-def _clean(element: Xml.Element, name: str) -> None:
-    for child in list(element):
-        tag = str(child.tag).removeprefix(f"{{{SVG}}}")
-        empty = (tag == "path" and child.get("d", "").startswith(("M0,0h0v0h0Z", "M0,0h0v0"))) or child.get("d") == ""
-        if tag not in ELEMENTS or empty or child.get("fill") == "#00000000":
-            element.remove(child)
-            continue
-        _clean(child, name)
-        if tag in ("g", "text") and len(child) == 0 and not (child.text or "").strip():
-            element.remove(child)
-    for key, value in list(element.attrib.items()):
-        if key not in ATTRIBUTES or (key, value) in DEFAULTS or ("url(" in value and not value.startswith("url(#")):
-            del element.attrib[key]
-        elif key == "id":
-            element.attrib[key] = f"{name}-{value}"
-        elif value.startswith("url(#"):
-            element.attrib[key] = f"url(#{name}-{value[5:]}"
-        elif key in ("transform", "d"):
-            element.attrib[key] = re.sub(r"-?(?<!\d)\d+\.\d{2,}", lambda m: f"{float(m[0]):.1f}", value)
-
+from reviewgauge.views.report.shapes import Scale, grid, line, point, svg_of, text, ticks
 
 POINT = 5.0  # half the side of the square that a point takes, in pixels
 NEAR, FAR = 9.0, 22.0
@@ -145,11 +70,6 @@ NAME_WIDTH = 150  # pixels; longer names are cut in plots, the tables have them 
 LETTER = 6.8  # approximate width of a letter at 11 px
 
 
-def available() -> bool:
-    """Whether the extra `plots` is installed."""
-    return all(importlib.util.find_spec(name) is not None for name in ("altair", "vl_convert"))
-
-
 def forest(board: Leaderboard, measure: str, name: str, width: int) -> str:
     """Every system's measure with its interval, best first."""
     title = f"{figures.label(measure)} with {figures.percent(board.level)} intervals"
@@ -198,9 +118,6 @@ def _forest(
         marks += [text(left - 8, y, names[rank], "end"), text(left + inner + 8, y, shown)]
     description = "; ".join(f"{s.system} {_describe(s, measure)}" for s in systems)
     return svg_of(name, title, description, (left + inner + 58, bottom + 24), marks)
-
-
-_SHARE_LABEL = "datum.value == 0 ? '0' : replace(datum.label, /^([-\u2212]?)0\\./, '$1.')"
 
 
 def _describe(system: SystemSummary, measure: str) -> str:
@@ -278,43 +195,8 @@ def _iso_lines(x: Scale, y: Scale) -> Iterator[str]:
             yield text(x(curve[-1][0]) + 3, y(curve[-1][1]), figures.number(f, digits=1), colour="muted")
 
 
-def ticks_axis(alt: Any, share: bool, ticks: int = 5, grid: bool = False) -> Any:
-    """An axis of shares (`.5`) or of other numbers."""
-    words = {"format": ".3~f", "labelExpr": _SHARE_LABEL} if share else {}  # the default format has no exponents
-    return alt.Axis(tickCount=ticks, grid=grid, titleFontWeight="normal", labelFlush=False, **words)
-
-
 def cut(name: str, width: float = NAME_WIDTH) -> str:
     """`name` on one line of at most `width` pixels."""
     name = " ".join(figures.visible(name).split())
     most = int(width / LETTER)
     return name if len(name) <= most else name[: most - 1] + "…"
-
-
-def load_altair() -> Any:
-    """The library. Raises MissingExtra."""
-    if not available():
-        raise MissingExtra("Altair, which draws the plots,", "plots")
-    import altair
-
-    return altair
-
-
-def draw(
-    chart: Any, name: str, title: str, description: str, data: Mapping[str, Sequence[Mapping[str, Any]]] | None = None
-) -> str:
-    """The chart as SVG in the page's colours; `title` and `description` are for screen readers.
-
-    `data` holds rows that the chart refers to by name; Altair would copy inline rows at every step.
-    """
-    import vl_convert
-
-    axis = {
-        "domainColor": GRID, "tickColor": GRID, "gridColor": GRID, "labelColor": MUTED,
-        "titleColor": MUTED, "labelFontSize": 11, "titleFontSize": 11, "gridOpacity": 0.5,
-    }  # fmt: skip
-    config = {"background": "#00000000", "view": {"stroke": None}, "axis": axis}
-    spec = chart.to_dict(validate=False)  # validation takes longer than drawing
-    datasets = {**spec.get("datasets", {}), **(data or {})}
-    drawn = vl_convert.vegalite_to_svg(spec | {"config": config, "datasets": datasets})
-    return adapt(drawn, name, figures.visible(title), figures.visible(description))

@@ -24,7 +24,6 @@ from reviewgauge.core.reports.validity import (
     ValidityReport,
 )
 from reviewgauge.views import figures
-from reviewgauge.views.report import plots as report_plots
 from reviewgauge.views.report.report import render_page
 from reviewgauge.views.validity import plots, published, words
 from reviewgauge.views.validity.published import Printed
@@ -150,7 +149,6 @@ def render(report: ValidityReport) -> str:
         fake=any(m.fake for m in report.metrics),
         signatures=list(dict.fromkeys((called[words.key(m)], m.metric, m.measure, m.unit) for m in report.metrics)),
         pins=list(dict.fromkeys(pin for m in report.metrics for pin in m.pins.items())),
-        plots_missing=not report_plots.available(),
     )
 
 
@@ -218,8 +216,6 @@ def _facts(report: ValidityReport, dimension: str, views: Sequence[MetricView]) 
 def _drawings(
     metrics: Sequence[MetricValidity], called: Mapping[tuple[str, str, str], str], anchor: str
 ) -> dict[str, Markup]:
-    if not report_plots.available():
-        return {}
     drawn = {}
     for size, width in (("wide", WIDE), ("narrow", NARROW)):
         if any(m.correlations for m in metrics):
@@ -234,14 +230,13 @@ def _drawings(
 
 
 def _metric(metric: MetricValidity, called: Mapping[tuple[str, str, str], str], anchor: str) -> MetricView:
-    drawing = report_plots.available()
-    violins = plots.violins(metric, f"{anchor}v", SMALL) if drawing and metric.grades else ""
+    violins = plots.violins(metric, f"{anchor}v", SMALL) if metric.grades else ""
     reliability = []
     for number, found in enumerate(c for c in metric.calibrated if c.reliability):
-        drawn = plots.reliability(found, f"{anchor}r{number}", SMALL) if drawing else ""
+        drawn = plots.reliability(found, f"{anchor}r{number}", SMALL)
         reliability.append(Reliability(found, Markup(drawn)))
     main = words.main_sweep(metric)
-    swept = plots.sweep(main, metric.unit, f"{anchor}t", SMALL) if drawing and main and main.points else ""
+    swept = plots.sweep(main, metric.unit, f"{anchor}t", SMALL) if main and main.points else ""
     return MetricView(
         metric=metric,
         name=called[words.key(metric)],

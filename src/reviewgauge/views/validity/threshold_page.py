@@ -10,7 +10,6 @@ from markupsafe import Markup
 from reviewgauge.analysis.threshold import published
 from reviewgauge.core.reports.threshold import FittedThreshold, LinkRates, ThresholdPoint, ThresholdReport
 from reviewgauge.views import figures
-from reviewgauge.views.report import plots as report_plots
 from reviewgauge.views.report.report import render_page
 from reviewgauge.views.validity import threshold_plots as plots
 from reviewgauge.views.validity import words
@@ -57,7 +56,6 @@ def threshold_page(report: ThresholdReport) -> str:
         summary=[*([fit.model, *row(fit)] for fit in report.fits), *paper_rows()],
         models=[_model(fit, f"m{number}") for number, fit in enumerate(report.fits, 1)],
         paper=[[f"{point.threshold:g}", *map(words.coefficient, point[1:])] for point in published.POINTS],
-        plots_missing=not report_plots.available(),
         notes=list(footnotes(report)),
     )
 
@@ -67,7 +65,7 @@ def _model(fit: FittedThreshold, name: str) -> ModelView:
         name=fit.model,
         spec=fit.spec,
         random=_random(fit),
-        plots=list(_plots(fit, name)) if report_plots.available() else [],
+        plots=list(_plots(fit, name)),
         tables=list(_tables(fit)),
     )
 
