@@ -26,7 +26,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     sum_by_cluster,
 )
 from reviewgauge.analysis.stats.power import detectable_difference, standard_error
-from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out, merge_pins, warn_of_fakes
+from reviewgauge.analysis.stats.score_table import ScoreTable, merge_pins, table_of, warn_of_fakes
 from reviewgauge.analysis.stats.sign_flip import FlipTest, flip_test, holm
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
@@ -54,7 +54,7 @@ def compare(
     """
     check_settings(resamples)
     metric, baselines = run.metric, run.baselines
-    panel = lay_out(run.scores, run.cases, metric, run.benchmark)
+    panel = table_of(run)
     if not panel.scored.any():
         raise UserError(f"no case was scored by {signature(metric)}, so there is nothing to compare")
     order = [panel.systems[row] for row in headline_order(panel, metric, baselines)]
@@ -65,7 +65,7 @@ def compare(
     warnings = scheme.warnings(expanded=True)
     resamplers: dict[int, Resampler] = {}  # kept: most pairs have the same clusters, and so the same draws
     for first, second in chosen:
-        pair = _SystemPair(panel, metric, panel.row(first), panel.row(second), scheme)
+        pair = _Compared(run, panel, panel.row(first), panel.row(second), scheme)
         size = pair.clusters.count
         resampler = resamplers.setdefault(size, Resampler(size, resamples, seed))
         comparisons, notes = pair.compare(wanted, resampler)
@@ -105,40 +105,58 @@ def _choose(panel: ScoreTable, order: Sequence[str], pairs: Pairs) -> list[tuple
 
 
 @dataclass(frozen=True)
-class _SystemPair:
-    """Two rows of a panel on their common cases. `scheme` says what the whole table is clustered by."""
+class SystemPair:
+    """Two rows of a table on their common cases. `scheme` says what the whole table is clustered by."""
 
+    run: ScoredRun
     panel: ScoreTable
-    metric: Metric
     first: int
     second: int
     scheme: Clusters
 
+    @property
+    def metric(self) -> Metric:
+        """What measured."""
+        return self.run.metric
+
+    @property
+    def rows(self) -> list[int]:
+        """The rows of both."""
+        return [self.first, self.second]
+
     @cached_property
     def common(self) -> Flags:
         """The cases that both were scored on (N)."""
-        return np.asarray(self.panel.scored[[self.first, self.second]].all(axis=0))
+        return np.asarray(self.panel.scored[self.rows].all(axis=0))
 
     @cached_property
     def clusters(self) -> Clusters:
         """The clusters of the common cases."""
         return self.scheme.narrow(self.common)
 
+    def sums(self, parts: Numbers, kept: Flags, clusters: Clusters) -> tuple[Numbers, Numbers]:
+        """(the parts of both on the kept cases, summed by cluster; the number of cases in each, for both)."""
+        size = sum_by_cluster(kept[None, :, None].astype(np.float64), clusters)[0, :, 0]
+        return sum_by_cluster(parts * kept[None, :, None], clusters), np.stack([size, size])
+
+
+@dataclass(frozen=True)
+class _Compared(SystemPair):
+    """A pair that `compare` reads several measures of."""
+
     def compare(self, measures: Sequence[str], resampler: Resampler) -> tuple[list[Comparison], list[str]]:
         """One comparison a measure (without Holm's correction), and notes on them."""
-        panel, metric, rows = self.panel, self.metric, [self.first, self.second]
+        panel, metric = self.panel, self.metric
         title = f"{panel.systems[self.first]} against {panel.systems[self.second]}"
         common, clusters = self.common, self.clusters
-        sums = sum_by_cluster(panel.parts[rows] * common[None, :, None], clusters)
-        size = sum_by_cluster(common[None, :, None].astype(np.float64), clusters)[0, :, 0]
-        sizes = np.stack([size, size])
+        sums, sizes = self.sums(panel.parts[self.rows], common, clusters)
         points = point_measures(metric, panel.names, sums, sizes)
         for measure in measures:
             if measure not in points.names:
                 raise UserError(f"there is no measure {measure!r}", remedy=f"there are: {', '.join(points.names)}")
         draws = resampled_measures(metric, panel.names, sums, sizes, resampler)
         settings = {"draws": resampler.resamples, "seed": resampler.seed}
-        tests = flip_test(metric, panel.names, sums[0], sums[1], size, measures=measures, **settings)
+        tests = flip_test(metric, panel.names, sums[0], sums[1], sizes[0], measures=measures, **settings)
         ends = self._ends(measures)
         notes = [] if common.any() else [f"{title}: no case was scored for both"]
         if common.any() and self.scheme.by == "repository" and clusters.count < ENOUGH_REPOSITORIES:
@@ -193,7 +211,7 @@ class _SystemPair:
 
     def _ends(self, measures: Sequence[str]) -> Mapping[str, Ends]:
         """The difference with the failures of both counted against the first system, and for it."""
-        panel, rows = self.panel, [self.first, self.second]
+        panel, rows = self.panel, self.rows
         both = np.asarray(panel.measured[rows].all(axis=0))
         failed = any(row in rows and both[column] for row, column, _ in panel.failed)
         if failed and not panel.bounded[rows].all():

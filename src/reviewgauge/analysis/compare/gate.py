@@ -16,6 +16,7 @@ from functools import cached_property
 
 import numpy as np
 
+from reviewgauge.analysis.compare.compare import SystemPair
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import Ends, number
 from reviewgauge.analysis.stats.arrays import ROUNDING, Flags, Numbers, measure_with, swapped
@@ -27,9 +28,8 @@ from reviewgauge.analysis.stats.bootstrap import (
     cluster_cases,
     difference_interval,
     resampled_measures,
-    sum_by_cluster,
 )
-from reviewgauge.analysis.stats.score_table import ScoreTable, Status, lay_out, merge_pins
+from reviewgauge.analysis.stats.score_table import Status, merge_pins, table_of
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict
 from reviewgauge.core.specs import short_spec, signature
@@ -60,8 +60,9 @@ def gate(
     named = {measure or metric.headline: margin for measure, margin in margins.items()}
     for margin in named.values():
         _check(candidate, baseline, margin, resamples)
-    panel = lay_out(run.scores, run.cases, metric, run.benchmark)
-    paired = _Pair(run, panel, panel.row(candidate), panel.row(baseline), resamples, seed)
+    panel = table_of(run)
+    scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
+    paired = _Gated(run, panel, panel.row(candidate), panel.row(baseline), scheme, resamples, seed)
     guards = [paired.guard(measure, margin) for measure, margin in GUARDS.items() if measure not in named]
     checks = tuple(paired.check(measure, margin) for measure, margin in named.items())
     checks += tuple(guard for guard in guards if guard is not None)
@@ -117,36 +118,17 @@ def _check(candidate: str, baseline: str, margin: float, resamples: int) -> None
 
 
 @dataclass(frozen=True)
-class _Pair:
-    """Two rows of a panel: the candidate's and the baseline's."""
+class _Gated(SystemPair):
+    """The candidate and the baseline."""
 
-    run: ScoredRun
-    panel: ScoreTable
-    first: int
-    second: int
     resamples: int
     seed: int
-
-    @property
-    def rows(self) -> list[int]:
-        """The rows of both."""
-        return [self.first, self.second]
-
-    @cached_property
-    def common(self) -> Flags:
-        """The cases that both were scored on (N)."""
-        return np.asarray(self.panel.scored[self.rows].all(axis=0))
 
     @cached_property
     def lacking(self) -> Flags:
         """The cases that the baseline was scored on, and on which the candidate failed or has no review (N)."""
         lacks = np.isin(self.panel.status[self.first], (Status.FAILED, Status.MISSING))
         return np.asarray(lacks & self.panel.scored[self.second])
-
-    @cached_property
-    def clusters(self) -> Clusters:
-        """The clusters of the common cases."""
-        return self._clusters(self.common)
 
     @property
     def attempts(self) -> tuple[int, int]:
@@ -156,7 +138,7 @@ class _Pair:
 
     def check(self, measure: str, margin: float, guard: bool = False) -> GateCheck:
         """What the interval of candidate - baseline allows to say of one measure."""
-        metric = self.run.metric
+        metric = self.metric
         one, two = self._values(self.rows, measure)
         difference = None if one is None or two is None else one - two
         interval = self._turned(self.draws, measure, self.clusters.count)
@@ -198,12 +180,12 @@ class _Pair:
 
     def _sign(self, measure: str) -> int:
         """-1 where less is better."""
-        return -1 if measure in self.run.metric.lower_is_better else 1
+        return -1 if measure in self.metric.lower_is_better else 1
 
     def _values(self, rows: Sequence[int], measure: str) -> list[float | None]:
         """The measure of these rows on the common cases."""
         sums = self.panel.parts[rows][:, self.common].sum(axis=1)
-        found = measure_with(self.run.metric, self.panel.names, sums, int(self.common.sum()), measure)
+        found = measure_with(self.metric, self.panel.names, sums, int(self.common.sum()), measure)
         return [number(value) for value in found]
 
     def _rule(
@@ -248,7 +230,7 @@ class _Pair:
             return "neither of the two comments on anything"
         if self._sign(measure) < 0:
             return ""
-        baselines = self.run.baselines if measure == self.run.metric.headline else ()
+        baselines = self.run.baselines if measure == self.metric.headline else ()
         rows = [row for row, system in enumerate(self.panel.systems) if system in baselines]
         least = max([0.0, *(value for value in self._values(rows, measure) if value is not None)])
         if any(value is None or value > least + ROUNDING for value in values):
@@ -267,9 +249,6 @@ class _Pair:
 
     # --- intervals
 
-    def _clusters(self, kept: Flags) -> Clusters:
-        return cluster_cases(self.panel.cases, np.asarray(self.panel.scored.any(axis=0))).narrow(kept)
-
     @cached_property
     def draws(self) -> Measures | None:
         """The resampled measures of both on the common cases; None from fewer than two clusters."""
@@ -277,7 +256,7 @@ class _Pair:
 
     @cached_property
     def _worst_clusters(self) -> Clusters:
-        return self._clusters(np.asarray(self.common | self.lacking))
+        return self.scheme.narrow(np.asarray(self.common | self.lacking))
 
     @cached_property
     def _worst_draws(self) -> Measures | None:
@@ -287,7 +266,7 @@ class _Pair:
         column = {self.panel.cases[at].id: at for at in np.flatnonzero(missing)}
         for case in self.run.cases if column else ():
             if case.id in column:
-                bounds = self.run.metric.bounds(case)
+                bounds = self.metric.bounds(case)
                 if bounds is None:
                     return None
                 own[column[case.id]] = [bounds.worst.get(name, 0.0) for name in self.panel.names]
@@ -299,10 +278,9 @@ class _Pair:
     def _draw(self, parts: Numbers, kept: Flags, clusters: Clusters) -> Measures | None:
         if clusters.count < 2:
             return None
-        sums = sum_by_cluster(parts * kept[None, :, None], clusters)
-        size = sum_by_cluster(kept[None, :, None].astype(np.float64), clusters)[0, :, 0]
+        sums, sizes = self.sums(parts, kept, clusters)
         resampler = Resampler(clusters.count, self.resamples, self.seed)
-        return resampled_measures(self.run.metric, self.panel.names, sums, np.stack([size, size]), resampler)
+        return resampled_measures(self.metric, self.panel.names, sums, sizes, resampler)
 
     def _turned(self, draws: Measures | None, measure: str, clusters: int) -> Ends:
         """The interval of the difference, turned so that more is better."""
@@ -326,7 +304,7 @@ class _Pair:
         own = mine.mean(axis=0)
         rows = np.vstack([own, theirs.mean(axis=0), mine, theirs])
         out = np.broadcast_to(own, rows.shape)
-        measures = measure_with(self.run.metric, self.panel.names, swapped(total, out, rows), n, measure)
+        measures = measure_with(self.metric, self.panel.names, swapped(total, out, rows), n, measure)
         values = self._sign(measure) * measures
         gain = float(values[0] - values[1])
         pairs = values[2 : 2 + len(mine), None] - values[2 + len(mine) :][None, :]

@@ -18,7 +18,7 @@ from reviewgauge.analysis.compare.slices import (
 from reviewgauge.analysis.compare.summary import Summariser, View, rank
 from reviewgauge.analysis.stats.bootstrap import Resampler, cluster_cases
 from reviewgauge.analysis.stats.power import Spread, case_means, influences
-from reviewgauge.analysis.stats.score_table import ScoreTable, broken_identities, lay_out, merge_pins, warn_of_fakes
+from reviewgauge.analysis.stats.score_table import ScoreTable, broken_identities, merge_pins, table_of, warn_of_fakes
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import Across, AttemptSpread, Leaderboard, SliceSummary, SystemSummary
@@ -75,7 +75,7 @@ def leaderboard(
     metric, baselines = run.metric, run.baselines
     slices, notes = expand_cutoffs(slices, {system: known[0] for system, known in run.reviewers.items()})
     sliced = add_class_slices(run, slices)
-    panel = lay_out(sliced.scores, sliced.cases, metric, run.benchmark)
+    panel = table_of(sliced)
     clusters = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
     work = Summariser(panel, metric, clusters, Resampler(clusters.count, resamples, seed))
     rows, gaps = work.rows(View(np.ones(len(panel.cases), dtype=np.bool_), panel.parts))

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Integers, Numbers, measure_with, swapped
-from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out
+from reviewgauge.analysis.stats.score_table import ScoreTable, table_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.gate import SmokeCase, SmokeSet
@@ -28,7 +28,7 @@ def smoke(run: ScoredRun, *, count: int, measure: str = "") -> SmokeSet:
     if count < 1:
         raise UserError(f"--smoke {count} asks for no case")
     metric = run.metric
-    panel = lay_out(run.scores, run.cases, metric, run.benchmark)
+    panel = table_of(run)
     if len(panel.systems) < 2:
         raise UserError("it takes two systems to see which cases tell systems apart", remedy="name a second run")
     kept = np.flatnonzero(panel.scored.all(axis=0))

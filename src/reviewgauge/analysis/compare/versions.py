@@ -9,7 +9,7 @@ import numpy as np
 
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.stats.bootstrap import point_measures
-from reviewgauge.analysis.stats.score_table import lay_out
+from reviewgauge.analysis.stats.score_table import table_of
 from reviewgauge.core.records import Comment, findings
 from reviewgauge.core.reports.leaderboard import Comparison
 from reviewgauge.core.reports.versions import SystemVersions, VersionFigure, VersionTable
@@ -80,7 +80,7 @@ def _together(old: ScoredRun, new: ScoredRun) -> Sequence[Score]:
 
 
 def _measures_of(run: ScoredRun) -> Sequence[str]:
-    panel = lay_out(run.scores, run.cases, run.metric, run.benchmark)
+    panel = table_of(run)
     return point_measures(run.metric, panel.names, np.zeros((1, 1, len(panel.names))), np.ones((1, 1))).names
 
 

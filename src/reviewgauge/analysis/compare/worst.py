@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import measures_of_totals
-from reviewgauge.analysis.stats.score_table import lay_out
+from reviewgauge.analysis.stats.score_table import table_of
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 
@@ -15,7 +15,7 @@ def worst_cases(run: ScoredRun, count: int) -> list[int]:
     A case costs what the headline would gain without it, summed over the systems; of ties the first come first.
     """
     metric = run.metric
-    panel = lay_out(run.scores, run.cases, metric, run.benchmark)
+    panel = table_of(run)
     cost = np.zeros(len(panel.cases))
     for parts, scored in zip(panel.parts, panel.scored, strict=True):
         own = np.column_stack([parts * scored[:, None], scored])  # the last column counts

@@ -33,7 +33,7 @@ from reviewgauge.analysis.stats.power import (
     influences,
     split,
 )
-from reviewgauge.analysis.stats.score_table import ScoreTable, lay_out, merge_pins, warn_of_fakes
+from reviewgauge.analysis.stats.score_table import ScoreTable, merge_pins, table_of, warn_of_fakes
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.plan import AttemptRow, ChangePlan, PairPlan
@@ -92,7 +92,7 @@ def plan(
     """
     check_settings(resamples)
     metric, baselines = run.metric, run.baselines
-    panel = lay_out(run.scores, run.cases, metric, run.benchmark)
+    panel = table_of(run)
     known = [panel.row(system) for system in systems]
     known = known or [row for row, system in enumerate(panel.systems) if system not in baselines]
     if not known:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import NOT_STATED, Bounds, Parts, Score
 from reviewgauge.core.specs import signature
+from reviewgauge.engine.run.scored_run import ScoredRun
 
 
 class Status(IntEnum):
@@ -152,11 +154,20 @@ def broken_identities(panel: ScoreTable) -> dict[str, int]:
     return dict(sorted(found.items()))
 
 
-def lay_out(scores: Iterable[Score], cases: Sequence[Case], metric: Metric, benchmark: str) -> ScoreTable:
-    """The table of these scores. Raises UserError for scores that do not belong together.
+_TABLES: WeakKeyDictionary[ScoredRun, ScoreTable] = WeakKeyDictionary()
 
-    It holds cases and scores without their texts and evidence, and reads `cases` and `scores` once.
+
+def table_of(run: ScoredRun) -> ScoreTable:
+    """The table of the scores of a run, made when first asked for. Raises UserError for scores of several kinds.
+
+    It holds cases and scores without their texts and evidence, and reads each once, whoever asks later.
     """
+    if run not in _TABLES:
+        _TABLES[run] = _lay_out(run.scores, run.cases, run.metric, run.benchmark)
+    return _TABLES[run]
+
+
+def _lay_out(scores: Iterable[Score], cases: Sequence[Case], metric: Metric, benchmark: str) -> ScoreTable:
     slimmer = Slimmer()
     by_id = {case.id: case for case in map(slimmer.case, cases)}
     ordered = tuple(by_id[name] for name in sorted(by_id))

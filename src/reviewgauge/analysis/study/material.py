@@ -23,7 +23,7 @@ from reviewgauge.analysis.stats.bootstrap import (
     resampled_sums,
     sum_by_cluster,
 )
-from reviewgauge.analysis.stats.score_table import lay_out
+from reviewgauge.analysis.stats.score_table import table_of
 from reviewgauge.analysis.stats.slim import Slimmer
 from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
@@ -180,7 +180,7 @@ class Draws:
     def of(cls, material: Material, metric: Metric) -> Draws:
         """Those of all contenders."""
         run = material.run(metric).only([c.system for c in material.contenders])
-        panel = lay_out(run.scores, run.cases, metric, run.benchmark)
+        panel = table_of(run)
         clusters = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
         sizes = sum_by_cluster(panel.scored[:, :, None].astype(np.float64), clusters)[:, :, 0]
         sums = sum_by_cluster(panel.parts * panel.scored[:, :, None], clusters)

@@ -21,9 +21,9 @@ from reviewgauge.engine.run.folder import REVIEWS, SCORES, RunFolder
 T = TypeVar("T", Outcome, Score)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ScoredRun:
-    """One metric's scores on one benchmark.
+    """One metric's scores on one benchmark, read once: leaderboard, comparison, gate, plan and report take it as it is.
 
     `unscored` are systems that were reviewed but not measured with this metric. `reviewers` has the signature and the
     pins of the reviewer behind each system. `systems_in` has, for each run, its scored systems by their own name, with
