@@ -12,10 +12,7 @@ _DIFF = re.compile(rf"\n\n{FENCED.format('diff')}\n\nWrite two lists\.", re.DOTA
 
 
 def claims(request: Request) -> str:
-    """What a change does: its first five changed lines, quoted; one implication where lines are added.
-
-    Lines of blanks and brackets are passed over.
-    """
+    """What a change does: its first five changed lines, quoted; one implication where lines are added."""
     found = _DIFF.search(prompt_of(request))
     if found is None:
         return "I cannot find a diff."

@@ -26,12 +26,7 @@ _TAGS = re.compile(r"</?\s*(?:diff|side|note|notesplit|end)\b")
 
 
 def review(request: Request) -> str:
-    """Reviews: one note for each added line that matches a pattern of a short list, the first that does.
-
-    The list: `except:`, `eval(`, `shell=True`, `== None` or `!= None`, a quoted text given to a name that holds
-    `password`, `secret` or `token`, `TODO` or `FIXME`, `print(` or `console.log(`. Nothing found: `<end />` alone. A
-    line that itself holds one of the answer's tags is skipped.
-    """
+    """Reviews: one note for each added line that matches a pattern of a short list, the first that does."""
     return as_notes((line, note) for line, note in judged_lines(request) if note is not None)
 
 
@@ -86,10 +81,7 @@ def merge(request: Request) -> str:
 
 
 def locate(request: Request) -> str:
-    """The lines that the rule `review` has a note on, then other added, then deleted, then unchanged ones; ten at most.
-
-    Within each of these in the order of the hunk.
-    """
+    """The lines that the rule `review` has a note on, then other added, then deleted, then unchanged ones."""
     rows = _rows(request)
     ranked = sorted(rows, key=lambda row: (_note(row[1]) is None, "+- ".index(row[1][0])))
     return json.dumps({"lines": [marker for marker, _ in ranked[:_MOST_LINES]], "reason": "notes come first"})
@@ -126,10 +118,7 @@ def report(request: Request) -> str:
 
 
 def ranked_report(request: Request) -> str:
-    """A report with as many notes of the rule `review` as are asked for, dangerous ones first.
-
-    A note on eval, shell=True or a secret is of high severity and a security problem, any other of medium and other.
-    """
+    """A report with as many notes of the rule `review` as are asked for, dangerous ones first."""
     most = _MOST.search("\n".join(message.text for message in request.messages))
     findings: list[dict[str, str]] = []
     for path, line, note in noted_lines(request):

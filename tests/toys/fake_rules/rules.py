@@ -52,11 +52,7 @@ _FINDING = (re.compile(f"\n\nDiff:\n{_ONE}\n\nPlace of the finding:\n.*\n\nFindi
 
 
 def same_concern(request: Request) -> str:
-    """Do two comments express the same concern? Yes when the Dice coefficient of their content words is at least .3.
-
-    Content words are stemmed and without stop words (`models/text/lexical.dice`). Texts that are equal but for white
-    space are the same. The diff is not looked at.
-    """
+    """Do two comments express the same concern? Yes when the Dice coefficient of their content words is at least .3."""
     texts = _texts(request, _COMMENTS)
     if texts is None:
         return "I cannot find two review comments."
@@ -64,11 +60,7 @@ def same_concern(request: Request) -> str:
 
 
 def golden(request: Request) -> str:
-    """Does a candidate raise the golden comment's issue? Yes when their content words' Dice coefficient is .3 or more.
-
-    The confidence of a yes is one half plus half the coefficient, that of a no is one less the coefficient, both to
-    two decimals.
-    """
+    """Does a candidate raise the golden issue? Yes from a Dice coefficient of .3 of their content words on."""
     texts = _texts(request, _CANDIDATE)
     if texts is None:
         return "I cannot find a golden comment and a candidate."
@@ -78,11 +70,7 @@ def golden(request: Request) -> str:
 
 
 def grade(request: Request) -> str:
-    """The grade of a review against its reference: 5, 4, 3, 2 or 1 by the Dice coefficient of their content words.
-
-    5 where it is 1, 4 from .7 on, 3 from .4 on, 2 from .15 on, else 1. Content words are stemmed and without stop
-    words.
-    """
+    """The grade of a review against its reference: 5, 4, 3, 2 or 1 by the Dice coefficient of their content words."""
     texts = _texts(request, _REVIEWS)
     if texts is None:
         return "I cannot find a generated and a reference review."
@@ -90,11 +78,7 @@ def grade(request: Request) -> str:
 
 
 def relevance(request: Request) -> str:
-    """The relevance of a review to a code change: 5, 4, 3, 2 or 1 by the share of the review's words that the diff has.
-
-    5 from .8 on, 4 from .6 on, 3 from .4 on, 2 from .2 on, else 1. Distinct content words count, stemmed and without
-    stop words; a review without any has 1.
-    """
+    """The relevance of a review to a code change: 5, 4, 3."""
     texts = _texts(request, _CHANGE)
     if texts is None:
         return "I cannot find a code change and a review."
@@ -102,10 +86,7 @@ def relevance(request: Request) -> str:
 
 
 def finding_right(request: Request) -> str:
-    """Is a finding right? Yes when the diff beside it has at least .4 of its words.
-
-    Distinct content words count, stemmed and without stop words.
-    """
+    """Is a finding right? Yes when the diff beside it has at least .4 of its words."""
     texts = _texts(request, _FINDING)
     if texts is None:
         return "I cannot find a diff and a finding."
@@ -159,11 +140,7 @@ _PRAISE = re.compile(r"\s*(?:LGTM|\+1|thanks|thank you|nice|great|done|good)\b",
 
 
 def augment(request: Request) -> str:
-    """A review thread as one comment: the words of its first message; as bullet points where it has two list items.
-
-    "No code issues identified." where a later message holds "not an issue", "no issue", "false alarm", "never mind",
-    "by design" or "works as intended", and where the first begins with LGTM, thanks, nice, great or good.
-    """
+    """A review thread as one comment: the words of its first message; as bullet points where it has two list items."""
     material = prompt_of(request).partition("\nDiff Hunk:\n")[2]
     fenced = _FENCED_HUNK.match(material)
     conversation = material[fenced.end() :] if fenced else material.partition("\n\nConversation:\n")[2]
@@ -185,10 +162,7 @@ def describe_defect(request: Request) -> str:
 
 
 def low_value(request: Request) -> str:
-    """Is a comment of value to its code? Low below three content words, or where it begins with praise; else high.
-
-    Content words are stemmed, without stop words. Praise is LGTM, +1, thanks, thank you, nice, great, done or good.
-    """
+    """Is a comment of value to its code? Low below three content words, or where it begins with praise; else high."""
     comment = last_slot(request, "Review comment:\n", "\n\nAnswer with one JSON object")
     words = len(profile(comment).content)
     low = words < MIN_WORDS or _PRAISE.match(comment) is not None
@@ -232,11 +206,7 @@ _PLACE = re.compile(r"(?P<path>.*?)(?:, lines? \d+(?: to \d+)?(?: before the cha
 
 
 def extract(request: Request) -> str:
-    """A comment with list items is one point an item, any other is one point as it stands.
-
-    The type is the first of `TYPE_WORDS` with a word that begins a word of the point, else E.3.2. The severity
-    is 9 for a point with one of the words of `GRAVE`, 6 for a functional type, else 3.
-    """
+    """A comment with list items is one point an item, any other is one point as it stands."""
     points = []
     for number, _, text in _COMMENT.findall(request.messages[1].text):
         body = _PLACE_LINE.sub("", text)
@@ -281,13 +251,7 @@ def _alike(known: str, predicted: str) -> bool:
 
 
 def change_points(request: Request) -> str:
-    """A review thread is a change-point where a later commit changes its line; the first such commit resolves it.
-
-    Its line is the last of the hunk that it is shown with; without a hunk any change of the file counts. The point is
-    the first message of a reviewer in it, its type that of the rule points_extract. It came with the last commit that
-    changed the file until then, or with the first of all. A thread that names no commit of the list counts as written
-    on the first.
-    """
+    """A review thread is a change-point where a later commit changes its line; the first such commit resolves it."""
     prompt = prompt_of(request)
     commits = {found["label"]: found["diff_text"] for found in _COMMIT.finditer(prompt)}
     first_words: dict[str, str] = {}
@@ -371,10 +335,7 @@ def change_type(request: Request) -> str:
 
 
 class Rule(NamedTuple):
-    """How the fake model answers one task. Only prompts of this task hold the words of `opening`.
-
-    The docstring of `reply` describes the rule; docs/reference/fake.md quotes its first line.
-    """
+    """How the fake model answers one task. Only prompts of this task hold the words of `opening`."""
 
     task: str
     opening: str

@@ -37,9 +37,7 @@ def debate_answer(request: Request) -> str:
 
 
 def debate_decide(request: Request) -> str:
-    """Withdraws what an earlier finding says of the same code, and what the author calls by design; but an unfinished
-    work is kept.
-    """
+    """Withdraws what an earlier finding says of the same code, and what the author calls by design."""
     prompt = prompt_of(request)
     mine = _MINE.search(prompt)
     names = mine[1].split(", ") if mine else []
@@ -58,11 +56,7 @@ def debate_decide(request: Request) -> str:
 
 
 def aggregate(request: Request) -> str:
-    """One report of several reviews: what more than half of them raise at one place, in the words of the first.
-
-    Two findings are the same where their places are written alike and the Dice coefficient of their content words is
-    at least .3.
-    """
+    """One report of several reviews: what more than half of them raise at one place, in the words of the first."""
     prompt = prompt_of(request)
     count = _COUNT.search(prompt)
     groups: list[list[tuple[str, str, str]]] = []
