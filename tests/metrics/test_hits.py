@@ -150,6 +150,8 @@ def test_what_does_not_state_its_category_is_a_slice_of_its_own_and_f1_is_undefi
     for piece, recall in zip(board.slices, (1.0, 0.0), strict=True):
         values = {e.measure: e.value for e in piece.systems[0].estimates}
         assert (values["recall"], values["precision"], values["f1"]) == (recall, None, None)
+    with pytest.raises(UserError, match="no case has the fact created"):
+        leaderboard(ScoredRun(metric, [case], scores, dataset="d", benchmark="b"), slices=["created<2025-03-31"])
     with pytest.raises(UserError, match="nothing to slice by"):  # no comment says of itself what it is about
         leaderboard(
             ScoredRun(metric, [case], scores, dataset="d", benchmark="b"), resamples=10, slices=("comment_category",)

@@ -250,6 +250,10 @@ def test_a_template_of_ones_own_is_fenced_pinned_and_checked(tmp_path: Path) -> 
     assert dict(reviewer.pins()) != before
     with pytest.raises(UserError, match=r"no slot \{\{ password \}\}; there are .*reviewgauge info prompt --show swr"):
         reviewer.prepare([])
+    for slip in ("{{ contexts }", "{{  contexts  }}", "{{ contexts", "{{ pasword }"):
+        own.write_text(f"[user]\n{slip}\n{{{{ fence_note }}}} {{{{ diff_hunk }}}} {{{{ }}}} style={{{{ color: 1\n")
+        with pytest.raises(UserError, match=r"is not a slot: write it as \{\{ name \}\}"):
+            reviewer.prepare([])
     own.write_text(" \n")
     with pytest.raises(UserError, match="is empty"):
         reviewer.prepare([])

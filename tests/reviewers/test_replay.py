@@ -304,7 +304,7 @@ def test_a_scan_of_one_repository_does_not_speak_of_others(tmp_path: Path, chang
     file.write_text(file.read_text() + "README.md:1:1: X1 odd\n" + "app/shop.py:1:1: F401 'os' imported but unused\n")
     reviewer = Replay(path=str(file))
     both = [*changes, foreign]
-    assert reasons(reviewer, both)["1 change"] == "of acme/other, which the file does not speak of: each is a failure"
+    assert reasons(reviewer, both)["1 change"] == "the file does not speak of acme/other: each is a failure"
     assert [places(reviewer.review(change)) for change in changes] == [[("app/shop.py", 5)], [("app/cart.py", 1)]]
     with pytest.raises(BadInput, match="does not speak of acme/other"):
         reviewer.review(foreign)
@@ -315,6 +315,18 @@ def test_a_scan_of_one_repository_does_not_speak_of_others(tmp_path: Path, chang
     file.write_text("garbage\n")
     with pytest.raises(BadInput, match="names no place in code: 'garbage'"):
         Replay(path=str(file)).prepare(changes)
+
+
+def test_a_scan_of_one_folder_did_not_review_what_changes_nothing_there(tmp_path: Path, changes: list[Change]) -> None:
+    code, docs = tmp_path / "pyflakes.txt", tmp_path / "repo"
+    commits = [commit(docs, {"docs/a.py": "a\n", "app/shop.py": "x\n"}), commit(docs, {"docs/a.py": "b\n"})]
+    outside = between(docs, commits[0], commits[1], "7").model_copy(update={"repo": changes[0].repo})
+    code.write_text("app/shop.py:5:12: undefined name 'x'\n")
+    reviewer = Replay(path=str(code))
+    assert "names files in app/ only, and the change has none" in reasons(reviewer, [*changes, outside])["1 change"]
+    with pytest.raises(BadInput, match="names files in app/ only"):
+        reviewer.review(outside)
+    assert places(reviewer.review(changes[0])) == [("app/shop.py", 5)] and not reviewer.review(changes[1]).comments
 
 
 def test_a_scan_needs_diffs(tmp_path: Path, changes: list[Change]) -> None:

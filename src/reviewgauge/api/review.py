@@ -25,7 +25,7 @@ from reviewgauge.engine.run.executors import Executor, Interruption, abort_on_in
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST, benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, Spending, spending
-from reviewgauge.engine.run.progress import parse_only, with_cost
+from reviewgauge.engine.run.progress import Selection, parse_only, with_cost
 from reviewgauge.engine.run.workers import Workers, executor_for
 from reviewgauge.engine.training import teach
 from reviewgauge.formats.parsing.comments import NoPlace, detect
@@ -82,11 +82,13 @@ def review(
     if not reviewers:
         raise UserError("no reviewer given", remedy="reviewgauge list reviewers")
     models, stop = models or ModelOptions(), stop or Interruption()
-    settings = {"attempts": attempts, "retry_failed": retry_failed, "only": parse_only(only), "stop": stop}
+    part = parse_only(only)
+    settings = {"attempts": attempts, "retry_failed": retry_failed, "only": part, "stop": stop}
     found = find_dataset(dataset, source)
     chosen = [word if isinstance(word, Reviewer) else find_reviewer(word) for word in reviewers]
     narrowing = find_stages(stages if limit is None else [*stages, f"first(cases={limit})"])
     cases, drops = apply_stages(found.cases(), narrowing)
+    part.check(case.id for case in cases)
     label = staged_label(found, narrowing)
     _check(chosen, cases, found)
     chosen, left_out = teach_all(chosen, train, cases, abort_on_interrupt(stop, progress), dry_run=models.dry_run)
@@ -142,7 +144,7 @@ class _Work:
             totals = [
                 work(reviewer, executor=self._executor(reviewer), **self.settings)
                 if isinstance(reviewer, Reviewer)
-                else _import(folder, self.dataset, reviewer, self.progress)
+                else _import(folder, self.dataset, reviewer, self.settings["only"], self.progress)
                 for reviewer in self.reviewers
             ]
             return totals, spending(client)
@@ -215,10 +217,12 @@ def _outcomes(run: str | Path, cases: Sequence[Case], label: str) -> Sequence[Ou
 
 
 def _import(
-    folder: RunFolder, dataset: Dataset, parameters: dict[str, object], progress: Progress | None
+    folder: RunFolder, dataset: Dataset, parameters: dict[str, object], only: Selection, progress: Progress | None
 ) -> ReviewTotals:
     """Take in the reviews that came with the data set, and their labels."""
     reviews, labels = dataset.recorded(**parameters)
+    if only.cases:
+        reviews = [review for review in reviews if only.takes(review.case)]
     given = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
     spec = f"{RECORDED}({given})" if given else RECORDED
     totals = import_reviews(folder, reviews, source=spec, pins=dataset.pins(), progress=progress)

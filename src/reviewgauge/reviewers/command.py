@@ -193,7 +193,7 @@ class Command(Reviewer):
         if ended.code not in self.accept:
             message = _last_line(_last_words(ended)) or "it printed no error"
             remedy = (
-                f"if that is not an error: accept={(*self.accept, ended.code)}"
+                f'if that is not an error: accept={(*self.accept, ended.code)}, in a new folder or with name="..."'
                 if ended.code is not None and ended.code >= 0
                 else ""
             )

@@ -46,7 +46,7 @@ class Replay(Reviewer):
     speak of as reviewed without a comment; by default it is a failure, because nobody knows.
 
     `mapping` and `scanned` are not parameters: `prepare`, which alone sees every change, sets how one file is split
-    among them, and the repositories that a scan speaks of.
+    among them, and the repositories that a scan speaks of, each with the one folder in which all that it names lies.
     """
 
     example: ClassVar[str] = 'replay(path="my-tool.sarif")'
@@ -58,7 +58,7 @@ class Replay(Reviewer):
     root: Word = ""
     missing: Literal["failure", "silent"] = "failure"
     mapping: Literal["", "named", "scan", "whole"] = field(default="", init=False, repr=False, compare=False)
-    scanned: frozenset[str] = field(default=frozenset(), init=False, repr=False, compare=False)
+    scanned: Mapping[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @property
     def default_name(self) -> str:
@@ -139,8 +139,8 @@ class Replay(Reviewer):
                 raise BadInput(self.path, f"does not name {_name(change)}")
             yield from placed(mine, change, self.root)
         elif mapping == "scan":
-            if self.missing == "failure" and change.repo not in self.scanned:
-                raise BadInput(self.path, f"does not speak of {change.repo}")
+            if self.missing == "failure" and (lacks := self._lacks(change)):
+                raise BadInput(self.path, lacks)
             yield from self._place_scan(parsed, change)
         else:
             yield from placed(parsed, change, self.root)
@@ -195,19 +195,30 @@ class Replay(Reviewer):
         """Tell which repositories were scanned: those with over half as many of its files as the one with most."""
         repos = Counter(change.repo for change in changes)
         named = _paths(parsed, self.root)
-        found = dict.fromkeys(repos, int(not named and len(repos) == 1))
+        found = dict.fromkeys(repos, [""] if not named and len(repos) == 1 else [])
         for repo in repos if named else ():
             files = _files_of([change for change in changes if change.repo == repo])
-            found[repo] = sum(any(end in files for end in _ends(path)) for path in named)
-        half = max(found.values()) / 2
-        object.__setattr__(self, "scanned", frozenset(repo for repo in repos if found[repo] > half))
-        if self.missing == "failure" and not self.scanned:
+            found[repo] = [end for path in named if (end := next((e for e in _ends(path) if e in files), None))]
+        half = max(map(len, found.values())) / 2
+        tops = {repo: {path.partition("/")[0] for path in paths} for repo, paths in found.items() if len(paths) > half}
+        one_folder = {repo: len(top) == 1 and all("/" in path for path in found[repo]) for repo, top in tops.items()}
+        scanned = {repo: min(top) if one_folder[repo] else "" for repo, top in tops.items()}
+        object.__setattr__(self, "scanned", scanned)
+        if self.missing == "failure" and not scanned:
             what = f"names no file of {', '.join(sorted(repos)[:3])}" if named else "does not say what was scanned"
             raise UserError(f"{self.path} {what}", remedy='root="FOLDER" is where its paths start; missing="silent"')
-        if others := repos.keys() - self.scanned:
-            taken = "a failure" if self.missing == "failure" else "a review without comments"
-            item = _count(sum(repos[repo] for repo in others), "change")
-            yield _drop(item, f"of {', '.join(sorted(others)[:3])}, which the file does not speak of: each is {taken}")
+        taken = "a failure" if self.missing == "failure" else "a review without comments"
+        for lacks, number in Counter(filter(None, map(self._lacks, changes))).items():
+            yield _drop(_count(number, "change"), f"the file {lacks}: each is {taken}")
+
+    def _lacks(self, change: Change) -> str:
+        """Why a scan did not look at `change`, as far as what it names shows; empty where it may have."""
+        folder = self.scanned.get(change.repo)
+        if folder is None:
+            return f"does not speak of {change.repo}"
+        if not folder or not change.files or any(file.path.startswith(f"{folder}/") for file in change.files):
+            return ""
+        return f"names files in {folder}/ only, and the change has none there"
 
     # --- files that name their changes -----------------------------------------------------------------------------
 

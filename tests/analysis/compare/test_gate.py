@@ -157,6 +157,8 @@ def test_what_cannot_be_gated_is_refused_or_said() -> None:
     scores, cases = pair(np.array([0.5, 0.6, 0.7]), np.array([0.5, 0.6, 0.7]))
     with pytest.raises(UserError, match=r"a margin of -0\.1 is below 0"):
         ruled(scores, cases, margin=-0.1)
+    with pytest.raises(UserError, match="a margin of 2 lets everything pass"):
+        ruled(scores, cases, margin=2)
     with pytest.raises(UserError, match="the same system"):
         ruled(scores, cases, candidate="old")
     with pytest.raises(UserError, match="there is no measure 'f9'"):

@@ -26,6 +26,9 @@ def test_a_missing_data_set_names_the_verb_that_brings_it(tmp_path: Path, monkey
         locate("martian", "")
     (tmp_path / "martian").mkdir()
     assert locate("martian", "") == tmp_path / "martian"
+    for name, folder in (("graded_reviews", "graded-reviews"), ("crscore_study", "crscore")):
+        (tmp_path / folder).mkdir()
+        assert locate(name, "") == tmp_path / folder, "as the official repository calls it"
 
 
 def test_a_given_path_must_exist(tmp_path: Path) -> None:

@@ -245,14 +245,14 @@ def test_cases_must_be_there_and_be_told_apart(tmp_path: Path) -> None:
 
 def test_one_name_stands_for_one_reviewer(tmp_path: Path) -> None:
     with create(tmp_path) as run:
-        run.add_systems({"s": {"w": "1"}}, "a(k=3)")  # a name without a review stands for nobody yet
-        run.add_systems({"s": {"w": "1"}}, "a(k=1)")
+        run.add_systems({"s": {"w": "1"}}, "a(k=3, of=1)")  # a name without a review stands for nobody yet
+        run.add_systems({"s": {"w": "1"}}, "a(k=1, of=1)")
         run.append_outcome(failed(0))
-        run.add_systems({"s": {"w": "1"}}, "a(k=1)")
-        with pytest.raises(UserError, match=r's was run as a\(k=1\), and is a\(k=2\) now \(to keep both, .*name="new"'):
-            run.add_systems({"s": {"w": "1"}}, "a(k=2)")
+        run.add_systems({"s": {"w": "1"}}, "a(k=1, of=1)")
+        with pytest.raises(UserError, match=r's was run with k=1, and has k=2 now \(to keep both, .*name="new"'):
+            run.add_systems({"s": {"w": "1"}}, "a(k=2, of=1)")
         with pytest.raises(UserError, match="s rested on another w"):
-            run.add_systems({"s": {"w": "2"}}, "a(k=1)")
+            run.add_systems({"s": {"w": "2"}}, "a(k=1, of=1)")
 
 
 def test_what_json_cannot_carry_is_refused_and_leaves_no_trace(tmp_path: Path) -> None:

@@ -140,6 +140,8 @@ class _Gated(SystemPair):
         """What the interval of candidate - baseline allows to say of one measure."""
         metric = self.metric
         one, two = self._values(self.rows, measure)
+        if margin > 1 and not guard and metric.units.get(measure, "share") == "share":
+            raise UserError(f"a margin of {margin:g} lets everything pass: {measure} lies between 0 and 1")
         difference = None if one is None or two is None else one - two
         interval = self._turned(self.draws, measure, self.clusters.count)
         worst = self._turned(self._worst_draws, measure, self._worst_clusters.count) if self.lacking.any() else None

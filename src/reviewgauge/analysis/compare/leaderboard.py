@@ -9,11 +9,14 @@ import numpy as np
 
 from reviewgauge.analysis.compare.caveats import caveats
 from reviewgauge.analysis.compare.slices import (
+    CREATED,
+    CUTOFF,
     TIER,
     add_class_slices,
     expand_cutoffs,
     fact_values,
     group_values,
+    parse_cut,
 )
 from reviewgauge.analysis.compare.summary import Summariser, View, rank
 from reviewgauge.analysis.stats.bootstrap import Resampler, cluster_cases
@@ -73,7 +76,8 @@ def leaderboard(
     """
     check_settings(resamples)
     metric, baselines = run.metric, run.baselines
-    slices, notes = expand_cutoffs(slices, {system: known[0] for system, known in run.reviewers.items()})
+    dated = CUTOFF in slices and any(CREATED in case.facts for case in run.cases)
+    slices, notes = expand_cutoffs(slices, {system: known[0] for system, known in run.reviewers.items()}, dated)
     sliced = add_class_slices(run, slices)
     panel = table_of(sliced)
     clusters = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
@@ -162,7 +166,9 @@ def _slices(work: Summariser, name: str, order: Sequence[int], least: int) -> It
         yield one(word, View(mask, parts, whole=False))
     if not found:
         known = {"repo", *panel.facets(), *(fact for case in panel.cases for fact in case.facts)}
-        raise UserError(f"nothing to slice by is called {name!r}", remedy=f"there are: {', '.join(sorted(known))}")
+        cut = parse_cut(name)
+        problem = f"{name!r}: no case has the fact {cut.fact}" if cut else f"nothing to slice by is called {name!r}"
+        raise UserError(problem, remedy=f"there are: {', '.join(sorted(known))}")
 
 
 def _warn_of_rows(rows: Sequence[SystemSummary]) -> list[str]:

@@ -117,13 +117,16 @@ def stated_cutoffs(signatures: Iterable[str]) -> dict[str, date]:
     return found
 
 
-def expand_cutoffs(slices: Sequence[str], systems: Mapping[str, str]) -> tuple[list[str], list[str]]:
+def expand_cutoffs(slices: Sequence[str], systems: Mapping[str, str], dated: bool) -> tuple[list[str], list[str]]:
     """`slices` with `cutoff` expanded to cuts at a day, and a note on each cut.
 
-    `systems` are the signatures of the reviewers by system. Raises UserError where no model's cut-off is known.
+    `systems` are the signatures of the reviewers by system; `dated`: some case says when it was made. Raises UserError
+    where that or every model's cut-off is unknown.
     """
     if CUTOFF not in slices:
         return list(slices), []
+    if not dated:
+        raise UserError(f"no case says when it was made ({CREATED}), so none is before or after a training cut-off")
     stated = stated_cutoffs(systems.values())
     if not stated:
         raise UserError(

@@ -55,8 +55,10 @@ def locate(name: str, path: str) -> Path:
         if not given.exists():
             raise UserError(f"{path} does not exist", remedy=f"give the folder that holds {name}'s files")
         return given
-    home = data_home() / name
-    if not home.is_dir():
+    own = name.replace("_", "-")  # as the official repositories call their folders: aacr-bench, crscore
+    homes = [data_home() / one for one in (name, own, own.removesuffix("-study"))]
+    home = next(filter(Path.is_dir, homes), None)
+    if home is None:
         raise UserError(f"the data set {name} is not on this machine", remedy=f"reviewgauge get {name}")
     return home
 

@@ -13,6 +13,7 @@ from reviewgauge.core.files import check_plain, replacing, write_error, write_wh
 from reviewgauge.core.labels import Label
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
+from reviewgauge.core.specs import parse_spec
 from reviewgauge.core.stored import ByKey, Lazy, Spool, checked_line, spooled
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.run.indexes import (
@@ -176,7 +177,7 @@ class RunFolder:
                 new[system] = SystemEntry(signature=signature, pins=dict(own), reviewgauge=__version__)
                 continue
             if known.signature != signature:
-                what = f"was run as {known.signature}, and is {signature} now"
+                what = _other_parameters(known.signature, signature)
             elif dict(known.pins) != dict(own):
                 changed = sorted(k for k in {*known.pins, *own} if known.pins.get(k) != own.get(k))
                 what = f"rested on another {', '.join(changed)}"
@@ -377,3 +378,13 @@ def _make_folder(folder: Path) -> bool:
             f"{folder} is not a run folder: it holds {min(foreign)}", remedy="name a new or an empty folder"
         )
     return made
+
+
+def _other_parameters(before: str, now: str) -> str:
+    """How two signatures differ: in the parameters that do, or altogether."""
+    old, new = (parse_spec(one) for one in (before, now))
+    if old.name != new.name:
+        return f"was run as {before}, and is {now} now"
+    odd = sorted(k for k in {*old.parameters, *new.parameters} if old.parameters.get(k) != new.parameters.get(k))
+    shown = (", ".join(f"{key}={one.parameters.get(key)!r}" for key in odd) for one in (old, new))
+    return "was run with {}, and has {} now".format(*shown)

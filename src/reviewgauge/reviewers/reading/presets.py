@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from reviewgauge.core.records import Change, Comment, Span, Task
 from reviewgauge.models.answers.readers import Unreadable, json_object
 from reviewgauge.models.answers.records import AnswerRecord, answer_schema
-from reviewgauge.models.request.messages import FENCE_NOTE, SECTION, Message, Prompt, slots_of
+from reviewgauge.models.request.messages import FENCE_NOTE, SECTION, Message, Prompt, fill, slots_of
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.diff.positions import Marker
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces, Scope, focus_piece, pieces_of
@@ -80,6 +80,9 @@ _CRITERIA = re.compile(
     r"|Focus on:\n(?:- [^\n]{1,80}\n){1,9}\n"
 )
 SLOTS = frozenset({"pr_title", "pr_description", "diff_hunk", "contexts", "fence_note", "focus_lines", "context"})
+_OPEN = re.compile(  # a known name that is not quite a slot, or a word whose marks are not closed
+    rf"\{{\{{\s*(?:{'|'.join(sorted(SLOTS))})\b.{{0,9}}|\{{\{{ ?[a-z_]+ ?(?:\}}(?!\}})|$)", re.MULTILINE
+)
 
 
 def completed(words: str, shipped: Prompt, context: bool) -> str:
@@ -105,6 +108,9 @@ def completed(words: str, shipped: Prompt, context: bool) -> str:
 
 def check_template(prompt: Prompt, shipped: Prompt, context: bool) -> str:
     """What is wrong with a prompt of the user's own in the place of a shipped one; empty where it will do."""
+    rest = "\n".join(fill(text, dict.fromkeys(slots_of(text), "")) for _, text in prompt.parts)
+    if unclosed := _OPEN.search(rest):
+        return f"{unclosed[0]!r} is not a slot: write it as {{{{ name }}}}"
     if unknown := sorted(prompt.slots - SLOTS):
         return f"there is no slot {{{{ {unknown[0]} }}}}; there are {slots_in_words(SLOTS)}"
     if missing := sorted(required_slots(shipped) - prompt.slots):
