@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from git_project import make_change
-from reviewgauge.claims import findings
-from reviewgauge.claims.findings import finding_claims
-from reviewgauge.claims.made import offline_claims
+from reviewgauge.claims import sources
+from reviewgauge.claims.sources import finding_claims, offline_claims
 from reviewgauge.core.records import Change, ChangedFile, Severity
 from reviewgauge.repo.analysers.run import Analysis, Finding
 
@@ -29,8 +28,8 @@ def finding(**more: object) -> Finding:
 
 
 def told(monkeypatch: pytest.MonkeyPatch, *found: Finding, files: int = 1) -> list[tuple[str, str, int | None]]:
-    monkeypatch.setattr(findings, "analyse", lambda *_: Analysis(found))
-    monkeypatch.setattr(findings, "Repository", lambda path: path)
+    monkeypatch.setattr(sources, "analyse", lambda *_: Analysis(found))
+    monkeypatch.setattr(sources, "Repository", lambda path: path)
     changed = tuple(ChangedFile(path=f"{name}.py", patch="@@ -1 +1 @@\n-a\n+b\n") for name in "ab"[:files])
     change = Change(repo="o/r", git="/r", head="1" * 40, files=changed)
     return [(one.body, one.source, one.line) for one in finding_claims(change)]

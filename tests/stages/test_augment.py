@@ -29,7 +29,7 @@ from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.request.messages import FENCE_NOTE, Call, fence
 from reviewgauge.stages.asking.stage import Turn
-from reviewgauge.stages.augment import NO_CODE, NO_ISSUE, NOTHING, Augment, read_summary
+from reviewgauge.stages.augment import NO_CODE, NOTHING, Augment, read_summary
 from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import scripted
 
@@ -117,13 +117,12 @@ def test_several_issues_are_several_references() -> None:
     assert {one.span for one in kept.case.references} == {item.case.references[0].span}
 
 
-def test_no_issue_anywhere_is_a_drop_and_others_may_stand_as_neutral() -> None:
+def test_no_issue_anywhere_is_a_drop() -> None:
     kept, (drop,), _ = made(Augment(FAKE), of_threads(FALSE_ALARM))
     assert not kept
     assert (drop.reason, drop.detail) == ("no code issue in any of its threads", "1 threads")
-    both = the_one(Augment(FAKE, others="neutral"), of_threads(LEAK, FALSE_ALARM))
-    (neutral,) = both.case.neutral
-    assert (neutral.id, neutral.body, neutral.extra["left_out"]) == ("thread-8", "Is this ever None?", NO_ISSUE)
+    both = the_one(Augment(FAKE), of_threads(LEAK, FALSE_ALARM))
+    assert len(both.case.references) == 1 and both.case.neutral == ()
 
 
 def test_a_reference_without_a_thread_is_summarised_by_itself_and_a_clean_change_passes(calls: list[Call]) -> None:

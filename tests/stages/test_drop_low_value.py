@@ -66,13 +66,6 @@ def test_a_clean_change_passes_without_a_question(calls: list[Call]) -> None:
     assert not calls
 
 
-def test_what_goes_may_stand_as_neutral_with_its_reason() -> None:
-    item = candidate(reference("a", GOOD), reference("b", "nice", same_as="a"), reference("c", GOOD, None))
-    kept = the_one(DropLowValue(FAKE, others="neutral"), item)
-    assert {one.id: one.extra["left_out"] for one in kept.case.neutral} == {"b": LOW, "c": NO_CODE}
-    assert all(one.same_as is None for one in kept.case.neutral)
-
-
 def test_the_forges_hunk_stands_in_where_the_change_does_not_show_the_line() -> None:
     outdated = thread("7", GOOD, line=20).model_copy(update={"hunk": "@@ -18,2 +18,3 @@\n a\n+b\n c"})
     (_,), _, (decision,) = made(DropLowValue(FAKE), of_threads(outdated))

@@ -16,7 +16,7 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
-from reviewgauge.claims.made import offline_claims, offline_pins
+from reviewgauge.claims.sources import offline_claims, offline_pins
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Claim, Comment, Review, findings

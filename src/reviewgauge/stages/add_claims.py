@@ -12,8 +12,8 @@ from typing import ClassVar
 
 from typing_extensions import override
 
-from reviewgauge.claims.made import merged, model_claims, offline_claims, offline_pins
 from reviewgauge.claims.model import claims_prompt
+from reviewgauge.claims.sources import merged, model_claims, offline_claims, offline_pins
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.trust import ModelName

@@ -36,24 +36,22 @@ from reviewgauge.stages.asking.stage import (
     prompt_pins,
     turns,
 )
-from reviewgauge.stages.pull_requests.candidates import left_out, replace_references, thread_behind
+from reviewgauge.stages.pull_requests.candidates import replace_references, thread_behind
 
 NO_CODE = "(The diff hunk is not at hand.)"
-NO_ISSUE = "no code issue in its thread"
 
 
 @dataclass(frozen=True)
 class Augment(AskingStage):
     """Rewords each reference by model; the thread is kept in `extra["original"]`. Several issues become several.
 
-    A reference without a thread is summarised by itself, a clean change passes. `others`: threads without an issue are
-    left out as in the paper ("drop"), or become neutral comments with the reason ("neutral"). `prompt`: the paper's,
+    A reference without a thread is summarised by itself, a clean change passes. Threads without an issue
+    are left out, as in the paper. `prompt`: the paper's,
     "published" to the letter, or "fenced" with each message and the hunk marked as data.
     """
 
     model: ModelName
     prompt: Literal["fenced", "published"] = "fenced"
-    others: Literal["drop", "neutral"] = "drop"
 
     @override
     def pins(self) -> Mapping[str, str]:
@@ -87,11 +85,7 @@ class Augment(AskingStage):
         if not any(reworded.values()):
             yield self.drop(item.id, "no code issue in any of its threads", f"{len(references)} threads")
             return
-        kept = replace_references(item, reworded)
-        if self.others == "neutral":
-            moved = tuple(left_out(comment, by, NO_ISSUE) for comment in references if not reworded[comment.id])
-            kept = kept.with_case(neutral=(*kept.case.neutral, *moved))
-        yield kept
+        yield replace_references(item, reworded)
 
     def _turns(self, item: Candidate, comment: Comment) -> list[Turn]:
         """The conversation behind a reference, else its own text."""

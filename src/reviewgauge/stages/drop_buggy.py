@@ -52,11 +52,10 @@ class DropBuggy(Stage):
     """Keep changes that no fix within `horizon` days points to, and that were observed for as long.
 
     `horizon=0`: any later fix counts, however much later, and nothing is asked of the time of observation. `branch` is
-    where fixes are looked for: by default the repository's HEAD, or where a mirror has none the newest merge commit
-    of the pull requests at hand. `perhaps`: messages that may speak of a defect count as well. `lines`: a fix counts
-    from so many lines on. A fix whose pull request came in as well, and closes an issue, speaks of nothing that was
-    written after the issue was opened. Not for what `from_git` made, whose flawed changes are those that a fix
-    speaks of.
+    where fixes are looked for: by default the repository's HEAD, or where a mirror has none the newest merge commit of
+    the pull requests at hand. `lines`: a fix counts from so many lines on. A fix whose pull request came in as well,
+    and closes an issue, speaks of nothing that was written after the issue was opened. Not for what `from_git` made,
+    whose flawed changes are those that a fix speaks of.
     """
 
     needs_build: ClassVar[bool] = True
@@ -64,7 +63,6 @@ class DropBuggy(Stage):
     horizon: int = 365
     variant: Literal["basic", "ag", "ma"] = "ma"
     branch: Word = ""
-    perhaps: bool = False
     lines: int = 1
 
     def __post_init__(self) -> None:
@@ -95,7 +93,7 @@ class DropBuggy(Stage):
             return NO_BRANCH if self.branch else NO_CODE
         tip = tips[0]
         settings = SzzSettings(variant=self.variant, tests=False, refactoring=True)
-        fixes = later_fixes(repository, context, tip.id, settings, perhaps=self.perhaps, opened=opened)
+        fixes = later_fixes(repository, context, tip.id, settings, opened=opened)
         context.report(fixes.section("drop_buggy", repository.name))
         return _Look(repository, tip.id, min(tip.committed, datetime.now(UTC)).timestamp(), fixes)
 
@@ -255,17 +253,16 @@ def later_fixes(
     tip: str,
     settings: SzzSettings,
     *,
-    perhaps: bool,
     opened: Mapping[str, datetime] = MappingProxyType({}),
 ) -> LaterFixes:
     """The fixes in the history that ends at the commit `tip`, traced with `settings`.
 
-    `perhaps`: messages that may speak of a fixed defect count as well. `opened`: when the issue that a fix closes was
+    `opened`: when the issue that a fix closes was
     opened, by the commit as which the fix landed; what was written later is not blamed. Raises UserError where git
     fails.
     """
     dates = content_id(*(f"{fix} {when.isoformat()}" for fix, when in sorted(opened.items())))
-    key = ("szz", _VERSION, repr(settings), str(perhaps), "later fixes", tip, dates)
+    key = ("szz", _VERSION, repr(settings), "later fixes", tip, dates)
     stored = TypeAdapter(LaterFixes)
     if (known := context.recall(key)) is not None:
         return stored.validate_json(known)
@@ -280,7 +277,7 @@ def later_fixes(
             for short in signs.reverts:
                 found.reverted.setdefault(short, LaterFix(commit, landed, 0, is_revert=True))
             found.outcomes[_NAMED_REVERT] += 1
-        elif signs.kind is FixKind.YES or (perhaps and signs.kind is FixKind.PERHAPS):
+        elif signs.kind is FixKind.YES:
             fixes[commit] = landed
     index_history(repository, context.code)
     wanted = [Fix(fix, opened.get(fix)) for fix in fixes]

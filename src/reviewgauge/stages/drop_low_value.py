@@ -16,14 +16,13 @@ from typing_extensions import override
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import Comment
-from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import ModelName
 from reviewgauge.models.answers.prose import obeys
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.answers.records import AnswerRecord, Text, Word, answer_schema, read_record
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
 from reviewgauge.stages.asking.stage import AskingStage, code_of, decision, own_prompt, place_of, prompt_pins
-from reviewgauge.stages.pull_requests.candidates import left_out, replace_references
+from reviewgauge.stages.pull_requests.candidates import replace_references
 
 LOW, NO_CODE, EMPTY = "low relevance to its code", "no code at hand to hold it against", "it says nothing"
 
@@ -39,12 +38,10 @@ class ValueVerdict(AnswerRecord):
 class DropLowValue(AskingStage):
     """Keep references of high relevance; drop a candidate of which none is left. One without any passes.
 
-    A reference without code cannot be judged and is removed too. `others`: removed comments are left out as in the
-    paper ("drop"), or become neutral comments with the reason ("neutral").
+    A reference without code cannot be judged and is removed too.
     """
 
     model: ModelName
-    others: Literal["drop", "neutral"] = "drop"
 
     @override
     def pins(self) -> Mapping[str, str]:
@@ -67,12 +64,7 @@ class DropLowValue(AskingStage):
         if len(gone) == len(item.case.references):
             yield self.drop(item.id, "no comment is worth anything to its code", _counted(gone))
             return
-        kept = replace_references(item, {c.id: () if c.id in gone else (c,) for c in item.case.references})
-        if self.others == "neutral":
-            by = short_spec(self)
-            moved = tuple(left_out(c, by, gone[c.id]) for c in item.case.references if c.id in gone)
-            kept = kept.with_case(neutral=(*kept.case.neutral, *moved))
-        yield kept
+        yield replace_references(item, {c.id: () if c.id in gone else (c,) for c in item.case.references})
 
     def messages(self, code: str, comment: Comment) -> tuple[Message, ...]:
         """The question about one comment, both texts fenced."""

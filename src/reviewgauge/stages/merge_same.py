@@ -42,16 +42,14 @@ class MergeSame(Stage):
     """Comments on one hunk that are the same, directly or transitively, become one finding.
 
     `judge`: a judge's spec, or a chat model's, which is asked `votes` times in the words of Figure 9 (`prompt`).
-    `of`: the references, or "both": the neutral comments as well. `repeats="join"`: a repeated reference is another
-    phrasing (`same_as`), and so is a neutral comment that repeats a reference. "drop": the first phrasing alone is
-    kept, references before neutral ones, and names the others in `extra["repeats"]`.
+    `of`: the references, or "both": the neutral comments as well. A repeated reference is another
+    phrasing (`same_as`), and so is a neutral comment that repeats a reference.
     """
 
     judge: PluginSpec = "lexical"
     votes: int = 5
     prompt: Literal["fenced", "published"] = "fenced"
     of: Literal["both", "references"] = "both"
-    repeats: Literal["join", "drop"] = "join"
 
     def __post_init__(self) -> None:
         if not self.judge.strip():
@@ -102,16 +100,9 @@ class MergeSame(Stage):
         references: list[Comment] = []
         neutral: list[Comment] = [] if self.of == "both" else list(item.case.neutral)
         for at, comment in enumerate(comments):
-            first, *repeats = members_of[at]
-            update: dict[str, object] = {"same_as": None if first == at else comments[first].id}
-            if self.repeats == "drop":
-                if first != at:
-                    continue
-                if others := [comments[other] for other in repeats]:
-                    named = [{"id": other.id, "body": other.body, "author": other.author} for other in others]
-                    update["extra"] = {**comment.extra, "repeats": named}
+            first = members_of[at][0]
             kept = references if first < len(item.case.references) else neutral
-            kept.append(comment.model_copy(update=update))
+            kept.append(comment.model_copy(update={"same_as": None if first == at else comments[first].id}))
         return item.with_case(references=tuple(references), neutral=tuple(neutral))
 
 

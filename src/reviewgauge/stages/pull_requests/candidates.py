@@ -112,11 +112,6 @@ def replace_references(item: Candidate, by_id: Mapping[str, Sequence[Comment]]) 
     return item.with_case(references=tuple(sorted(kept, key=lambda comment: origin[comment.id])))
 
 
-def left_out(comment: Comment, by: str, reason: str) -> Comment:
-    """The comment for the neutral ones, with the reason why it is not a reference."""
-    return comment.model_copy(update={"same_as": None, "extra": {**comment.extra, "left_out": reason, "by": by}})
-
-
 def without_references(item: Candidate, threads: Collection[str]) -> Candidate:
     """The candidate without the references made from these threads. The rest of a finding stays one finding."""
     gone = {comment.id for comment in item.case.references if thread_of(comment) in threads}

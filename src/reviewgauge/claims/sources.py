@@ -1,20 +1,30 @@
-"""The claims of a change: `offline_claims` without a model, `model_claims` with one."""
+"""The claims of a change from each source: `offline_claims` by its lines and by analysers, `model_claims` by a model.
+
+Source of the issues of analysers: CRScore (arXiv:2409.19801), 3.2, which takes PyScent's smells, PMD and JSHint; here
+every tool of `repo/analysers` that is installed. Rules about security and performance are sources of their own.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from reviewgauge.claims.by_line import SENTENCES, SOURCE, change_claims
-from reviewgauge.claims.findings import finding_claims
 from reviewgauge.claims.model import ask_claims
-from reviewgauge.core.records import Change, Claim
+from reviewgauge.core.records import Change, Claim, Severity
 from reviewgauge.models.text.words import raw_words, stem
-from reviewgauge.repo.analysers.run import versions
+from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, analyse, installed, versions
+from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.processes import RecentlyUsed
 
 EXACT = frozenset({SOURCE})  # sources whose sentences differ where what they say differs
 ALIKE = 0.8  # Jaccard similarity of the stemmed words from which on two claims are one
+MOST_ISSUES = 40  # issues of a change
+SECURITY, PERFORMANCE = "security", "performance"
+_SECURITY_RULE = re.compile(r"ruff:S\d")
+_ORDER = {grade: number for number, grade in enumerate(Severity)}
 
 
 def offline_claims(change: Change, *, tools: bool = True) -> tuple[Claim, ...]:
@@ -74,3 +84,47 @@ def _same(claim: Claim, other: Claim, mine: frozenset[str], theirs: frozenset[st
         return False
     shared = len(mine & theirs)
     return shared > 0 and shared >= ALIKE * (len(mine) + len(theirs) - shared)
+
+
+def finding_claims(change: Change) -> tuple[Claim, ...]:
+    """The findings on changed lines of the head version, the most severe first; none where no code is at hand.
+
+    The sources are the tools that agree, and "security" or "performance" for such a rule, joined with "+". Raises
+    AnalyserTimeout and AnalyserCrash.
+    """
+    if change.git is None or change.head is None or not change.has_diff:
+        return ()
+    settings = AnalyserSettings(tools=tuple(tool for tool in TOOLS if tool in installed()))
+    found = analyse(Repository(Path(change.git)), change, settings).findings
+    chosen = sorted(found, key=lambda one: _ORDER[one.severity])[:MOST_ISSUES]
+    several = len(change.files) > 1
+    return tuple(
+        Claim(
+            id=str(number),
+            body=_sentence(one, several),
+            kind="issue",
+            source="+".join(dict.fromkeys(_sources(one))),
+            line=one.start,
+        )
+        for number, one in enumerate(chosen, 1)
+    )
+
+
+def _sources(finding: Finding) -> Iterator[str]:
+    yield finding.tool
+    rules = [f"{finding.tool}:{finding.rule}", *finding.agree]
+    yield from (rule.partition(":")[0] for rule in rules)
+    if any(_SECURITY_RULE.match(rule) for rule in rules) or SECURITY in finding.category.lower():
+        yield SECURITY
+    if any(rule.startswith("ruff:PERF") for rule in rules) or PERFORMANCE in finding.category.lower():
+        yield PERFORMANCE
+
+
+def _sentence(finding: Finding, several: bool) -> str:
+    message = " ".join(finding.message.replace("\x00", "").split()).rstrip(".")
+    place = f"{finding.path}, line {finding.start}" if several else f"Line {finding.start}"
+    if finding.rule == "cyclomatic" and finding.function:
+        message = f"`{finding.function}` is hard to follow: {message}"
+    elif finding.function and finding.tool != "smells":
+        message += f" (in `{finding.function}`)"
+    return f"{place}: {message}."

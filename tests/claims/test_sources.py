@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewgauge.claims.made import merged, offline_claims
+from reviewgauge.claims.sources import merged, offline_claims
 from reviewgauge.core.records import Change, ChangedFile, Claim
 
 PATCH = "@@ -3,2 +3,2 @@ def shipping(weight):\n-    if weight > 10:\n+    if weight >= 10:\n         return 5\n"
