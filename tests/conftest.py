@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         unit = _unit(item.path)
         if unit == "docs":
             item.add_marker("pages")
-        if unit in ("cli", "api", "repo", "stages", "test_fake_forge.py"):
+        if unit in ("cli", "api", "repo", "stages"):
             item.add_marker("processes")
         if "browser" in fixtures:
             item.add_marker("browser")

@@ -17,12 +17,10 @@ from typing import Any
 import pytest
 
 from documented import home, run_here
-from fake_forge import shop
-from fake_forge.project import FUNNELS, NAME, TO_LOCATE, UNSURE, WHY, main_project, search_results
-from fake_forge.server import TOKEN, Forge, serve
-from fake_forge.troubles import Answer, Trouble, hung_up, revoked
 from fake_rules.behaviours import by_rules
 from fake_rules.rules import RULES
+from paper_pulls import FUNNELS, TO_LOCATE, UNSURE_FILE, WHY
+from recorded_forge import TOKEN, Answer, Forge, Trouble, hung_up, revoked, serve
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Resolution, Task
 from reviewgauge.engine.build.recipes import make_stages, read_recipe, recipe_names, set_parameters
@@ -38,6 +36,7 @@ from waiting import until
 
 pytestmark = pytest.mark.processes
 
+NAME = "acme/shop"
 IN_FLIGHT = 4
 SAMPLED = ("resample", "stratify")  # what these drop is drawn by chance
 SAMPLES = {"swr_bench": {"sample": "3"}, "context_crbench": {"per_cell": "4"}, "aacr_bench": {"sample": "10"}}
@@ -103,8 +102,7 @@ class Unsure:
         self._asked[text] += 1
         self.answered += 1
         self.then(self.answered)
-        about = shop.path_of(shop.THINGS[UNSURE - 101])
-        if RULES[-1].opening in text and about in text and self._asked[text] == 2:
+        if RULES[-1].opening in text and UNSURE_FILE in text and self._asked[text] == 2:
             return '{"points": []}'
         return as_fake(messages)
 
@@ -117,8 +115,7 @@ def keys(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def forge(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
-    with serve(tmp_path_factory.mktemp("forge"), main_project()) as running:
-        running.found.extend(search_results())
+    with serve(tmp_path_factory.mktemp("forge"), "papers") as running:
         yield running
 
 
@@ -211,7 +208,7 @@ class _Watch(Trouble):
         super().__init__(Answer(200))
         self._reached, self._left = reached, after
 
-    def strike(self, path: str, now: float, tokens: set[str]) -> None:
+    def strike(self, path: str, tokens: set[str]) -> None:
         self._left -= 1
         if self._left == 0:
             self._reached.set()

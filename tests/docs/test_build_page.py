@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from documented import run, steady
-from fake_forge.project import main_project
-from fake_forge.server import TOKEN, serve
+from recorded_forge import TOKEN, serve
 from reviewgauge.core.building import Decision
 from reviewgauge.engine.build.recipes import read_recipe
 from reviewgauge.repo.forge.archive import Archive
@@ -34,7 +33,7 @@ def test_pull_requests_and_hosted_reviews(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("COLUMNS", "110")
     blocks = re.findall(r"```text\n(\$ .*?)```", section("## From pull requests"), re.DOTALL)
     assert len(blocks) == 2
-    with serve(tmp_path / "forge", main_project()) as forge:
+    with serve(tmp_path / "forge", "papers") as forge:
         for block in blocks:
             printed = ""
             for command in (line[2:] for line in block.splitlines() if line.startswith("$ reviewgauge")):

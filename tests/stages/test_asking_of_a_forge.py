@@ -6,9 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from fake_forge import shop
-from fake_forge.script import Project, Pull, Push, Said, Verdict, days
-from fake_forge.server import TOKEN, serve
+from recorded_forge import TOKEN, serve
 from reviewed_pulls import FAKE
 from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.protocols import Stage
@@ -29,30 +27,6 @@ from reviewgauge.stages.select_revision import SelectRevision
 NAME = "acme/shop"
 
 
-def a_pull(number: int, thing: str, **more: object) -> Pull:
-    fields: dict[str, object] = {
-        "number": number,
-        "title": f"Discounts for {thing}s",
-        "body": "Adds discounts.",
-        "pushes": shop.two_pushes(thing),
-        "threads": shop.three_threads(thing),
-        "verdicts": (Verdict("bob", "CHANGES_REQUESTED", 8),),
-        "opened": days(number),
-    }
-    return Pull(**{**fields, **more})  # type: ignore[arg-type]
-
-
-PROJECT = Project(
-    NAME,
-    {shop.path_of(thing): shop.module(thing) for thing in ("apple", "bread", "candle")},
-    pulls=(
-        a_pull(1, "apple"),
-        a_pull(2, "bread", threads=(), verdicts=(), talk=(Said("uma", "When is this out?", 9),)),
-        a_pull(3, "candle", pushes=(Push((shop.addition("candle"),)),)),
-    ),
-)
-
-
 @pytest.fixture(scope="module")
 def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuildFolder]:
     found = BuildFolder(tmp_path_factory.mktemp("bench"), f"github:{NAME}")
@@ -62,7 +36,7 @@ def context(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BuildFolder]:
 
 @pytest.fixture(scope="module")
 def pulls(tmp_path_factory: pytest.TempPathFactory, context: BuildFolder) -> dict[int, Candidate]:
-    with pytest.MonkeyPatch.context() as patch, serve(tmp_path_factory.mktemp("forge"), PROJECT) as forge:
+    with pytest.MonkeyPatch.context() as patch, serve(tmp_path_factory.mktemp("forge"), "discussed") as forge:
         patch.setenv("GITHUB_TOKEN", TOKEN)
         made = list(FromGithub(api=forge.url).apply((), context))
     return {one.pull.number: one for one in made if isinstance(one, Candidate) and one.pull is not None}

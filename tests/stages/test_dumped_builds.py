@@ -10,37 +10,16 @@ from typing import Any
 
 import pytest
 
-from fake_forge import shop
-from fake_forge.script import Project, Pull, Push, Verdict, days
-from fake_forge.server import TOKEN, Forge, serve
+from recorded_forge import TOKEN, Forge, serve
 from reviewgauge.api.build import build
 from reviewgauge.core.reports.build_card import BuildCard
 
 NAME = "acme/shop"
 
 
-def a_pull(number: int, thing: str, **more: Any) -> Pull:
-    fields: dict[str, Any] = {
-        "pushes": shop.two_pushes(thing),
-        "threads": shop.three_threads(thing),
-        "verdicts": (Verdict("bob", "CHANGES_REQUESTED", 8), Verdict("mel", "APPROVED", 40, on=1)),
-        "opened": days(number),
-        "renamed": ((50, "Before"),),
-    }
-    return Pull(number, f"Discounts for {thing}s", **{**fields, **more})
-
-
-FORCED = (Push((shop.addition("bread"),)), Push((shop.addition("bread"), shop.correction("bread")), 30, forced=True))
-PROJECT = Project(
-    NAME,
-    {shop.path_of(thing): shop.module(thing) for thing in ("apple", "bread", "candle")},
-    pulls=(a_pull(1, "apple"), a_pull(2, "bread", pushes=FORCED), a_pull(3, "candle", end="closed", fork_gone=True)),
-)
-
-
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
-    with serve(tmp_path_factory.mktemp("forge"), PROJECT) as forge:
+    with serve(tmp_path_factory.mktemp("forge"), "pushed_over") as forge:
         yield forge
 
 

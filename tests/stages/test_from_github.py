@@ -11,10 +11,18 @@ from pathlib import Path
 
 import pytest
 
-from fake_forge import shop
-from fake_forge.script import Commit, Issue, Project, Pull, Push, Said, Verdict, days
-from fake_forge.server import TOKEN, Forge, serve
-from fake_forge.troubles import Trouble, broken, missing, refused_graphql, revoked, secondary_limit, slow
+from recorded_forge import (
+    TOKEN,
+    Forge,
+    Trouble,
+    broken,
+    missing,
+    refused_graphql,
+    revoked,
+    secondary_limit,
+    serve,
+    slow,
+)
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop, Failed
@@ -27,49 +35,16 @@ from waiting import until
 NAME = "acme/shop"
 
 
-def a_pull(number: int, thing: str, **more: object) -> Pull:
-    fields: dict[str, object] = {
-        "number": number,
-        "title": f"Discounts for {thing}s",
-        "body": f"Adds discounts.\n\nFixes #{number + 40}",
-        "pushes": shop.two_pushes(thing),
-        "threads": shop.three_threads(thing),
-        "verdicts": (Verdict("bob", "CHANGES_REQUESTED", 8), Verdict("mel", "APPROVED", 40, on=1)),
-        "opened": days(number),
-    }
-    return Pull(**{**fields, **more})  # type: ignore[arg-type]
-
-
-THINGS = ("apple", "bread", "candle")
-PROJECT = Project(
-    NAME,
-    {shop.path_of(thing): shop.module(thing) for thing in (*THINGS, "drum")},
-    pulls=(
-        a_pull(1, "apple", talk=(Said("uma", "When is this out?", 9),)),
-        a_pull(2, "bread", end="closed", fork_gone=True),
-        a_pull(3, "candle", end="open", threads=(), verdicts=()),
-    ),
-    issues=(
-        Issue(41, "Apples cost too much", closed=days(9)),
-        Issue(42, "Bread costs too much", talk=(Said("bob", "Yes", 1),)),
-    ),
-    former=("acme/store",),
-)
-
-
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
-    with serve(tmp_path_factory.mktemp("forge"), PROJECT) as forge:
+    with serve(tmp_path_factory.mktemp("forge"), "crawl") as forge:
         yield forge
 
 
 @pytest.fixture
 def forge(running: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-    running.troubles.clear()
-    running.asked.clear()
-    running.limits.clear()
-    running.tokens = {TOKEN}
+    running.reset()
     return running
 
 
@@ -178,7 +153,7 @@ def test_patches_of_the_api_stand_in_where_there_is_no_git(forge: Forge, tmp_pat
 def test_a_clone_on_this_machine_holds_the_commits_too(forge: Forge, tmp_path: Path) -> None:
     usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
     forge.asked.clear()
-    cloned, _ = run(FromGithub(api=forge.url, clone=str(forge.git_dir(NAME))), tmp_path / "b")
+    cloned, _ = run(FromGithub(api=forge.url, clone=str(forge.git_dir)), tmp_path / "b")
     assert without_git(cloned) == without_git(usual)
     assert not forge.paths("compare")
 
@@ -193,8 +168,8 @@ def test_a_choice_by_time_state_number_and_count(forge: Forge, tmp_path: Path) -
     assert ids(states=everything) == [3, 2, 1]
     assert ids(states=("open",)) == [3]
     assert ids(states=("closed",)) == [2]
-    assert ids(states=everything, since=days(2).date().isoformat()) == [3, 2]
-    assert ids(states=everything, until=days(2).date().isoformat()) == [2, 1]
+    assert ids(states=everything, since="2025-01-08") == [3, 2]
+    assert ids(states=everything, until="2025-01-08") == [2, 1]
     assert ids(states=everything, limit=2) == [3, 2]
     assert ids(numbers=(1, 3)) == [1, 3], "what is named is read in any state"
 
@@ -242,7 +217,7 @@ def test_a_process_that_is_killed_leaves_all_that_was_answered(forge: Forge, tmp
     whole = run(stage, tmp_path / "whole")
     asked = [one.path for one in forge.asked if one.method == "GET" and one.status == 200]
     forge.asked.clear()
-    forge.troubles.append(slow("/pulls/1/comments", 60, times=1))
+    forge.troubles.append(slow("/pulls/1/comments", 60))
     program = (
         "from pathlib import Path; from reviewgauge.engine.build.folder import BuildFolder; "
         "from reviewgauge.stages.from_github import FromGithub; "
@@ -265,7 +240,7 @@ def test_enterprise_is_asked_under_its_own_paths(forge: Forge, tmp_path: Path) -
     found, _ = run(FromGithub(api=f"{forge.url}/api/v3"), tmp_path / "b")
     assert without_git(found) == without_git(usual)
     assert found[0].case.change.git is not None, "git is asked at the host itself"
-    assert {one.resource for one in forge.asked} == {"core", "graphql"}
+    assert forge.paths("/repos/") and forge.paths("/graphql")
 
 
 @pytest.mark.slow
@@ -307,7 +282,7 @@ def test_the_dump_of_a_build_builds_the_same_without_the_forge(forge: Forge, tmp
 @pytest.mark.slow
 def test_a_dump_with_a_clone_has_every_state(forge: Forge, tmp_path: Path) -> None:
     usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
-    stage = FromGithub(archive=str(tmp_path / "a" / FOLDER / DUMP), clone=str(forge.git_dir(NAME)))
+    stage = FromGithub(archive=str(tmp_path / "a" / FOLDER / DUMP), clone=str(forge.git_dir))
     read, _ = run(stage, tmp_path / "b", "")
     assert [one.pull.revisions for one in read if one.pull] == [one.pull.revisions for one in usual if one.pull]
 
@@ -426,10 +401,11 @@ def test_wrong_parameters_are_refused(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_names_in_hostile_words_lead_nowhere(forge: Forge, tmp_path: Path) -> None:
-    words = "Fixes a/..#1, ../..#2, x/.#3, https://github.com/../../etc/issues/4, acme/shop#41 and o/n#99999999"
-    project = replace(PROJECT, pulls=(a_pull(1, "apple", body=words),))
-    with serve(tmp_path / "other", project) as other:
-        (one,), drops = run(FromGithub(api=other.url), tmp_path / "bench")
+    words = "Fixes a/..#1, ../..#9, x/.#3, https://github.com/../../etc/issues/4, acme/shop#41 and o/n#99999999"
+    with serve(tmp_path / "other", "crawl") as other:
+        other.documents["pulls/1"]["body"] = words
+        other.graph["1"]["closingIssuesReferences"]["nodes"] = []
+        (one,), drops = run(FromGithub(api=other.url, numbers=(1,)), tmp_path / "bench")
         asked = other.paths("/issues/")
     assert not drops and one.pull is not None
     assert [issue.issue.number for issue in one.pull.issues] == [41]
@@ -452,19 +428,12 @@ def test_without_a_token_the_card_says_what_is_not_known(
 @pytest.mark.slow
 def test_a_force_push_leaves_both_states(forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-    thing = "drum"
-    again = Push((shop.addition(thing), shop.correction(thing)), hours=30, forced=True)
-    rebased = a_pull(4, thing, pushes=(Push((shop.addition(thing),)), again))
-    moved = Commit("Tidy", {"notes.txt": "x\n"})
-    from fake_forge.script import Direct
-
-    project = replace(PROJECT, pulls=(rebased,), direct=(Direct(days(4.5), moved),))
-    with serve(tmp_path / "other", project) as other:
+    with serve(tmp_path / "other", "forced") as other:
         (one,), _ = run(FromGithub(api=other.url), tmp_path / "bench")
     assert one.pull is not None
     early, late = one.pull.revisions
     assert (early.forced, late.forced) == (False, True)
     assert early.base != late.base and late.base == one.case.change.base
-    assert [file.path for file in one.case.change.files] == [shop.path_of(thing)], "the base's own commit is not a part"
+    assert [file.path for file in one.case.change.files] == ["shop/drums.py"], "the base's own commit is not a part"
     assert early.pushed is not None and one.pull.created is not None and early.pushed >= one.pull.created
     assert json.loads(one.pull.model_dump_json())["revisions"][1]["forced"]

@@ -13,10 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fake_forge import shop
-from fake_forge.script import Commit, Project, Pull, Push
-from fake_forge.server import TOKEN, Forge, serve
-from fake_forge.troubles import Answer, Trouble
+from recorded_forge import TOKEN, Answer, Forge, Trouble, serve
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
@@ -28,17 +25,6 @@ from reviewgauge.stages.pull_requests.candidates import NO_DIFF, final_candidate
 from reviewgauge.stages.select_revision import SelectRevision
 
 NAME = "acme/shop"
-LONG = "deep/" * 900 + "a.py"  # longer than a record holds
-ODD = Pull(
-    2,
-    "Add notes",
-    (Push((Commit("Add notes", {LONG: "A = 1\n"}),)), Push((Commit("More", {"b.py": "B = 2\n"}),), hours=9)),
-)
-PROJECT = Project(
-    NAME,
-    {shop.path_of("apple"): shop.module("apple")},
-    pulls=(Pull(1, "Discounts", shop.two_pushes("apple"), threads=shop.three_threads("apple")), ODD),
-)
 JUNK: tuple[Any, ...] = (
     None,
     True,
@@ -67,7 +53,7 @@ JUNK: tuple[Any, ...] = (
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
-    with serve(tmp_path_factory.mktemp("forge"), PROJECT) as forge:
+    with serve(tmp_path_factory.mktemp("forge"), "odd") as forge:
         yield forge
 
 
@@ -118,12 +104,11 @@ def test_an_earlier_state_that_git_cannot_show_is_a_reason(forge: Forge, tmp_pat
 
 def _answered(forge: Forge) -> dict[str, Any]:
     """The odd pull request as the forge tells of it."""
-    made = forge.projects[NAME].made.pulls[2]
-    head, base = made.heads[-1].id, made.bases[-1].id
-    pull = {"number": 2, "head": {"sha": head}, "base": {"sha": base}, "merged": True, "created_at": "2024-01-01"}
+    answer, commits = forge.documents["pulls/2"], forge.documents["pulls/2/commits"]
+    pull = {name: answer[name] for name in ("number", "head", "base", "merged", "created_at")}
     spoken = {
         "user": {"login": "bob"},
-        "commit_id": made.heads[0].id,
+        "commit_id": commits[0]["sha"],
         "submitted_at": "2024-01-02",
         "state": "APPROVED",
     }

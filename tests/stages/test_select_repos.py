@@ -10,9 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fake_forge.project import NAME, main_project, search_results
-from fake_forge.server import TOKEN, Forge, serve
-from fake_forge.troubles import missing, secondary_limit
+from recorded_forge import TOKEN, Forge, missing, secondary_limit, serve
 from reviewgauge.core.building import RESULTS, RepositoryCandidate
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Stage
@@ -161,8 +159,7 @@ def test_where_the_user_names_repositories_none_is_chosen(tmp_path: Path) -> Non
 @pytest.fixture
 def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-    with serve(tmp_path / "forge", main_project()) as running:
-        running.found.extend(search_results())
+    with serve(tmp_path / "forge", "papers") as running:
         yield running
 
 
@@ -174,7 +171,7 @@ def test_the_forge_is_asked_only_as_far_as_it_takes(forge: Forge, context: Build
         "acme/small": "not over 5,000 issues and pull requests",
     }
     assert run(stage, context) == reasons, "the fifth was not among the most starred that were searched"
-    assert chosen_repositories(context) == (NAME,)
+    assert chosen_repositories(context) == ("acme/shop",)
     counted = forge.paths("/search/issues")
     assert len(counted) == 4, "issues and pull requests, only of those that were still in"
     before = len(forge.asked)
@@ -186,7 +183,7 @@ def test_a_repository_that_is_gone_is_a_counted_drop(forge: Forge, context: Buil
     forge.troubles += [missing("/repos/acme/slow/languages"), secondary_limit("/search/", retry_after=0)]
     reasons = run(SelectRepos(api=forge.url, languages=("Python",)), context)
     assert reasons["acme/slow"] == "repository deleted, or not open to this token"
-    assert chosen_repositories(context) == (NAME, "acme/other")
+    assert chosen_repositories(context) == ("acme/shop", "acme/other")
 
 
 # --- the rules -----------------------------------------------------------------------------------------------------

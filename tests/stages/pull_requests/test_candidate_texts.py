@@ -8,10 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from fake_forge import shop
-from fake_forge.script import Project, Pull, Verdict, days
-from fake_forge.server import TOKEN, Forge, serve
 from pull_toys import remark, thread
+from recorded_forge import TOKEN, Forge, serve
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.history import Event, PullRequest, Revision
 from reviewgauge.engine.build.folder import BuildFolder
@@ -20,23 +18,13 @@ from reviewgauge.stages.from_github import FromGithub
 from reviewgauge.stages.pull_requests.candidates import NEVER, description_edited, title_at
 from reviewgauge.stages.select_revision import SelectRevision
 
-FIRST, MEANWHILE, LAST = "Draft: apples", "Add discounts for apples", "Close the file of apples, as Bob said"
-PULL = Pull(  # opened at 0 h with its first state, spoken about from 5 h on; the second state comes at 30 h
-    1,
-    LAST,
-    shop.two_pushes("apple"),
-    threads=shop.three_threads("apple"),
-    verdicts=(Verdict("bob", "CHANGES_REQUESTED", 8), Verdict("mel", "APPROVED", 40, on=1)),
-    renamed=((2, FIRST), (31, MEANWHILE)),
-    edited=33,
-    opened=days(1),
-)
-PROJECT = Project("acme/shop", {shop.path_of("apple"): shop.module("apple")}, pulls=(PULL,))
+# The recorded pull request was called "Draft: apples" until 2 h. People speak from 5 h on; a second state comes at 30 h
+MEANWHILE, LAST = "Add discounts for apples", "Close the file of apples, as Bob said"
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
-    with serve(tmp_path_factory.mktemp("forge"), PROJECT) as forge:
+    with serve(tmp_path_factory.mktemp("forge"), "renamed") as forge:
         yield forge
 
 
