@@ -76,8 +76,8 @@ def test_a_dry_run_learns_nothing(files: Path) -> None:
 
 def test_a_dry_run_counts_the_calls_of_one_that_learns_and_asks_a_model(files: Path) -> None:
     both = "ensemble(reviewer=('comment_finder', 'prompt(model=\"fake:rules\", preset=\"crscore\")'))"
-    rehearsal = reviewgauge.ModelOptions(dry_run=True)
-    done = reviewgauge.review("new.jsonl", both, train="old.jsonl", run="run", models=rehearsal)
+    dry_run = reviewgauge.ModelOptions(dry_run=True)
+    done = reviewgauge.review("new.jsonl", both, train="old.jsonl", run="run", models=dry_run)
     assert done.spending.estimated
     assert done.totals[0].left == 5
     real = reviewgauge.review("new.jsonl", both, train="old.jsonl", run="run")

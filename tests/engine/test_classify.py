@@ -156,7 +156,7 @@ def test_changes_need_a_title(run: RunFolder) -> None:
         classify(run, Classifier(FAKE, "category"), of="changes")
 
 
-def test_a_rehearsal_writes_nothing(run: RunFolder) -> None:
+def test_a_dry_run_writes_nothing(run: RunFolder) -> None:
     assert classify(run, Classifier(FAKE, "category"), write=False).done == 2
     assert run.labels() == []
 

@@ -160,10 +160,10 @@ def test_a_metric_that_is_stopped_leaves_the_rest(run: RunFolder, executor: Exec
     assert "case-004" not in {s.case for s in run.scores()}
 
 
-# --- rehearsals ----------------------------------------------------------------------------------------------------
+# --- dry runs ------------------------------------------------------------------------------------------------------
 
 
-def test_a_rehearsal_makes_the_calls_of_what_is_missing_and_writes_nothing(run: RunFolder) -> None:
+def test_a_dry_run_makes_the_calls_of_what_is_missing_and_writes_nothing(run: RunFolder) -> None:
     with ChatClient(ChatSettings()):
         review(run, Asking(), executor=Serial(), only=Selection(cases=("case-00[0-3]",)))
     before = {path.name: path.read_bytes() for path in run.path.iterdir()}

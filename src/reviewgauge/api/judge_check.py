@@ -93,7 +93,7 @@ def judge_check(
         bill = spending(client).sentence
     report = checked.report.model_copy(update={"warnings": (*checked.report.warnings, *([bill] if bill else []))})
     if models.dry_run:
-        return _rehearsed(report)
+        return _dry_run_report(report)
     if save_calibration is not None:
         write_whole(Path(save_calibration), b"".join(item.to_line() for item in checked.calibration))
     if out is not None:
@@ -103,7 +103,7 @@ def judge_check(
     return report
 
 
-def _rehearsed(report: JudgeReport) -> JudgeReport:
+def _dry_run_report(report: JudgeReport) -> JudgeReport:
     """The report of a dry run: how much would be asked, without figures, as the answers were the fake model's."""
     kept = ("judge", "signature", "kind", "on", "models", "pins", "left_out", "resamples", "seed")
     return JudgeReport(

@@ -153,7 +153,7 @@ def _labels_of(cases: Sequence[Case], recorded: Sequence[Label]) -> Iterator[Lab
 
 
 @contextmanager
-def run_to_rehearse(data: JudgedData, folder: Path) -> Iterator[RunFolder]:
+def run_for_dry_run(data: JudgedData, folder: Path) -> Iterator[RunFolder]:
     """The run that a word names, or a temporary copy of the one that `folder` would become.
 
     Raises as `judged_run` does.
@@ -195,7 +195,7 @@ def measured_run(
         check_unnamed(folder)
     measure = partial(measure_run, metrics=metrics, models=models, retry_failed=retry_failed, stop=stop)
     if models.dry_run:
-        with run_to_rehearse(data, folder) as run:
+        with run_for_dry_run(data, folder) as run:
             yield folder, None, measure(run, progress=progress)
         return
     judged = judged_run(data, folder, progress)

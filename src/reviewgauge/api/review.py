@@ -96,7 +96,7 @@ def review(
     work = _Work(found, chosen, models, workers, settings, progress)
     if models.dry_run:
         with naming_code_of(found):
-            totals, spent = work.rehearse(cases, _outcomes(run, cases, label), label)
+            totals, spent = work.dry_run(cases, _outcomes(run, cases, label), label)
         benchmark = benchmark_hash(cases)
     else:
         where = given_path(dataset, found, source)
@@ -129,7 +129,7 @@ class _Work:
     settings: dict[str, Any]
     progress: Progress | None
 
-    def rehearse(
+    def dry_run(
         self, cases: Sequence[Case], outcomes: Sequence[Outcome], label: str
     ) -> tuple[list[ReviewTotals], Spending]:
         with self.models.client() as client:
@@ -207,7 +207,7 @@ def _training(train: str | Dataset) -> Iterator[Case]:
 
 
 def _outcomes(run: str | Path, cases: Sequence[Case], label: str) -> Sequence[Outcome]:
-    """What a run holds already, for a rehearsal, which writes nothing."""
+    """What a run holds already, for a dry run, which writes nothing."""
     if not (Path(run) / MANIFEST).exists():
         return ()
     folder = RunFolder.open(run)

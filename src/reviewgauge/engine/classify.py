@@ -108,7 +108,7 @@ def classify(
     """Label the comments, references or changes of a run that this classifier has not labelled yet.
 
     `without_code` asks also where the diff hunk of the prompt is missing. `write=False` leaves the run as it is, for a
-    rehearsal. Raises UserError where the question does not fit `of`, and for a full disk.
+    dry run. Raises UserError where the question does not fit `of`, and for a full disk.
     """
     stop = stop or Interruption()
     setting = classifier.setting + (", hunks missing" if without_code else "")

@@ -151,7 +151,7 @@ def dry_run_review(
     stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> ReviewTotals:
-    """Review what is missing among `outcomes` with a client that rehearses, and write nothing.
+    """Review what is missing among `outcomes` with a client in a dry run, and write nothing.
 
     `left` says how many reviews that were, `drops` what they could not use. Raises as `review` does.
     """

@@ -134,7 +134,7 @@ def dry_run_score(
     stop: Interruption | None = None,
     progress: Progress | None = None,
 ) -> ScoreTotals:
-    """Measure what is missing with a client that rehearses, and write nothing; `left` says how many reviews that were.
+    """Measure what is missing with a client in a dry run, and write nothing; `left` says how many reviews that were.
 
     The fake model answers in place of the others, and may say less or more than they would.
     """

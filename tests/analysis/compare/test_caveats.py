@@ -11,13 +11,12 @@ from reviewgauge.analysis.compare.caveats import (
     checked_by_people,
     families_in,
     judged_by_own_family,
-    share_asked,
 )
 from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.analysis.stats.agreement import COHEN, agree
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.records import Case, Change, Comment, Review, Usage
-from reviewgauge.core.results import GroupOutcome, Matching, Outcome, Score
+from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.martian import Martian
 from reviewgauge.engine.run.folder import RunFolder
@@ -94,40 +93,7 @@ def test_the_judges_own_family_is_named(tmp_path: Path) -> None:
     assert not any("family" in said for said in scored(tmp_path / "c", "lexical", {}))
 
 
-def test_what_a_cascade_asked_is_said(tmp_path: Path) -> None:
-    said = scored(tmp_path / "a", "cascade(then='anthropic:claude-opus-4-5')", {"pairs": 4, "asked": 1})
-    assert "asked about 6 of 24 pairs (25.0%)" in said
-    assert not any("asked about" in line for line in scored(tmp_path / "b", "openai:gpt-5", {"pairs": 4, "asked": 4}))
-
-
 RATER = "anthropic_claude-opus-4-5-20251101"
-
-
-def score(
-    case: str, hits: str, *, calls: int, asked: int = 0, pairs: int = 0, dollars: float | None = None, system: str = "s"
-) -> Score:
-    """`hits`: one letter a finding, h for hit."""
-    groups = tuple(GroupOutcome(group=f"r{n}", members=(f"r{n}",), hit=letter == "h") for n, letter in enumerate(hits))
-    return Score(
-        case=case,
-        system=system,
-        metric="hits",
-        benchmark="b",
-        parts={"asked": asked, "pairs": pairs},
-        matching=Matching(policy="optimal", groups=groups),
-        usage=Usage(calls=calls, dollars=dollars),
-    )
-
-
-def test_what_a_cascade_asked_and_saved_is_one_line() -> None:
-    scores = [score("a", "h", calls=2, asked=2, pairs=10, dollars=0.02), score("b", "h", calls=0, pairs=10)]
-    assert share_asked(scores) == (
-        "asked about 2 of 20 pairs (10.0%); the others would have taken about 18 calls and $0.18 more"
-    )
-    assert share_asked([score("a", "h", calls=4, asked=2, pairs=3)]).endswith("about 2 calls more"), "no price known"
-    assert share_asked([score("b", "h", calls=0, pairs=10)]) == "asked about 0 of 10 pairs (0.0%)"
-    assert share_asked([score("b", "h", calls=10, asked=10, pairs=10)]) == ""
-    assert share_asked([]) == ""
 
 
 def test_on_martian_the_stored_verdicts_are_asked_for_a_sixth_of_the_pairs_and_hardly_lost(shared_data: Path) -> None:

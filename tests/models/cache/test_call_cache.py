@@ -322,7 +322,7 @@ def test_without_a_cache_answers_live_as_long_as_the_process(home: Path, monkeyp
     assert not home.exists()
 
 
-def test_a_rehearsal_finds_what_the_cache_holds_and_keeps_nothing(home: Path) -> None:
+def test_a_dry_run_finds_what_the_cache_holds_and_keeps_nothing(home: Path) -> None:
     empty = open_store(cache=True, replay=None, dry_run=True)
     assert empty.get(key_of("a")) is None
     assert not home.exists()

@@ -1,4 +1,4 @@
-"""Warnings for the figures of a run: systems not measured, a judge of a system's own family, pairs not asked about.
+"""Warnings for the figures of a run: systems not measured, a judge of a system's own family.
 
 Why the family matters: Panickssery et al. 2024, LLM Evaluators Recognize and Favor Their Own Generations,
 arXiv:2404.13076.
@@ -6,45 +6,15 @@ arXiv:2404.13076.
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Mapping, Sequence
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Origin
-from reviewgauge.core.results import Score
 from reviewgauge.core.specs import short_spec
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.models.request.model_spec import PROVIDERS, family
 from reviewgauge.stages.sampling.label_checks import CLEAN_FACT, LABELS_FACT, people_found
-
-
-def share_asked(scores: Sequence[Score]) -> str:
-    """One line on what a cascade asked and saved, from its own scores; empty where it asked about every pair.
-
-    What the other pairs would have cost is an estimate: as many calls and dollars a pair as those that were asked.
-    """
-    asked = pairs = 0.0
-    for score in scores:
-        asked += (score.parts or {}).get("asked", 0.0)
-        pairs += (score.parts or {}).get("pairs", 0.0)
-    if asked >= pairs:
-        return ""
-    line = f"asked about {asked:,.0f} of {pairs:,.0f} pairs ({asked / pairs:.1%})"
-    calls, dollars = sum(score.usage.calls for score in scores), _dollars(scores)
-    if not asked or not calls:
-        return line
-    more = (pairs - asked) / asked
-    money = f" and ${dollars * more:,.2f}" if dollars else ""
-    return f"{line}; the others would have taken about {calls * more:,.0f} calls{money} more"
-
-
-def _dollars(scores: Sequence[Score]) -> float | None:
-    """What the calls cost; None as soon as the price of one is not known. Without calls, nothing."""
-    costs = [score.usage.dollars for score in scores if score.usage.calls]
-    known = [cost for cost in costs if cost is not None]
-    return round(math.fsum(known), 10) if len(known) == len(costs) else None
-
 
 _SPEC = re.compile(rf"\b(?:{'|'.join(PROVIDERS)}):[^\s'\"`,;()\\]+")
 _NAMED = re.compile(
@@ -69,7 +39,6 @@ def caveats(run: ScoredRun) -> list[str]:
     if by_fix:
         found.append("the references are messages of later fixes, which seldom say what was wrong: much stays unsure")
     found += judged_by_own_family(run.metric.models, {name: run.reviewers.get(name, ()) for name in run.systems})
-    found += [asked] if (asked := share_asked(run.scores)) else []
     return found + checked_by_people(list(checked.values()))
 
 

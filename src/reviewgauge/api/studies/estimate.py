@@ -1,4 +1,4 @@
-"""What a study will take: it is rehearsed once, in folders that are thrown away, with the fake model for all."""
+"""What a study will take: it is run once dry, in folders that are thrown away, with the fake model for all."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SECONDS_A_CALL, TOKENS_A_SECOND = 2.0, 50.0  # of a hosted model: a guess, and t
 
 
 @dataclass
-class Rehearsal:
+class DryRun:
     """What was counted so far."""
 
     client: ChatClient
@@ -43,7 +43,7 @@ class Rehearsal:
     troubles: list[Trouble] = field(default_factory=list)
 
     def add(self, plan: BenchmarkPlan) -> None:
-        """Rehearse one benchmark; where no model is asked, its reviews are counted alone."""
+        """Dry run of one benchmark; where no model is asked, its reviews are counted alone."""
         with _copy(plan) as folder:
             for one in plan.entrants:
                 try:
@@ -63,7 +63,7 @@ class Rehearsal:
                     self.troubles.append(Trouble(benchmark=plan.name, what=short_spec(metric), why=str(error)))
 
     def _review(self, plan: BenchmarkPlan, one: Entrant, folder: RunFolder) -> int:
-        """Rehearse what is missing of one reviewer; returns how many reviews that is."""
+        """Dry run of what is missing of one reviewer; returns how many reviews that is."""
         judged = any(metric.models for metric in plan.metrics)
         if one.reviewer is None:
             if not judged:
@@ -102,13 +102,13 @@ def estimate(
     stop: Interruption,
     progress: Progress | None,
 ) -> Estimate:
-    """Rehearse the whole study: calls that cells share, and those in the cache, are counted once. Writes nothing."""
+    """Dry run of the whole study: calls that cells share, and those in the cache, are counted once. Writes nothing."""
     options = replace(options, dry_run=True, budget=None, replay=None)
     began = time.monotonic()
     with options.client() as client:
-        rehearsal = Rehearsal(client, attempts, options, stop, progress)
+        dry_run = DryRun(client, attempts, options, stop, progress)
         for plan in plans:
-            rehearsal.add(plan)
+            dry_run.add(plan)
         spent = spending(client)
         waiting = [one for spec, one in client.budget.by_model.items() if FAKE not in (spec.provider, spec.model)]
     calls = sum(one.calls for one in waiting)
@@ -123,7 +123,7 @@ def estimate(
         reviewers=len({cell.name for plan in plans for cell in plan.cells}),
         benchmarks=len(plans),
         cells=sum(len(plan.cells) for plan in plans),
-        reviews=rehearsal.reviews,
+        reviews=dry_run.reviews,
         calls=spent.calls,
         reused=spent.reused,
         tokens_in=spent.tokens_in,
@@ -133,8 +133,8 @@ def estimate(
         unpriced=spent.unpriced,
         invented=spent.invented,
         seconds=round(time.monotonic() - began + max(waits), 1),
-        parts=tuple(rehearsal.parts),
-        troubles=tuple(rehearsal.troubles),
+        parts=tuple(dry_run.parts),
+        troubles=tuple(dry_run.troubles),
     )
 
 
@@ -145,7 +145,7 @@ def name_of(one: Entrant) -> str:
 
 @contextmanager
 def _copy(plan: BenchmarkPlan) -> Iterator[RunFolder]:
-    """A run folder to rehearse in, with what the study has already."""
+    """A run folder for a dry run, with what the study has already."""
     with scratch_folder() as home:
         path = home / "run"
         if plan.there:

@@ -31,7 +31,7 @@ class CellCost(Record):
 class Estimate(Record):
     """What a study will take: shared calls are counted once. `dollars` is None where a price is not known.
 
-    `seconds` is a guess: the rehearsal's own time on this machine, and waiting for the models.
+    `seconds` is a guess: the dry run's own time on this machine, and waiting for the models.
     """
 
     reviewers: int

@@ -191,7 +191,7 @@ class ModelOptions:
 
     @contextmanager
     def client(self, run: CallRecorder | None = None) -> Iterator[ChatClient]:
-        """A client with these settings, open while the verb asks; its calls are recorded in `run`, unless it rehearses.
+        """A client with these settings, open while the verb asks; records its calls in `run`, but not in a dry run.
 
         What `run` cost before counts against the budget.
         """

@@ -25,7 +25,7 @@ class Endpoint(Protocol):
 
 
 class InProcess:
-    """The fake model. In a rehearsal it stands in for every model."""
+    """The fake model. In a dry run it stands in for every model."""
 
     def __init__(self, spec: ModelSpec) -> None:
         self._spec = spec

@@ -211,7 +211,7 @@ def classify_lines(found: Sorted, spent: Spending) -> list[str]:
     left_out = [f"not asked: {count:,} ({reason})" for reason, count in _most_first(found.left_out)]
     if any(reason.startswith("no diff hunk") for reason in found.left_out):
         left_out.append("  without_code=True asks without the hunk; such classes are not published ones")
-    if spent.estimated:  # the classes of a rehearsal are the fake model's
+    if spent.estimated:  # the classes of a dry run are the fake model's
         return [*left_out, spent.sentence]
     width = max((len(name) for name in found.classes), default=0)
     lines = [f"{found.dimension} of {found.of}, by {found.rater} ({found.setting}){': fake' if found.fake else ''}"]
