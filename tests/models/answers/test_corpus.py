@@ -1,4 +1,4 @@
-"""1,338 answers of models in corpus.jsonl, each with what it is: no wrong verdict, and hardly a good answer lost.
+"""1,352 answers of models in corpus.jsonl, each with what it is: no wrong verdict, and hardly a good answer lost.
 
 Wordings are those of real models (public logs, model cards, lists of refusals) in sixteen languages, and hostile ones.
 """

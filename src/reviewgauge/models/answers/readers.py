@@ -22,6 +22,7 @@ from reviewgauge.models.answers.prose import (
     doubts,
     explains,
     is_refusal,
+    negated,
     obeys,
     speaks_for,
 )
@@ -58,11 +59,21 @@ _YES = re.compile(r"\byes\b", re.IGNORECASE)
 _NO = re.compile(r"\bno\b(?=[\"'”’*)\]]*\s*(?:[.,;:!?…—–]|-\s|$))", re.IGNORECASE | re.MULTILINE)
 
 
+_HALF = re.compile(
+    r"\s*(?:…|\.\.|\?)|\W*"
+    r"(?:not (?:\w+ly|quite|in all)|and|or|but|except|unless|however|part(?:ly|ially)|if|kind of|sort of|mostly"
+    r"|somewhat|in part|more or less)\b",
+    re.I,
+)
+
+
 def yes_no(text: str) -> bool:
     """True for yes, False for no. An explanation may follow that does not contradict, qualify or withdraw it."""
     found = verdict(plain(text), _yes_no, "yes or no")
     explanation = f"{found.rest}\n{found.after}"
     around = explanation if found.labelled else f"{found.before}\n{explanation}"
+    if _HALF.match(found.rest):
+        raise Unreadable("it answers yes or no only in part")
     if (_NO if found.value else _YES).search(around):
         raise Unreadable("it says both yes and no")
     check_same(found.value, f"{found.before}\n{explanation}")
@@ -110,6 +121,8 @@ def choice(text: str, options: Sequence[str], synonyms: Mapping[str, str] | None
     for other in pattern.finditer(said if found.labelled else around):
         if known[_folded(other[0])] != found.value:
             raise Unreadable("it names more than one of the options")
+        if negated(other.string[: other.start()]):
+            raise Unreadable("it takes its option back")
     _check_beside(pattern.sub("", around), "code")
     return found.value
 
@@ -134,6 +147,13 @@ _SENTENCE = re.compile(
     r"|generated|review|change|overall|relevance|grade|score|rating))*"
     r"|(?:the|my|a|this|based on|overall)\b[^.\n]{0,80}?\b(?:grade|score|rating)"
     r"(?:\s*+(?:\b(?:of|is|as|a|would be|should be)\b|[:=]))+)\s*+(?=[0-9])",
+    re.IGNORECASE,
+)
+
+
+_IN_WORDS = re.compile(
+    r"(?<!the )(?<!these )\b(?:two|three|four|five|six|seven|eight|nine|ten)\b(?! (?:\w+ )?(?!stars)\w+s\b)"
+    r"|\b(?:an?|or|to|than|not|least|most|exactly|grade|score|rating) one\b",
     re.IGNORECASE,
 )
 
@@ -168,7 +188,7 @@ def whole_number(text: str, low: int, high: int, meanings: Mapping[int, re.Patte
     if not found.value.is_integer() or not low <= found.value <= high:
         raise Unreadable(f"its number {found.value:g} is not {wanted}")
     beside = re.sub(rf"(?:/|\bout of)\s*{high}\b", "", f"{found.before}\n{found.rest}\n{found.after}")
-    if any(low <= float(other[1]) <= high for other in _NUMBER.finditer(beside)):
+    if any(low <= float(other[1]) <= high for other in _NUMBER.finditer(beside)) or _IN_WORDS.search(beside):
         raise Unreadable("it holds two numbers")
     value = int(found.value)
     if value * 2 != low + high and belies(value * 2 > low + high, beside):

@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
+from reviewgauge.models.answers.prose import doubts
+
 T = TypeVar("T")
 _THOUGHT = "think|thinking|thought|reasoning"
 _OPEN = re.compile(rf"\s*<({_THOUGHT})>", re.IGNORECASE)
@@ -121,6 +123,8 @@ def verdict(
     again = {s.line: s.rest for s in found}  # the same verdict on another line does not explain it
     said = [again.get(number, line) for number, line in enumerate(lines)]
     before, after = "\n".join(said[: one.line]), "\n".join(said[one.line + 1 :])
+    if doubts(text):
+        raise Unreadable("it takes its answer back or is not sure of it")
     return ReadAnswer(one.value, one.labelled, one.rest, before, after)
 
 
