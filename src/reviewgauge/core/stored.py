@@ -140,15 +140,20 @@ class _File:
         os.close(self.descriptor)
 
 
+KEPT = 4_000_000  # bytes of lines whose records may be kept, for those that are read again and again
+
+
 class StoredRecords(_Made[R], Generic[R]):
     """The records in some lines of a file, which is read through a descriptor: replacing the file changes nothing.
 
     Safe for several threads.
     """
 
-    def __init__(self, descriptor: int, name: str, model: type[R], places: Places) -> None:
-        """`descriptor` is closed with this object."""
+    def __init__(self, descriptor: int, name: str, model: type[R], places: Places, keep: int = 0) -> None:
+        """`descriptor` is closed with this object. The records of the first `keep` bytes of lines are parsed once."""
         self._descriptor, self._name, self._model, self._places = descriptor, name, model, places
+        self._kept: dict[tuple[int, int], R] = {}
+        self._room = keep
 
     def __del__(self) -> None:
         os.close(self._descriptor)
@@ -163,7 +168,14 @@ class StoredRecords(_Made[R], Generic[R]):
 
     @override
     def _make(self, at: int) -> R:
-        return parse_record(self._model, self.line(at), self._name, at + 1)
+        place = self._places.starts[at], self._places.sizes[at]
+        if (known := self._kept.get(place)) is not None:
+            return known
+        record = parse_record(self._model, self.line(at), self._name, at + 1)
+        if place[1] <= self._room:
+            self._room -= place[1]
+            self._kept[place] = record
+        return record
 
 
 class ByKey(Mapping[K, R]):

@@ -73,7 +73,7 @@ def test_the_mean_of_more_raters_is_as_reliable_as_spearman_and_brown_say() -> N
 def test_one_rater_an_item_tells_nothing_of_raters() -> None:
     found = one_plan(labels_of(ratings(50, 1, 0.8, 0.6, seed=5)))
     assert found.icc.value is None
-    assert found.icc.reason == "no item has two raters"
+    assert found.icc.text == "no item has two raters"
     assert found.rows == () and found.judged_twice == 0
 
 
@@ -109,7 +109,7 @@ def test_what_is_no_independent_number_is_left_out_and_counted() -> None:
 def test_raters_who_all_say_the_same_have_no_agreement_to_speak_of() -> None:
     found = one_plan(labels_of(np.ones((20, 2))))
     assert found.icc.value is None
-    assert found.icc.reason == "all ratings are equal"
+    assert found.icc.text == "all ratings are equal"
     assert [row.reliability for row in found.rows] == [None] * 5
     assert found.raters_for == {}
 

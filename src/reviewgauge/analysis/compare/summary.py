@@ -78,6 +78,7 @@ class Summariser:
                         high=interval.high,
                         unit=metric.units.get(measure, "share"),
                         n=n,
+                        fake=bool(panel.fake[s, view.mask].any()),
                         clusters=clusters,
                         worst=ends[measure][s][0],
                         best=ends[measure][s][1],

@@ -20,9 +20,10 @@ from reviewgauge.analysis.raters import LARGEST
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler, percentile_interval
 from reviewgauge.analysis.stats.power import Attempts, Spread, split
+from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject
-from reviewgauge.core.reports.plan import Estimated, RaterPlan, RaterRow
+from reviewgauge.core.reports.plan import RaterPlan, RaterRow
 
 RATERS = (1, 2, 3, 5, 10)
 RELIABLE = (0.7, 0.8, 0.9)
@@ -98,7 +99,7 @@ def _rater_plan(dimension: str, ratings: Ratings, request: _Request) -> RaterPla
         labels=sum(row.size for row in rows),
         raters=dict(sorted(Counter(rater for found in items.values() for rater in found).items())),
         left_out=ratings.left_out,
-        icc=Estimated(value=None, reason="one item shows no variance" if twice else "no item has two raters"),
+        icc=Value(text="one item shows no variance" if twice else "no item has two raters"),
     )
     if not twice or len(items) < 2:
         return blank
@@ -129,7 +130,7 @@ class OneWay:
 
     between: float
     within: float
-    icc: Estimated
+    icc: Value
 
     @classmethod
     def of(cls, rows: Sequence[Numbers], groups: Clusters, resampler: Resampler) -> OneWay:
@@ -150,7 +151,7 @@ class OneWay:
         reason = "" if math.isfinite(whole) else "all ratings are equal"
         draws = np.concatenate(drawn) if drawn else np.zeros(0)
         low, high, _ = percentile_interval(draws) if groups.count > 1 else (None, None, 0.0)
-        icc = Estimated(value=number(whole), low=low, high=high, reason=reason)
+        icc = Value(value=number(whole), low=low, high=high, text=reason)
         return cls(alone.between, within, icc)
 
     def row(self, raters: int) -> RaterRow:

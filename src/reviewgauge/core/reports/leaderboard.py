@@ -11,9 +11,10 @@ from typing import Literal
 from pydantic import Field
 
 from reviewgauge.core.base import Record
+from reviewgauge.core.document import Value
 
 
-class Estimate(Record):
+class Estimate(Value):
     """One measure of one system. `value` is None where it is undefined (a precision of no comments).
 
     `low` and `high` bound it at `level` by the percentile bootstrap over `clusters` clusters; `n` counts the cases
@@ -21,12 +22,8 @@ class Estimate(Record):
     """
 
     measure: str
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    level: float = 0.95
-    unit: str = "share"
     n: int
+    level: float = 0.95
     clusters: int
     worst: float | None = None
     best: float | None = None

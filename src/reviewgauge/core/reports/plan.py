@@ -8,15 +8,7 @@ from typing import Literal
 from pydantic import Field
 
 from reviewgauge.core.base import Record
-
-
-class Estimated(Record):
-    """A number from a pilot, with its interval. `value` is None where it is unknown: `reason` says why."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    reason: str = ""
+from reviewgauge.core.document import Value
 
 
 class AttemptRow(Record):
@@ -116,7 +108,7 @@ class RaterPlan(Record):
     left_out: Mapping[str, int] = Field(default_factory=dict)
     between: float | None = None
     within: float | None = None
-    icc: Estimated
+    icc: Value
     rows: tuple[RaterRow, ...] = ()
     raters_for: Mapping[str, int] = Field(default_factory=dict)
     warnings: tuple[str, ...] = ()

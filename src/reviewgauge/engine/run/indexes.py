@@ -18,7 +18,7 @@ from reviewgauge.core.labels import Label
 from reviewgauge.core.parsing import parse_record, placed_lines
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
-from reviewgauge.core.stored import Places, StoredRecords
+from reviewgauge.core.stored import KEPT, Places, StoredRecords
 from reviewgauge.engine.run.journal import Journal
 from reviewgauge.engine.run.manifest import benchmark_hash
 
@@ -109,7 +109,7 @@ def stored_outcomes(journal: Journal[Outcome], known: Container[str], cases: str
                 reviewed[at] = outcome.review is not None
     except FileNotFoundError:
         return []
-    return StoredRecords(kept, path, Outcome, places)
+    return StoredRecords(kept, path, Outcome, places, KEPT)
 
 
 def stored_scores(journal: Journal[Score], known: Container[str], cases: str, metric: str | None) -> Sequence[Score]:
@@ -131,7 +131,7 @@ def stored_scores(journal: Journal[Score], known: Container[str], cases: str, me
                     places.replace(at, start, size)
     except FileNotFoundError:
         return []
-    return StoredRecords(kept, path, Score, places)
+    return StoredRecords(kept, path, Score, places, KEPT)
 
 
 def stored_labels(journal: Journal[Label]) -> StoredLabels:

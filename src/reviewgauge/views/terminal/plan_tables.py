@@ -156,7 +156,7 @@ def _rater_plan(found: RaterPlan) -> RenderableType:
     )
     parts: list[RenderableType] = [plain(title, 500, "bold"), Text("")]
     if found.icc.value is None:
-        parts.append(plain(f"the number of raters cannot be planned: {found.icc.reason}", 500, "yellow"))
+        parts.append(plain(f"the number of raters cannot be planned: {found.icc.text}", 500, "yellow"))
     else:
         parts += [_raters(found), Text(""), plain(_rater_answer(found), 1000, "bold")]
     notes = [f"left out: {reason} ({count})" for reason, count in found.left_out.items()]
