@@ -150,7 +150,7 @@ def test_changes_need_a_title(run: RunFolder) -> None:
     assert labels(run, "domain") == {("one", 1, ""): "Bug Fix"}
     assert (found.agree, found.known) == (1, 1)
     assert found.left_out == {"its title and description are not at hand": 1}
-    with pytest.raises(UserError, match=r"domain is a question about changes .--of changes."):
+    with pytest.raises(UserError, match=r"domain is a question about changes .of=\"changes\"."):
         classify(run, Classifier(FAKE, "domain"), of="comments")
     with pytest.raises(UserError, match="category is a question about comments and references"):
         classify(run, Classifier(FAKE, "category"), of="changes")
