@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.repo.analysers.functions import Function, Functions
+from reviewgauge.repo.analysers.run import Function, Functions
 
 
 def planted(sizes: list[int], start: int = 1, name: str = "f") -> list[Function]:

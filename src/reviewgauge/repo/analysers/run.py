@@ -36,7 +36,6 @@ from reviewgauge.repo.analysers.findings import (
     Output,
     RawFinding,
 )
-from reviewgauge.repo.analysers.functions import Functions
 from reviewgauge.repo.analysers.jshint import run_jshint
 from reviewgauge.repo.analysers.pmd import run_pmd
 from reviewgauge.repo.analysers.programs import LIBRARIES, WORKED, find_ruff, run_libraries, run_ruff
@@ -108,6 +107,31 @@ class Analysis:
 
     findings: tuple[Finding, ...] = ()
     unread: tuple[Drop, ...] = ()
+
+
+Function = tuple[str, int, int]  # qualified name, first line, last line
+
+
+class Functions:
+    """Functions of which each lies within another or apart from it."""
+
+    def __init__(self, functions: Iterable[Function] = ()) -> None:
+        self._known = sorted(functions, key=lambda one: (one[1], -one[2]))
+        self._starts = [start for _, start, _ in self._known]
+        self._outer: list[int] = []  # the number of the function around each, -1 for none
+        nested: list[int] = []
+        for number, (_, start, _) in enumerate(self._known):
+            while nested and self._known[nested[-1]][2] < start:
+                nested.pop()
+            self._outer.append(nested[-1] if nested else -1)
+            nested.append(number)
+
+    def around(self, line: int) -> str:
+        """The name of the innermost function that holds a line, empty where there is none."""
+        number = bisect_right(self._starts, line) - 1
+        while number >= 0 and self._known[number][2] < line:
+            number = self._outer[number]
+        return self._known[number][0] if number >= 0 else ""
 
 
 @dataclass(slots=True)
