@@ -167,12 +167,12 @@ def test_a_dry_run_makes_the_calls_of_what_is_missing_and_writes_nothing(run: Ru
     with ChatClient(ChatSettings()):
         review(run, Asking(), executor=Serial(), only=Selection(cases=("case-00[0-3]",)))
     before = {path.name: path.read_bytes() for path in run.path.iterdir()}
-    with ChatClient(ChatSettings(dry_run=True)) as door:
+    with ChatClient(ChatSettings(dry_run=True)) as client:
         count = dry_run_review(run.cases(), run.outcomes(), Asking(), executor=Threads(4), attempts=2).left
-        assert (count, door.budget.totals.calls) == (14, 14)
-    with ChatClient(ChatSettings(dry_run=True)) as door:
+        assert (count, client.budget.totals.calls) == (14, 14)
+    with ChatClient(ChatSettings(dry_run=True)) as client:
         assert dry_run_score(run, Voting(), executor=Threads(4)).left == 4
-        assert door.budget.totals.calls == 12
+        assert client.budget.totals.calls == 12
         assert dry_run_score(run, Length(), executor=Serial()).left == 4
-        assert door.budget.totals.calls == 12
+        assert client.budget.totals.calls == 12
     assert {path.name: path.read_bytes() for path in run.path.iterdir()} == before

@@ -52,7 +52,7 @@ def review_of(*comments: Comment) -> Review:
 
 
 @pytest.fixture(autouse=True)
-def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatClient]:
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ChatClient]:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     with ChatClient(ChatSettings(cache=False)) as opened:
         yield opened

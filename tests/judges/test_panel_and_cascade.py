@@ -50,7 +50,7 @@ REVIEW = Review(case="case", system="tool", comments=COMMENTS)
 
 
 @pytest.fixture(autouse=True)
-def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     with ChatClient(ChatSettings(cache=False)):
         yield

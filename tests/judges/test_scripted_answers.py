@@ -24,7 +24,7 @@ PROTOCOL = OpenAI()
 
 
 @pytest.fixture(autouse=True)
-def door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path))
     with ChatClient(ChatSettings(cache=False, in_flight=1)):
         yield

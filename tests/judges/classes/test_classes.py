@@ -89,8 +89,8 @@ UNREADABLE: list[tuple[What, str]] = [
 
 
 @pytest.fixture
-def door() -> Iterator[list[Call]]:
-    """A door of the test's own, and the calls that went through it."""
+def client() -> Iterator[list[Call]]:
+    """A client of the test's own, and the calls that went through it."""
     calls: list[Call] = []
     with ChatClient(ChatSettings(cache=False), record=calls.append):
         yield calls
@@ -221,15 +221,15 @@ def test_fenced_text_cannot_pass_for_instructions(what: What) -> None:
     ],
 )
 def test_the_fake_model_follows_its_rules(
-    door: list[Call], kind: PromptKind, what: What, comment: str, value: str
+    client: list[Call], kind: PromptKind, what: What, comment: str, value: str
 ) -> None:
     found = Classifier(FAKE, what, votes=3, prompt=kind).decide({"diff_hunk": "@@ a bug", "review_comment": comment})
     assert (found.value, found.share, len(found.votes)) == (value, 1, 3)
-    assert [call.trial for call in sorted(door, key=lambda call: call.trial)] == [1, 2, 3]
+    assert [call.trial for call in sorted(client, key=lambda call: call.trial)] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("kind", ["fenced", "published"])
-@pytest.mark.usefixtures("door")
+@pytest.mark.usefixtures("client")
 def test_the_fake_model_on_domains_types_and_contexts(kind: PromptKind) -> None:
     texts = {"pr_title": "Fix the crash on empty input", "pr_description": "PR Title: upgrade"}
     assert Classifier(FAKE, "domain", prompt=kind).decide(texts).value == "Bug Fix"

@@ -291,7 +291,7 @@ def test_an_answer_that_no_file_can_carry_is_a_failure_and_its_neighbours_are_ke
     cache.close()
 
 
-# --- what a door asks for ------------------------------------------------------------------------------------------
+# --- what a client asks for ------------------------------------------------------------------------------------------
 
 
 @pytest.fixture

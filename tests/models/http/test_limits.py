@@ -12,13 +12,13 @@ import pytest
 
 from reviewgauge.core.backoff import backoff
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.http import limits as rate_limits
+from reviewgauge.models.http import limits
 from reviewgauge.models.http.limits import EndpointLimiter, TokenBucket, Trouble
 from waiting import HANGS
 
 
-async def work(lane: EndpointLimiter, seconds: float = 0.01, tokens: int = 1) -> None:
-    async with lane.turn(tokens):
+async def work(limiter: EndpointLimiter, seconds: float = 0.01, tokens: int = 1) -> None:
+    async with limiter.turn(tokens):
         await asyncio.sleep(seconds)
 
 
@@ -29,12 +29,12 @@ def run(what: Coroutine[object, object, None]) -> None:
 @pytest.mark.parametrize("seed", range(5))
 def test_no_more_calls_than_allowed_and_no_slot_lost_to_cancelled_callers(seed: int) -> None:
     draw = random.Random(seed)
-    lane = EndpointLimiter("a", in_flight=3)
+    limiter = EndpointLimiter("a", in_flight=3)
     now, most = 0, 0
 
     async def call() -> None:
         nonlocal now, most
-        async with lane.turn(1):
+        async with limiter.turn(1):
             now += 1
             most = max(most, now)
             try:
@@ -58,40 +58,40 @@ def test_no_more_calls_than_allowed_and_no_slot_lost_to_cancelled_callers(seed: 
 
 def test_a_caller_cancelled_in_the_instant_of_its_turn_hands_it_on() -> None:
     async def main() -> None:
-        lane = EndpointLimiter("a", in_flight=1)
-        async with lane.turn(1):
-            first = asyncio.ensure_future(work(lane))
-            second = asyncio.ensure_future(work(lane))
+        limiter = EndpointLimiter("a", in_flight=1)
+        async with limiter.turn(1):
+            first = asyncio.ensure_future(work(limiter))
+            second = asyncio.ensure_future(work(limiter))
             await asyncio.sleep(0)
         first.cancel()  # its turn has come, and it has not run yet
         await second
-        await work(lane)
+        await work(limiter)
 
     run(main())
 
 
-def test_a_pace_spreads_calls_evenly() -> None:
-    pace = TokenBucket(600)  # ten a second, a second's worth at once
-    waits = [pace.book(1, now=100.0) for _ in range(30)]
+def test_a_bucket_spreads_calls_evenly() -> None:
+    bucket = TokenBucket(600)  # ten a second, a second's worth at once
+    waits = [bucket.book(1, now=100.0) for _ in range(30)]
     assert waits[:11] == [0.0] * 11
     assert waits[11:] == pytest.approx([(n + 1) / 10 for n in range(19)])
     assert TokenBucket(None).book(1e9, 0.0) == 0.0
 
 
-def test_a_pace_takes_back_what_was_not_used() -> None:
-    pace = TokenBucket(60)
-    assert pace.book(10, now=100.0) == 0.0
-    assert pace.book(1, now=100.0) == pytest.approx(9.0)
-    pace.correct(-8)
-    assert pace.book(1, now=100.0) == pytest.approx(2.0)
+def test_a_bucket_takes_back_what_was_not_used() -> None:
+    bucket = TokenBucket(60)
+    assert bucket.book(10, now=100.0) == 0.0
+    assert bucket.book(1, now=100.0) == pytest.approx(9.0)
+    bucket.correct(-8)
+    assert bucket.book(1, now=100.0) == pytest.approx(2.0)
 
 
 @pytest.mark.slow
-def test_calls_wait_for_their_pace() -> None:
+def test_calls_wait_for_their_bucket() -> None:
     async def main() -> None:
-        lane = EndpointLimiter("a", requests_per_minute=1200)
+        limiter = EndpointLimiter("a", requests_per_minute=1200)
         began = time.monotonic()
-        await asyncio.gather(*(work(lane, 0.0) for _ in range(30)))
+        await asyncio.gather(*(work(limiter, 0.0) for _ in range(30)))
         assert time.monotonic() - began > 0.3  # 20 at once, then 20 a second
 
     run(main())
@@ -99,28 +99,28 @@ def test_calls_wait_for_their_pace() -> None:
 
 def test_a_pause_holds_everybody_and_is_not_lengthened_by_older_tries() -> None:
     async def main() -> None:
-        lane = EndpointLimiter("a", patience=0.01)
+        limiter = EndpointLimiter("a", patience=0.01)
         sent = time.monotonic()
-        lane.pause(0.2, sent)
+        limiter.pause(0.2, sent)
         for _ in range(50):
-            lane.pause(None, sent)  # sent before it was known
+            limiter.pause(None, sent)  # sent before it was known
         began = time.monotonic()
-        await asyncio.gather(*(work(lane, 0.0) for _ in range(5)))
+        await asyncio.gather(*(work(limiter, 0.0) for _ in range(5)))
         assert 0.15 < time.monotonic() - began < 5
 
     run(main())
 
 
 def test_an_address_that_never_answered_is_given_up_soon() -> None:
-    lane = EndpointLimiter("http://a", patience=0.01)
+    limiter = EndpointLimiter("http://a", patience=0.01)
     for _ in range(3):
-        lane.failed("refused")
+        limiter.failed("refused")
     with pytest.raises(Failed) as caught:
-        lane.failed("refused")
+        limiter.failed("refused")
     assert (caught.value.kind, caught.value.stops) == (FailureKind.NETWORK, True)
     assert "http://a is down" in str(caught.value)
     with pytest.raises(Failed):
-        run(work(lane))
+        run(work(limiter))
 
 
 @pytest.mark.parametrize(
@@ -139,12 +139,12 @@ def test_an_address_that_never_answered_is_given_up_soon() -> None:
     ],
 )
 def test_what_is_said_goes_by_what_went_wrong_most(troubles: list[Trouble], problem: str, remedy: str) -> None:
-    lane = EndpointLimiter("http://a", patience=1.0)
-    lane.mark_reachable()
+    limiter = EndpointLimiter("http://a", patience=1.0)
+    limiter.mark_reachable()
     for trouble in troubles[:-1]:
-        lane.failed("it", trouble)
+        limiter.failed("it", trouble)
     with pytest.raises(Failed, match="24 tries in a row") as caught:
-        lane.failed("it", troubles[-1])
+        limiter.failed("it", troubles[-1])
     assert caught.value.stops
     assert problem in str(caught.value)
     assert remedy in caught.value.remedy
@@ -156,52 +156,52 @@ def test_what_is_said_goes_by_what_went_wrong_most(troubles: list[Trouble], prob
 def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     """The time is `now`; only a test moves it on."""
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(rate_limits, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(limits, "time", SimpleNamespace(monotonic=lambda: clock.now))
     return clock
 
 
 def test_a_success_forgets_the_troubles_before_it(clock: SimpleNamespace) -> None:
-    lane = EndpointLimiter("http://a", patience=0.01)
-    lane.mark_reachable()
+    limiter = EndpointLimiter("http://a", patience=0.01)
+    limiter.mark_reachable()
     for _ in range(20):
-        lane.failed("it", Trouble.ERROR)
-    lane.succeeded()
+        limiter.failed("it", Trouble.ERROR)
+    limiter.succeeded()
     for _ in range(12):
-        lane.failed("it", Trouble.INVALID_RESPONSE)
+        limiter.failed("it", Trouble.INVALID_RESPONSE)
     clock.now += 0.35
     with pytest.raises(Failed, match="24 tries in a row") as caught:
         for _ in range(12):
-            lane.failed("it", Trouble.INVALID_RESPONSE)
+            limiter.failed("it", Trouble.INVALID_RESPONSE)
     assert "not in the protocol" in str(caught.value)
 
 
 def test_an_address_that_has_answered_gets_time_to_come_back(clock: SimpleNamespace) -> None:
-    lane = EndpointLimiter("a", patience=0.01)
-    lane.succeeded()
+    limiter = EndpointLimiter("a", patience=0.01)
+    limiter.succeeded()
     for _ in range(200):
-        lane.failed("refused")
+        limiter.failed("refused")
     clock.now += 0.35
     with pytest.raises(Failed, match="201 tries"):
-        lane.failed("refused")
+        limiter.failed("refused")
 
 
 def test_an_address_that_is_down_gets_another_chance_after_a_while() -> None:
-    lane = EndpointLimiter("a", patience=0.001)
+    limiter = EndpointLimiter("a", patience=0.001)
     with pytest.raises(Failed):
         for _ in range(9):
-            lane.failed("refused")
+            limiter.failed("refused")
     time.sleep(0.05)
-    run(work(lane))
+    run(work(limiter))
 
 
 def test_who_waits_is_told_when_the_address_goes_down() -> None:
     async def main() -> None:
-        lane = EndpointLimiter("a", patience=1.0)
-        waiting = asyncio.ensure_future(lane.sleep(60))
+        limiter = EndpointLimiter("a", patience=1.0)
+        waiting = asyncio.ensure_future(limiter.sleep(60))
         await asyncio.sleep(0.01)
         with pytest.raises(Failed):
             for _ in range(9):
-                lane.failed("refused")
+                limiter.failed("refused")
         with pytest.raises(Failed, match="is down"):
             await waiting
 
@@ -215,26 +215,26 @@ def test_four_failures_in_ten_are_no_breakdown(in_flight: int, slow: bool) -> No
     """Failures come back at once, answers only after all others: the worst order there is."""
     draw = random.Random(in_flight)
 
-    async def call(lane: EndpointLimiter, answers: asyncio.Event) -> None:
+    async def call(limiter: EndpointLimiter, answers: asyncio.Event) -> None:
         while True:
-            async with lane.turn(1):
+            async with limiter.turn(1):
                 fails = draw.random() < 0.4
                 if not fails and slow:
                     await answers.wait()
                 elif not fails:
                     await asyncio.sleep(0)
             if not fails:
-                lane.succeeded()
+                limiter.succeeded()
                 return
-            lane.mark_reachable()
-            lane.failed("any")
+            limiter.mark_reachable()
+            limiter.failed("any")
             await asyncio.sleep(0)
 
     async def main() -> None:
-        lane = EndpointLimiter("a", in_flight=in_flight, patience=0.0)
+        limiter = EndpointLimiter("a", in_flight=in_flight, patience=0.0)
         answers = asyncio.Event()
         asyncio.get_running_loop().call_later(0.5, answers.set)
-        await asyncio.gather(*(call(lane, answers) for _ in range(2_000)))
+        await asyncio.gather(*(call(limiter, answers) for _ in range(2_000)))
 
     run(main())
 

@@ -1,8 +1,4 @@
-"""Embedding models behind one protocol: texts in, vectors out.
-
-`embedder(word)` makes one. A word is `all-MiniLM-L6-v2` (installed weights), a folder, `hub:ORG/NAME[@REVISION]`,
-`st:ORG/NAME` or `st:FOLDER`, or `openai:MODEL[@http://HOST/v1]`. Only `hub:`, `st:ORG/NAME` and `openai:` use the
-network. No number that was fitted on one model's vectors may be used with another's: see `check_fitted_for`."""
+"""Embedding models behind one protocol: texts in, vectors out. `load.embedder` opens one."""
 
 from __future__ import annotations
 
