@@ -74,12 +74,9 @@ RESULTS = {
     "annotate import": "AnnotateResult",
     "plan": "Plan",
     "validate": "ValidateResult",
-    "fit-threshold": "ThresholdReport",
-    "judge-check": "JudgeReport",
     "cache info": "CacheInfo",
     "cache clear": "CacheCleared",
     "cache export": "CallsExported",
-    "calibrate": "CalibrateResult",
     "bundle": "BundleResult",
     "doctor": "DoctorReport",
 }
@@ -91,7 +88,7 @@ Generated from the commands by `make docs`. Each verb prints this with `--help`,
 | exit code | meaning |
 |---|---|
 | 0 | all went well |
-| 1 | look at it: a check of `doctor` failed, code could not be fetched (`get`), everything failed (`review`, `score`), no case is left (`build`), the kappa was not reached (`judge-check`), a number differs (`check` of a bundle), labels leak (`calibrate`), the candidate is worse (`gate`) |
+| 1 | look at it: a check of `doctor` failed, code could not be fetched (`get`), everything failed (`review`, `score`), no case is left (`build`), the kappa was not reached, or labels leak (`validate`), a number differs (`check` of a bundle), the candidate is worse (`gate`) |
 | 2 | an error that you can fix, named in one line; or stopped by the budget or an endpoint |
 | 3 | `gate` cannot tell |
 | 130 | interrupted; the same command continues |

@@ -19,7 +19,7 @@ import pytest
 
 from bundle_toys import tamper
 from git_project import commit, run_git
-from reviewgauge.api.judged_runs import scales_and_people
+from reviewgauge.api.validation.data import scales_and_people
 from reviewgauge.cli.main import main
 from reviewgauge.cli.output import emit
 from reviewgauge.core.base import escape_cell, unescape_cell
@@ -578,7 +578,7 @@ def test_a_folder_that_nobody_named_is_no_link(
     for name in ("validity-sample", "runs"):
         (tmp_path / name).symlink_to("victim")
     monkeypatch.chdir(tmp_path)
-    for words in (["validate", "sample", "rouge"], ["calibrate", "sample", "rouge"], ["demo"]):
+    for words in (["validate", "sample", "rouge"], ["validate", "sample", "rouge", "--fit", "x.json"], ["demo"]):
         assert main(words) == 2
         assert "is a link, which could lead anywhere" in capsys.readouterr().err
     assert not list((tmp_path / "victim").iterdir())

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from reviewgauge.core.version import __version__ as __version__
 
 if TYPE_CHECKING:
+    from reviewgauge.analysis.judge_check.report import JudgeOptions
     from reviewgauge.annotation.annotate import annotate
     from reviewgauge.api.agree import agree
     from reviewgauge.api.build import build
     from reviewgauge.api.bundle import bundle
     from reviewgauge.api.cache import cache
-    from reviewgauge.api.calibrate import calibrate
     from reviewgauge.api.check import check
     from reviewgauge.api.classify import classify
     from reviewgauge.api.compare import compare
@@ -24,11 +24,9 @@ if TYPE_CHECKING:
     from reviewgauge.api.demo import demo
     from reviewgauge.api.doctor import doctor
     from reviewgauge.api.evolve import evolve
-    from reviewgauge.api.fit_threshold import fit_threshold
     from reviewgauge.api.gate import gate
     from reviewgauge.api.get import get
     from reviewgauge.api.info import info
-    from reviewgauge.api.judge_check import judge_check
     from reviewgauge.api.list import list_plugins as list
     from reviewgauge.api.plan import plan
     from reviewgauge.api.report import report
@@ -41,13 +39,13 @@ if TYPE_CHECKING:
     from reviewgauge.engine.run.model_options import ModelOptions
 
 __all__ = [
+    "JudgeOptions",
     "ModelOptions",
     "agree",
     "annotate",
     "build",
     "bundle",
     "cache",
-    "calibrate",
     "check",
     "classify",
     "compare",
@@ -55,11 +53,9 @@ __all__ = [
     "demo",
     "doctor",
     "evolve",
-    "fit_threshold",
     "gate",
     "get",
     "info",
-    "judge_check",
     "list",
     "plan",
     "report",
@@ -75,6 +71,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     if name == "ModelOptions":
         return import_module("reviewgauge.engine.run.model_options").ModelOptions
+    if name == "JudgeOptions":
+        return import_module("reviewgauge.analysis.judge_check.report").JudgeOptions
     if name == "annotate":
         return import_module("reviewgauge.annotation.annotate").annotate
     if name in __all__:

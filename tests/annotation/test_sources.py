@@ -219,8 +219,8 @@ def test_reports_drawn_at_random_are_judged_beside_the_model(
         "severity": (3, 10),
     }
     spec = "points(model='fake:noisy-1', points_of='fake:rules')"
-    check = json.loads(told(capsys, "judge-check", spec, "--on", run, "--labels", out, "--json", "--resamples", "0"))
-    assert {one["dimension"] for one in check["dimensions"]} == {"hit", "type", "severity"}
+    check = json.loads(told(capsys, "validate", run, spec, "--labels", out, "--json", "--resamples", "20"))
+    assert {one["dimension"] for one in check["agreement"]["dimensions"]} == {"hit", "type", "severity"}
 
 
 def test_checked_claims_are_those_that_reviews_are_judged_by(

@@ -1,4 +1,4 @@
-"""Metrics that ask models in `validate`, `calibrate`, `doctor`: at once, within a budget, killed and gone on with."""
+"""Metrics that ask models in `validate`, `doctor`: at once, within a budget, killed and gone on with."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def test_an_endpoint_that_is_wrong_stops_it_with_one_error(
     with FakeServer(key="right") as locked:
         said = shown(capsys, 2, "validate", bench, grade(locked))
         assert "96 left undone" in said and "error:" in said and "key" in said
-        said = shown(capsys, 2, "calibrate", bench, grade(locked), "jaccard", "-o", "mine.json")
+        said = shown(capsys, 2, "validate", bench, grade(locked), "jaccard", "--fit", "mine.json")
         assert f"{2 * REVIEWS} left undone" in said and not Path("mine.json").exists()
 
 
@@ -153,12 +153,13 @@ def test_where_all_fails_it_says_why_and_what_to_do(bench: Path, capsys: pytest.
 def test_what_a_model_says_can_be_calibrated_and_stays_marked(
     bench: Path, server: FakeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    said = shown(capsys, 0, "calibrate", bench, grade(server), "jaccard", "--dry-run")
+    said = shown(capsys, 0, "validate", bench, grade(server), "jaccard", "--fit", "combined.json", "--dry-run")
     assert f"{CALLS} calls to pay for" in said and not Path("combined.json").exists()
-    said = shown(capsys, 0, "calibrate", bench, grade(server), "jaccard")
+    said = shown(capsys, 0, "validate", bench, grade(server), "jaccard", "--fit", "combined.json")
     assert f"{CALLS} calls paid" in said
     assert said.count("(fake)") >= 4  # the calibrated grade with and without its floor, the mean of ranks, the metric
-    made = reviewgauge.calibrate(str(bench), grade(server), "jaccard", resamples=40, folds=3)
+    made = reviewgauge.validate(str(bench), grade(server), "jaccard", fit="x.json", resamples=40, folds=3).fit
+    assert made is not None
     assert [one.fake for one in made.account if one.label.startswith("jaccard")] == [False]
     assert load(Metric, f"combined(file='combined.json', ask=('{server.spec()}',))").models == (server.spec(),)
     whole = found(capsys, "validate", bench, f"combined(file='combined.json', ask=('{server.spec()}',))", "--no-report")

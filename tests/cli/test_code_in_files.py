@@ -245,7 +245,7 @@ def test_code_that_a_manifest_names_is_not_run(where: str, run_of_others: Path) 
         ["bundle", "run", "-o", "out.zip", "--resamples", "50"],
         ["check", "out.zip"],
         ["validate", "run", "hits"],
-        ["judge-check", "exact", "--on", "run"],
+        ["validate", "run", "exact"],
     ):
         alone(*verb)
         assert not Path("ran").exists(), verb

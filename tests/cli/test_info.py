@@ -203,7 +203,7 @@ def test_help_of_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["help", "score"]) == 0
     assert "Usage: reviewgauge score" in capsys.readouterr().out
     assert main(["help"]) == 0
-    assert "judge-check" in capsys.readouterr().out
+    assert "validate" in capsys.readouterr().out
 
 
 def test_files_folders_and_programs_are_reviewers(

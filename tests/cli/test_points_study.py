@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from reviewgauge.api.points_study import draw_sheets, points_check
+from reviewgauge.api.points_study import draw_sheets
+from reviewgauge.api.validate import validate
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, Comment, Review
@@ -114,18 +115,15 @@ def test_the_matrices_of_five_raters_come_from_one_command(run: str, tmp_path: P
     assert "pairs of raters" in told("agree", run, "--labels", str(tmp_path / "sheets"), "--resamples", "0")
 
 
-def test_judge_check_asks_about_the_drawn_reports_alone(run: str, tmp_path: Path) -> None:
+def test_validate_asks_about_the_drawn_reports_alone(run: str, tmp_path: Path) -> None:
     draw_sheets(run, tmp_path / "sheets", RATERS, count=4)
     filled(tmp_path / "sheets")
     spec = f"points(model='fake:noisy-1', points_of='{LISTS}')"
-    words = ("--on", run, "--labels", str(tmp_path / "sheets"), "--resamples", "0", "--json")
-    report = json.loads(told("judge-check", spec, *words))
+    words = ("--labels", str(tmp_path / "sheets"), "--resamples", "20", "--json")
+    report = json.loads(told("validate", run, spec, *words))["agreement"]
     raters = {rater for one in report["dimensions"] for rater in one["kinds"]}
     assert raters == {*RATERS, LISTS, RATES, "fake:noisy-1"}
     assert {one["items"] for one in report["dimensions"]} == {8}
-    for on, labels in ((None, tmp_path / "sheets"), (run, None)):
-        with pytest.raises(UserError, match="with people's sheets"):
-            points_check(spec, on=on, labels=labels)
-    assert main(["judge-check", spec, *words, "--limit", "3"]) == 2, "what it would not heed is refused"
+    assert main(["validate", run, spec, *words, "--limit", "3"]) == 2, "what it would not heed is refused"
     with pytest.raises(UserError, match="names no model"):
-        points_check("points", on=run, labels=tmp_path / "sheets")
+        validate(run, "points", labels=tmp_path / "sheets")

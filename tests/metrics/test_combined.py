@@ -153,7 +153,7 @@ def test_a_broken_file_is_refused(tmp_path: Path, changes: dict[str, object], me
 
 
 def test_a_missing_file_says_what_makes_one(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="reviewgauge calibrate"):
+    with pytest.raises(UserError, match="validate --fit"):
         Combined(file=str(tmp_path / "none.json")).pins()
 
 
@@ -182,5 +182,5 @@ def test_a_measure_that_is_gone_is_named(tmp_path: Path) -> None:
 def test_a_fit_does_not_travel_to_other_weights(tmp_path: Path) -> None:
     file = tmp_path / "mine.json"
     file.write_text(json.dumps(small_model(pins={"jaccard": {"weights": "abc"}})))
-    with pytest.raises(UserError, match=r"weights abc, and here it is none.*calibrate again"):
+    with pytest.raises(UserError, match=r"weights abc, and here it is none.*run validate --fit again"):
         Combined(file=str(file)).pins()

@@ -192,7 +192,7 @@ def test_parameters_that_do_not_fit(spec: str) -> None:
 
 def test_a_model_without_a_fitted_threshold_is_refused_with_the_command_that_fits_one(tmp_path: Path) -> None:
     folder = str(tiny_models.write_model(tmp_path / "tiny"))
-    with pytest.raises(UserError, match=f"no threshold is known for .*fit-threshold crscore_study {folder}"):
+    with pytest.raises(UserError, match=f"no threshold is known for .*validate crscore_study .*{folder}.* --sweep"):
         Crscore(model=folder, soft=False).pins()
 
 

@@ -101,7 +101,7 @@ def test_the_command_line_ends_with_one_line(
         ["review", "sample", f"prompt(model='openai:m@http://HOST/v1/{KEY}')", "-o", "run"],
         ["review", "sample", f"prompt(model='openai:{KEY}')", "-o", "run"],
         ["score", "old", f"hits(judge='openai:m@http://HOST/v1/{KEY}')"],
-        ["judge-check", f"openai:m@http://HOST/v1/{KEY}", "--on", "old"],
+        ["validate", "old", f"openai:m@http://HOST/v1/{KEY}"],
         ["score", "old", "--labels", f"openai:m@http://HOST/v1/{KEY}"],
     ],
 )

@@ -13,7 +13,8 @@ import numpy as np
 
 from reviewgauge.analysis.judge_check.agreement import Resamples
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, GradeInstrument, PairInstrument
-from reviewgauge.analysis.judge_check.reference_labels import Item, JudgeBench, Material, label_bench
+from reviewgauge.analysis.judge_check.reference_labels import Item, QuestionSet, pair_questions
+from reviewgauge.analysis.judged import JudgedReviews
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.protocols import Judge, Measured, Metric
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review
@@ -178,7 +179,7 @@ _lock = threading.Lock()
 _coins = itertools.cycle(np.random.default_rng(5).random(997))
 
 
-def toy_material(changes: int = 12, systems: Sequence[str] = ("alpha", "beta")) -> Material:
+def toy_material(changes: int = 12, systems: Sequence[str] = ("alpha", "beta")) -> JudgedReviews:
     """Reviews of two comments, one right and one wrong, on changes with two findings; people labelled every pair."""
     cases, reviews, labels = [], [], []
     for at in range(changes):
@@ -205,15 +206,15 @@ def toy_material(changes: int = 12, systems: Sequence[str] = ("alpha", "beta")) 
                 )
                 value = subject(comment.body) == subject(reference.body)
                 labels.append(Label(subject=pair, rater="ann", dimension="same_issue", value=value))
-    return Material("toy", cases, reviews, labels)
+    return JudgedReviews("toy", cases, reviews, labels)
 
 
-def toy_bench(changes: int = 12) -> JudgeBench:
+def toy_bench(changes: int = 12) -> QuestionSet:
     """The questions of `toy_material`."""
-    return label_bench(toy_material(changes))
+    return pair_questions(toy_material(changes))
 
 
-def grades_bench(changes: int = 12) -> JudgeBench:
+def grades_bench(changes: int = 12) -> QuestionSet:
     """One grade a review: 5 for the right comment, 1 for the wrong one."""
     items = []
     material = toy_material(changes)
@@ -224,7 +225,7 @@ def grades_bench(changes: int = 12) -> JudgeBench:
         said = review.comments[:1] if right else review.comments[1:]
         ask = Ask(case, review.model_copy(update={"comments": said}))
         items.append(Item(ask, "people", (5.0 if right else 1.0,), review.case))
-    return JudgeBench("grades", "toy grades", tuple(items), tuple(items), lowest=1.0)
+    return QuestionSet("grades", "toy grades", tuple(items), tuple(items), lowest=1.0)
 
 
 def asker(judge: Judge | Metric) -> Asker:

@@ -1,7 +1,7 @@
 """Reports that `points` read, as items: is each known point hit, and of which type and how severe is each listed one.
 
 Source: SWR-Bench (arXiv:2509.01494), RQ1: 100 reports drawn at random. Raters see the report and the points, not what
-a model said of them; their labels stand beside the model's in `agree` and `judge-check`.
+a model said of them; their labels stand beside the model's in `agree` and `validate`.
 """
 
 from __future__ import annotations

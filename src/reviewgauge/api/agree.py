@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -12,9 +11,9 @@ from typing import NamedTuple
 from reviewgauge.analysis.claim_shares import claim_shares
 from reviewgauge.analysis.point_labels import key_of, on_reports
 from reviewgauge.analysis.raters import AgreementSettings, LabelFilter, agreement_report
-from reviewgauge.api.judged_runs import keep_latest
 from reviewgauge.api.points_study import labels_of_points, read_sheets, warn_of_fakes
 from reviewgauge.api.resolve import dataset_label, find_dataset
+from reviewgauge.api.validation.data import first_record, keep_latest
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.protocols import Dataset
@@ -89,7 +88,7 @@ def labels_from(labels: str | Path | Dataset | Sequence[Label], source: str | Pa
     file = find_labels(path) if path.is_dir() else path
     if source is None and not known and file is not None and file.is_file() and _is_audit(file):
         return FoundLabels(audit_labels(file, f"{file.stem} is right"), file.name, {})
-    if source is None and not known and file is not None and file.is_file() and not _holds_cases(file):
+    if source is None and not known and file is not None and file.is_file() and "change" not in first_record(file):
         read = read_label_file(file)
         return FoundLabels(
             tuple(read.labels), file.name, {}, tuple(f"{drop.item}: {drop.reason}" for drop in read.notes)
@@ -105,18 +104,6 @@ def _is_audit(file: Path) -> bool:
         head = stream.readline(10_000).decode("utf-8-sig", "replace").lower()
     names = {name.strip().strip('"') for name in re.split(r"[,;\t]", head)}
     return {"id", "correct"} <= names and "value" not in names
-
-
-def _holds_cases(file: Path) -> bool:
-    """Whether a JSON lines file holds cases, which may carry labels; anything else is for the reader of labels."""
-    if file.suffix not in (".jsonl", ".ndjson"):
-        return False
-    with file.open("rb") as stream:
-        try:
-            first = json.loads(stream.readline(1_000_000))
-        except (ValueError, RecursionError):
-            return False
-    return isinstance(first, dict) and "change" in first
 
 
 def _of_run(folder: Path) -> FoundLabels:

@@ -7,15 +7,16 @@ from pathlib import Path
 
 from reviewgauge.analysis.point_labels import COLUMNS, Report, draw_reports, key_of, on_reports, point_labels, sheet
 from reviewgauge.analysis.raters import AgreementSettings, agreement_report
+from reviewgauge.api.validation.data import JudgedData, is_run
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
-from reviewgauge.core.labels import Label
+from reviewgauge.core.labels import Label, SubjectKind
 from reviewgauge.core.protocols import Measured, Metric, Progress
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.agreement import AgreementReport
 from reviewgauge.core.results import Failure
-from reviewgauge.core.specs import load, load_recorded, signature
+from reviewgauge.core.specs import load_recorded, short_spec, signature
 from reviewgauge.datasets.files.labels import find_labels, read_label_file
 from reviewgauge.engine.measure import ScoreJob
 from reviewgauge.engine.run.executors import Threads
@@ -106,39 +107,38 @@ def draw_sheets(
     return Sheets(files=tuple(map(str, files)), reports=len(drawn), scored=len(reports), metric=signature(metric))
 
 
+def judges_points(metrics: Sequence[Metric], labels: str | Path | None) -> bool:
+    """Whether a `points` metric is to be compared with people's sheets, and not with grades of reviews."""
+    if labels is None or len(metrics) != 1 or not isinstance(metrics[0], Points):
+        return False
+    return all(label.subject.kind is SubjectKind.LINK for label in read_sheets(labels)[0])
+
+
 def points_check(
-    judge: str,
-    *,
-    on: str | Path | None,
-    labels: str | Path | None,
-    models: ModelOptions | None = None,
-    resamples: int = 1_000,
-    seed: int = 0,
-    progress: Progress | None = None,
+    metric: Metric, data: JudgedData, models: ModelOptions, settings: AgreementSettings, progress: Progress | None
 ) -> AgreementReport:
-    """How far `judge`, a `points` metric, agrees with people on the reports that they judged, and they with each other.
+    """How far a `points` metric agrees with people on the reports that they judged, and they with each other.
 
     Asks about these reports only; what the run was scored with counts as further raters.
     """
-    metric = load(Metric, judge)
-    if not isinstance(metric, Points) or not metric.model:
-        raise UserError(f"{judge} names no model", remedy="points(model='openai:gpt-5')")
-    if on is None or labels is None:
-        raise UserError("points are checked on a run, with people's sheets", remedy="--on RUN --labels FOLDER")
-    people, notes = read_sheets(labels)
+    assert isinstance(metric, Points) and data.labels is not None
+    if not metric.model:
+        raise UserError(f"{short_spec(metric)} names no model", remedy="points(model='openai:gpt-5')")
+    if not is_run(data.word):
+        raise UserError(f"{data.word} is not a run folder", remedy="validate RUN 'points(...)' --labels SHEETS")
+    on = Path(str(data.word))
+    people, notes = read_sheets(data.labels)
     keys = {key_of(label) for label in people}
-    models = models or ModelOptions()
     with RunFolder.open(on) as run, models.client() as client:
         reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
         judged = [one for one in reviews if (one.case, one.system, one.attempt) in keys]
         if not judged:
-            raise UserError(f"{labels} judges no report of {on}")
+            raise UserError(f"{data.labels} judges no report of {on}")
         known = [one for one in labels_of_points(run) if one.rater != metric.model]
         found = _ask(metric, [(run.cases_by_id()[one.case], one) for one in judged], models.in_flight, progress)
         bill = spending(client).sentence
     every = [*people, *on_reports(known, keys), *point_labels(metric, found)]
-    settings = AgreementSettings(resamples=resamples, seed=seed)
-    report = agreement_report(every, source=Path(on).resolve().name, settings=settings)
+    report = agreement_report(every, source=on.resolve().name, settings=settings)
     lacking = len(judged) - len(found)
     gaps = f"{lacking} of {len(judged)} reports have no answer of {metric.model}" if lacking else ""
     more = (*notes, gaps, *warn_of_fakes(every), *report.warnings, bill)

@@ -148,7 +148,7 @@ def _status_lines(found: ProjectStatus) -> str:
 @click.option("-o", "--out", required=True, help="A .csv or .jsonl file; of an audit, the folder of the benchmark.")
 @json_option
 def export_command(database: str, project: str | None, out: str, as_json: bool) -> None:
-    """Write the labels of a project, for agree, validate, judge-check, build and annotate import."""
+    """Write the labels of a project, for agree, validate, build and annotate import."""
     if Path(out).suffix not in (".csv", ".jsonl") and not Path(out).is_dir():
         raise UserError(f"{out} is neither a .csv nor a .jsonl file", remedy="or the folder whose audit was checked")
     with store(database) as opened:

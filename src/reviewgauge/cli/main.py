@@ -32,10 +32,7 @@ JOURNEYS = {
     "People": {
         "annotate": "Let people judge in a browser, blind, and get their labels.",
         "agree": "Measure how far raters agree, humans and models in one table.",
-        "validate": "Compare metrics with human judgements of recorded reviews.",
-        "fit-threshold": "Fit the similarity above which CRScore takes a sentence to be about a claim.",
-        "judge-check": "Measure a judge: agreement, repeats, order, length, rewording, injection, cost.",
-        "calibrate": "Make several metrics into one grade, fitted to human labels.",
+        "validate": "Compare metrics or judges with human judgements; fit them, or a threshold, to these.",
     },
     "Papers": {
         "study": "Run a grid of benchmarks, reviewers and metrics from one file, and make a paper's tables.",

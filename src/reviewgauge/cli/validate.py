@@ -1,14 +1,16 @@
-"""`reviewgauge validate`: metrics compared with human labels."""
+"""`reviewgauge validate`: metrics, judges and thresholds compared with human labels."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
+from reviewgauge.analysis.judge_check.report import PARTS, JudgeOptions
 from reviewgauge.api.validate import REPORT, ValidateResult, validate
 from reviewgauge.cli.options import (
     from_option,
@@ -19,9 +21,51 @@ from reviewgauge.cli.options import (
     stage_option,
     verb,
 )
-from reviewgauge.cli.output import note_reasons, run_stoppable
+from reviewgauge.cli.output import note, note_reasons, run_stoppable
+from reviewgauge.core.errors import UserError
+from reviewgauge.views.terminal.agreement_tables import agreement
 from reviewgauge.views.terminal.closing import after_measuring, measuring_line
-from reviewgauge.views.validity.tables import validity
+from reviewgauge.views.terminal.judge_tables import judge_report
+from reviewgauge.views.validity.tables import fitted, validity
+from reviewgauge.views.validity.threshold_tables import thresholds
+
+
+def _authors(_: click.Context, __: click.Parameter, given: Sequence[str]) -> dict[str, str]:
+    found = {}
+    for word in given:
+        system, equals, model = word.partition("=")
+        if not equals or not system or not model:
+            raise UserError(f"--author {word} names no model", remedy="--author SYSTEM=MODEL")
+        found[system] = model
+    return found
+
+
+_JUDGE_OPTIONS = {
+    "probes": click.option("--probes", type=click.IntRange(min=1), help="Questions that are edited.  [30]"),
+    "repeats": click.option("--repeats", type=click.IntRange(min=2), help="How often each is asked again.  [3]"),
+    "only": click.option("--only", multiple=True, type=click.Choice(PARTS), help="Only this part; repeatable."),
+    "limit": click.option("--limit", type=click.IntRange(min=1), help="Rows of the agreement, drawn at random."),
+    "authors": click.option(
+        "--author",
+        "authors",
+        multiple=True,
+        callback=_authors,
+        metavar="SYSTEM=MODEL",
+        help="Which model a system is; repeatable.",
+    ),
+    "correct": click.option("--correct", is_flag=True, help="Correct each system's scores by what people checked."),
+    "min_kappa": click.option("--min-kappa", type=click.FloatRange(-1, 1), help="Exit 1 where a kappa is below this."),
+    "lower": click.option("--lower", is_flag=True, help="That gate looks at the lower end of the interval."),
+    "save_questions": click.option(
+        "--save-questions", type=click.Path(dir_okay=False), help="Store questions, truths and answers here."
+    ),
+}
+
+
+def _judge_options(command: Any) -> Any:
+    for option in reversed(_JUDGE_OPTIONS.values()):
+        command = option(command)
+    return command
 
 
 @verb("validate")
@@ -52,32 +96,78 @@ from reviewgauge.views.validity.tables import validity
 )
 @stage_option
 @click.option("--resamples", default=1_000, show_default=True, help="Bootstrap resamples.")
-@click.option("--folds", default=10, show_default=True, help="Folds of the calibrations.")
+@click.option("--folds", default=10, show_default=True, help="Folds of what is fitted to labels, by reference text.")
 @click.option("--report/--no-report", default=True, help="Whether to write report.html and the tables.")
+@click.option("--fit", type=click.Path(dir_okay=False), help="Make METRICS into one grade in this file.")
+@click.option("--sweep", is_flag=True, help="Fit the threshold of crscore(model=...), and show what others give.")
+@click.option("--system", default="", help="With --sweep: whose reviews it is fitted on.  [people's best]")
+@_judge_options
 @seed_option
 @retry_option
 @model_options
 @json_option
 def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any) -> int:
-    """Compare METRICS with human judgements of the recorded reviews of DATASET.
+    """Compare METRICS or judges with human judgements of the recorded reviews of DATASET.
 
     DATASET is a data set that came with reviews and human labels, or a run folder. Prints which metric agrees best with
-    people, beside trivial baselines and what was published, and writes report.html and its tables as CSV.
+    people, beside trivial baselines and what was published, and writes report.html and its tables as CSV. Killed or
+    interrupted while it measures, the same command goes on where it stopped.
 
-    Killed or interrupted while it measures, the same command goes on where it stopped. The exit code is 1 when all
-    measurements of a metric failed.
+    Judges of pairs (lexical, same_concern(model="openai:gpt-5"), or the model alone) are measured as instruments:
+    agreement, repeats, order, length, self-preference, rewording, injection, cost. So is a metric (a grader) with any
+    of --probes, --repeats, --only, --limit, --author, --correct, --min-kappa, --save-questions; DATASET may be a file
+    that --save-questions wrote. With --labels SHEETS, points(model=...) is compared with people's sheets (agree
+    --sheets).
+
+    --fit writes a file for combined(file=...) and prints what that grade gives on references that it has not seen.
+    --sweep takes CRScore's rule: the mean similarity of the best system's sentences to the closest claim.
+
+    The exit code is 1 when all measurements of a metric failed, a kappa is below --min-kappa, or a fit to shuffled
+    labels reaches anything (then the labels leak); 2 when a check was stopped before its end.
     """
-    work = partial(validate, dataset, *metrics, **options)
+    given = {name: value for name in _JUDGE_OPTIONS if (value := options.pop(name))}
+    judging = JudgeOptions(**given) if given else None
+    work = partial(validate, dataset, *metrics, judging=judging, **options)
     result = run_stoppable(
         "validating", work, as_json, _shown, note_first=lambda done: note_reasons(done.totals, done.notes)
     )
-    return int(any(totals.all_failed for totals in result.totals))
+    for report in result.judges:
+        if report.stopped:
+            raise UserError(report.stopped)
+    if result.fit is not None and result.fit.leaks:
+        note("a fit to shuffled labels reaches more than chance: the folds do not keep apart what belongs together")
+        return 1
+    closed = any(report.gate is not None and not report.gate.passed for report in result.judges)
+    return int(closed or any(totals.all_failed for totals in result.totals))
 
 
 def _shown(result: ValidateResult) -> list[object]:
-    parts: list[object] = [] if result.report is None else [validity(result.report)]
-    parts += [_closing(result), *([result.spending.sentence] if result.spending.sentence else [])]
+    parts = list(_found(result))
+    if result.judges or result.sweep or result.agreement:
+        page = [f"{Path(result.folder) / result.files[0]} has all of it and the plots"] if result.files else []
+        return [*parts, *page]
+    if result.fit is None:
+        parts.append(_closing(result))
+    parts += [result.spending.sentence] if result.spending.sentence else []
     return [*parts, *after_measuring(result.totals)]
+
+
+def _found(result: ValidateResult) -> Iterator[object]:
+    if result.report is not None:
+        yield validity(result.report)
+    yield from map(judge_report, result.judges)
+    if result.sweep is not None:
+        yield from thresholds(result.sweep)
+    if result.agreement is not None:
+        yield agreement(result.agreement)
+    if (fit := result.fit) is not None:
+        use = f"use it as {_quoted(fit.spec)}; {result.seconds:.1f} s"
+        yield fitted(fit, f"{fit.file} was fitted to all {fit.rows:,} rows; {use}")
+
+
+def _quoted(spec: str) -> str:
+    """The spec as a shell takes it, in double quotes where nothing in it would be replaced there."""
+    return shlex.quote(spec) if set(spec) & set('"$`\\!') else f'"{spec}"'
 
 
 def _closing(result: ValidateResult) -> str:

@@ -82,7 +82,7 @@ class MetricOfMetrics(Metric):
 class Combined(MetricOfMetrics):
     """The expected human grade; `mean` has a floor under which all count as equal, `expected` has none.
 
-    `file` is what `reviewgauge calibrate` wrote; empty means the shipped model over lexical metrics and MiniLM
+    `file` is what `validate --fit` wrote; empty means the shipped model over lexical metrics and MiniLM
     embeddings, "lexical" the shipped one over lexical metrics alone. Reviews of references that the model's labels
     hold are graded by a fit that has not seen them. `above_lowest` is the probability of more than the lowest grade.
     `ask` names the models that the file's metrics may ask: a file alone sends nothing anywhere.
@@ -204,10 +204,11 @@ class Fit(Record):
 
 
 class Combination(Record):
-    """The file that `calibrate` writes and `combined(file=...)` reads. `features` are (metric spec, measure) pairs.
+    """The file that `validate --fit` writes and `combined(file=...)` reads.
 
-    `pins` are what the metrics rested on when the fit was made (weights, tables), by spec. `fold_of` gives the fold
-    of each reference text in the labels, by its hash; `held_out` has one fit a fold.
+    `features` are (metric spec, measure) pairs. `pins` are what the metrics rested on when the fit was made (weights,
+    tables), by spec. `fold_of` gives the fold of each reference text in the labels, by its hash; `held_out` has one fit
+    a fold.
     """
 
     format: Literal[1] = 1
@@ -244,11 +245,11 @@ def load_combination(file: str) -> tuple[Combination, str]:
     else:
         try:
             if Path(file).exists() and not Path(file).is_file():
-                raise UserError(f"{file} is not a plain file", remedy="name what reviewgauge calibrate wrote")
+                raise UserError(f"{file} is not a plain file", remedy="name what validate --fit wrote")
             raw = read_file(Path(file))
         except OSError as error:
             raise UserError(
-                f"cannot read {file}: {error.strerror}", remedy="reviewgauge calibrate LABELS METRIC... -o FILE"
+                f"cannot read {file}: {error.strerror}", remedy="reviewgauge validate DATASET METRIC... --fit FILE"
             ) from None
     return parse_record(Combination, raw, file or SHIPPED[""]), hashlib.sha256(raw).hexdigest()
 
@@ -262,7 +263,7 @@ def check_pins(model: Combination, metrics: Mapping[str, Metric], file: str) -> 
                 raise UserError(
                     f"{file or 'the shipped model'} was fitted with {spec} on {name} {then.get(name, 'none')}, "
                     f"and here it is {now.get(name, 'none')}",
-                    remedy="a fit does not travel: calibrate again with what is here",
+                    remedy="these weights were fitted to other metrics: run validate --fit again",
                 )
 
 

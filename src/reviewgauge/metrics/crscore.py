@@ -7,7 +7,6 @@ github.com/atharva-naik/CRScore.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -21,6 +20,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Claim, Comment, Review, findings
 from reviewgauge.core.results import Bounds, Coverage, Failure, FailureKind, Link, Parts
+from reviewgauge.core.specs import in_shell
 from reviewgauge.core.trust import ModelName, Word
 from reviewgauge.metrics.coverage.sentences import published_sentences, sentences
 from reviewgauge.metrics.coverage.thresholds import SHIPPED
@@ -49,8 +49,8 @@ class Crscore(Metric):
     sentences close to a claim, of the claims close to a sentence, above `threshold`. `variant="closest"` is the mean of
     the closest cosines. `model` says what a cosine is taken of: "chars" or "words" (TF-IDF, offline), or an
     embedding model, whose token vectors are pooled without stop words. A threshold belongs to one model, which
-    `threshold_of` names; "chars", "words" and all-MiniLM-L6-v2 have one (`reviewgauge fit-threshold` fits one for any
-    other). `claims`: "auto" takes the case's own, or makes them from its diff without a model; "references" takes the
+    `threshold_of` names; "chars", "words" and all-MiniLM-L6-v2 have one (`validate --sweep` fits one for any other).
+    `claims`: "auto" takes the case's own, or makes them from its diff without a model; "references" takes the
     sentences of the reference comments. `variant="published"` (not soft) cuts sentences and pools tokens as the
     published code does, with its slip.
     """
@@ -105,7 +105,7 @@ class Crscore(Metric):
         """The cosine above which a sentence is close to a claim; None with `soft`. Raises UserError where none fits."""
         if self.soft:
             return None
-        fit_one = f"fit one: reviewgauge fit-threshold crscore_study {shlex.quote(self.model)}"
+        fit_one = f"fit one: reviewgauge validate crscore_study {in_shell(f'crscore(model={self.model!r})')} --sweep"
         if self.threshold is None:
             if (shipped := SHIPPED.get(self.fingerprint)) is None:
                 raise UserError(

@@ -28,7 +28,7 @@ class Overlap(TextMetric):
     """`keywords` is the harmonic mean of two shares: of the reference's five rarest words, and of the review's.
 
     The other measures are the 24 lexical features that the offline judge uses, and what lies on the surface of the
-    texts (first words, questions, lengths, code): food for `calibrate`. How rare a word is comes from the shipped idf
+    texts (first words, questions, lengths, code): for `validate --fit`. How rare a word is comes from the shipped idf
     table. Words are stemmed, lower-cased, split at camelCase; stop words are never rare. English only: words of other
     languages count as rare each. Of several references the one with the most keywords counts. Only
     the first 20,000 characters of a text are read.

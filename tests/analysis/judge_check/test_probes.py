@@ -26,7 +26,7 @@ from reviewgauge.analysis.judge_check.edits import ATTACKS, WANTED, attacked
 from reviewgauge.analysis.judge_check.instrument import Ask
 from reviewgauge.analysis.judge_check.probes import Probes, reverse
 from reviewgauge.analysis.judge_check.reference_labels import Item, families, probe_items
-from reviewgauge.analysis.judge_check.report import Wanted, check_judge, gate
+from reviewgauge.analysis.judge_check.report import JudgeOptions, check_judge, gate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Judge, Metric
 from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
@@ -40,8 +40,8 @@ def check(judge: Judge | Metric, *parts: str, probes: int = 24, authors: dict[st
     bench = toy_bench() if isinstance(judge, Judge) else grades_bench()
     if authors is not None:
         bench = type(bench)(**{**vars(bench), "authors": authors})
-    wanted = Wanted(parts or Wanted().parts, probes=probes, resamples=RESAMPLES)
-    return check_judge(bench, asker(judge), wanted).report
+    options = JudgeOptions(only=parts, probes=probes, resamples=RESAMPLES)
+    return check_judge(bench, asker(judge), options)[0]
 
 
 def flips(report: JudgeReport, name: str) -> float:
@@ -179,15 +179,17 @@ def test_rows_that_nobody_was_asked_about_are_counted_apart() -> None:
     ]
     judge = LengthLoving(words=12)
     found = [
-        check_judge(replace(bench, items=tuple(items)), asker(judge), Wanted(parts=("agreement",), resamples=RESAMPLES))
+        check_judge(
+            replace(bench, items=tuple(items)), asker(judge), JudgeOptions(only=("agreement",), resamples=RESAMPLES)
+        )[0]
         for items in ([*spoken, *quiet], spoken)
     ]
-    both, alone = (one.report.agreement[0] for one in found)
+    both, alone = (one.agreement[0] for one in found)
     assert (both.rows, both.unasked) == (2 * alone.rows, alone.rows)
     assert (alone.unasked, alone.kappa_asked) == (0, None)
     assert both.kappa_asked == alone.kappa
     assert (both.kappa.value or 0) > (alone.kappa.value or 0)
-    assert found[0].report.spent.decisions == found[1].report.spent.decisions, "and cost nothing"
+    assert found[0].spent.decisions == found[1].spent.decisions, "and cost nothing"
 
 
 @pytest.mark.parametrize(("failed", "passed"), [(10, True), (11, False)])
@@ -261,7 +263,7 @@ def test_families_are_read_from_specs_and_authors() -> None:
     }
 
 
-@pytest.mark.parametrize("wrong", [{"parts": ("all",)}, {"repeats": 1}, {"probes": 0}, {"limit": 0}])
+@pytest.mark.parametrize("wrong", [{"only": ("all",)}, {"repeats": 1}, {"probes": 0}, {"limit": 0}])
 def test_what_cannot_be_wanted_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(UserError):
-        Wanted(**wrong)  # type: ignore[arg-type]
+        JudgeOptions(**wrong)  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from judge_toys import RESAMPLES, Failing, asker, toy_bench
-from reviewgauge.analysis.judge_check.report import DRIFT, Wanted, check_judge
+from reviewgauge.analysis.judge_check.report import DRIFT, JudgeOptions, check_judge
 from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
 from reviewgauge.core.reports.validity import Figure
 from reviewgauge.views.report.report import judge_page
@@ -17,8 +17,8 @@ from reviewgauge.views.terminal.judge_tables import judge_report
 def report() -> JudgeReport:
     """Of a judge that fails on some questions, on data with a hostile name."""
     bench = toy_bench()
-    bench = type(bench)(**{**vars(bench), "label": "<script>alert(1)</script>[bold]x"})
-    return check_judge(bench, asker(Failing()), Wanted(probes=12, resamples=RESAMPLES, least_kappa=0.9)).report
+    bench = type(bench)(**{**vars(bench), "name": "<script>alert(1)</script>[bold]x"})
+    return check_judge(bench, asker(Failing()), JudgeOptions(probes=12, resamples=RESAMPLES, min_kappa=0.9))[0]
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])

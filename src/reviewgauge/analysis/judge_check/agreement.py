@@ -29,7 +29,7 @@ from reviewgauge.core.reports.validity import Figure
 from reviewgauge.stages.sampling.shares import wilson
 
 FAILED = "failed: "  # prefix of the reason for rows that the judge failed on
-NO_GRADES = "its measures are not grades on the people's scale; reviewgauge calibrate can map them to grades"
+NO_GRADES = "its measures are not grades on the people's scale; reviewgauge validate --fit can map them to grades"
 
 
 @dataclass(frozen=True)

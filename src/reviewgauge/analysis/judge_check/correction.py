@@ -25,7 +25,8 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, PairInstrument
-from reviewgauge.analysis.judge_check.reference_labels import Material, majority
+from reviewgauge.analysis.judge_check.reference_labels import majority
+from reviewgauge.analysis.judged import JudgedReviews
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import LEVEL
 from reviewgauge.analysis.validity.human_values import human_values
@@ -159,7 +160,7 @@ class CorrectionRow(NamedTuple):
     silent: bool = False
 
 
-def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
+def correct_pairs(judged: JudgedReviews, asker: Asker) -> list[Corrected]:
     """Precision, recall and F1 of each system: by the judge, by people on what they checked, and by both.
 
     A right comment raises a finding, by one-to-one assignment; a second one on the same finding counts against
@@ -167,13 +168,13 @@ def correct_pairs(material: Material, asker: Asker) -> list[Corrected]:
     """
     instrument = asker.instrument
     assert isinstance(instrument, PairInstrument)
-    known = {case.id: case for case in material.cases if case.references}
-    reviews = [review for review in material.reviews if review.case in known]
+    known = {case.id: case for case in judged.cases if case.references}
+    reviews = [review for review in judged.reviews if review.case in known]
     asks = []
     for review in reviews:
         case = known[review.case].model_copy(update={"labels": ()})
         asks.append(Ask(case, review, tuple(product(range(len(review.comments)), range(len(case.references))))))
-    people = _by_review(material.labels)
+    people = _by_review(judged.labels)
     counts: defaultdict[str, list[Count]] = defaultdict(list)
     failed: Counter[str] = Counter()
     for review, reply in zip(reviews, asker.ask(asks, what="every review"), strict=True):
@@ -283,14 +284,14 @@ def _powered(
     )
 
 
-def correct_grades(material: Material, asker: Asker) -> list[Corrected]:
+def correct_grades(judged: JudgedReviews, asker: Asker) -> list[Corrected]:
     """The mean grade of each system: by the grader, by people on what they graded, and by both."""
-    graded = human_values(material.labels, material.scales)[0]
-    humans = [one for one in graded if material.dimension in ("", one.dimension)]
+    graded = human_values(judged.labels, judged.scales)[0]
+    humans = [one for one in graded if judged.dimension in ("", one.dimension)]
     if not humans:
         raise UserError("people graded no review of this run, so there is nothing to correct by")
-    known = {case.id: case.model_copy(update={"labels": ()}) for case in material.cases}
-    reviews = [review for review in material.reviews if review.case in known]
+    known = {case.id: case.model_copy(update={"labels": ()}) for case in judged.cases}
+    reviews = [review for review in judged.reviews if review.case in known]
     replies = asker.ask([Ask(known[r.case], r) for r in reviews], what="every review")
     rows: defaultdict[str, list[CorrectionRow]] = defaultdict(list)
     failed: Counter[str] = Counter()

@@ -15,10 +15,11 @@ from itertools import zip_longest
 import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Ask, Instrument, PairInstrument
+from reviewgauge.analysis.judged import JudgedReviews
 from reviewgauge.analysis.stats.folds import duplicate_groups
 from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
+from reviewgauge.core.labels import Label, RaterKind, SubjectKind
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.judge_check import Kind
 from reviewgauge.datasets.martian import FALSE, SAME
@@ -49,24 +50,11 @@ class Item:
 
 
 @dataclass(frozen=True)
-class Material:
-    """Recorded reviews and people's labels on them. `people` are the systems that are not tools."""
-
-    label: str
-    cases: Sequence[Case]
-    reviews: Sequence[Review]
-    labels: Sequence[Label]
-    scales: Mapping[str, Scale] = field(default_factory=dict)
-    people: frozenset[str] = frozenset()
-    dimension: str = ""
-
-
-@dataclass(frozen=True)
-class JudgeBench:
+class QuestionSet:
     """The questions of the agreement, and the single ones (`pairs`) that probes edit."""
 
     kind: Kind
-    label: str
+    name: str
     items: tuple[Item, ...]
     pairs: tuple[Item, ...]
     authors: Mapping[str, str] = field(default_factory=dict)  # system -> model family
@@ -83,9 +71,9 @@ class JudgeBench:
 # --- verdicts on pairs ---------------------------------------------------------------------------------------------
 
 
-def verdict_bench(
+def verdict_questions(
     label: str, cases: Sequence[Case], raters: Sequence[str], verdicts: Verdicts, instrument: Instrument
-) -> JudgeBench:
+) -> QuestionSet:
     """A test set of recorded verdicts: one row a (review, finding), 1 where the rater found it in the review.
 
     A judge that repeats recorded verdicts is compared with the other raters, on its own extraction of the reviews.
@@ -121,7 +109,7 @@ def verdict_bench(
             for pair in _verdict_pairs(known, rater, reviews, labels):
                 pairs.setdefault((pair.cluster, pair.ask.review.comments[0].id, pair.ask.case.references[0].id), pair)
     items.sort(key=lambda item: (item.rater, item.cluster, item.system))
-    return JudgeBench("pairs", label, tuple(items), tuple(pairs.values()))
+    return QuestionSet("pairs", label, tuple(items), tuple(pairs.values()))
 
 
 def _verdict_items(
@@ -175,13 +163,13 @@ def single(case: Case, review: Review, comment: str, reference: str) -> Ask:
     return Ask(narrow, review.model_copy(update={"comments": comments}), ((0, 0),))
 
 
-def label_bench(material: Material) -> JudgeBench:
+def pair_questions(judged: JudgedReviews) -> QuestionSet:
     """A test set of people's labels of pairs (`same_issue`): one row a pair, by majority."""
     votes: defaultdict[tuple[str, str, int, str, str], list[Label]] = defaultdict(list)
     left: Counter[str] = Counter()
-    there = {(review.case, review.system, review.attempt): review for review in material.reviews}
-    known = {case.id: case for case in material.cases}
-    for one in material.labels:
+    there = {(review.case, review.system, review.attempt): review for review in judged.reviews}
+    known = {case.id: case for case in judged.cases}
+    for one in judged.labels:
         s = one.subject
         if one.dimension != SAME or s.kind is not SubjectKind.PAIR or one.rater_kind is not RaterKind.HUMAN:
             left["labels that are not people's same_issue on a pair"] += 1
@@ -210,10 +198,10 @@ def label_bench(material: Material) -> JudgeBench:
         pairs += [Item(single(case, review, c, r), PEOPLE, (v,), case.id) for c, r, v in own_rows]
     if not items:
         raise UserError(
-            f"{material.label} has no labels of pairs by people",
+            f"{judged.name} has no labels of pairs by people",
             remedy="label pairs of a comment and a reference, 1 or 0, in the dimension same_issue",
         )
-    return JudgeBench("pairs", material.label, tuple(items), tuple(pairs), left_out=dict(left))
+    return QuestionSet("pairs", judged.name, tuple(items), tuple(pairs), left_out=dict(left))
 
 
 def majority(labels: Sequence[Label]) -> float | None:
@@ -226,23 +214,23 @@ def majority(labels: Sequence[Label]) -> float | None:
 # --- grades --------------------------------------------------------------------------------------------------------
 
 
-def grade_bench(material: Material) -> JudgeBench:
+def grade_questions(judged: JudgedReviews) -> QuestionSet:
     """A test set of people's grades, one row a review; cases with near-duplicate references are one cluster."""
-    found, notes = human_values(material.labels, material.scales)
-    chosen = [one for one in found if material.dimension in ("", one.dimension)]
+    found, notes = human_values(judged.labels, judged.scales)
+    chosen = [one for one in found if judged.dimension in ("", one.dimension)]
     if not chosen:
         known = ", ".join(one.dimension for one in found) or "none"
-        asked = f" in {material.dimension!r}" if material.dimension else ""
-        raise UserError(f"{material.label} holds no grades by people{asked}", remedy=f"there are: {known}")
+        asked = f" in {judged.dimension!r}" if judged.dimension else ""
+        raise UserError(f"{judged.name} holds no grades by people{asked}", remedy=f"there are: {known}")
     human = chosen[0]
-    known_cases = {case.id: case for case in material.cases}
-    texts = ["" if isinstance(t := reference_texts(case), str) else "\n".join(t) for case in material.cases]
-    group = dict(zip([case.id for case in material.cases], duplicate_groups(texts).tolist(), strict=True))
+    known_cases = {case.id: case for case in judged.cases}
+    texts = ["" if isinstance(t := reference_texts(case), str) else "\n".join(t) for case in judged.cases]
+    group = dict(zip([case.id for case in judged.cases], duplicate_groups(texts).tolist(), strict=True))
     items = []
     left: Counter[str] = Counter()
-    for review in sorted(material.reviews, key=lambda r: (r.case, r.system, r.attempt)):
+    for review in sorted(judged.reviews, key=lambda r: (r.case, r.system, r.attempt)):
         grade = human.of.get((review.case, review.system, review.attempt))
-        if review.system in material.people:
+        if review.system in judged.people:
             left["written by people"] += 1
         elif grade is None or review.case not in known_cases:
             left["no grade by people"] += 1
@@ -250,9 +238,9 @@ def grade_bench(material: Material) -> JudgeBench:
             case = known_cases[review.case].model_copy(update={"labels": ()})
             items.append(Item(Ask(case, review), PEOPLE, (grade,), str(group[review.case])))
     others = [f"{one.dimension} was left out: name it with --dimension" for one in chosen[1:]]
-    return JudgeBench(
+    return QuestionSet(
         "grades",
-        material.label,
+        judged.name,
         tuple(items),
         tuple(item for item in items if item.ask.review.comments),
         lowest=human.scale.low,
@@ -319,12 +307,12 @@ def _dealt(groups: Groups, seed: int) -> Iterator[list[Item]]:
     yield from (items for turn in zip_longest(*decks) for items in turn if items)
 
 
-def probe_items(bench: JudgeBench, count: int, seed: int) -> list[Item]:
+def probe_items(questions: QuestionSet, count: int, seed: int) -> list[Item]:
     """`count` single questions dealt from the changes in turn, half of them with a high truth."""
-    truths = [(item, item.truth[0]) for item in bench.pairs if item.truth[0] is not None]
+    truths = [(item, item.truth[0]) for item in questions.pairs if item.truth[0] is not None]
     if not truths:
         return []
-    middle = float(np.median([truth for _, truth in truths])) if bench.kind == "grades" else 0.5
+    middle = float(np.median([truth for _, truth in truths])) if questions.kind == "grades" else 0.5
     high, low = ([item for item, truth in truths if (truth > middle) == above] for above in (True, False))
     half = max(count // 2, count - len(low))
     first = _singly(high, half, seed)

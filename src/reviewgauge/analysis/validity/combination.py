@@ -27,7 +27,7 @@ from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.analysis.validity.scored import Scored
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Progress
-from reviewgauge.core.reports.validity import Figure, MetricValidity
+from reviewgauge.core.reports.validity import Figure, FitReport
 from reviewgauge.core.results import Score
 from reviewgauge.metrics.combined import Combination, Fit, graded
 
@@ -193,16 +193,7 @@ def leaks(leakage: Figure) -> bool:
     return leakage.value is not None and leakage.value > _LEAK and (leakage.low or 0) > 0
 
 
-class Account(NamedTuple):
-    """The model, its out-of-fold figures beside the others, and the check for leakage."""
-
-    model: Combination
-    rows: tuple[MetricValidity, ...]
-    leakage: Figure
-    left_out: Mapping[str, int]
-
-
-def fit_account(
+def fit_combination(
     bench: ReviewTable,
     human: HumanValues,
     scored: Mapping[str, tuple[Metric, Sequence[Score]]],
@@ -211,8 +202,8 @@ def fit_account(
     *,
     dataset: str,
     progress: Progress | None = None,
-) -> Account:
-    """Fit the metrics (by spec) to the human values, in folds and on all rows.
+) -> tuple[Combination, FitReport]:
+    """Fit the metrics (by spec) to the human values: the model of all rows, and what the fits in folds are worth.
 
     `keys` gives the hash of each case's reference text. Raises UserError for too few rows, one grade only, too many
     grades, fewer groups of references than folds, or metrics that are constant on all reviews.
@@ -228,8 +219,8 @@ def fit_account(
     validator = Validator(bench, settings)
     for seed in range(settings.seed, settings.seed + _SHUFFLES):
         dealt = shuffled(grades, groups, seed)
-        chance = fit_in_folds(table, dealt, groups, folds=settings.folds, seed=seed, progress=progress)
-        leakage = spearman_only(chance.grade, dealt, groups, validator.resampler)
+        unrelated = fit_in_folds(table, dealt, groups, folds=settings.folds, seed=seed, progress=progress)
+        leakage = spearman_only(unrelated.grade, dealt, groups, validator.resampler)
         if not leaks(leakage):
             break
     final = fit(table, grades, groups, seed=settings.seed)
@@ -248,7 +239,19 @@ def fit_account(
     combined = _combined(held, features, table, scored, rows)
     alone = [Scored.of(metric, scores) for metric, scores in scored.values()]
     account = tuple(validator.metric(one, human) for one in [*combined, *alone, length_baseline(bench)])
-    return Account(model, account, leakage, features.left_out)
+    weights = sorted(zip(features.names, final.weights, strict=True), key=lambda item: -abs(item[1]))
+    report = FitReport(
+        dataset=dataset,
+        dimension=human.dimension,
+        rows=len(rows),
+        folds=settings.folds,
+        account=account,
+        leakage=leakage,
+        leaks=leaks(leakage),
+        weights=tuple((f"{spec} {measure}", weight) for (spec, measure), weight in weights),
+        left_out=features.left_out,
+    )
+    return model, report
 
 
 def _grades(values: Numbers, human: HumanValues, features: Features) -> Numbers:

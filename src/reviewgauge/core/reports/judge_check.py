@@ -1,4 +1,4 @@
-"""What `judge-check` reports: agreement with others, consistency with itself, and resistance to attacks.
+"""What `validate` reports of a judge: agreement with others, consistency with itself, and resistance to attacks.
 
 Every figure carries its n and, where there is one, its interval; one that is undefined has no value and a `reason`.
 What a judge could not answer is counted in `JudgeCost.failed` and in no figure: a failure is not a disagreement.
@@ -182,7 +182,7 @@ class Corrected(Record):
 
 
 class JudgeReport(Record):
-    """What `reviewgauge judge-check` found."""
+    """What `validate` found of one judge."""
 
     schema_version: Literal[1] = 1
     judge: str
@@ -214,8 +214,8 @@ class JudgeReport(Record):
     warnings: tuple[str, ...] = ()
 
 
-class CalibrationItem(Record):
-    """One line of a stored calibration set: a question, the reference rater's answer, and the judge's answer then.
+class StoredQuestion(Record):
+    """One line of a stored set: a question, the reference rater's answer, and the judge's answer then.
 
     `rows` are (comment, reference) places; None where each finding of the case is one row, or the review is. `truth`
     has one entry a row, None where there was no decision.

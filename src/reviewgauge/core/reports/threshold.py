@@ -1,4 +1,4 @@
-"""What `fit-threshold` reports: above which similarity a sentence of a review speaks about a claim, by one model."""
+"""What `validate --sweep` reports: above which similarity a sentence of a review speaks about a claim, by one model."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class FittedThreshold(Record):
 
 
 class ThresholdReport(Record):
-    """What `reviewgauge fit-threshold` found: the threshold of each model by the reviews of one system.
+    """What `validate --sweep` found: the threshold of each model by the reviews of one system.
 
     `chosen` says why of this `system`. People link `addressed` of `pairs` pairs of a claim and a review, those
     of `linked` reviews that address any claim.

@@ -335,6 +335,28 @@ class MetricDifference(Record):
     difference: Figure
 
 
+class FitReport(Record):
+    """Several metrics fitted to human labels: the file that was written, and what it gives on labels not seen.
+
+    `account` has the fitted grade first, then what it is made of. `leakage` is the correlation that a fit to shuffled
+    labels reaches out of fold; where it `leaks`, rows of one text lie on both sides of a split. `weights` are those of
+    the final fit, per standard deviation of the feature, largest first.
+    """
+
+    file: str = ""
+    spec: str = ""
+    dataset: str
+    dimension: str
+    rows: int
+    folds: int
+    account: tuple[MetricValidity, ...]
+    leakage: Figure
+    leaks: bool
+    weights: tuple[tuple[str, float], ...]
+    left_out: Mapping[str, int] = Field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
 class LabelSummary(Record):
     """The human labels of one dimension: the counts by rater, the scale and the distribution."""
 

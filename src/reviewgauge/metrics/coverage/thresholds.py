@@ -1,4 +1,4 @@
-"""The thresholds that `reviewgauge fit-threshold` found, by the fingerprint of the model that they belong to.
+"""The thresholds that `validate --sweep` found, by the fingerprint of the model that they belong to.
 
 Fitted by CRScore's rule on the reviews of gpt3.5 in crscore_study, Python and Java: 507 sentences on 196 changes. When
 a shipped table of rare words changes, so does its fingerprint, and the threshold is to be fitted again.

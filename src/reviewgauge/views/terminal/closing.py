@@ -79,7 +79,7 @@ def drop_notes(drops: Sequence[Drop]) -> list[str]:
     return lines
 
 
-# --- score, validate and calibrate ---------------------------------------------------------------------------------
+# --- score and validate ----------------------------------------------------------------------------------------------
 
 
 def score_line(totals: ScoreTotals, estimated: bool) -> str:

@@ -1,4 +1,4 @@
-"""The results of `validate` and `calibrate` in the terminal: which metric agrees with people, and how well.
+"""The results of `validate` in the terminal: which metric agrees with people, and how well.
 
 They fit 100 columns and show less on 80. The report and `--json` have every figure.
 """
@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from reviewgauge.core.errors import one_line
-from reviewgauge.core.reports.validity import Figure, MetricValidity, RowSet, ValidityReport
+from reviewgauge.core.reports.validity import Figure, FitReport, MetricValidity, RowSet, ValidityReport
 from reviewgauge.views import figures
 from reviewgauge.views.terminal.tables import NARROW, SLIM, Fitted, bare_table, notes_below, number_column, plain
 from reviewgauge.views.validity import published, words
@@ -154,25 +154,18 @@ def _footer(report: ValidityReport, called: Called) -> list[RenderableType]:
     return [notes_below(*lines)]
 
 
-# --- calibration ---------------------------------------------------------------------------------------------------
+# --- several metrics as one grade ----------------------------------------------------------------------------------
 
 
-def calibration(
-    account: Sequence[MetricValidity],
-    *,
-    leakage: Figure,
-    weights: Sequence[tuple[str, float]],
-    closing: str,
-    folds: int,
-) -> RenderableType:
-    """The account of `calibrate`: all metrics, the calibrated grade by system, the largest weights, the leakage."""
-    first = account[0]
+def fitted(fit: FitReport, closing: str) -> RenderableType:
+    """The account of a fit: all metrics, the fitted grade by system, the largest weights, the leakage."""
+    first, weights = fit.account[0], fit.weights
     rows = first.correlations[0].rows
     table = bare_table(f"{first.dimension}: agreement of the scores with people")
     table.add_column("metric")
     for head in ("n", "Spearman", "AUC", "QWK", "exact"):
         number_column(table, head)
-    for metric in account:
+    for metric in fit.account:
         called = plain(metric.label, 60)
         table.add_row(called.append(" (fake)", style="bold yellow") if metric.fake else called, *_cells(metric))
     systems = bare_table(f"{first.label}, by system{' (fake)' if first.fake else ''}")
@@ -192,9 +185,10 @@ def calibration(
     return Group(
         *parts,
         notes_below(
-            f"{folds} folds of {figures.count(rows.rows)} rows by {rows.clustered_by} ({figures.count(rows.clusters)} "
-            "groups); QWK and exact agreement of every row are of grades fitted in such folds",
-            f"leakage: fitted to shuffled labels it reaches {words.with_bounds(leakage)}, which should be about 0",
+            f"{fit.folds} folds of {figures.count(rows.rows)} rows by {rows.clustered_by} "
+            f"({figures.count(rows.clusters)} groups); "
+            "QWK and exact agreement of every row are of grades fitted in such folds",
+            f"leakage: fitted to shuffled labels it reaches {words.with_bounds(fit.leakage)}, which should be about 0",
             "the fit uses labels; a judge that saw none, such as a prompted model, knows less",
         ),
         plain(closing, 1000),

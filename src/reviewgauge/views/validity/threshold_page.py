@@ -1,4 +1,4 @@
-"""The thresholds of `reviewgauge fit-threshold` as a page: plots and the table behind them, a section a model."""
+"""The thresholds of `validate --sweep` as a page: plots and the table behind them, a section a model."""
 
 from __future__ import annotations
 

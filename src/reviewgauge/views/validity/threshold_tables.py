@@ -1,4 +1,4 @@
-"""The thresholds of `reviewgauge fit-threshold` for the terminal, the paper's below ours."""
+"""The thresholds of `validate --sweep` for the terminal, the paper's below ours."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""Runs with human labels: recorded reviews of a data set, or a run folder with labels of the user."""
+"""Reviews with human labels: recorded ones of a data set, or those of a run folder, perhaps with labels of the user."""
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 from array import array
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from reviewgauge.analysis.judged import JudgedReviews
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import check_unnamed, reading, writing
@@ -73,6 +75,48 @@ def folder_name(word: str | Path | Dataset, stages: Sequence[str | Stage] = ()) 
         found = find_dataset(word if isinstance(word, Dataset) else str(word))
         label = staged_label(found, find_stages(stages)).removesuffix(".jsonl")
     return re.sub(r"[^\w.=-]+", "-", label).strip("-.") or "data"
+
+
+def first_record(file: Path) -> dict[str, object]:
+    """The first line of a JSON lines file; empty where it is none, or no object."""
+    if file.suffix not in (".jsonl", ".ndjson") or not file.is_file():
+        return {}
+    with file.open("rb") as stream:
+        try:
+            first = json.loads(stream.readline(1_000_000))
+        except (ValueError, RecursionError):
+            return {}
+    return first if isinstance(first, dict) else {}
+
+
+def holds_questions(word: object) -> bool:
+    """Whether a word names a file of questions that `--save-questions` stored."""
+    return isinstance(word, str | Path) and {"truth", "review"} <= first_record(Path(word)).keys()
+
+
+def read_judged(data: JudgedData) -> JudgedReviews:
+    """The reviews and the labels that a word names, only read."""
+    if is_run(data.word):
+        if data.source or data.stages:
+            raise UserError("--from and --stage narrow a data set, not a run", remedy="name the data set instead")
+        with RunFolder.open(str(data.word)) as run:
+            cases, name = run.cases(), Path(str(data.word)).resolve().name
+            reviews: Sequence[Review] = [one.review for one in run.outcomes() if one.review is not None]
+            labels, notes = keep_latest(label for case in cases for label in case.labels)
+            scales, people = scales_and_people(run.manifest.dataset)
+    else:
+        dataset = find_dataset(data.word, data.source)
+        narrowing = find_stages(data.stages)
+        reviews, recorded = dataset.recorded()
+        cases, _ = apply_stages(dataset.cases(), narrowing)
+        known = {case.id for case in cases}
+        reviews, name = [one for one in reviews if one.case in known], staged_label(dataset, narrowing)
+        labels, notes = list(_labels_of(cases, recorded)), ()
+        scales, people = dataset.scales(), frozenset(dataset.human_systems)
+    if data.labels is not None:
+        labels, notes = _from_file(Path(data.labels), reviews)
+        scales = {}
+    return JudgedReviews(name, cases, reviews, labels, scales, people, notes)
 
 
 def judged_run(data: JudgedData, folder: str | Path, progress: Progress | None = None) -> JudgedRun:
@@ -190,6 +234,8 @@ def measured_run(
     progress: Progress | None,
 ) -> Iterator[tuple[Path, JudgedRun | None, MeasureResult]]:
     """(the folder `out` or `validity-<data set>`, the run with labels, what was measured); no run in a dry run."""
+    if holds_questions(data.word):
+        raise UserError(f"{data.word} holds questions for judges", remedy="name a judge, or a data set")
     folder = Path(out or f"validity-{folder_name(data.word, data.stages)}")
     if out is None:
         check_unnamed(folder)

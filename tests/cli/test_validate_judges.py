@@ -1,16 +1,18 @@
-"""`judge-check` from the command line: figures that are known, exit codes, stored sets, corrections, bad models."""
+"""`validate` of judges: figures that are known, exit codes, stored sets, corrections, bad models."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fake_server import FakeServer
 from judge_toys import toy_material
-from reviewgauge.api.judge_check import judge_check
+from reviewgauge.analysis.judge_check.report import JudgeOptions
+from reviewgauge.api.validate import validate
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.judge_check import JudgeReport
@@ -24,6 +26,21 @@ def _own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
+def check(
+    data: str | Path,
+    judge: str,
+    *,
+    resamples: int = 50,
+    source: Path | None = None,
+    models: ModelOptions | None = None,
+    **options: Any,
+) -> JudgeReport:
+    """The report of one judge."""
+    judging = JudgeOptions(**options)
+    (found,) = validate(str(data), judge, source=source, resamples=resamples, models=models, judging=judging).judges
+    return found
+
+
 @pytest.fixture
 def labelled(tmp_path: Path) -> Iterator[Path]:
     """A run of two systems on 12 changes in which people labelled every pair."""
@@ -35,7 +52,7 @@ def labelled(tmp_path: Path) -> Iterator[Path]:
 
 
 def test_the_offline_judge_has_the_documented_kappas(shared_data: Path) -> None:
-    report = judge_check("lexical", on="martian", source=shared_data / "martian", only=("agreement",), resamples=200)
+    report = check("martian", "lexical", source=shared_data / "martian", only=("agreement",), resamples=200)
     figures = [(row.rows, row.kappa, row.auc, row.f1) for row in report.agreement]
     shown = [(n, *(round(f.value, 3) for f in rest if f and f.value is not None)) for n, *rest in figures]
     assert shown == [(1020, 0.823, 0.972, 0.886), (1020, 0.832, 0.973, 0.893), (1020, 0.824, 0.977, 0.888)]
@@ -48,7 +65,7 @@ def test_the_offline_judge_has_the_documented_kappas(shared_data: Path) -> None:
 
 def test_a_recorded_judge_is_held_against_the_others(shared_data: Path) -> None:
     opus = "anthropic_claude-opus-4-5-20251101"
-    report = judge_check(f'recorded(rater="{opus}")', on="martian", source=shared_data / "martian", resamples=100)
+    report = check("martian", f'recorded(rater="{opus}")', source=shared_data / "martian", resamples=100)
     kappas = {row.rater: round(row.kappa.value or 0, 3) for row in report.agreement}
     assert kappas == {"anthropic_claude-sonnet-4-5-20250929": 0.949, "openai_gpt-5.2": 0.966}
     assert "no probes" in report.warnings[0]
@@ -56,20 +73,20 @@ def test_a_recorded_judge_is_held_against_the_others(shared_data: Path) -> None:
 
 def test_a_metric_is_held_against_people(shared_data: Path) -> None:
     source = shared_data / "graded-reviews"
-    report = judge_check("chrf", on="graded_reviews", source=source, limit=600, only=("agreement",), resamples=100)
+    report = check("graded_reviews", "chrf", source=source, limit=600, only=("agreement",), resamples=100)
     row = report.agreement[0]
     assert row.rows == 600
     assert row.clusters > 300
     assert row.kappa.value is None
-    assert "calibrate" in row.kappa.reason
+    assert "validate --fit" in row.kappa.reason
     assert row.spearman is not None
     assert 0.1 < (row.spearman.value or 0) < 0.35
     assert report.left_out["rows beyond --limit"] == 5164 - 600
 
 
 def test_labels_of_a_run_and_the_page(labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = tmp_path / "page.html"
-    words = ["judge-check", "lexical", "--on", str(labelled), "--probes", "6", "-o", str(page), "--resamples", "50"]
+    page = tmp_path / "page" / "report.html"
+    words = ["validate", str(labelled), "lexical", "--probes", "6", "-o", str(page.parent), "--resamples", "50"]
     assert main(words) == 0
     shown = capsys.readouterr().out
     for word in ("agreement", "people", "swapped", "prompt injection", "cost", "offline estimate"):
@@ -80,13 +97,13 @@ def test_labels_of_a_run_and_the_page(labelled: Path, tmp_path: Path, capsys: py
 
 
 def test_the_gate_has_an_exit_code(labelled: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    base = ["judge-check", "lexical", "--on", str(labelled), "--only", "agreement", "--resamples", "50", "--min-kappa"]
+    base = ["validate", str(labelled), "lexical", "--only", "agreement", "--resamples", "50", "--min-kappa"]
     assert main([*base, "-0.5"]) == 0
     assert "gate passed" in capsys.readouterr().out
-    assert main(["judge-check", "judge_toys.LengthLoving", *base[2:], ".5"]) == 1
+    assert main([*base[:2], "judge_toys.LengthLoving", *base[3:], ".5"]) == 1
     assert "NOT passed" in capsys.readouterr().out
-    assert main(["judge-check", "lexical", "--on", str(labelled), "--lower"]) == 2
-    assert main([*base[:4], "--only", "repeats", "--min-kappa", ".5"]) == 2
+    assert main([*base[:3], "--lower"]) == 2
+    assert main([*base[:3], "--only", "repeats", "--min-kappa", ".5"]) == 2
     assert "a gate needs the agreement" in capsys.readouterr().err
 
 
@@ -94,37 +111,37 @@ def test_a_gate_does_not_open_for_the_few_that_were_answered(
     labelled: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What the judge answers is all right, and it fails on a sixth of the rows."""
-    words = ["--on", str(labelled), "--only", "agreement", "--resamples", "50", "--min-kappa", ".9"]
-    assert main(["judge-check", "judge_toys.Failing", *words]) == 1
+    words = ["--only", "agreement", "--resamples", "50", "--min-kappa", ".9"]
+    assert main(["validate", str(labelled), "judge_toys.Failing", *words]) == 1
     said = " ".join(capsys.readouterr().out.split())
     assert "gate NOT passed: 16.7% of the rows have no answer, more than the allowed 10%" in said
-    assert main(["judge-check", "judge_toys.Failing(word='thread')", *words]) == 1
-    assert main(["judge-check", "judge_toys.Failing(word='nothing')", *words]) == 0
+    assert main(["validate", str(labelled), "judge_toys.Failing(word='thread')", *words]) == 1
+    assert main(["validate", str(labelled), "judge_toys.Failing(word='nothing')", *words]) == 0
 
 
 def test_a_stored_set_shows_drift(labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    stored = tmp_path / "sets" / "calibration.jsonl"
-    first = judge_check("lexical", on=str(labelled), only=("agreement",), save_calibration=stored, resamples=50)
+    stored = tmp_path / "sets" / "questions.jsonl"
+    first = check(labelled, "lexical", only=("agreement",), save_questions=stored)
     assert first.drift is None
-    again = judge_check("lexical", calibration=stored, resamples=50, probes=4)
+    again = check(stored, "lexical", resamples=50, probes=4)
     assert again.agreement[0].kappa.value == first.agreement[0].kappa.value
     assert again.drift is not None
     assert again.drift.kappa.value == 1.0
     assert again.probed == 4
-    other = judge_check("lexical(cut=.9)", calibration=stored, only=("agreement",), resamples=50)
+    other = check(stored, "lexical(cut=.9)", only=("agreement",))
     assert other.drift is None, "another judge's answers are not drift"
     turned = [json.loads(line) for line in stored.read_text("utf-8").splitlines()]
     for at, line in enumerate(turned):
         line["said"] = [1.0 - one if at % 2 else one for one in line["said"]]
     stored.write_text("\n".join(json.dumps(line) for line in turned) + "\n", "utf-8")
-    drifted = judge_check("lexical", calibration=stored, only=("agreement",), min_kappa=0.9, resamples=50)
+    drifted = check(stored, "lexical", only=("agreement",), min_kappa=0.9)
     assert drifted.drift is not None
     assert (drifted.drift.kappa.value or 0) < 0.5
     assert drifted.gate is not None
     assert not drifted.gate.passed
     turned[0]["truth"] = [1.0]
     stored.write_text("\n".join(json.dumps(line) for line in turned) + "\n", "utf-8")
-    assert main(["judge-check", "lexical", "--calibration", str(stored)]) == 2
+    assert main(["validate", str(stored), "lexical"]) == 2
     assert "line 1, field truth: has 1 truths for 4 rows" in capsys.readouterr().err
 
 
@@ -134,8 +151,8 @@ def test_scores_are_corrected_by_what_people_checked(tmp_path: Path) -> None:
     with RunFolder.create(tmp_path / "run", dataset="toy", dataset_path="", cases=material.cases) as run:
         import_reviews(run, material.reviews, source="recorded")
         run.add_labels(checked)
-    report = judge_check(
-        "judge_toys.LengthLoving(words=5)", on=str(tmp_path / "run"), correct=True, only=("agreement",), resamples=50
+    report = check(
+        str(tmp_path / "run"), "judge_toys.LengthLoving(words=5)", correct=True, only=("agreement",), resamples=50
     )
     rows = {(row.system, row.measure): row for row in report.corrected}
     row = rows["alpha", "precision"]
@@ -144,7 +161,7 @@ def test_scores_are_corrected_by_what_people_checked(tmp_path: Path) -> None:
     assert row.corrected.value == pytest.approx(0.5, abs=0.02)
     assert rows["alpha", "f1"].corrected.value == pytest.approx(0.5, abs=0.02)
     with pytest.raises(UserError, match="needs a run"):
-        judge_check("lexical", calibration=_stored(tmp_path), correct=True)
+        check(_stored(tmp_path), "lexical", correct=True)
 
 
 def test_a_system_that_is_silent_at_times_is_not_flattered(tmp_path: Path) -> None:
@@ -164,8 +181,8 @@ def test_a_system_that_is_silent_at_times_is_not_flattered(tmp_path: Path) -> No
     with RunFolder.create(tmp_path / "run", dataset="toy", dataset_path="", cases=material.cases) as run:
         import_reviews(run, reviews, source="recorded")
         run.add_labels([label for label in checked if label.subject.system == "alpha"])
-    report = judge_check(
-        "judge_toys.LengthLoving(words=5)", on=str(tmp_path / "run"), correct=True, only=("agreement",), resamples=50
+    report = check(
+        str(tmp_path / "run"), "judge_toys.LengthLoving(words=5)", correct=True, only=("agreement",), resamples=50
     )
     rows = {row.measure: row for row in report.corrected}
     assert (rows["recall"].checked, rows["recall"].reviews) == (12, 40)
@@ -178,9 +195,7 @@ def test_reviews_that_the_judge_failed_on_are_counted_beside_the_correction(tmp_
     with RunFolder.create(tmp_path / "run", dataset="toy", dataset_path="", cases=material.cases) as run:
         import_reviews(run, material.reviews, source="recorded")
         run.add_labels(material.labels)
-    report = judge_check(
-        "judge_toys.Failing", on=str(tmp_path / "run"), correct=True, only=("agreement",), resamples=20
-    )
+    report = check(str(tmp_path / "run"), "judge_toys.Failing", correct=True, only=("agreement",), resamples=20)
     for row in report.corrected:
         assert row.failed > 0
         assert row.reviews + row.failed == 12
@@ -188,21 +203,21 @@ def test_reviews_that_the_judge_failed_on_are_counted_beside_the_correction(tmp_
 
 def _stored(tmp_path: Path) -> Path:
     file = tmp_path / "set.jsonl"
-    judge_check("lexical", on=str(tmp_path / "run"), only=("agreement",), save_calibration=file, resamples=10)
+    check(str(tmp_path / "run"), "lexical", only=("agreement",), save_questions=file, resamples=10)
     return file
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["lexical"], "--on is required"),
-        (["nobody", "--on", "martian"], "no judge is called 'nobody'"),
-        (["chrf", "--on", "martian"], "martian has verdicts on pairs"),
-        (["lexical", "--on", "graded_reviews"], "no labels of pairs by people"),
-        (["rank_mean", "--on", "graded_reviews"], "reads several reviews together"),
-        (["openai:", "--on", "martian"], "is not a model"),
-        (["lexical", "--on", "martian", "--author", "x"], "names no model"),
-        (['recorded(rater="x")', "--on", "martian"], "has no verdicts by"),
+        (["martian", "nobody"], "no metric is called 'nobody'"),
+        (["martian", "chrf", "--limit", "5"], "martian has verdicts on pairs"),
+        (["graded_reviews", "lexical"], "no labels of pairs by people"),
+        (["graded_reviews", "rank_mean", "--limit", "5"], "reads several reviews together"),
+        (["martian", "openai:"], "is not a model"),
+        (["martian", "lexical", "--author", "x"], "names no model"),
+        (["martian", 'recorded(rater="x")'], "has no verdicts by"),
+        (["martian", "lexical", "chrf"], "judges of pairs are validated apart from metrics"),
     ],
 )
 def test_bad_input_is_one_line(
@@ -211,7 +226,7 @@ def test_bad_input_is_one_line(
     folders = {"martian": "martian", "graded_reviews": "graded-reviews"}
     folder = next((path for name, path in folders.items() if name in words), "")
     given = [*words, "--from", str(shared_data / folder)] if folder else words
-    assert main(["judge-check", *given]) == 2
+    assert main(["validate", *given]) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
@@ -220,9 +235,9 @@ def test_bad_input_is_one_line(
 # --- with models ---------------------------------------------------------------------------------------------------
 
 
-def fake(labelled: Path, model: str = "rules", **options: object) -> JudgeReport:
+def fake(labelled: Path, model: str = "rules", **options: Any) -> JudgeReport:
     """A check with the rule-based model in this process, in one of its manners."""
-    return judge_check(f"fake:{model}", on=str(labelled), resamples=50, probes=8, **options)  # type: ignore[arg-type]
+    return check(labelled, f"fake:{model}", resamples=50, probes=8, **options)
 
 
 def test_the_fake_model_is_said_to_be_fake_and_is_paid_once(labelled: Path) -> None:
@@ -240,7 +255,7 @@ def test_the_fake_model_is_said_to_be_fake_and_is_paid_once(labelled: Path) -> N
 @pytest.mark.slow
 def test_an_endpoint_that_talks_garbage_fails_and_does_not_disagree(labelled: Path) -> None:
     with FakeServer(fail="garbage:0.7", seed=3) as server:
-        report = judge_check(server.spec(), on=str(labelled), only=("agreement",), resamples=50)
+        report = check(labelled, server.spec(), only=("agreement",))
     left = report.agreement[0].left_out
     assert left["failed: unreadable"] > 0
     assert report.spent.failed["unreadable"] > 0
@@ -266,12 +281,12 @@ def test_a_budget_ends_the_check_with_what_was_found(labelled: Path) -> None:
 def test_a_dry_run_asks_nobody(labelled: Path, tmp_path: Path) -> None:
     file = tmp_path / "none.jsonl"
     spec = "openai:gpt-5@http://127.0.0.1:9/v1"
-    report = judge_check(
+    report = check(
+        labelled,
         spec,
-        on=str(labelled),
         probes=4,
         resamples=20,
-        save_calibration=file,
+        save_questions=file,
         min_kappa=0.99,
         models=ModelOptions(dry_run=True),
     )
@@ -287,8 +302,8 @@ def test_a_dry_run_asks_nobody(labelled: Path, tmp_path: Path) -> None:
 def test_a_check_that_was_stopped_is_an_error_and_passes_no_gate(
     labelled: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["openai:fake@http://127.0.0.1:9/v1", "--on", str(labelled), "--probes", "4", "--min-kappa", "-1"]
-    assert main(["judge-check", *words]) == 2
+    words = [str(labelled), "openai:fake@http://127.0.0.1:9/v1", "--probes", "4", "--min-kappa", "-1"]
+    assert main(["validate", *words]) == 2
     told = capsys.readouterr()
     assert "gate NOT passed: the check was stopped early" in told.out
     assert "error: http://127.0.0.1:9/v1 is down" in told.err

@@ -1,4 +1,4 @@
-"""`reviewgauge fit-threshold` on the command line: a table, a page, JSON, and errors in one line."""
+"""`reviewgauge validate --sweep` on the command line: a table, a page, JSON, and errors in one line."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ import tiny_models
 from judged_toys import study, write_study
 from reviewgauge.cli.main import main
 
-FAST = ["--claims", "references", "--resamples", "20"]
+FAST = ["--sweep", "--resamples", "20"]
+
+
+def crscore(model: str) -> str:
+    return f"crscore(model={model!r}, claims='references')"
 
 
 @pytest.fixture
@@ -26,7 +30,7 @@ def mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 def test_the_table_names_the_metric_to_use_beside_the_papers_figures(
     mine: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["fit-threshold", mine, "words", "chars", *FAST]) == 0
+    assert main(["validate", mine, crscore("words"), crscore("chars"), *FAST]) == 0
     shown = capsys.readouterr().out
     assert max(len(line) for line in shown.splitlines() if not line.startswith("$ ")) <= 100
     assert re.search(r"^words +\.\d{3} \[\.\d{3}, \.\d{3}\]", shown, re.MULTILINE)
@@ -41,9 +45,9 @@ def test_the_table_names_the_metric_to_use_beside_the_papers_figures(
 
 
 def test_the_page_has_the_plots_and_every_threshold(mine: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["fit-threshold", mine, "words", *FAST, "-o", "page.html"]) == 0
-    assert "page.html: the thresholds as a page" in capsys.readouterr().err
-    page = Path("page.html").read_text(encoding="utf-8")
+    assert main(["validate", mine, crscore("words"), *FAST, "-o", "page"]) == 0
+    assert "page/report.html has all of it" in capsys.readouterr().out
+    page = Path("page/report.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 3, "no links in this data"
     assert "Quantiles beside those of a normal distribution" in page and "0.7314" in page
 
@@ -52,8 +56,8 @@ def test_the_papers_figures_stand_beside_ours_where_the_model_is_its_own(
     mine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     model = str(tiny_models.write_model(tmp_path / "mxbai-embed-large-v1"))  # by its name alone
-    assert main(["fit-threshold", mine, model, *FAST, "-o", "page.html"]) == 0
-    page = Path("page.html").read_text(encoding="utf-8")
+    assert main(["validate", mine, crscore(model), *FAST, "-o", "page"]) == 0
+    page = Path("page/report.html").read_text(encoding="utf-8")
     assert re.search(r'<th scope="row">0.7314</th>(<td>[^<]+</td>){2}<td>.457</td><td>.543</td>', page)
     shown = capsys.readouterr().out
     assert re.search(r"threshold=[\d.]+, threshold_of='[0-9a-f]{16}'", shown), "a folder may move"
@@ -65,8 +69,8 @@ def test_json_has_each_point_and_a_run_is_read_too(mine: str, capsys: pytest.Cap
     capsys.readouterr()
     found = []
     for data in (mine, "run"):
-        assert main(["fit-threshold", data, "words", *FAST, "--json"]) == 0
-        found.append(json.loads(capsys.readouterr().out))
+        assert main(["validate", data, crscore("words"), *FAST, "--json"]) == 0
+        found.append(json.loads(capsys.readouterr().out)["sweep"])
     assert found[0]["fits"] == found[1]["fits"]
     (fit,) = found[0]["fits"]
     assert fit["threshold"]["n"] == 24 and fit["points"][0]["spearman"]["n"] == 96
@@ -84,7 +88,7 @@ def test_json_has_each_point_and_a_run_is_read_too(mine: str, capsys: pytest.Cap
     ],
 )
 def test_errors_are_one_line(mine: str, words: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert mine == "mine" and main(["fit-threshold", *words[:2], *FAST, *words[2:]]) == 2
+    assert mine == "mine" and main(["validate", words[0], crscore(words[1]), *FAST, *words[2:]]) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
