@@ -153,7 +153,7 @@ def test_a_broken_file_is_refused(tmp_path: Path, changes: dict[str, object], me
 
 
 def test_a_missing_file_says_what_makes_one(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="validate .* --fit FILE"):
+    with pytest.raises(UserError, match=r"validate .* --fit FILE"):
         Combined(file=str(tmp_path / "none.json")).pins()
 
 
