@@ -22,3 +22,15 @@ def test_a_run_of_a_small_task_is_scored_by_its_usual_metric(tmp_path: Path) -> 
     with pytest.raises(UserError, match=r'assess\(no_verdict="comments"\) would go by its comments'):
         score(tmp_path / "comments")
     assert usual_metric({Task.ASSESS, Task.LOCATE}) == usual_metric(()) == "hits"
+
+
+def test_the_tables_of_a_result_can_be_taken_elsewhere(tmp_path: Path) -> None:
+    review("sample", "recorded", "silent", run=tmp_path / "run")
+    result = score(tmp_path / "run", "hits", slices=["language"], resamples=50)
+    assert list(result.tables) == ["leaderboard", "comparison", "f1 by language"]
+    board = result.tables["leaderboard"]
+    exact = result.leaderboards[0].systems[0].estimate("f1")
+    assert exact is not None and board.column("f1")[0].value == exact.value and board.column("f1")[0].low == exact.low
+    assert [one.text for one in board.column("system")] == ["blind-reader", "silent"]
+    assert board.sections == {1: "baselines:"} and "F1 range" in board.to_markdown()
+    assert list(result.tables["comparison"].to_csv().splitlines()[0].split(",")[:2]) == ["first - second", "measure"]
