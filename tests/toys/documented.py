@@ -110,7 +110,7 @@ def run(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     `reviewgauge` runs in this process, and `python scripts/...` is a program of the repository.
     """
     words = shlex.split(command)
-    if words[0] == "python":
+    if words[0] == "python" and words[1].startswith("scripts/"):
         words = [sys.executable, str(Path(__file__).parents[2] / words[1]), *words[2:]]
     if words[0] != "reviewgauge":
         return subprocess.run(words, cwd=folder, env=home(folder), capture_output=True, text=True, check=False)
