@@ -13,7 +13,7 @@ import numpy as np
 
 from reviewgauge.analysis.judge_check.agreement import Resamples
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, GradeInstrument, PairInstrument
-from reviewgauge.analysis.judge_check.reference_labels import Item, QuestionSet, pair_questions
+from reviewgauge.analysis.judge_check.questions import Item, QuestionSet, pair_questions
 from reviewgauge.analysis.judged import JudgedReviews
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.protocols import Judge, Measured, Metric

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 
-from reviewgauge.analysis.rater_calibration import advice, differences, rater_agreement
+from reviewgauge.analysis.outlying_raters import advice, differences, rater_agreement
 from reviewgauge.analysis.raters import AgreementSettings, agreement_report
 from reviewgauge.annotation.items import Item
 from reviewgauge.annotation.labels import labels_of, project_items, scales_of

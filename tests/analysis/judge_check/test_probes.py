@@ -25,7 +25,7 @@ from judge_toys import (
 from reviewgauge.analysis.judge_check.edits import ATTACKS, WANTED, attacked
 from reviewgauge.analysis.judge_check.instrument import Ask
 from reviewgauge.analysis.judge_check.probes import Probes, reverse
-from reviewgauge.analysis.judge_check.reference_labels import Item, families, probe_items
+from reviewgauge.analysis.judge_check.questions import Item, families, probe_items
 from reviewgauge.analysis.judge_check.report import JudgeOptions, check_judge, gate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Judge, Metric

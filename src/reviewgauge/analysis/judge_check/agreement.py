@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Decisions
-from reviewgauge.analysis.judge_check.reference_labels import Item
+from reviewgauge.analysis.judge_check.questions import Item
 from reviewgauge.analysis.stats import correlation
 from reviewgauge.analysis.stats.agreement import COHEN, COHEN_QUADRATIC, PERCENT, Resampling, agree
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio

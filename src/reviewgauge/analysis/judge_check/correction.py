@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, PairInstrument
-from reviewgauge.analysis.judge_check.reference_labels import majority
+from reviewgauge.analysis.judge_check.questions import majority
 from reviewgauge.analysis.judged import JudgedReviews
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import LEVEL

@@ -35,7 +35,7 @@ from reviewgauge.analysis.judge_check.edits import (
     pad,
 )
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, Decisions
-from reviewgauge.analysis.judge_check.reference_labels import Item
+from reviewgauge.analysis.judge_check.questions import Item
 from reviewgauge.analysis.stats.agreement import ALPHA, FLEISS, Resampling, agree
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.core.records import Comment

@@ -21,7 +21,7 @@ from reviewgauge.analysis.judge_check.agreement import (
 )
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, Decisions
 from reviewgauge.analysis.judge_check.probes import Probes
-from reviewgauge.analysis.judge_check.reference_labels import Item, QuestionSet, drawn, probe_items
+from reviewgauge.analysis.judge_check.questions import Item, QuestionSet, drawn, probe_items
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.correlation import spearman_only
 from reviewgauge.core.errors import UserError

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from starlette.responses import Response
 
-from reviewgauge.analysis.rater_calibration import MOST_DIFFERENCES
+from reviewgauge.analysis.outlying_raters import MOST_DIFFERENCES
 from reviewgauge.annotation.live import live_agreement
 from reviewgauge.annotation.pages.visits import Visit
 from reviewgauge.core.reports.agreement import Coefficient, DimensionAgreement

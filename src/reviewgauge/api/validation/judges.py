@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from reviewgauge.analysis.judge_check.correction import correct_grades, correct_pairs
 from reviewgauge.analysis.judge_check.instrument import Ask, Asker, GradeInstrument, Instrument, PairInstrument
-from reviewgauge.analysis.judge_check.reference_labels import (
+from reviewgauge.analysis.judge_check.questions import (
     Item,
     QuestionSet,
     families,

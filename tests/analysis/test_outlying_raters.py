@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.analysis.rater_calibration import advice, differences, rater_agreement
+from reviewgauge.analysis.outlying_raters import advice, differences, rater_agreement
 from reviewgauge.core.labels import Label, Scale, Subject, SubjectKind
 
 SCALE = Scale(low=1, high=5)

@@ -62,11 +62,6 @@ class QuestionSet:
     left_out: Mapping[str, int] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
-    @property
-    def rows(self) -> int:
-        """The number of decisions behind the agreement."""
-        return sum(len(item.truth) for item in self.items)
-
 
 # --- verdicts on pairs ---------------------------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """One rater against the others: how often they agree, how that changes as they go on, and who is apart from the rest.
 
 Agreement is the share of an item's other labels that are at most `tolerance` apart from the rater's, averaged over the
-items. What it is held against is the same share among the others, without this rater; the interval is of the
-difference, over resampled cases. Items of known answer are held against what the others made of them. With many raters
+items. It is compared with the same share among the others, without this rater; the interval is of the difference, over
+resampled cases. On items of known answer a rater is compared with what the others made of them. With many raters
 somebody is always last: who is named stays so when all the comparisons are counted (Bonferroni).
 """
 
@@ -25,7 +25,7 @@ from reviewgauge.core.labels import Label, Scale, Subject
 from reviewgauge.core.reports.annotation import Difference, RaterAgreement
 from reviewgauge.core.reports.validity import Figure
 
-LIMIT = 0.05  # chance that somebody is named who is like the rest
+LIMIT = 0.05  # probability that somebody is named who is like the rest
 ENOUGH = 5  # shared items below which nobody is said to be apart
 MOST_DIFFERENCES = 8
 THIRDS = 9  # shared items from which a rater's work is shown by thirds
