@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from documented import follow
-from reviewgauge.core.specs import names
 from reviewgauge.reviewers.reading.context_text import COMBINATIONS, load_contexts
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "contexts.md").read_text(encoding="utf-8")
@@ -26,9 +25,3 @@ def test_the_combinations_of_the_papers_are_contexts() -> None:
     found = [load_contexts(ast.literal_eval(row)) for _, row in ROWS]
     assert [load_contexts(name) for name in COMBINATIONS] == found
     assert len(set(found)) == 8 + 2  # "none" stands in both
-
-
-def test_every_context_has_its_line() -> None:
-    assert re.findall(r"^\| `(\w+)(?:\(.*\))?` \| \w", PAGE, re.MULTILINE)[: len(names("contexts"))] == sorted(
-        names("contexts"), key=lambda name: PAGE.index(f"| `{name}")
-    )

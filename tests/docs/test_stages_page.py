@@ -14,8 +14,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "stages.md").read_tex
 SECTION = PAGE.partition("## Stages that draw a sample")[2].partition("\n## ")[0]
 
 
-def test_every_stage_is_named_and_every_spec_is_one() -> None:
-    assert all(f"`{name}" in PAGE for name in names("stages"))
+def test_every_spec_is_one() -> None:
     specs = [spec for spec in re.findall(r"`(\w+\([^`]*\))`", PAGE) if "..." not in spec]
     stages = [spec for spec in specs if spec.partition("(")[0] in names("stages")]
     assert len(stages) > 15

@@ -246,7 +246,7 @@ def _example(cls: type[Plugin], kind: str, name: str) -> str:
     """A command that uses it, as a shell takes it."""
     if cls.example.startswith("reviewgauge "):
         return cls.example
-    spec = cls.example or _spec(cls, name)
+    spec = example_spec(cls, name)
     if kind == Format.kind:
         suffix = cls.suffixes[0]  # type: ignore[attr-defined]  # each format has some
         spec = f'replay(path="{"reviews" * suffix.startswith(".")}{suffix}", format="{spec}")'
@@ -259,8 +259,10 @@ def _shell(spec: str) -> str:
     return spec if re.fullmatch(r"[\w./-]+", spec) else shlex.quote(spec)
 
 
-def _spec(cls: type[Plugin], name: str) -> str:
-    """The shortest spec that names all that must be given, and a model where one is asked."""
+def example_spec(cls: type[Plugin], name: str) -> str:
+    """The class's own example, or the shortest spec that names what must be given, and a model where one is asked."""
+    if cls.example and not cls.example.startswith("reviewgauge "):
+        return cls.example
     hints = typing.get_type_hints(cls, include_extras=True)
     given = []
     for parameter in parameters_of(cls):

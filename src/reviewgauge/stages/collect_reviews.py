@@ -58,11 +58,12 @@ class CollectReviews(Stage):
     Comments on one's own pull request are not reviews.
     """
 
-    example: ClassVar[str] = "reviewgauge build github:OWNER/NAME --reviews-by 'coderabbitai[bot]' -o bench"
+    example: ClassVar[str] = 'collect_reviews(reviews_by=("coderabbitai[bot]",))'
 
     reviews_by: tuple[Word, ...] = ()
     summaries: bool = False
     costly: ClassVar[bool] = True
+    needs_pulls: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.reviews_by:
