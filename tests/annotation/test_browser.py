@@ -17,8 +17,8 @@ from reviewgauge.annotation.pages.visits import COOKIE
 from reviewgauge.annotation.schemas.schema import Schema, load_schema
 from reviewgauge.annotation.store.accounts import Account, Role, all_accounts, begin_session, invite
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.desk import Desk
 from reviewgauge.annotation.store.projects import create_project, status
+from reviewgauge.annotation.store.rater_session import RaterSession
 from reviewgauge.datasets.sample import Sample
 
 
@@ -263,7 +263,7 @@ def test_a_proposal_is_confirmed_by_no_key_that_is_pressed_anyway(
     with served(store, project) as (origin, _):
         page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
         join(page, store, origin, "Ann")
-        ann = Desk(store, project, next(one for one in people(store) if one.name == "Ann"))
+        ann = RaterSession(store, project, next(one for one in people(store) if one.name == "Ann"))
         judge_all(ann)
         judge_all(desks[0], choice=1)  # and proposes
         begin(page, f"{origin}/next")

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from reviewgauge.annotation.code import fits, texts_of
 from reviewgauge.annotation.items import ShownText
 from reviewgauge.annotation.pages.colours import coloured
-from reviewgauge.annotation.pages.diffs import Gap, Note, Shown, context_rows, show_change
-from reviewgauge.annotation.pages.parts import MOST_LINES
+from reviewgauge.annotation.pages.diffs import MOST_LINES, Gap, Note, Shown, context_rows, show_change
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, FileStatus, Side, Span
 from reviewgauge.datasets.sample import Sample

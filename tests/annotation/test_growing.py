@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation_toys import PATCH, desk_of
-from reviewgauge.annotation.growing.fates import Decision, Fate, fates, judge_pool
-from reviewgauge.annotation.growing.grow import Growth, grow
+from reviewgauge.annotation.growing.decisions import Decision, PoolDecision, fates, judge_pool
+from reviewgauge.annotation.growing.next_version import NextVersion, grow
 from reviewgauge.annotation.growing.pool import pool
 from reviewgauge.annotation.growing.unmatched import read_unmatched
 from reviewgauge.annotation.items import Item
@@ -23,9 +23,9 @@ from reviewgauge.annotation.labels import labels_csv, labels_of
 from reviewgauge.annotation.schemas.schema import Answer, load_schema
 from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.desk import Work
 from reviewgauge.annotation.store.pools import Pooled, Source
 from reviewgauge.annotation.store.projects import find_project, status
+from reviewgauge.annotation.store.rater_session import Work
 from reviewgauge.api.rescore import rescore
 from reviewgauge.api.score import score
 from reviewgauge.cli.main import main
@@ -198,7 +198,12 @@ def test_later_runs_add_what_is_new_and_may_say_what_was_pooled_before(where: st
         project = find_project(database)
         assert status(database, project).items == 4 and len(status(database, project).batches) == 2
         opened = {one.pooled.comment.body: one.fate for one in judge_pool(database, project)}
-        assert opened == {EMPTY: Fate.ACCEPTED, first: Fate.ACCEPTED, more[1].body: Fate.OPEN, other: Fate.OPEN}
+        assert opened == {
+            EMPTY: PoolDecision.ACCEPTED,
+            first: PoolDecision.ACCEPTED,
+            more[1].body: PoolDecision.OPEN,
+            other: PoolDecision.OPEN,
+        }
         judge(database, says("yes"), "B")
         second = list(Jsonl(path=str(tmp_path / "v2")).cases())
         done = grow(database, project, second, out=tmp_path / "v3", name="v2", before=tmp_path / "v2")
@@ -224,7 +229,7 @@ def test_phrasings_that_say_something_else_are_judged_on_their_own(tmp_path: Pat
     with Database.open(database) as opened:
         judge(opened, says("yes", same="no"), "A")
         counted = Counter(one.fate for one in judge_pool(opened, find_project(opened)))
-        assert counted == {Fate.ACCEPTED: 3, Fate.APART: 17}
+        assert counted == {PoolDecision.ACCEPTED: 3, PoolDecision.APART: 17}
     assert pool_runs(database, [run]).items == 17
     with Database.open(database) as opened:
         judge(opened, says("no"), "B")
@@ -244,7 +249,7 @@ def test_what_raters_do_not_agree_on_is_left_out_until_an_expert_decides(tmp_pat
             assert slot is not None and "secret-bot" not in desk.work(slot).model_dump_json()
             desk.submit(slot, f"judged-{name}-{slot}", says(correct)(desk.work(slot)))
         (one,) = judge_pool(opened, project)
-        assert one.fate is Fate.UNDECIDED
+        assert one.fate is PoolDecision.UNDECIDED
         with pytest.raises(UserError, match="nothing was judged"):
             grow(opened, project, cases(), out=tmp_path / "v2", name="shop")
         while (slot := desk.next()) is not None:
@@ -254,7 +259,7 @@ def test_what_raters_do_not_agree_on_is_left_out_until_an_expert_decides(tmp_pat
         assert slot is not None
         expert.submit(slot, "judged-by-expert", says("yes")(expert.work(slot)))
         (one,) = judge_pool(opened, project)
-        assert (one.fate, one.settled, one.raters, one.needs) == (Fate.ACCEPTED, "expert", 2, "diff")
+        assert (one.fate, one.settled, one.raters, one.needs) == (PoolDecision.ACCEPTED, "expert", 2, "diff")
 
 
 def test_labels_of_a_pool_travel_and_hostile_words_stay_as_they_are(tmp_path: Path) -> None:
@@ -287,7 +292,7 @@ POOLED = st.lists(
         st.sampled_from(["yes", "no", None]),
         st.lists(st.sampled_from(["yes", "no", None]), min_size=6, max_size=6),
         st.lists(st.integers(0, 5), max_size=2, unique=True),  # links: a reference, or a finding
-        st.sampled_from([None, Fate.OPEN, Fate.UNDECIDED]),
+        st.sampled_from([None, PoolDecision.OPEN, PoolDecision.UNDECIDED]),
     ),
     max_size=6,
 )
@@ -319,10 +324,10 @@ def test_every_comment_has_one_fate_and_the_next_version_holds_all_that_count(dr
             )
     judged = fates(rows, made, schema)
     assert [one.pooled.name for one in judged] == [one.name for one in rows]
-    growth = Growth(judged, 2)
+    growth = NextVersion(judged, 2)
     grown = [Case.model_validate(growth.case(case).model_dump()) for case in cases()]
     there = Counter(one.id for case in grown for one in (*case.references, *case.rejected) if one.id != "r1")
-    assert there == Counter(one.pooled.name for one in judged if one.right or one.fate is Fate.REJECTED)
+    assert there == Counter(one.pooled.name for one in judged if one.right or one.fate is PoolDecision.REJECTED)
     assert growth.added.total() == there.total()
     assert [growth.case(case) for case in grown] == grown
 

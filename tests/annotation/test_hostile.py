@@ -16,8 +16,8 @@ from reviewgauge.annotation.pages.visits import COOKIE
 from reviewgauge.annotation.schemas.schema import Answer, Option, Parts, Question, QuestionKind, Schema
 from reviewgauge.annotation.store.accounts import Account, Role, begin_session, invite
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.desk import Desk
 from reviewgauge.annotation.store.projects import Project, create_project, edit_guidelines, status
+from reviewgauge.annotation.store.rater_session import RaterSession
 from reviewgauge.annotation.store.tables import sessions
 from reviewgauge.core.labels import SubjectKind
 from reviewgauge.core.records import Case, ChangedFile, Review, Span
@@ -82,7 +82,7 @@ def hostile_project(store: Database) -> Project:
 
 
 def judged(store: Database, project: Project, account: Account, choice: int) -> None:
-    desk = Desk(store, project, account)
+    desk = RaterSession(store, project, account)
     slot = desk.next()
     assert slot is not None
     work = desk.work(slot)
@@ -131,7 +131,7 @@ def test_hostile_text_is_shown_and_runs_nothing(browser: Any, store: Database) -
         for view in ("unified", "split"):
             harmless(pages[0], f"{pages[0].url.removeprefix(origin).partition('?')[0]}?view={view}")
             assert "U+202E" in pages[0].inner_text("table.code >> nth=0")
-        Desk(store, project, ann).flag(int(pages[0].url.partition("/judge/")[2].partition("?")[0]), ALL)
+        RaterSession(store, project, ann).flag(int(pages[0].url.partition("/judge/")[2].partition("?")[0]), ALL)
         judged(store, project, ann, 0)
         judged(store, project, bob, 1)
         for page in pages[:2]:

@@ -20,10 +20,10 @@ from reviewgauge.annotation.schemas.schema import Answer, Schema, load_schema, s
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.accounts import Role, accept, account_names, invite
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.desk import Desk
 from reviewgauge.annotation.store.judgements import NotYours
 from reviewgauge.annotation.store.owner import end_batch
 from reviewgauge.annotation.store.projects import Project, edit_guidelines, find_project, status
+from reviewgauge.annotation.store.rater_session import RaterSession
 from reviewgauge.annotation.store.tables import batches, items
 from reviewgauge.api.agree import agree
 from reviewgauge.core.errors import UserError
@@ -188,7 +188,7 @@ WORDS = Schema.model_validate(
 )
 
 
-def act(desks: dict[str, Desk], clock: list[float], who: str, what: str, n: int) -> None:
+def act(desks: dict[str, RaterSession], clock: list[float], who: str, what: str, n: int) -> None:
     """One thing that somebody does, if they can."""
     desk = desks[who]
     clock[0] += 1.1 + n

@@ -18,16 +18,16 @@ from reviewgauge.annotation.pages.agreement import EDGE, HEIGHT, Drawing, drawin
 from reviewgauge.annotation.schemas.schema import Answer, Gold, load_schema
 from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.desk import Desk
 from reviewgauge.annotation.store.judgements import NotYours
 from reviewgauge.annotation.store.projects import Project, create_project, status
+from reviewgauge.annotation.store.rater_session import RaterSession
 from reviewgauge.core.reports.agreement import BatchAgreement, Coefficient, DimensionAgreement
 from reviewgauge.core.reports.validity import Figure
 
 RATERS = ("Ann", "Bob", "Cy")
 
 
-def started(database: Database, count: int = 24, batch: int = 8) -> tuple[Project, dict[str, Desk]]:
+def started(database: Database, count: int = 24, batch: int = 8) -> tuple[Project, dict[str, RaterSession]]:
     """A project whose items deserve grades that depend on their number, eight of them known; one trains."""
     schema = load_schema("grade").model_copy(update={"batch": batch})
     cases = small_cases(count)
@@ -37,14 +37,14 @@ def started(database: Database, count: int = 24, batch: int = 8) -> tuple[Projec
         for at, item in enumerate(data.items[:8])
     }
     project = create_project(database, "toy", schema, with_gold(data, known, training=1, limit=None), raters=3)
-    return project, {name: Desk(database, project, add_rater(database, name)) for name in RATERS}
+    return project, {name: RaterSession(database, project, add_rater(database, name)) for name in RATERS}
 
 
 def grade(case: str) -> int:
     return int(case.partition("#")[2]) % 4 + 1
 
 
-def judge(desk: Desk, most: int, *, lean: int = 0) -> None:
+def judge(desk: RaterSession, most: int, *, lean: int = 0) -> None:
     """Judge rightly, but for a lean in two of three items; take part in no discussion."""
     done = 0
     while done < most and (slot := desk.next()) is not None:

@@ -16,8 +16,8 @@ from judged_toys import study, write_study
 from reviewgauge.annotation.schemas.schema import Answer
 from reviewgauge.annotation.store.accounts import find_account
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.desk import Desk, Work
 from reviewgauge.annotation.store.projects import find_project
+from reviewgauge.annotation.store.rater_session import RaterSession, Work
 from reviewgauge.api.agree import agree
 from reviewgauge.api.build import build
 from reviewgauge.api.review import review
@@ -44,10 +44,10 @@ def judged(where: Path, name: str, says: Callable[[Work], list[Answer]], *, talk
     with Database.open(where) as database:
         with database.reading() as connection:
             known = find_account(connection, name)
-        return hand_in(Desk(database, find_project(database), known or add_rater(database, name)), says, talk)
+        return hand_in(RaterSession(database, find_project(database), known or add_rater(database, name)), says, talk)
 
 
-def hand_in(desk: Desk, says: Callable[[Work], list[Answer]], talk: bool) -> int:
+def hand_in(desk: RaterSession, says: Callable[[Work], list[Answer]], talk: bool) -> int:
     done = 0
     while (slot := desk.next()) is not None:
         work, key = desk.work(slot), f"{desk.account.name}-{slot:08}"

@@ -21,10 +21,10 @@ from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.candidates import LEASE
 from reviewgauge.annotation.store.database import Database, is_url
-from reviewgauge.annotation.store.desk import AlreadyJudged, Desk
 from reviewgauge.annotation.store.judgements import Judgement, NotYours
 from reviewgauge.annotation.store.owner import close_account, end_batch
 from reviewgauge.annotation.store.projects import Project, edit_guidelines, find_project, status
+from reviewgauge.annotation.store.rater_session import AlreadyJudged, RaterSession
 from reviewgauge.annotation.store.tables import judgements, slots
 from reviewgauge.core.errors import UserError
 
@@ -93,7 +93,7 @@ def test_what_raters_differ_in_is_discussed_and_then_adjudicated(database: Datab
     assert status(database, project).done == 2
 
 
-def in_discussion(database: Database, judges: str) -> tuple[Project, list[Desk]]:
+def in_discussion(database: Database, judges: str) -> tuple[Project, list[RaterSession]]:
     """One item that these raters differ in."""
     project = small_project(database, count=1, raters=len(judges))
     desks = [desk_of(database, project, name) for name in judges]
@@ -394,7 +394,7 @@ def test_a_round_that_is_over_takes_no_changes(database: Database) -> None:
 
 def test_items_go_to_those_who_read_their_language(database: Database) -> None:
     project = small_project(database)
-    gopher = Desk(database, project, add_rater(database, "Gil", languages=("go",)))
+    gopher = RaterSession(database, project, add_rater(database, "Gil", languages=("go",)))
     assert judge_all(gopher) == 2
 
 

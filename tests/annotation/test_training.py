@@ -20,11 +20,11 @@ from reviewgauge.annotation.labels import labels_of
 from reviewgauge.annotation.schemas.schema import Answer, Gold, load_schema
 from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.desk import Desk
 from reviewgauge.annotation.store.gold import all_gold
 from reviewgauge.annotation.store.judgements import NotYours
 from reviewgauge.annotation.store.owner import close_account, end_batch, open_rest
 from reviewgauge.annotation.store.projects import Project, create_project, find_project, status
+from reviewgauge.annotation.store.rater_session import RaterSession
 from reviewgauge.annotation.store.tables import slots
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
@@ -42,7 +42,7 @@ def project_of(database: Database, *, gold: int = 0, training: int = 0, pilot: i
     return create_project(database, "toy", schema, data.model_copy(update={"pilot": pilot}), raters=2)
 
 
-def kinds_of(desk: Desk, most: int = 100) -> list[tuple[int, bool]]:
+def kinds_of(desk: RaterSession, most: int = 100) -> list[tuple[int, bool]]:
     """(batch, whether it is training) of all that a rater gets, who judges it as a 3."""
     found = []
     for _ in range(most):

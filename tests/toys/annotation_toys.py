@@ -14,8 +14,8 @@ from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.schemas.schema import Answer, QuestionKind, Schema, asked, is_asked, load_schema
 from reviewgauge.annotation.store.accounts import Account, Role, new_account
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.desk import Desk
 from reviewgauge.annotation.store.projects import Project, create_project
+from reviewgauge.annotation.store.rater_session import RaterSession
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, Review, Span
 
 PATCH = (
@@ -59,8 +59,8 @@ def add_rater(database: Database, name: str, role: Role = Role.RATER, languages:
         return new_account(connection, database.clock(), name, role, languages=languages)
 
 
-def desk_of(database: Database, project: Project, name: str, role: Role = Role.RATER) -> Desk:
-    return Desk(database, project, add_rater(database, name, role))
+def desk_of(database: Database, project: Project, name: str, role: Role = Role.RATER) -> RaterSession:
+    return RaterSession(database, project, add_rater(database, name, role))
 
 
 def answers_for(schema: Schema, parts: int | Sequence[str], choice: int = 0) -> list[Answer]:
@@ -77,7 +77,7 @@ def answers_for(schema: Schema, parts: int | Sequence[str], choice: int = 0) -> 
     return found
 
 
-def judge_all(desk: Desk, choice: int = 0, most: int = 1000) -> int:
+def judge_all(desk: RaterSession, choice: int = 0, most: int = 1000) -> int:
     """Judge what there is; returns how much it was."""
     for done in range(most):
         slot = desk.next()

@@ -226,7 +226,7 @@ def grow_command(database: str, data: str, source: str | None, project: str | No
     DATA is what was reviewed: a data set, a JSON lines file of cases, a run folder, or the version before.
     """
     with store(database) as opened:
-        from reviewgauge.annotation.growing.grow import grow
+        from reviewgauge.annotation.growing.next_version import grow
         from reviewgauge.annotation.store.projects import find_project
 
         cases, name = cases_of(data, source)

@@ -98,6 +98,10 @@ def test_a_partial_source_gives_a_partial_mirror(tmp_path: Path, source: Path) -
     assert missing_objects(mirror).partial
     assert mirror.paths(head) == ["a.py", "c.py", "lib/b.py"]
     assert mirror.blob(head, "a.py") is None
+    assert missing_objects(Repository(tmp_path / "partial")).partial
+    run_git(tmp_path / "partial", "fetch", "-q", "--refetch", "--no-filter", "origin")
+    assert any((tmp_path / "partial" / "objects" / "pack").glob("*.promisor"))
+    assert not missing_objects(Repository(tmp_path / "partial")).partial, "all was fetched; the mark is left over"
 
 
 def test_what_is_no_repository_is_said_in_one_line(tmp_path: Path, source: Path) -> None:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import sqlalchemy as sql
 
 from reviewgauge.annotation.code import texts_of
-from reviewgauge.annotation.growing.fates import CORRECT, NO, YES, Fate, judge_pool
+from reviewgauge.annotation.growing.decisions import CORRECT, NO, YES, PoolDecision, judge_pool
 from reviewgauge.annotation.growing.unmatched import Unmatched, with_sources
 from reviewgauge.annotation.items import Item, ProjectData, shown_change, shown_text
 from reviewgauge.annotation.schemas.schema import ITEM, Parts, Schema, load_schema
@@ -61,7 +61,7 @@ def pool(
         before = read_pool(connection, found.id)
         check_changes(connection, found.id, unmatched.cases)
     again = {n: with_sources(before[n], one.sources) for n, one in unmatched.comments.items() if n in before}
-    apart = [one.pooled.name for one in judge_pool(database, found) if one.fate is Fate.APART]
+    apart = [one.pooled.name for one in judge_pool(database, found) if one.fate is PoolDecision.APART]
     new = [*_findings(unmatched, before), *(Finding([{**before, **again}[name]], []) for name in apart)]
     random.Random(seed).shuffle(new)  # what one system says does not come in a row
     items = [_item(unmatched.cases.get(one.comments[0].case), one, found.schema_) for one in new]

@@ -19,9 +19,9 @@ from reviewgauge.annotation.pages.packed import Packed
 from reviewgauge.annotation.pages.render import render
 from reviewgauge.annotation.store.accounts import Account, Role, Session, find_session
 from reviewgauge.annotation.store.database import Database, unavailable
-from reviewgauge.annotation.store.desk import Desk
 from reviewgauge.annotation.store.judgements import NotYours
 from reviewgauge.annotation.store.projects import Project
+from reviewgauge.annotation.store.rater_session import RaterSession
 from reviewgauge.core.errors import UserError
 
 COOKIE = "reviewgauge_session"
@@ -72,9 +72,9 @@ class Visit:
             raise NotYours("this page is for owners")
         return self.account
 
-    def desk(self) -> Desk:
+    def desk(self) -> RaterSession:
         """The work of who is logged in."""
-        return Desk(self.service.database, self.service.project, self.account)
+        return RaterSession(self.service.database, self.service.project, self.account)
 
     def field(self, name: str, default: str = "") -> str:
         """The value of a field of the form, without NUL, which PostgreSQL does not take."""

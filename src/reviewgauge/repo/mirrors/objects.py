@@ -45,11 +45,17 @@ class MissingObjects(NamedTuple):
 
 
 def missing_objects(repository: Repository) -> MissingObjects:
-    """What `repository` lacks, as far as its own files show."""
+    """What `repository` lacks."""
     common = common_folder(repository)
     packs = common / "objects" / "pack"
     promised = packs.is_dir() and any(entry.name.endswith(".promisor") for entry in os.scandir(packs))
-    return MissingObjects(bool(cuts(common)), promised)
+    return MissingObjects(bool(cuts(common)), promised and _lacks_any(repository))
+
+
+def _lacks_any(repository: Repository) -> bool:
+    """Whether a partial clone lacks an object still; a complete one keeps its mark."""
+    found = repository.run("rev-list", "--objects", "--all", "--missing=print", "--quiet")
+    return any(line.startswith(b"?") for line in found.splitlines())
 
 
 def common_folder(repository: Repository) -> Path:

@@ -22,7 +22,7 @@ from reviewgauge.core.base import Fact
 CORRECT, SAME, YES, NO = "correct", "same", "yes", "no"
 
 
-class Fate(StrEnum):
+class PoolDecision(StrEnum):
     """What happens to a pooled comment in the next version."""
 
     ACCEPTED = "accepted"  # a new finding, or another phrasing of one
@@ -40,7 +40,7 @@ class Judged(NamedTuple):
     """
 
     pooled: Pooled
-    fate: Fate
+    fate: PoolDecision
     same_as: str | None = None
     category: str | None = None
     needs: str | None = None
@@ -50,14 +50,14 @@ class Judged(NamedTuple):
     @property
     def right(self) -> bool:
         """Whether the next version has it among its references."""
-        return self.fate in (Fate.ACCEPTED, Fate.KNOWN)
+        return self.fate in (PoolDecision.ACCEPTED, PoolDecision.KNOWN)
 
 
 class Decision(NamedTuple):
     """What the raters of an item say together: the answer of most, by part and dimension."""
 
     item: Item
-    fate: Fate | None  # of an item that is not settled
+    fate: PoolDecision | None  # of an item that is not settled
     answers: Mapping[tuple[int, str], Fact]
     settled: str
     raters: int
@@ -80,7 +80,7 @@ def decide(item: Item, round_: str, judged: Sequence[Judgement]) -> Decision:
     """What the judgements of the last round of an item say."""
     raters = len({one.rater for one in judged if one.round == INDEPENDENT})
     if round_ != DONE:
-        fate = Fate.UNDECIDED if judged and round_ != INDEPENDENT else Fate.OPEN
+        fate = PoolDecision.UNDECIDED if judged and round_ != INDEPENDENT else PoolDecision.OPEN
         return Decision(item, fate, {}, "", raters)
     last = max((one.round for one in judged), key=ROUNDS.index, default=INDEPENDENT)
     given: dict[tuple[int, str], Counter[Fact]] = {}
@@ -109,7 +109,7 @@ def fates(pool: Iterable[Pooled], made: Mapping[int, Decision], schema: Schema) 
         if one.part == ITEM:
             return main
         if asks_same and decision.fate is None and decision.answers.get((one.part, SAME)) != YES:
-            return Judged(one, Fate.APART)
+            return Judged(one, PoolDecision.APART)
         return main._replace(pooled=one, same_as=main.pooled.name if main.right else None)
 
     return [judged(one) for one in pool]
@@ -126,7 +126,7 @@ class _Findings:
         """The fate of a finding by its name."""
         if name not in self._judged:
             one = self._findings[name]
-            self._judged[name] = Judged(one, Fate.OPEN)  # what would lead back here is not settled
+            self._judged[name] = Judged(one, PoolDecision.OPEN)  # what would lead back here is not settled
             self._judged[name] = self._judge(one, self._made[one.item])
         return self._judged[name]
 
@@ -143,14 +143,14 @@ class _Findings:
         known = {name: self.judged(name) for name in links if name in self._findings}
         references = [name for name in links if name not in known]
         right = {other.right for other in known.values() if other.settled} | {True for _ in references}
-        judged = Judged(one, Fate.UNDECIDED, settled=decision.settled, raters=decision.raters)
+        judged = Judged(one, PoolDecision.UNDECIDED, settled=decision.settled, raters=decision.raters)
         if correct not in (YES, NO) or right - {correct == YES}:
             return judged  # it says what a reference or a finding says, and was judged otherwise
         if correct == NO:
-            return judged._replace(fate=Fate.REJECTED)
-        references += [name for name, other in known.items() if other.fate is Fate.KNOWN]
+            return judged._replace(fate=PoolDecision.REJECTED)
+        references += [name for name, other in known.items() if other.fate is PoolDecision.KNOWN]
         return judged._replace(
-            fate=Fate.KNOWN if references else Fate.ACCEPTED,
+            fate=PoolDecision.KNOWN if references else PoolDecision.ACCEPTED,
             same_as=next(iter([*references, *(name for name, other in known.items() if other.right)]), None),
             category=_word(answers, "category"),
             needs=_word(answers, "needs"),

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from reviewgauge.annotation.growing.fates import Fate, Judged, judge_pool
+from reviewgauge.annotation.growing.decisions import Judged, PoolDecision, judge_pool
 from reviewgauge.annotation.growing.pool import check_changes
 from reviewgauge.annotation.schemas.schema import ITEM
 from reviewgauge.annotation.store.database import Database
@@ -37,7 +37,7 @@ _SUMMARY = (
 BIAS = "A reviewer whose comments were pooled gains more by it than one whose were not."
 
 
-class Growth:
+class NextVersion:
     """What the judgements of a project add to the cases of a benchmark, counted."""
 
     def __init__(self, judged: Sequence[Judged], version: int) -> None:
@@ -54,7 +54,7 @@ class Growth:
         right = [one for one in new if one.right]
         known = {one.id for one in case.references} | {one.pooled.name for one in right}
         references = [self._reference(one, one.same_as if one.same_as in known else None) for one in right]
-        rejected = [self._comment(one) for one in new if one.fate is Fate.REJECTED]
+        rejected = [self._comment(one) for one in new if one.fate is PoolDecision.REJECTED]
         self.added["references"] += sum(one.same_as is None for one in references)
         self.added["phrasings"] += sum(one.same_as is not None for one in references)
         self.added["rejected"] += len(rejected)
@@ -112,7 +112,7 @@ def grow(
             remedy="name what was pooled",
         )
     history = _history(Path(before), name, cases)
-    growth = Growth(judged, len(history) + 1)
+    growth = NextVersion(judged, len(history) + 1)
     grown = [growth.case(case) for case in cases]
     if not growth.added.total():
         raise UserError(
@@ -135,9 +135,9 @@ def grow(
     return result
 
 
-def _by_fate(fates: Iterable[Fate]) -> dict[str, int]:
+def _by_fate(fates: Iterable[PoolDecision]) -> dict[str, int]:
     counted = Counter(fates)
-    return {str(fate): counted[fate] for fate in Fate}
+    return {str(fate): counted[fate] for fate in PoolDecision}
 
 
 class _Code:
@@ -189,7 +189,7 @@ def _row(version: int, project: str, written: Written) -> Row:
 
 def _write_card(folder: Path, name: str, written: Written, result: GrowResult, history: Sequence[Row]) -> None:
     """The card: what became of the pooled comments, and every version so far."""
-    used = (Fate.ACCEPTED, Fate.KNOWN, Fate.REJECTED)
+    used = (PoolDecision.ACCEPTED, PoolDecision.KNOWN, PoolDecision.REJECTED)
     left = {fate: n for fate, n in result.comments.items() if fate not in used and n}
     total = sum(result.comments.values())
     row = FunnelRow(
@@ -199,9 +199,9 @@ def _write_card(folder: Path, name: str, written: Written, result: GrowResult, h
         dropped=sum(left.values()),
         reasons=left,
     )
-    columns = ("what", *map(str, Fate))
+    columns = ("what", *map(str, PoolDecision))
     counted = [
-        (what, *(counts[fate] for fate in Fate))
+        (what, *(counts[fate] for fate in PoolDecision))
         for what, counts in (("findings", result.findings), ("comments", result.comments))
     ]
     card = BuildCard(

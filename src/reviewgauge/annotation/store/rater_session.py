@@ -82,7 +82,7 @@ class AlreadyJudged(UserError):
     """The slot has another judgement of this rater, from another tab."""
 
 
-class Desk:
+class RaterSession:
     """The work of one account in one project."""
 
     def __init__(self, database: Database, project: Project, account: Account) -> None:
