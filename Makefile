@@ -4,18 +4,22 @@ BIN := .venv/bin
 SYSTEM := scripts/install-system-packages
 STRANGER := scripts/as-a-stranger
 
-.PHONY: demo quick test test-ray check fix docs clean
+.PHONY: demo quick test test-all test-ray check fix docs clean
 
 demo: .venv/demo
 	$(BIN)/reviewgauge demo
 
 # The inner loop: no pages, browser, processes, public data, nothing slow.
 quick: .venv/dev
-	$(STRANGER) $(BIN)/pytest -n 2 --dist worksteal -m "not (pages or browser or processes or reference or slow)"
+	$(STRANGER) $(BIN)/pytest -n 2 --dist worksteal -m "not (pages or browser or processes or reference or slow or drill)"
 
 test: .venv/dev .venv-reference/ready
 	@$(SYSTEM) git bubblewrap chromium postgresql shellcheck nodejs wordnet-base wordnet-sense-index
-	$(STRANGER) $(BIN)/pytest -n 3 --dist worksteal
+	$(STRANGER) $(BIN)/pytest -n 3 --dist worksteal -m "not drill"
+
+# And the long drills.
+test-all: test
+	$(STRANGER) $(BIN)/pytest -n 3 --dist worksteal -m drill
 
 # Ray is large and its clusters start slowly, so the other targets do without: its tests skip there.
 test-ray: .venv/dev

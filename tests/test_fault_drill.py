@@ -27,6 +27,7 @@ def drill(*options: str) -> tuple[int, dict[str, Any]]:
     return done.returncode, json.loads(done.stdout)
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize("verb", ["review", "score"])
 def test_killed_again_and_again_it_loses_nothing_and_pays_nothing_twice(verb: str) -> None:
     code, found = drill("--verb", verb, "--cases", "16", "--kills", "2", "--fail", FAIL)
@@ -40,6 +41,7 @@ def test_killed_again_and_again_it_loses_nothing_and_pays_nothing_twice(verb: st
     assert set(found["failures"]) <= {"refusal", "budget", "request", "unreadable", "network", "timeout"}
 
 
+@pytest.mark.drill
 def test_the_drill_notices_calls_that_are_made_again() -> None:
     """With the cache taken away at each kill, answers that were paid for are paid for again, and it says so."""
     code, found = drill("--cases", "32", "--kills", "5", "--in-flight", "4", "--fail", "", "--forget")

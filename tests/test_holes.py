@@ -216,6 +216,7 @@ def test_a_recipe_of_many_numbers_is_read(tmp_path: Path) -> None:
     assert read_recipe(str(file)).parameters["s"] == "a" + ".b" * 40
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize("spec", ["edit", "edit(unit='words')", "rouge", "rouge(variant='rouge-score')"])
 def test_endless_texts_are_not_aligned(spec: str) -> None:
     ours, theirs = ("".join(f"{number} " for number in range(n, n + 110_000)) for n in (0, 900_000))

@@ -105,7 +105,7 @@ def check(cls: type[Plugin], name: str) -> set[str]:
     return found
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_every_plugin_that_asks_says_so() -> None:
     found = {
         parameter

@@ -50,6 +50,7 @@ def summed(metric: Metric, items: Iterator[tuple[Case, Review]]) -> Counter[str]
     return totals
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize(
     ("spec", "matched"),
     [
@@ -319,6 +320,7 @@ def test_crscore_kappa(shared_data: Path) -> None:
     assert coefficient(shared_data, "accuracy", "Cohen's kappa", chosen) == (0.8043, 100)
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize(
     ("language", "published"),
     [("Python", (83.65, 12.02, 4.33, 5.77)), ("Java", (79.09, 13.22, 7.69, 8.89))],
@@ -427,6 +429,7 @@ def test_the_published_figures_are_typed_right() -> None:
     assert published_figures("sample") == ()
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize(
     ("spec", "value"),
     [

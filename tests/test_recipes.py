@@ -135,6 +135,7 @@ def number_of(item: str) -> int | None:
 # --- the recipes ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize("recipe", PAPERS)
 def test_each_filter_drops_what_it_is_for(recipe: str, tmp_path: Path, forge: Forge) -> None:
     """The one of most calls is killed on the way, and goes on."""
@@ -164,6 +165,7 @@ def test_each_filter_drops_what_it_is_for(recipe: str, tmp_path: Path, forge: Fo
     CHECKS[recipe](bench.cases())
 
 
+@pytest.mark.drill
 def test_to_locate_takes_unmerged_entries_without_what_is_outdated(tmp_path: Path, forge: Forge) -> None:
     bench = Bench(tmp_path, "context_crbench", forge, "fake:rules", task="locate")
     result = bench.finish()
@@ -176,6 +178,7 @@ def test_to_locate_takes_unmerged_entries_without_what_is_outdated(tmp_path: Pat
     assert "never closed" not in _said(cases), "the adopted ones are outdated"
 
 
+@pytest.mark.drill
 def test_killed_in_the_crawl_and_with_a_token_that_is_revoked(tmp_path: Path, forge: Forge) -> None:
     forge.asked.clear()
     reached = threading.Event()

@@ -337,6 +337,7 @@ def patterns() -> dict[tuple[str, str | bytes, int], tuple[set[str], set[str]]]:
     return found
 
 
+@pytest.mark.drill
 def test_every_pattern_takes_linear_time() -> None:
     assert len(patterns()) > 300
     at_risk = [

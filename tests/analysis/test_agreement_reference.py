@@ -21,6 +21,7 @@ def reference() -> ModuleType:
     return importlib.import_module("agreement_reference")
 
 
+@pytest.mark.drill
 def test_every_coefficient_equals_a_reference_on_many_tables(reference: ModuleType) -> None:
     if not reference.PYTHON.exists():
         pytest.skip("the reference packages are not at hand: make .venv-reference/ready")

@@ -53,6 +53,7 @@ def majority_of(n: int, chance: float) -> float:
     return sum(math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(n // 2 + 1, n + 1))
 
 
+@pytest.mark.drill
 def test_the_curve_is_the_binomial_one_for_votes_and_for_the_model(tmp_path: Path) -> None:
     cases = [fickle_case(number, 15) for number in range(8)]
     lines = sum(len(case.references) for case in cases)

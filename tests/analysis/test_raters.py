@@ -305,6 +305,7 @@ def test_crscore_as_published(shared_data: Path) -> None:
     assert (coded.items, round(named(coded.coefficients)["Cohen's kappa"] or 0, 4)) == (100, 0.8043)
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize("value", [lambda n: float(n % 5), float, lambda n: f"word {n}"])
 def test_many_raters_and_many_values_take_memory_by_the_label(value: Callable[[int], Fact]) -> None:
     """A table of raters x items, of items x values or of all pairs of raters would have 400 million cells and more."""

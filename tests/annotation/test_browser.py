@@ -68,6 +68,7 @@ def watched(page: Any) -> list[str]:
     return said
 
 
+@pytest.mark.drill
 def test_a_judge_works_by_keys_alone(browser: Any, store: Database) -> None:
     project = small_project(store, "quality", count=2)
     with served(store, project) as (origin, link):
@@ -110,6 +111,7 @@ def test_a_judge_works_by_keys_alone(browser: Any, store: Database) -> None:
         owner.close()
 
 
+@pytest.mark.drill
 def test_a_change_is_read_with_the_code_around_it_and_found_again_where_one_was(browser: Any, store: Database) -> None:
     cases = [case for case in Sample().cases() if case.change.title.startswith("Lockers can be edited")]
     project = create_project(store, "sample", load_schema("points"), make_items(load_schema("points"), cases), raters=1)
@@ -154,6 +156,7 @@ def test_a_change_is_read_with_the_code_around_it_and_found_again_where_one_was(
         page.context.close()
 
 
+@pytest.mark.drill
 def test_what_was_judged_can_be_corrected_until_the_round_ends(browser: Any, store: Database) -> None:
     project = small_project(store, "grade", count=1, raters=2)
     with served(store, project) as (origin, _):
@@ -219,6 +222,7 @@ def test_digits_go_to_the_first_question_of_a_page_that_has_answers(browser: Any
         page.context.close()
 
 
+@pytest.mark.drill
 def test_no_page_is_wider_than_a_phone(browser: Any, store: Database) -> None:
     project = small_project(store, "claims")
     ann, bob = desk_of(store, project, "Ann"), desk_of(store, project, "Bobby Tables-Longername")
@@ -254,6 +258,7 @@ def test_a_key_that_is_shown_gives_the_answer_beside_it(browser: Any, store: Dat
         page.context.close()
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize(("schema", "confirm"), [("grade", "c"), ("claims", "C")])  # "c" answers a question there
 def test_a_proposal_is_confirmed_by_no_key_that_is_pressed_anyway(
     browser: Any, store: Database, schema: str, confirm: str

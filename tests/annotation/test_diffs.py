@@ -25,6 +25,7 @@ def huge_file(path: str = "huge.py") -> ChangedFile:
     return ChangedFile(path=path, patch=f"@@ -0,0 +1,{LINES} @@\n{body}")
 
 
+@pytest.mark.drill
 def test_a_huge_diff_is_shown_in_parts_that_hold_every_line_once() -> None:
     small = ChangedFile(path="small.py", patch="@@ -1 +1 @@\n-a\n+b\n")
     files = [small, huge_file(), ChangedFile(path="logo.png", binary=True)]

@@ -104,6 +104,7 @@ def page_of(browser: Any, store: Database, origin: str, account: Account) -> Any
     return page
 
 
+@pytest.mark.drill
 def test_hostile_text_is_shown_and_runs_nothing(browser: Any, store: Database) -> None:
     project = hostile_project(store)
     names = [PAYLOADS[0], PAYLOADS[2], PAYLOADS[3]]

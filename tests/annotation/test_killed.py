@@ -11,7 +11,7 @@ from reviewgauge.annotation.store.tables import judgements
 
 
 @pytest.mark.processes
-@pytest.mark.slow
+@pytest.mark.drill
 def test_no_judgement_is_lost_doubled_or_seen(drill: ModuleType, where: str) -> None:
     found, stored = drill.drill(where, raters=5, changes=14, lines=50, seconds=300, kills=2, think=0.02)
     assert found.broken == []

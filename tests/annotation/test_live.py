@@ -76,6 +76,7 @@ def test_only_batches_that_are_over_are_told_of(database: Database) -> None:
         assert {(one.judgements, one.trained, one.trained_right) for one in found.work} == {(8, 1, 1)}
 
 
+@pytest.mark.drill
 def test_everything_is_reported(database: Database) -> None:
     project, desks = started(database)
     for name in RATERS:
@@ -141,6 +142,7 @@ def test_a_coefficient_below_chance_is_drawn_below_the_line_of_0() -> None:
     assert high.zero == HEIGHT - EDGE
 
 
+@pytest.mark.drill
 def test_the_page_of_agreement(browser: Any, tmp_path: Path) -> None:
     with Database.open(tmp_path / "s.db", create=True) as database:
         project, desks = started(database, 31, 10)

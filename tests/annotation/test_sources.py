@@ -279,6 +279,7 @@ def alpha(report: AgreementReport, dimension: str, name: str) -> str:
     return f"{value:.4f}"
 
 
+@pytest.mark.drill
 def test_the_agreement_that_crscore_published_comes_out(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -323,6 +324,7 @@ questions = [{ dimension = "accuracy", text = "Is it right?", options = [
 """
 
 
+@pytest.mark.drill
 def test_the_kappa_of_claims_that_crscore_published_comes_out(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

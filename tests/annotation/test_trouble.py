@@ -226,6 +226,7 @@ def test_slow_requests_are_closed(store: Database, monkeypatch: pytest.MonkeyPat
         assert rater_of(store, origin).send("/next").status == 200
 
 
+@pytest.mark.drill
 @pytest.mark.processes
 def test_code_that_holds_a_lexer_for_ever_is_plain_and_the_service_ends(tmp_path: Path, drill: ModuleType) -> None:
     where, schema = str(tmp_path / "store.db"), load_schema("grade")
@@ -249,6 +250,7 @@ def test_code_that_holds_a_lexer_for_ever_is_plain_and_the_service_ends(tmp_path
                 last.result()
 
 
+@pytest.mark.drill
 @pytest.mark.processes
 def test_clients_that_never_read_keep_nobody_out_and_do_not_hold_the_service(tmp_path: Path, drill: ModuleType) -> None:
     where, schema = str(tmp_path / "store.db"), load_schema("grade")

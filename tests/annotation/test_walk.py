@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from annotation_client import PASSWORD
 from html_pages import arrive
 
@@ -98,6 +100,7 @@ def number(page: Any) -> int:
     return int(re.findall(r"Item (\d+)", page.inner_text(".eyebrow"))[0])
 
 
+@pytest.mark.drill
 def test_from_a_project_to_the_next_version_of_the_gold_set(browser: Any, tmp_path: Path) -> None:
     made = "annotate init judged.db sample --schema grade --limit 4 --batch 2 --raters 3"
     assert "4 items of 4 changes, for 3 raters each" in run(tmp_path, made)

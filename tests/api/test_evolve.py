@@ -82,6 +82,7 @@ def test_the_held_out_part_says_when_train_was_overfitted(planted: Path, tmp_pat
     assert "is worse than the seed" in report.conclusion
 
 
+@pytest.mark.drill
 def test_killed_and_resumed_the_lineage_is_the_same_and_nothing_is_paid_twice(planted: Path, tmp_path: Path) -> None:
     whole = _evolve(planted, tmp_path / "whole", models=ModelOptions(cache=False))
     run = tmp_path / "killed"
@@ -106,6 +107,7 @@ def test_killed_and_resumed_the_lineage_is_the_same_and_nothing_is_paid_twice(pl
     assert len(paid) == len(set(paid))
 
 
+@pytest.mark.drill
 def test_a_folder_that_was_moved_goes_on_and_pays_nothing_twice(planted: Path, tmp_path: Path) -> None:
     whole = _evolve(planted, tmp_path / "whole", models=ModelOptions(cache=False))
     _evolve(planted, tmp_path / "here", models=ModelOptions(budget=0.06, cache=False))

@@ -63,7 +63,7 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_model_is_asked_many_times_at_once_and_a_fake_says_that_it_is_one(
     bench: Path, server: FakeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -80,7 +80,7 @@ def test_a_model_is_asked_many_times_at_once_and_a_fake_says_that_it_is_one(
     assert again["unchanged"] and again["spending"]["calls"] == 0 and server.calls == CALLS
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_budget_stops_before_a_report_and_a_larger_one_goes_on(
     bench: Path, server: FakeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -105,7 +105,7 @@ def test_a_budget_stops_before_a_report_and_a_larger_one_goes_on(
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGINT, 130)])
-@pytest.mark.slow
+@pytest.mark.drill
 def test_killed_or_interrupted_it_goes_on_and_pays_for_nothing_twice(
     bench: Path, server: FakeServer, capsys: pytest.CaptureFixture[str], number: signal.Signals, code: int
 ) -> None:
@@ -136,7 +136,7 @@ def test_an_endpoint_that_is_wrong_stops_it_with_one_error(
         assert f"{2 * REVIEWS} left undone" in said and not Path("mine.json").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_where_all_fails_it_says_why_and_what_to_do(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with FakeServer(fail="refuse:1") as refusing:
         said = shown(capsys, 1, "validate", bench, grade(refusing), "--no-report")
@@ -149,7 +149,7 @@ def test_where_all_fails_it_says_why_and_what_to_do(bench: Path, capsys: pytest.
         assert f"{REVIEWS} reviews measured;" in said
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_what_a_model_says_can_be_calibrated_and_stays_marked(
     bench: Path, server: FakeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -166,7 +166,7 @@ def test_what_a_model_says_can_be_calibrated_and_stays_marked(
     assert whole["report"]["metrics"][0]["fake"] and server.calls == CALLS
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_the_doctor_says_what_its_questions_cost(
     server: FakeServer, bench: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -79,6 +79,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
+@pytest.mark.drill
 def test_killed_at_random_points_the_tables_are_the_same(here: Path) -> None:
     undisturbed = study("study.toml", out="whole", resamples=50)
     assert undisturbed.ok and set(made(undisturbed)) == {"leaderboard", "overlap", "overlap-times", "cost"}

@@ -187,7 +187,7 @@ def test_what_a_fit_needs() -> None:
     assert not can_be_fitted([replace(own("a/b", n), credited={}) for n in range(3)])
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_the_figures_of_the_card(items: list[JudgedPair], links: list[Link]) -> None:
     study = benchmark("offline_judge")
     first, second = study.lexical(items, links)

@@ -80,6 +80,7 @@ def test_what_cannot_be_streamed_is_refused_at_once() -> None:
         list(measure_stream(Halting(refuse=True), reviewed(1)))
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize("spec", ["rouge", "tfidf"])
 def test_memory_does_not_grow_with_the_stream(spec: str) -> None:
     """The most that a fresh process holds in 30,000 pairs is what it held in 15,000, when the token caches are full."""

@@ -50,7 +50,7 @@ def sprung(traps: list[Armed]) -> list[str]:
     return [trap.name for trap in traps if trap.sprung]
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_review_score_report_and_bundle_spring_no_trap(bench: Path, traps: list[Armed]) -> None:
     said = reviewgauge(bench, "review", "cases.jsonl", *REVIEWERS, "-o", "run", "--json")
     totals = json.loads(said)["totals"]

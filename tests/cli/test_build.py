@@ -140,7 +140,7 @@ def test_what_is_no_repository_is_said(tmp_path: Path, capsys: pytest.CaptureFix
     assert not list(tmp_path.glob("bench*"))  # what would stop a later command of another verb
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_killed_at_any_moment_the_same_command_goes_on(tmp_path: Path) -> None:
     told = a_shop(tmp_path / "shop")
     for number in range(8):
@@ -216,7 +216,7 @@ def results_in(folder: Path) -> dict[str, bytes]:
     return {name: data for name, data in named.items() if not name.startswith(ours)}
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_another_recipe_is_asked_for_and_nothing_left_changes_nothing(
     shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -285,7 +285,7 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_killed_while_it_replaces_a_benchmark_both_are_there(shop: Told, tmp_path: Path) -> None:
     for bench in (tmp_path / "bench", whole := tmp_path / "whole"):
         build(shop.folder, out=bench)

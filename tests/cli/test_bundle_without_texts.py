@@ -150,6 +150,7 @@ def test_graded_reviews_are_bundled_without_their_texts_and_verified_from_the_sh
     assert result.ok and (result.records["score"], result.records["review"]) == (24, 24)
 
 
+@pytest.mark.drill
 def test_labels_that_came_with_the_data_are_found_again_for_metrics_that_read_them(
     shared_data: Path, tmp_path: Path
 ) -> None:

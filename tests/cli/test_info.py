@@ -82,6 +82,7 @@ _ELSEWHERE = (
 )
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize("name", [f"{kind}/{name}" for kind in KINDS[1:] for name in names(kind)])
 def test_every_printed_example_runs(name: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that need a network, an engine of containers or data of one's own are parsed, and their specs are built."""

@@ -107,7 +107,7 @@ def metric_named(metrics: object, word: str) -> bool:
     return any(word in (plugin_name(one), short_spec(one)) or word in short_spec(one) for one in metrics)  # type: ignore[attr-defined]
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_shipped_study_runs_on_the_sample(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -47,7 +47,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     return error
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 @pytest.mark.usefixtures("hundred_columns")
 def test_a_data_set_becomes_a_report_with_its_tables(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", str(bench), METRIC, *FAST]) == 0
@@ -106,7 +106,7 @@ def test_a_folder_of_others_does_not_say_that_it_is_unchanged(bench: Path) -> No
     assert "forged" not in (theirs / "report.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_run_is_validated_with_its_labels_or_with_those_of_a_file(
     bench: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -127,7 +127,7 @@ def test_a_run_is_validated_with_its_labels_or_with_those_of_a_file(
     assert validate(capsys, "run", METRIC)["report"] == own["report"], "a file of labels is only read"
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_empty_cells_of_a_file_of_labels_are_counted(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = ["id,system,rater,dimension,value,remark"]
     rows += [f"case-{n:03d},{s},me,useful,{n % 3 if n else ''},x" for n in range(24) for s in ("weak", "best")]
@@ -143,7 +143,7 @@ def test_empty_cells_of_a_file_of_labels_are_counted(bench: Path, capsys: pytest
     assert set(validate(capsys, bench, METRIC)["notes"]) == said, "beside the cases too"
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_labels_that_were_put_right_since_count(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = validate(capsys, bench, METRIC)
     made = study(24)
@@ -177,7 +177,7 @@ def test_dimensions_slices_and_stages_narrow_what_is_shown(bench: Path, capsys: 
     assert {row["value"] for row in slices if row["fact"] == "language"} == {"java"}
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_slice_is_a_report_of_its_own_beside_the_whole_one(bench: Path) -> None:
     whole = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
     before = {path.name: path.read_bytes() for path in Path("validity-mine").iterdir() if path.is_file()}
@@ -254,6 +254,7 @@ def test_a_folder_of_something_else_is_left_alone(bench: Path, capsys: pytest.Ca
     assert [path.name for path in Path("notes").iterdir()] == ["todo.txt"]
 
 
+@pytest.mark.drill
 def test_graded_reviews_from_one_command(
     shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

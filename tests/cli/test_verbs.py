@@ -313,7 +313,7 @@ def test_the_demo_builds_its_benchmark_from_a_history_and_tells_a_strong_reviewe
     assert "is not the sample as it ships" in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_the_demo_is_the_same_with_other_programs_and_without_any_extra(demo: tuple[Path, str], tmp_path: Path) -> None:
     """As a plain installation runs it: nothing but the base can be imported, and PATH holds git and false analysers."""
     programs, site, mark = tmp_path / "bin", tmp_path / "site", tmp_path / "ran"

@@ -130,7 +130,7 @@ def test_what_is_mended_must_have_been_planted_and_only_once(builder: ModuleType
             truth.add("c3", {"mends": [name]}, [])
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_the_page_shows_how_many_labels_are_right(builder: ModuleType, labels: ModuleType, tmp_path: Path) -> None:
     """What `from_git` finds in this history against what is known of it: 47 later commits, read one by one."""
     built = builder.build(tmp_path / "built")

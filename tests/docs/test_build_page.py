@@ -28,6 +28,7 @@ def section(title: str) -> str:
     return PAGE.partition(f"{title}\n")[2].partition("\n## ")[0]
 
 
+@pytest.mark.drill
 def test_pull_requests_and_hosted_reviews(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
     monkeypatch.setenv("COLUMNS", "110")

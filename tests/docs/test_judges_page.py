@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from documented import run
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "judges.md").read_text(encoding="utf-8")
@@ -14,6 +16,7 @@ def flat(text: str) -> str:
     return " ".join(text.split())
 
 
+@pytest.mark.drill
 def test_its_commands_print_what_it_shows(tmp_path: Path, shared_data: Path) -> None:
     imported = run(f"reviewgauge review martian recorded --from {shared_data / 'martian'} -o runs/martian", tmp_path)
     assert imported.returncode == 0, imported.stderr

@@ -50,6 +50,7 @@ def wait_until_more_is_kept(process: subprocess.Popen[str], folder: Path) -> Non
     until(lambda: reviews.exists() and reviews.stat().st_size > before, process)
 
 
+@pytest.mark.drill
 def test_killed_many_times_it_ends_as_if_never_killed(tmp_path: Path) -> None:
     rng, folder = random.Random(20), tmp_path / "run"
     kept = 0
@@ -84,6 +85,7 @@ def test_killed_many_times_it_ends_as_if_never_killed(tmp_path: Path) -> None:
     assert sorted(map(repr, map(timeless, found))) == sorted(map(repr, map(timeless, calm.outcomes())))
 
 
+@pytest.mark.drill
 def test_killed_many_times_no_answer_is_lost_and_none_is_paid_twice(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -117,6 +119,7 @@ def _lines(path: Path) -> list[bytes]:
     return [line for line in path.read_bytes().split(b"\n")[:-1] if line]
 
 
+@pytest.mark.drill
 def test_the_second_of_two_processes_is_refused_by_name(tmp_path: Path) -> None:
     first = start(tmp_path / "run", delay=0.2)
     wait_until_started(first)

@@ -84,6 +84,7 @@ def measured(shared_data: Path) -> tuple[np.ndarray, np.ndarray]:
     return out, graded(model.final, model.grades, table)[0]
 
 
+@pytest.mark.drill
 def test_graded_reviews_are_graded_out_of_fold(shared_data: Path) -> None:
     """Own figure (the model card): every reference of the labels is known, and graded by a fit without it."""
     out, seen = measured(shared_data)
@@ -96,6 +97,7 @@ def test_graded_reviews_are_graded_out_of_fold(shared_data: Path) -> None:
     assert by_metric == pytest.approx(out[::40].tolist())
 
 
+@pytest.mark.drill
 def test_the_fit_with_minilm_is_graded_out_of_fold(shared_data: Path) -> None:
     """Own figure (the model card), on every tenth reference: the shipped default reaches what its card says."""
     pytest.importorskip("onnxruntime")

@@ -43,6 +43,7 @@ def test_values_are_those_of_sentence_transformers() -> None:
     assert values(Embedding(), *PAIRS) == pytest.approx(COSINES, abs=2e-6)
 
 
+@pytest.mark.drill
 def test_the_figures_of_graded_reviews(shared_data: Path) -> None:
     """MiniLM on every tenth of the official rows; the figures of all of them are in test_published.py."""
     dataset = load(Dataset, f"graded_reviews(path={str(shared_data / 'graded-reviews')!r})")

@@ -139,6 +139,7 @@ def test_an_offline_judge_has_no_share_of_asked_pairs() -> None:
     assert all("asked" not in value.parts for _, _, value in measured(Hits(), sample()[:3]))
 
 
+@pytest.mark.drill
 def test_all_of_martian_by_the_rule(shared_data: Path) -> None:
     items = martian(shared_data / "martian")
     found = measured(Hits(judge=FAKE), items)

@@ -169,7 +169,7 @@ def test_chinese_and_japanese_are_read_by_characters() -> None:
     assert meteor("应该检查空指针", "先检查空指针。", variant="nltk")["matches"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_megabytes_are_aligned_without_a_scan_for_each_word() -> None:
     """No two texts share a word here, which is where a scan of the other text for each word takes hours."""
     one = " ".join(f"left{i}" for i in range(110_000))

@@ -140,7 +140,7 @@ def test_damaged_files_are_named(small: Path) -> None:
         WordNet(small).synonyms("bug")
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_synonyms_are_nltks(tmp_path: Path) -> None:
     theirs, ours = nltk_reader(tmp_path / "nltk_data"), find_wordnet()
     if theirs is None or ours is None:

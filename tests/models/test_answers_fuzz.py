@@ -104,7 +104,7 @@ def outcome(reader: Reader, text: str) -> bool:
     return True
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_random_answers_raise_nothing_but_unreadable() -> None:
     read: Counter[tuple[str, bool]] = Counter()
     for index, text in enumerate(answers(ANSWERS, seed=20)):

@@ -309,7 +309,7 @@ def test_an_endpoint_that_answers_rubbish_only_is_not_said_to_be_down(
 
 
 @pytest.mark.parametrize("protocol", [OpenAI()], ids=["openai"], indirect=True)
-@pytest.mark.slow
+@pytest.mark.drill
 def test_an_endpoint_that_never_answers_in_time_is_not_said_to_be_down(
     protocol: Protocol, server: Scripted, client: ChatClient
 ) -> None:

@@ -95,7 +95,7 @@ ATTACKS: dict[str, tuple[Bytes, str]] = {
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-@pytest.mark.slow
+@pytest.mark.drill
 def test_what_has_no_end_is_cut_off(name: str) -> None:
     says, words = ATTACKS[name]
     server = Hostile(says)

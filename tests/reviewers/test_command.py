@@ -480,6 +480,7 @@ def test_it_ends_when_we_do(
         ran.communicate()
 
 
+@pytest.mark.drill
 def test_a_program_that_stops_its_guard_does_not_hang_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("reviewgauge.repo.guarded.run._PATIENCE", 5.0)
     monkeypatch.setattr("reviewgauge.repo.guarded.run._GRACE", 0.1)

@@ -55,6 +55,7 @@ def at_least(n: int, chance: float) -> float:
     return sum(math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(n // 2 + 1, n + 1))
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize("by", ["votes", "model"])
 @pytest.mark.parametrize("n", [1, 5, 9])
 def test_the_gain_is_binomial(n: int, by: str) -> None:

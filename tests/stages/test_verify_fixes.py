@@ -116,7 +116,7 @@ def built(shop: Told, out: Path, **options: str) -> tuple[BuildCard, dict[str, C
     return card, {case.change.title: case.references[0] for case in cases if case.references}
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_tests_of_a_fix_verify_a_label_refute_it_or_tell_nothing(shop: Told, tmp_path: Path) -> None:
     _, untested = built(shop, tmp_path / "bench")
     assert {"No rest below zero", "Add postage"} <= set(untested)
@@ -159,7 +159,7 @@ def test_tests_of_a_fix_verify_a_label_refute_it_or_tell_nothing(shop: Told, tmp
     assert card.funnel[-1].dropped == 1
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_nothing_is_run_unasked_and_nothing_twice(shop: Told, tmp_path: Path) -> None:
     log = tmp_path / "log"
     script = tmp_path / "run.sh"
@@ -175,7 +175,7 @@ def test_nothing_is_run_unasked_and_nothing_twice(shop: Told, tmp_path: Path) ->
     assert log.read_text().splitlines() == runs and again.benchmark == first.benchmark
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_an_interrupted_build_goes_on_where_it_stopped(shop: Told, tmp_path: Path) -> None:
     log = tmp_path / "log"
     script = tmp_path / "run.sh"
@@ -198,7 +198,7 @@ def test_an_interrupted_build_goes_on_where_it_stopped(shop: Told, tmp_path: Pat
     assert len(log.read_text().splitlines()) == 21 and labels["Add total"].tier is Tier.VERIFIED
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_command_that_tells_nothing_verifies_nothing(shop: Told, tmp_path: Path) -> None:
     card, labels = built(shop, tmp_path / "a", test="false")
     assert {label.tier for label in labels.values()} == {Tier.TRACED}
@@ -211,7 +211,7 @@ def test_a_command_that_tells_nothing_verifies_nothing(shop: Told, tmp_path: Pat
     assert ("could not be tested after the fix: the command ended with exit code 9", 7) in section.rows
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_failure_that_names_no_test_is_none(shop: Told, tmp_path: Path) -> None:
     """A configuration that the runner refuses ends with 1, too: old commits have such ones."""
     script = "import pathlib; raise SystemExit('item in items:' not in pathlib.Path('shop/total.py').read_text())"
@@ -221,7 +221,7 @@ def test_a_failure_that_names_no_test_is_none(shop: Told, tmp_path: Path) -> Non
     assert ("the output names no failing test", 1) in section.rows
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_in_a_sandbox_the_tests_see_neither_your_files_nor_the_network(shop: Told, tmp_path: Path) -> None:
     try:
         check_sandbox()
@@ -303,7 +303,7 @@ def test_failing_tests_are_named_as_the_usual_programs_do(output: str, named: tu
     assert failing_tests(output) == named
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_secret_or_a_terminal_escape_in_the_name_of_a_test_stays_out(
     shop: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

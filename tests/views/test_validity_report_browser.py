@@ -16,6 +16,7 @@ Pages = Callable[[str], Path]
 OPEN_ALL = "() => document.querySelectorAll('details').forEach(d => d.open = true)"
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize("name", ["plain", "awkward", "hostile"])
 @pytest.mark.parametrize(("width", "mode"), [(390, "dark"), (1280, "light")])
 def test_nothing_scrolls_sideways_and_nothing_complains(

@@ -198,7 +198,7 @@ def test_systems_on_different_cases_cannot_be_told() -> None:
 
 
 @pytest.mark.parametrize("n", [15, 40])
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_candidate_that_is_just_too_bad_passes_as_rarely_as_promised(n: int) -> None:
     """At a true difference of -margin, "not worse" should come out in 2.5% of the studies; in 250, at most 5%."""
     rng = np.random.default_rng(n)

@@ -298,6 +298,7 @@ def test_the_report_holds_checks_lint_and_notes() -> None:
     assert doctor("small", [*small_cases(), *(make_case(n) for n in range(4, 8))], [Exact()]).ok
 
 
+@pytest.mark.drill
 def test_aacr_and_its_published_evaluator(shared_data: Path) -> None:
     """The public evaluator finds 196 of its own 1,505 golden comments; the default one finds all."""
     cases = list(load(Dataset, f"aacr_bench(path={str(shared_data / 'aacr-bench')!r})").cases())

@@ -181,6 +181,7 @@ def fitted(shared_data: Path, model: str) -> FittedThreshold:
     return fit_threshold(metric, material, FEW)
 
 
+@pytest.mark.drill
 @pytest.mark.parametrize(
     ("model", "best", "there"), [("words", 0.213, 0.5548), ("chars", 0.15, 0.5548)]
 )  # measured on the Python and Java part

@@ -51,7 +51,7 @@ def test_shuffled_labels_reach_nothing() -> None:
     assert abs(spearmanr(held.expected, dealt)[0]) < 0.15
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_copied_row_across_folds_would_leak_and_groups_stop_it() -> None:
     """A feature that names the reference: within groups it tells the label, out of group it tells nothing."""
     rng = np.random.default_rng(3)
@@ -105,6 +105,7 @@ def test_features_are_of_reviews_that_all_metrics_measured() -> None:
     assert dict(found.left_out) == {"other: the metric failed": 1}
 
 
+@pytest.mark.drill
 def test_shuffled_grades_of_graded_reviews_reach_nothing(shared_data: Path) -> None:
     """The leakage test of the model card: labels dealt out at random must not be told, to .05 of Spearman."""
     items = [tm.item(TextPair(pair.hypothesis, (pair.reference,))) for pair in pairs(shared_data)]

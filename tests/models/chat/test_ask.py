@@ -147,7 +147,7 @@ def test_an_answer_with_odd_characters_fails_with_a_storable_raw_text(calls: lis
     assert "\x00" not in raw
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_failure_of_the_call_is_passed_on(calls: list[Call]) -> None:
     spec = "openai:none@http://127.0.0.1:9/v1?timeout=1"
 

@@ -137,7 +137,7 @@ def ask(home: Path, url: str, *words: str, **variables: str) -> list[dict[str, A
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_model_comes_from_the_hub_and_then_from_its_cache(hub: Hub, tmp_path: Path) -> None:
     hub.models["org/tiny", COMMIT] = published(tmp_path / "new", seed=1)
     hub.models["org/tiny", OLD] = published(tmp_path / "old", seed=2)

@@ -108,7 +108,7 @@ def test_an_unknown_word_lists_those_that_are_known(word: str) -> None:
         embedder(word)
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_what_is_missing_is_named_with_its_command() -> None:
     """In a process where the libraries cannot be imported, as on a machine without them."""
     program = (

@@ -202,6 +202,7 @@ def test_calls_and_cohesion_count_where_the_class_is_new_and_is_not_a_test(tmp_p
     assert run(grown).findings == ()
 
 
+@pytest.mark.drill
 def test_nested_lambdas_over_a_whole_long_file_stop_nothing(tmp_path: Path) -> None:
     source = "x = (" + "lambda:" * 900 + "\n" * 900_000 + "0)\n"
     (finding,) = run(make_change(tmp_path, {"x": ""}, {"m.py": source})).findings

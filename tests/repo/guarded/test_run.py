@@ -32,7 +32,7 @@ def test_what_tries_to_outlive_it_is_gone_or_named(name: str, namespace: bool, t
 
 
 @HOLDS
-@pytest.mark.slow
+@pytest.mark.drill
 @pytest.mark.parametrize("name", sorted({*hostile_processes.PROGRAMS} - {*CHAINS, *hostile_processes.IN_C}))
 def test_each_program_that_tries_is_gone_or_named(name: str, namespace: bool, tmp_path: Path) -> None:
     result = hostile_processes.run_one(name, tmp_path, namespace)

@@ -394,7 +394,7 @@ def test_every_node_type_is_one_of_the_grammar(key: str) -> None:
         (b"x=>" * 20_000, "a.java", "the parser gave up on this file"),
     ],
 )
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_window_says_why_it_is_one(source: bytes, path: str, reason: str) -> None:
     count = source.count(b"\n") + (not source.endswith(b"\n"))
     found = enclosing(source, path, 1, 1, window=5)

@@ -168,6 +168,7 @@ def test_long_lines_are_minified_only_in_scripts_and_style_sheets() -> None:
     assert is_generated_or_vendored("a.js", b"var a = 1;\n" * 300) == ""
 
 
+@pytest.mark.drill
 @given(st.text(max_size=200), st.binary(max_size=5000))
 def test_never_raises(path: str, head: bytes) -> None:
     language(path)
