@@ -174,10 +174,12 @@ def _measured(
 
 
 def _judge_pages(reports: Sequence[JudgeReport]) -> dict[str, Callable[[], str]]:
-    from reviewgauge.views.report.report import judge_page
+    from reviewgauge.views.judge_check import judge_document
+    from reviewgauge.views.report.report import document_page
 
     names = [REPORT, *(f"report-{number}.html" for number in range(2, len(reports) + 1))]
-    return {name: partial(judge_page, report) for name, report in zip(names, reports, strict=True)}
+    documents = map(judge_document, reports)
+    return {name: partial(document_page, one) for name, one in zip(names, documents, strict=True)}
 
 
 def _threshold_page(report: ThresholdReport) -> str:

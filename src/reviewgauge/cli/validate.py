@@ -23,9 +23,10 @@ from reviewgauge.cli.options import (
 )
 from reviewgauge.cli.output import note, note_reasons, run_stoppable
 from reviewgauge.core.errors import UserError
+from reviewgauge.views.judge_check import judge_document
 from reviewgauge.views.terminal.agreement_tables import agreement
 from reviewgauge.views.terminal.closing import after_measuring, measuring_line
-from reviewgauge.views.terminal.judge_tables import judge_report
+from reviewgauge.views.terminal.documents import document_view
 from reviewgauge.views.validity.tables import fitted, validity
 from reviewgauge.views.validity.threshold_tables import thresholds
 
@@ -155,7 +156,7 @@ def _shown(result: ValidateResult) -> list[object]:
 def _found(result: ValidateResult) -> Iterator[object]:
     if result.report is not None:
         yield validity(result.report)
-    yield from map(judge_report, result.judges)
+    yield from (document_view(judge_document(one)) for one in result.judges)
     if result.sweep is not None:
         yield from thresholds(result.sweep)
     if result.agreement is not None:

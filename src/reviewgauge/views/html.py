@@ -6,9 +6,17 @@ from collections.abc import Iterator
 
 from markupsafe import Markup, escape
 
-from reviewgauge.core.document import Column, Table, Value
+from reviewgauge.core.document import Column, Table, Text, Value
 from reviewgauge.views import figures
 from reviewgauge.views.values import MINUS, bounds_of, explained, figure_of, is_published_only, legend, number
+
+_LOOKS = {"plain": "<p>{}</p>", "strong": "<p><strong>{}</strong></p>", "note": '<p class="from">{}</p>'}
+_LOOKS["warning"] = '<p class="notice">{}</p>'
+
+
+def block_html(block: Table | Text) -> Markup:
+    """A block of a document."""
+    return table_html(block) if isinstance(block, Table) else Markup(_LOOKS[block.kind]).format(_visible(block.text))
 
 
 def table_html(table: Table, *, stack: bool = False, ranked: bool = False, notes: bool = True) -> Markup:

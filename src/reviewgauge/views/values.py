@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 from reviewgauge.core.document import Column, Table, Value
+from reviewgauge.core.reports.validity import Figure
 from reviewgauge.views import figures
 
 MINUS = "\N{MINUS SIGN}"
+COEFFICIENT = "coefficient"  # the unit of a correlation, or of a share whose third digit counts
+
+
+def of_figure(figure: Figure | None, unit: str = "share", *, fake: bool = False) -> Value:
+    """A figure in a table; a dash where it is undefined."""
+    if figure is None or not figures.defined(figure.value):
+        return Value(text=figures.UNDEFINED, n=figure.n if figure else None, fake=fake)
+    whole = figures.defined(figure.low) and figures.defined(figure.high)
+    low, high = (figure.low, figure.high) if whole else (None, None)
+    return Value(value=figure.value, low=low, high=high, n=figure.n, unit=unit, fake=fake)
 
 
 def shown(value: Value, column: Column | None = None, *, interval: bool = True, published: bool = True) -> str:
@@ -43,6 +54,8 @@ def number(value: float, unit: str) -> str:
     if unit == "gain":
         text = f"{value:+.1%}"
         return "0.0%" if text in ("+0.0%", "-0.0%") else text
+    if unit == COEFFICIENT:
+        return figures.number(value, digits=3)
     if unit == "p":
         return figures.p_value(value)
     if unit == "count":

