@@ -18,11 +18,8 @@ LOCK = "This lock is never released."
 ODD = {
     "one word": ("Fix", "Fix"),
     "word in": ("lock", LOCK),
-    "stop words": ("is it that", "is it that"),
-    "Japanese": ("この変数は使われていません。", "この変数は使われていません。"),
     "not Japanese": ("この変数は使われています。", "この変数は使われていません。"),
     "Thai": ("ตัวแปรนี้ไม่ได้ใช้", "โปรดตรวจสอบค่าว่าง"),
-    "emoji": ("👍", "👍"),
     "other emoji": ("👍", "👎"),
     "code": ("if x==1: return user_id[0]", BLOCK),
     "capitals": ("THIS LOCK IS NEVER RELEASED", LOCK),
