@@ -13,7 +13,7 @@ COEFFICIENT = "coefficient"  # the unit of a correlation, or of a share whose th
 def of_figure(figure: Figure | None, unit: str = "share", *, fake: bool = False) -> Value:
     """A figure in a table; a dash where it is undefined."""
     if figure is None or not figures.defined(figure.value):
-        return Value(text=figures.UNDEFINED, n=figure.n if figure else None, fake=fake)
+        return Value(text=figures.UNDEFINED, n=figure.n if figure else None, unit=unit, fake=fake)
     whole = figures.defined(figure.low) and figures.defined(figure.high)
     low, high = (figure.low, figure.high) if whole else (None, None)
     return Value(value=figure.value, low=low, high=high, n=figure.n, unit=unit, fake=fake)

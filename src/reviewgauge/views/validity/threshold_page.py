@@ -8,15 +8,12 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from reviewgauge.analysis.threshold import published
-from reviewgauge.core.reports.threshold import FittedThreshold, LinkRates, ThresholdPoint, ThresholdReport
-from reviewgauge.views import figures
+from reviewgauge.core.reports.threshold import FittedThreshold, ThresholdReport
+from reviewgauge.views.html import table_html
 from reviewgauge.views.report.report import render_page
 from reviewgauge.views.validity import threshold_plots as plots
 from reviewgauge.views.validity import words
-from reviewgauge.views.validity.threshold_tables import HEAD, footnotes, paper_rows, row
-
-RATES = ("precision", "recall", "f1")
-_PAPER = {point.threshold: point for point in published.POINTS}
+from reviewgauge.views.validity.threshold_tables import footnotes, model_tables, paper_table, thresholds_table
 
 
 class Plot(NamedTuple):
@@ -26,15 +23,6 @@ class Plot(NamedTuple):
     drawing: Markup
 
 
-class Table(NamedTuple):
-    """A table with a row a threshold; `own` is the number of the row of the fitted one."""
-
-    name: str
-    head: list[str]
-    rows: list[list[str]]
-    own: int
-
-
 class ModelView(NamedTuple):
     """One model."""
 
@@ -42,7 +30,7 @@ class ModelView(NamedTuple):
     spec: str
     random: str
     plots: list[Plot]
-    tables: list[Table]
+    tables: list[tuple[str, Markup]]
 
 
 def threshold_page(report: ThresholdReport) -> str:
@@ -52,59 +40,22 @@ def threshold_page(report: ThresholdReport) -> str:
         ["report.css", "validity.css"],
         {},
         title=f"Thresholds by the reviews of {report.system}",
-        head=list(HEAD),
-        summary=[*([fit.model, *row(fit)] for fit in report.fits), *paper_rows()],
+        summary=table_html(thresholds_table(report)),
         models=[_model(fit, f"m{number}") for number, fit in enumerate(report.fits, 1)],
-        paper=[[f"{point.threshold:g}", *map(words.coefficient, point[1:])] for point in published.POINTS],
+        paper=table_html(paper_table()),
         notes=list(footnotes(report)),
     )
 
 
 def _model(fit: FittedThreshold, name: str) -> ModelView:
+    bold = "In bold: the fitted threshold"
     return ModelView(
         name=fit.model,
         spec=fit.spec,
         random=_random(fit),
         plots=list(_plots(fit, name)),
-        tables=list(_tables(fit)),
+        tables=[(one.title, table_html(one.model_copy(update={"title": bold}))) for one in model_tables(fit)],
     )
-
-
-def _tables(fit: FittedThreshold) -> Iterator[Table]:
-    """The correlations, then the links in both measures; with the paper's figures where the model is the paper's."""
-    own, same = fit.points.index(fit.here), published.is_published(fit.model)
-    if (here := fit.here.spearman) is not None:
-        head = ["threshold", "Kendall", "Spearman", *(["Kendall, paper", "Spearman, paper"] if same else [])]
-        rows = [[f"{p.threshold:g}", *_correlations(p), *_paper(p, ("kendall", "spearman"), same)] for p in fit.points]
-        yield Table(f"Correlation of rel with people, n = {figures.count(here.n)} reviews", head, rows, own)
-    measures: tuple[tuple[str, Callable[[ThresholdPoint], LinkRates | None], bool], ...] = (
-        ("a claim is close when a sentence is, as the metric has it", lambda point: point.sentence, False),
-        ("a claim is close to the whole review, as in the paper's code", lambda point: point.review, same),
-    )
-    for how, measure, beside in measures:
-        if (links := measure(fit.here)) is None:
-            continue
-        head = ["threshold", "close", "precision", "recall", "F1", *([f"{name}, paper" for name in RATES] * beside)]
-        rows = [[f"{p.threshold:g}", *_rates(measure(p)), *_paper(p, RATES, beside)] for p in fit.points]
-        pairs = f"{figures.count(links.f1.n)} pairs, {figures.count(links.recall.n)} addressed"
-        yield Table(f"Links beside people's: {how}; {pairs}", head, rows, own)
-
-
-def _correlations(point: ThresholdPoint) -> Iterator[str]:
-    yield from (words.with_bounds(found) for found in (point.kendall, point.spearman) if found is not None)
-
-
-def _rates(rates: LinkRates | None) -> Iterator[str]:
-    if rates is not None:
-        yield figures.count(rates.precision.n)
-        yield from (words.with_bounds(found) for found in (rates.precision, rates.recall, rates.f1))
-
-
-def _paper(point: ThresholdPoint, names: Sequence[str], shown: bool) -> Iterator[str]:
-    """The paper's figures at this threshold, dashes where it has none; nothing for another model."""
-    paper = _PAPER.get(point.threshold)
-    if shown:
-        yield from (words.coefficient(getattr(paper, name) if paper else None) for name in names)
 
 
 def _random(fit: FittedThreshold) -> str:

@@ -1,83 +1,145 @@
-"""The thresholds of `validate --sweep` for the terminal, the paper's below ours."""
+"""The thresholds of `validate --sweep` as tables, the paper's beside ours, and what the terminal says of them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
-from rich.console import RenderableType
-from rich.text import Text
+from collections.abc import Callable, Iterator, Sequence
 
 from reviewgauge.analysis.threshold import published
-from reviewgauge.core.reports.threshold import FittedThreshold, ThresholdReport
+from reviewgauge.core.document import Column, ColumnKind, Table, Value
+from reviewgauge.core.reports.threshold import FittedThreshold, LinkRates, ThresholdPoint, ThresholdReport
 from reviewgauge.core.reports.validity import Figure
 from reviewgauge.core.specs import in_shell
 from reviewgauge.views import figures
-from reviewgauge.views.terminal.tables import NARROW, Fitted, bare_table, notes_below, number_column, plain
-from reviewgauge.views.validity import words
+from reviewgauge.views.leaderboard import value_or_dash
+from reviewgauge.views.terminal.documents import table_view
+from reviewgauge.views.terminal.tables import notes_below
+from reviewgauge.views.values import COEFFICIENT, of_figure
 
 BAND = 0.1 + 1e-9  # on both sides of a threshold
 PAPER = {"paper (mxbai)": published.RULE, "... by people": published.REFERENCES}
-HEAD = ("threshold", "Spearman there", "within .1", "best", "Spearman", "F1 of links", "5 sigma")
-_FEW = 4  # columns on a narrow terminal
+RATES, RANKS = ("precision", "recall", "f1"), ("kendall", "spearman")
+_PAPER = {point.threshold: point for point in published.POINTS}
+_THRESHOLD = Column(key="threshold", kind="name", priority=0)
+Row = tuple[Value, ...]
 
 
 def thresholds(report: ThresholdReport) -> list[object]:
     """One line a model and one for the paper's; the command that uses each, and what the figures rest on."""
-    table = Fitted(lambda width: _table(report, len(HEAD) if width > NARROW else _FEW))
     uses = [f"$ reviewgauge score RUN {in_shell(fit.spec)}" for fit in report.fits]
-    return [table, "", *uses, "", notes_below(*footnotes(report))]
+    return [table_view(thresholds_table(report)), "", *uses, "", notes_below(*footnotes(report))]
 
 
-def _table(report: ThresholdReport, columns: int) -> RenderableType:
-    table = bare_table()
-    table.add_column("model", overflow="fold")
-    for name in HEAD[:columns]:
-        number_column(table, name)
-    for fit in report.fits:
-        table.add_row(plain(fit.model, 60), *row(fit)[:columns])
-    for name, *cells in paper_rows():
-        table.add_row(Text(name), *cells[:columns], style="dim")
-    return table
+def thresholds_table(report: ThresholdReport) -> Table:
+    """Every model, then the paper's lines: the threshold by GPT-3.5's reviews, and the one by people's comments."""
+    columns: tuple[tuple[str, ColumnKind, int], ...] = (
+        ("model", "name", 0),
+        ("threshold", "value", 0),
+        ("Spearman there", "value", 0),
+        ("within .1", "range", 1),
+        ("best", "figure", 1),
+        ("Spearman", "figure", 2),
+        ("F1 of links", "figure", 2),
+        ("5 sigma", "figure", 2),
+    )
+    return Table(
+        name="thresholds",
+        title="",
+        columns=tuple(Column(key=key, kind=kind, priority=priority) for key, kind, priority in columns),
+        rows=(*map(_model, report.fits), *_paper_rows()),
+    )
 
 
-def row(fit: FittedThreshold) -> list[str]:
-    """The cells of a model, in the order of HEAD."""
+def _model(fit: FittedThreshold) -> Row:
     here, best, random = fit.here, fit.best, fit.random
-    return [
-        words.with_bounds(fit.threshold),
-        _shown(here.spearman),
-        band(fit),
-        words.coefficient(best.threshold) if best else figures.UNDEFINED,
-        words.coefficient(best.spearman.value if best and best.spearman else None),
-        words.coefficient(here.sentence.f1.value if here.sentence else None),
-        words.coefficient(random.threshold if random else None),
-    ]
-
-
-def band(fit: FittedThreshold) -> str:
-    """The lowest and the highest Spearman of the thresholds near the fitted one."""
     near = [p.spearman.value for p in fit.points if p.spearman and abs(p.threshold - fit.here.threshold) <= BAND]
-    return _between([value for value in near if value is not None])
+    return (
+        Value(text=fit.model),
+        of_figure(fit.threshold, COEFFICIENT),
+        of_figure(here.spearman, COEFFICIENT),
+        _between([value for value in near if value is not None]),
+        _number(best.threshold if best else None),
+        of_figure(best.spearman if best else None, COEFFICIENT),
+        of_figure(here.sentence.f1 if here.sentence else None, COEFFICIENT),
+        _number(random.threshold if random else None),
+    )
 
 
-def paper_rows() -> list[list[str]]:
-    """The paper's lines: the threshold by GPT-3.5's reviews, and the one by people's comments."""
+def _paper_rows() -> Iterator[Row]:
     best = max(published.POINTS, key=lambda point: point.spearman)
-    return [
-        [
-            name,
-            words.coefficient(here.threshold),
-            words.coefficient(here.spearman),
+    for name, threshold in PAPER.items():
+        here = _PAPER[threshold]
+        yield (
+            Value(text=name),
+            _number(here.threshold),
+            _number(here.spearman),
             _between([p.spearman for p in published.POINTS if abs(p.threshold - here.threshold) <= BAND]),
-            words.coefficient(best.threshold),
-            words.coefficient(best.spearman),
-            words.coefficient(here.f1),
-            words.coefficient(published.FIVE_SIGMA),
-        ]
-        for name, threshold in PAPER.items()
-        for here in published.POINTS
-        if here.threshold == threshold
-    ]
+            *map(_number, (best.threshold, best.spearman, here.f1, published.FIVE_SIGMA)),
+        )
+
+
+def _number(value: float | None) -> Value:
+    return value_or_dash(value, COEFFICIENT)
+
+
+def _between(values: Sequence[float]) -> Value:
+    if not values:
+        return Value(text=figures.UNDEFINED)
+    return Value(low=min(values), high=max(values), unit=COEFFICIENT)
+
+
+def model_tables(fit: FittedThreshold) -> Iterator[Table]:
+    """The correlations of every threshold, then the links in both measures; the paper's where the model is its own."""
+    same = published.is_published(fit.model)
+    if (here := fit.here.spearman) is not None:
+        rows = [(_at(p), *_beside((p.kendall, p.spearman), RANKS, p, same)) for p in fit.points]
+        title = f"Correlation of rel with people, n = {figures.count(here.n)} reviews"
+        yield _points(fit, title, ("Kendall", "Spearman"), rows)
+    measures: tuple[tuple[str, Callable[[ThresholdPoint], LinkRates | None], bool], ...] = (
+        ("a claim is close when a sentence is, as the metric has it", lambda point: point.sentence, False),
+        ("a claim is close to the whole review, as in the paper's code", lambda point: point.review, same),
+    )
+    for how, measure, beside in measures:
+        if (links := measure(fit.here)) is not None:
+            rows = [(_at(p), *_rates(found, p, beside)) for p in fit.points if (found := measure(p)) is not None]
+            pairs = f"{figures.count(links.f1.n)} pairs, {figures.count(links.recall.n)} addressed"
+            yield _points(fit, f"Links beside people's: {how}; {pairs}", ("close", "precision", "recall", "F1"), rows)
+
+
+def _points(fit: FittedThreshold, title: str, heads: Sequence[str], rows: Sequence[Row]) -> Table:
+    own = fit.points.index(fit.here)
+    columns = (_THRESHOLD, *(Column(key=head, kind="figure" if head == "close" else "value") for head in heads))
+    strong = tuple((own, at) for at in range(1, len(columns)))
+    return Table(name="points", title=title, columns=columns, rows=tuple(rows), strong=strong, shown=len(rows))
+
+
+def _at(point: ThresholdPoint) -> Value:
+    return Value(text=f"{point.threshold:g}")
+
+
+def _rates(rates: LinkRates, point: ThresholdPoint, beside: bool) -> Iterator[Value]:
+    yield Value(value=float(rates.precision.n), unit="count")
+    yield from _beside((rates.precision, rates.recall, rates.f1), RATES, point, beside)
+
+
+def _beside(
+    found: Sequence[Figure | None], names: Sequence[str], point: ThresholdPoint, shown: bool
+) -> Iterator[Value]:
+    """Our figures, with the paper's at this threshold where it has any and is `shown`."""
+    paper = _PAPER.get(point.threshold) if shown else None
+    for name, figure in zip(names, found, strict=True):
+        yield of_figure(figure, COEFFICIENT).model_copy(update={"published": getattr(paper, name, None)})
+
+
+def paper_table() -> Table:
+    """All that the paper prints."""
+    heads = ("precision", "recall", "F1", "Kendall", "Spearman")
+    return Table(
+        name="paper",
+        title="Tables 4 and 18: mxbai-embed-large-v1, three languages; precision, recall and F1 of the review as one "
+        "text",
+        columns=(_THRESHOLD, *(Column(key=head, kind="figure") for head in heads)),
+        rows=tuple((Value(text=f"{point.threshold:g}"), *map(_number, point[1:])) for point in published.POINTS),
+    )
 
 
 def footnotes(report: ThresholdReport) -> Iterator[str]:
@@ -107,13 +169,3 @@ def footnotes(report: ThresholdReport) -> Iterator[str]:
         "threshold; a threshold belongs to one embedder"
     )
     yield from (f"! {warning}" for warning in report.warnings)
-
-
-def _shown(figure: Figure | None) -> str:
-    return words.with_bounds(figure) if figure is not None else figures.UNDEFINED
-
-
-def _between(values: Sequence[float]) -> str:
-    if not values:
-        return figures.UNDEFINED
-    return f"{words.coefficient(min(values))} to {words.coefficient(max(values))}"
