@@ -18,7 +18,7 @@ from reviewgauge.engine.run.model_options import ModelOptions, Spending, spendin
 from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.reviewers.aggregation.ballot import check_judge
-from reviewgauge.views.report.curve_page import curve_page
+from reviewgauge.views.curve import curve_page
 
 
 class CurveResult(Record):

@@ -106,7 +106,7 @@ def evolve(
             setting = Setting(species, reward, folder, label, where, models.in_flight, workers, stop, progress)
             done = _Work(setting, split, limits, asked, optimizer, seed, resamples).run(models, wanted, len(cases))
     if out is not None:
-        from reviewgauge.views.report.evolution_page import evolution_page
+        from reviewgauge.views.evolution import evolution_page
 
         write_whole(Path(out), evolution_page(done).encode("utf-8", "replace"))
     return done

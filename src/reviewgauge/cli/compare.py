@@ -21,9 +21,9 @@ from reviewgauge.cli.options import (
 )
 from reviewgauge.cli.output import emit, run_stoppable
 from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.views.curve import curve_document
 from reviewgauge.views.leaderboard import comparison_table
-from reviewgauge.views.terminal.curves import curve_table
-from reviewgauge.views.terminal.documents import table_view
+from reviewgauge.views.terminal.documents import document_view, table_view
 
 
 @verb("compare")
@@ -93,7 +93,7 @@ def _sizes(word: str) -> tuple[int, ...]:
 
 
 def _shown(result: CurveResult, out: str | None) -> list[object]:
-    parts: list[object] = [curve_table(result.curve)] if result.curve is not None else []
+    parts: list[object] = [document_view(curve_document(result.curve))] if result.curve is not None else []
     parts += [result.spending.sentence] if result.spending.sentence else []
     parts += [f"{out}: the curve as a page; open it in a browser"] if out and result.curve is not None else []
     return parts or ["Dry run: no model would be asked."]

@@ -22,7 +22,7 @@ from reviewgauge.cli.options import (
 from reviewgauge.cli.output import note, run_stoppable
 from reviewgauge.core.errors import UserError
 from reviewgauge.evolution.optimizers import OPTIMIZERS
-from reviewgauge.views.terminal.evolution_tables import evolution
+from reviewgauge.views.evolution import evolution
 
 
 @verb("evolve")

@@ -33,7 +33,7 @@ class Column(Record):
 
     `kind`: a name of the row; a value with its interval; a figure without; a signed difference; the two ends of a
     range; a count of so many (`n`); a text. `priority` says what a narrow medium shows: 0 first and always, the highest
-    number is left out first.
+    number is left out first. `digits` stand behind the point.
     """
 
     key: str
@@ -42,6 +42,7 @@ class Column(Record):
     help: str = ""
     priority: int = 1
     kind: ColumnKind = "value"
+    digits: int = 2
 
     @property
     def label(self) -> str:

@@ -83,10 +83,10 @@ def _cell(value: Value, column: Column, *, strong: bool) -> Markup:
     kind = "found" if strong else "head" if column.priority == 0 and column.kind != "name" else kind
     marks = Markup(' class="{}"').format(kind) if kind else Markup("")
     marks += Markup(' title="n = {}"').format(f"{value.n:,}") if value.n is not None else Markup("")
-    text = figure_of(value, column.kind)
+    text = figure_of(value, column)
     text = text.replace("-", MINUS) if column.kind == "difference" else text
     inner = Markup('<span class="num">{}</span>').format(_visible(text))
-    if column.kind in ("value", "difference") and (bounds := bounds_of(value)):
+    if bounds := bounds_of(value, column):
         inner += Markup(' <span class="ci">{}</span>').format(bounds)
     if value.published is not None:
         inner += Markup(' <span class="published">paper {}</span>').format(number(value.published, value.unit))

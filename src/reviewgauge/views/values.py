@@ -21,35 +21,36 @@ def of_figure(figure: Figure | None, unit: str = "share", *, fake: bool = False)
 
 def shown(value: Value, column: Column | None = None, *, interval: bool = True, published: bool = True) -> str:
     """`.62 [.55, .69]`, a paper's value after it in braces; the text of a value without a figure."""
-    kind = column.kind if column is not None else "value"
-    parts = [figure_of(value, kind)]
-    if interval and kind in ("value", "difference"):
-        parts.append(bounds_of(value))
+    column = column or Column(key="")
+    parts = [figure_of(value, column)]
+    if interval:
+        parts.append(bounds_of(value, column))
     if published and value.published is not None:
         parts.append("{" + number(value.published, value.unit) + "}")
     return " ".join(filter(None, parts))
 
 
-def figure_of(value: Value, kind: str = "value") -> str:
+def figure_of(value: Value, column: Column) -> str:
     """The figure alone, or the text."""
+    kind, digits = column.kind, column.digits
     if kind == "range" and value.low is not None and value.high is not None:
-        return f"{number(value.low, value.unit)} to {number(value.high, value.unit)}"
+        return f"{number(value.low, value.unit, digits)} to {number(value.high, value.unit, digits)}"
     if value.value is None:
         return value.text
     if kind == "of" and value.n is not None:
         return f"{value.value:,.0f}/{value.n:,}"
-    text = number(value.value, value.unit)
+    text = number(value.value, value.unit, digits)
     return f"+{text}" if kind == "difference" and text[0] not in "-–" and value.unit != "gain" else text
 
 
-def bounds_of(value: Value) -> str:
-    """The interval, empty where there is none."""
-    if value.value is None or value.low is None or value.high is None:
+def bounds_of(value: Value, column: Column) -> str:
+    """The interval, empty where there is none or the column shows none."""
+    if column.kind not in ("value", "difference") or value.value is None or value.low is None or value.high is None:
         return ""
-    return f"[{number(value.low, value.unit)}, {number(value.high, value.unit)}]"
+    return f"[{number(value.low, value.unit, column.digits)}, {number(value.high, value.unit, column.digits)}]"
 
 
-def number(value: float, unit: str) -> str:
+def number(value: float, unit: str, digits: int = 2) -> str:
     """A figure in its unit: a gain in percent with its sign, a count without digits where it is whole."""
     if unit == "gain":
         text = f"{value:+.1%}"
@@ -64,7 +65,7 @@ def number(value: float, unit: str) -> str:
         return f"{value:.4f}"
     if unit == "dollars":
         return f"${value:.4f}" if abs(value) < 0.1 else f"${value:,.2f}"
-    return figures.number(value, unit)
+    return figures.number(value, unit, digits)
 
 
 def has_published(table: Table) -> bool:

@@ -74,7 +74,7 @@ def _table(table: Table, width: int, explain: bool, files: str) -> RenderableTyp
 def _ways(table: Table, rows: Sequence[tuple[Value, ...]]) -> Iterator[_Shown]:
     """What could be shown, the most first: then without lesser intervals, lesser columns, and any interval."""
     left = list(range(len(table.columns)))
-    bounds = frozenset(at for at in left if any(_interval(row[at], table.columns[at]) for row in rows))
+    bounds = frozenset(at for at in left if any(bounds_of(row[at], table.columns[at]) for row in rows))
     main = frozenset(at for at in bounds if table.columns[at].priority == 0)
     yield _Shown(left, bounds)
     if not main and all(column.priority < 2 for column in table.columns):  # a matrix: whole, in several pieces
@@ -99,10 +99,6 @@ def _pieces(table: Table, rows: Sequence[tuple[Value, ...]], fit: _Shown, width:
             piece = list(names)
         piece.append(at)
     yield piece
-
-
-def _interval(value: Value, column: Column) -> str:
-    return bounds_of(value) if column.kind in ("value", "difference") else ""
 
 
 def _least(table: Table, rows: Sequence[tuple[Value, ...]], fit: _Shown, width: int) -> int:
@@ -140,7 +136,7 @@ def _left_out(table: Table, rows: int, fit: _Shown, files: str) -> list[str]:
     """What the files have and the terminal does not show."""
     alone = len(table.rows) - rows
     intervals = any(
-        _interval(row[at], table.columns[at]) for row in table.rows for at in fit.columns if at not in fit.intervals
+        bounds_of(row[at], table.columns[at]) for row in table.rows for at in fit.columns if at not in fit.intervals
     )
     out = [column.label for at, column in enumerate(table.columns) if at not in fit.columns]
     left = [

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as Xml
 from html_pages import opened
 from reviewgauge.core.reports.curve import Curve, CurvePoint
 from reviewgauge.core.reports.leaderboard import Estimate, SystemSummary
-from reviewgauge.views.report.curve_page import HEIGHT, TOP, curve_page, plot
+from reviewgauge.views.curve import HEIGHT, TOP, curve_page, plot
 
 
 def point(by: str, n: int, value: float | None) -> CurvePoint:
