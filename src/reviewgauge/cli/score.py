@@ -30,7 +30,7 @@ from reviewgauge.engine.run.model_options import ModelOptions
 from reviewgauge.views.leaderboard import leaderboard_document
 from reviewgauge.views.terminal.closing import after_score, classify_lines, nothing_scored, score_line
 from reviewgauge.views.terminal.documents import document_view
-from reviewgauge.views.terminal.versions import versions
+from reviewgauge.views.versions import versions_document
 
 
 @verb("score")
@@ -109,7 +109,7 @@ def _score_again(words: Sequence[str], on: str, new: str | None, as_json: bool, 
 
 def _versions(result: RescoreResult) -> list[object]:
     note_reasons(result.totals)
-    parts: list[object] = [versions(table) for table in result.tables]
+    parts: list[object] = [document_view(versions_document(table)) for table in result.tables]
     parts += [score_line(totals, result.spending.estimated) for totals in result.totals]
     parts += [result.spending.sentence] if result.spending.sentence else []
     return [*parts, *([f"next: reviewgauge report {result.run} -o report.html"] if result.tables else [])]
