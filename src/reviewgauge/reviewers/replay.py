@@ -43,10 +43,11 @@ class Replay(Reviewer):
 
     `format` is a format's spec, found out from the content when empty. `tool` chooses among several in one file. `root`
     is the folder that absolute paths in the file start with. `missing="silent"` takes a change that a file does not
-    speak of as reviewed without a comment; by default it is a failure, because nobody knows.
+    speak of as reviewed without a comment; by default it is a failure, because nobody knows. `covers` are the folders
+    that one scan of a repository looked at: a change with no file there was not reviewed.
 
     `mapping` and `scanned` are not parameters: `prepare`, which alone sees every change, sets how one file is split
-    among them, and the repositories that a scan speaks of, each with the one folder in which all that it names lies.
+    among them, and the repositories that a scan speaks of.
     """
 
     example: ClassVar[str] = 'replay(path="my-tool.sarif")'
@@ -57,8 +58,9 @@ class Replay(Reviewer):
     tool: Word = ""
     root: Word = ""
     missing: Literal["failure", "silent"] = "failure"
+    covers: tuple[Word, ...] | Word = ()
     mapping: Literal["", "named", "scan", "whole"] = field(default="", init=False, repr=False, compare=False)
-    scanned: Mapping[str, str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    scanned: frozenset[str] = field(default=frozenset(), init=False, repr=False, compare=False)
 
     @property
     def default_name(self) -> str:
@@ -200,25 +202,36 @@ class Replay(Reviewer):
             files = _files_of([change for change in changes if change.repo == repo])
             found[repo] = [end for path in named if (end := next((e for e in _ends(path) if e in files), None))]
         half = max(map(len, found.values())) / 2
-        tops = {repo: {path.partition("/")[0] for path in paths} for repo, paths in found.items() if len(paths) > half}
-        one_folder = {repo: len(top) == 1 and all("/" in path for path in found[repo]) for repo, top in tops.items()}
-        scanned = {repo: min(top) if one_folder[repo] else "" for repo, top in tops.items()}
+        scanned = frozenset(repo for repo, paths in found.items() if len(paths) > half)
         object.__setattr__(self, "scanned", scanned)
+        if self._folders and not any(_touches(change, self._folders) for change in changes):
+            raise UserError(f"no change has a file in {', '.join(self._folders)}", remedy="from the repository's root")
         if self.missing == "failure" and not scanned:
             what = f"names no file of {', '.join(sorted(repos)[:3])}" if named else "does not say what was scanned"
             raise UserError(f"{self.path} {what}", remedy='root="FOLDER" is where its paths start; missing="silent"')
         taken = "a failure" if self.missing == "failure" else "a review without comments"
         for lacks, number in Counter(filter(None, map(self._lacks, changes))).items():
             yield _drop(_count(number, "change"), f"the file {lacks}: each is {taken}")
+        tops = {path.partition("/")[0] if "/" in path else "" for repo in scanned for path in found[repo]}
+        if self.covers or len(tops) != 1 or not (top := min(tops)):
+            return
+        if outside := sum(change.repo in scanned and not _touches(change, [top]) for change in changes):
+            rest = f'each is a review without comments; were only {top}/ scanned: covers="{top}"'
+            yield _drop(
+                _count(outside, "change"), f"all that the file names is in {top}/, and the change is not: {rest}"
+            )
 
     def _lacks(self, change: Change) -> str:
-        """Why a scan did not look at `change`, as far as what it names shows; empty where it may have."""
-        folder = self.scanned.get(change.repo)
-        if folder is None:
+        """Why a scan did not look at `change`; empty where it may have."""
+        if change.repo not in self.scanned:
             return f"does not speak of {change.repo}"
-        if not folder or not change.files or any(file.path.startswith(f"{folder}/") for file in change.files):
-            return ""
-        return f"names files in {folder}/ only, and the change has none there"
+        if self._folders and not _touches(change, self._folders):
+            return f"covers {', '.join(self._folders)} only, and the change has no file there"
+        return ""
+
+    @property
+    def _folders(self) -> tuple[str, ...]:
+        return (self.covers,) if isinstance(self.covers, str) and self.covers else tuple(self.covers)
 
     # --- files that name their changes -----------------------------------------------------------------------------
 
@@ -310,6 +323,12 @@ def _files_of(changes: Sequence[Change]) -> set[str]:
     changed = {path for change in changes for file in change.files for path in (file.path, file.old_path) if path}
     last = next((change for change in reversed(changes) if change.git and change.head), None)
     return changed.union(Repository(Path(last.git)).paths(last.head) if last and last.git and last.head else ())
+
+
+def _touches(change: Change, folders: Iterable[str]) -> bool:
+    """Whether a file of `change` lies in one of the folders; so it may where its files are not known."""
+    starts = tuple(posixpath.join(posixpath.normpath(f"/{folder}"), "") for folder in folders)
+    return not change.files or any(f"/{file.path}".startswith(starts) for file in change.files)
 
 
 def _name(change: Change) -> str:
