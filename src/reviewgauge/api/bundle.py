@@ -26,7 +26,7 @@ from reviewgauge.core.protocols import Dataset, Metric, Progress
 from reviewgauge.core.specs import import_named, load_recorded, short_spec, texts_of
 from reviewgauge.core.study import TableEntry
 from reviewgauge.core.version import __version__
-from reviewgauge.engine.bundle.archive import write_archive
+from reviewgauge.engine.bundle.archive import digests, write_archive
 from reviewgauge.engine.bundle.contents import (
     BUNDLE,
     FORMAT,
@@ -41,7 +41,6 @@ from reviewgauge.engine.bundle.contents import (
     left_out,
     may_be_passed_on,
     parameter_files,
-    sums_of,
     versions,
     withhold,
 )
@@ -116,10 +115,9 @@ def bundle(
         manifest = manifest.model_copy(update={"runs": tuple(entries)})
         for name, text in {**tables, README: readme(manifest), BUNDLE: manifest.model_dump_json(indent=1)}.items():
             write_whole(folder / name, text.encode("utf-8", "replace"))
-        sums = sums_of(folder).encode()
+        sums = "".join(f"{digest}  {name}\n" for name, digest in digests(folder, str(path)).items()).encode()
         write_whole(folder / SUMS, sums)
-        files = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
-        write_archive(path, files, progress)
+        write_archive(path, folder, progress)
     return BundleResult(
         path=str(path),
         bytes=path.stat().st_size,

@@ -15,7 +15,7 @@ from reviewgauge.core.files import read_within
 from reviewgauge.core.parsing import parse_json, parse_record
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.check import CheckResult, Problem
-from reviewgauge.core.results import Outcome, Score
+from reviewgauge.core.results import Score
 from reviewgauge.core.specs import (
     import_named,
     load_from,
@@ -27,7 +27,7 @@ from reviewgauge.core.specs import (
 )
 from reviewgauge.core.trust import FromFile
 from reviewgauge.core.version import __version__
-from reviewgauge.engine.bundle.archive import copy_unpacked, unpack
+from reviewgauge.engine.bundle.archive import unpack
 from reviewgauge.engine.bundle.compare import Differs, compare_table, compare_text, first_difference
 from reviewgauge.engine.bundle.contents import (
     BUNDLE,
@@ -64,8 +64,7 @@ def check_bundle(
     given = [RunFolder.open(source) for source in sources]
     with scratch_folder() as temporary:
         folder = temporary / "bundle"
-        folder.mkdir()
-        sums = copy_unpacked(path, folder) if path.is_dir() else unpack(path, folder)
+        sums = unpack(path, folder)
         work = _Check(folder, _read_manifest(path, folder), 10.0**-digits, temporary, progress)
         problems: tuple[Problem, ...] = ()
         try:
@@ -128,7 +127,7 @@ class _Check:
                 )
             run = RunFolder.open(folder)
             self._entry(entry, run, kept)
-            self._reviews(entry, run)
+            self.counts["review"] += len(run.outcomes())
             self._scores(entry, run)
         self._tables(sums)
 
@@ -172,18 +171,6 @@ class _Check:
                 lines = [sorted(label.to_line().decode() for label in one.labels()) for one in (run, source)]
                 compare_text(f"{entry.folder}/{LABELS}", *("".join(some) for some in lines))
 
-    def _reviews(self, entry: RunEntry, run: RunFolder) -> None:
-        """Every review is the one that was scored."""
-        outcomes = {_key(outcome): outcome for outcome in run.outcomes()}
-        self.counts["review"] += len(outcomes)
-        name = f"{entry.folder}/{REVIEWS}"
-        for score in run.scores():
-            outcome = outcomes.get(_key(score))
-            if outcome is None:
-                raise Differs(name, "a review that was scored", "missing", row=_row(score))
-            if not outcome.is_measured_by(score):
-                raise Differs(name, score.of, outcome.digest, row=_row(score), column="hash of the review")
-
     def _scores(self, entry: RunEntry, run: RunFolder) -> None:
         """Measure every review again with every metric; what models said is replayed from the recorded calls."""
         path = self.temporary / "again" / entry.name
@@ -199,8 +186,8 @@ class _Check:
             client = ChatClient(ChatSettings(cache=False, replay=calls, offline=True))
             with RunFolder.open(path, write=True) as folder, client:
                 score_run(folder, metric, progress=self.progress)
-                again = {_key(score): score for score in folder.scores(signature(metric))}
-            stored = {_key(score): score for score in run.scores(spec)}
+                again = {score.key: score for score in folder.scores(signature(metric))}
+            stored = {score.key: score for score in run.scores(spec)}
             for key in sorted(stored.keys() | again.keys()):
                 one, other = stored.get(key), again.get(key)
                 if not (metric.models and one and one.failure and other and other.failure):
@@ -220,6 +207,9 @@ class _Check:
         if stored is None or again is None:
             row = f"{_row(stored or again)}, {metric}"
             raise Differs(name, *("no score" if one is None else "a score" for one in (stored, again)), row=row)
+        if stored.of != again.of:
+            name = f"{entry.folder}/{REVIEWS}"
+            raise Differs(name, stored.of, again.of, row=_row(stored), column="hash of the review")
         new = again if entry.texts == "all" else bare(again)
         numbers = [one.model_dump(mode="json", exclude=_NOT_NUMBERS) for one in (stored, new)]
         if difference := first_difference(numbers[0], numbers[1], self.tolerance):
@@ -249,10 +239,6 @@ def _cannot_ask(metric: Metric, spec: str, *, replayed: bool) -> str:
     """A model that the metric asks and that cannot answer here; empty where all that it asks can."""
     asked = [model for model in asked_by({spec: metric}) if parse_model(model).provider != "fake"]
     return next((model for model in asked if not (replayed and model in metric.models)), "")
-
-
-def _key(one: Outcome | Score) -> tuple[str, str, int]:
-    return one.system, one.case, one.attempt
 
 
 def _row(score: Score | None) -> str:

@@ -236,6 +236,11 @@ class Score(Record):
     fake: bool = False
     of: str = ""
 
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Which review it is about: its case, its system and its attempt."""
+        return self.case, self.system, self.attempt
+
 
 class Outcome(Record):
     """One line of a run's reviews: what one system did on one case in one attempt, or how it failed.
@@ -249,6 +254,11 @@ class Outcome(Record):
     review: Review | None = None
     failure: Failure | None = None
     usage: Usage = Usage()
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Which review it is about: its case, its system and its attempt."""
+        return self.case, self.system, self.attempt
 
     @property
     def digest(self) -> str:

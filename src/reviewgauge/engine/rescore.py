@@ -24,7 +24,7 @@ def carry_over(runs: Sequence[RunFolder], paths: Sequence[str | Path], target: R
     for run, path in zip(runs, paths, strict=True):
         _check_changes(run, path, cases, target.manifest.dataset)
     names = rename_systems([{one.system for one in run.outcomes()} for run in runs], paths)
-    known = {(one.case, one.system, one.attempt): one for one in target.outcomes()}
+    known = {one.key: one for one in target.outcomes()}
     added = 0
     for run, path, new in zip(runs, paths, names, strict=True):
         for system, entry in run.manifest.systems.items():

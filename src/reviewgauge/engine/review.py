@@ -201,7 +201,7 @@ def import_reviews(
     other ones under the names of systems that it holds are refused, before anything is recorded.
     """
     known = run.cases_by_id()
-    there = {(o.case, o.system, o.attempt): o.review is not None for o in run.outcomes()}
+    there = {o.key: o.review is not None for o in run.outcomes()}
     tally, skipped, drops = _Tally(), 0, []
     new: list[int] = []
     seen: set[tuple[str, str, int]] = set()

@@ -193,7 +193,7 @@ def _find_missing(run: RunFolder, scorer: _Scorer, retry_failed: bool, only: Sel
     failed, skipped, proved = 0, 0, False
     for at, outcome in enumerate(outcomes):
         cases.append(outcome.case)
-        known = there.get((outcome.case, outcome.system, outcome.attempt))
+        known = there.get(outcome.key)
         proved = proved or (known is not None and known.measured and _speaks(outcome))
         broke = known is not None and known.failed
         due = broke if only.failed else known is None or known.is_stale(outcome) or (broke and retry_failed)
@@ -206,7 +206,7 @@ def _find_missing(run: RunFolder, scorer: _Scorer, retry_failed: bool, only: Sel
         affected, missing = {cases[at] for at in todo}, set(todo)
         everything = scorer.metric.joint_over_all and bool(todo)
         again = [at for at, case in enumerate(cases) if at not in missing and (everything or case in affected)]
-        skipped -= sum((o.case, o.system, o.attempt) in there for o in map(outcomes.__getitem__, again))
+        skipped -= sum(o.key in there for o in map(outcomes.__getitem__, again))
         todo = again + todo  # what is missing for last: whatever interrupts this, all of it is done again
     return _Todo(Lazy.of(todo, outcomes.__getitem__), skipped, failed, proved)
 

@@ -70,9 +70,9 @@ def read_unmatched(paths: Sequence[str | Path], metric: str | None = None) -> Un
         run = _matched(path, metric)
         found.runs.append(Path(path).name)
         case_at = {case.id: at for at, case in enumerate(run.cases)}
-        review_at = {(one.case, one.system, one.attempt): at for at, one in enumerate(run.outcomes)}
+        review_at = {one.key: at for at, one in enumerate(run.outcomes)}
         for score in run.scores:  # cases and reviews stay on the disk, but for those that are pooled
-            review = run.outcomes[review_at[score.case, score.system, score.attempt]].review
+            review = run.outcomes[review_at[score.key]].review
             case = run.cases[case_at[score.case]]
             if review is not None and (score.matching is not None or _has_no_references(case, score)):
                 try:

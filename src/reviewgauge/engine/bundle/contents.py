@@ -6,7 +6,6 @@ its scores) tell whether another copy of the data is the same.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import shlex
 import shutil
@@ -97,16 +96,6 @@ def may_be_passed_on(card: Card) -> bool:
     return _OPEN.match(card.licence) is not None and _CLOSED.search(card.licence) is None
 
 
-def sums_of(folder: Path) -> str:
-    """The SHA-256 of every file below `folder`, as `sha256sum -c` reads it."""
-    lines = []
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        with path.open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
-        lines.append(f"{digest}  {path.relative_to(folder).as_posix()}\n")
-    return "".join(lines)
-
-
 # --- from a run folder, and back -----------------------------------------------------------------------------------
 
 
@@ -155,9 +144,9 @@ def restore(folder: Path, sources: Sequence[RunFolder]) -> bool:
         return False
     _write(folder / CASES, _own_cases(given[0]))
     _write(folder / LABELS, given[0].labels())
-    there = list(run.outcomes())
-    wanted = {(s.system, s.case, s.attempt) for s in run.scores()} - {(o.system, o.case, o.attempt) for o in there}
-    found = {(o.system, o.case, o.attempt): o for source in given for o in source.outcomes()}
+    there = run.outcomes()
+    wanted = {score.key for score in run.scores()} - {outcome.key for outcome in there}
+    found = {outcome.key: outcome for source in given for outcome in source.outcomes()}
     _write(folder / REVIEWS, [*(one for key, one in found.items() if key in wanted), *there])
     return True
 
@@ -185,10 +174,10 @@ def _check_complete(path: Path, outcomes: Sequence[Outcome], scores: Sequence[Sc
         raise UserError(f"{path} holds no reviews", remedy="there is nothing to bundle")
     if not scores:
         raise UserError(f"{path} was not scored yet", remedy=f"reviewgauge score {path} hits")
-    known = {(s.metric, s.system, s.case, s.attempt) for s in scores}
+    known = {(score.metric, *score.key) for score in scores}
     for metric in dict.fromkeys(score.metric for score in scores):
         for one in outcomes:
-            if (metric, one.system, one.case, one.attempt) not in known:
+            if (metric, *one.key) not in known:
                 raise UserError(
                     f"{path}: {one.system} on {one.case} was not measured with {metric.partition('(')[0]}",
                     remedy=f"reviewgauge score {path} {metric!r}",

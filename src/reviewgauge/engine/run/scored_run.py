@@ -195,7 +195,7 @@ def _check_scores(run: RunFolder, digests: Mapping[tuple[str, str, int], str]) -
         own = found.setdefault(score.metric, _Measured())
         own.systems[score.system] = None
         own.applies = own.applies or score.parts is not None or score.failure is not None
-        digest = digests.get((score.case, score.system, score.attempt))
+        digest = digests.get(score.key)
         if digest is None:
             orphans.append(score)
         elif score.of not in ("", digest):

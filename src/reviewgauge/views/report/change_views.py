@@ -134,7 +134,7 @@ def view_changes(
     covered: dict[Key, int] = {}
     looks_at_claims = ""
     for at, score in enumerate(scores):
-        key = (score.case, score.system, score.attempt)
+        key = score.key
         if score.case not in anchors:
             continue
         if score.metric == metric:
@@ -183,7 +183,7 @@ class _Builder:
         scored: Mapping[Key, Score],
         covered: Mapping[Key, Score],
     ) -> ChangeView:
-        keys = [(outcome.case, outcome.system, outcome.attempt) for outcome in outcomes]
+        keys = [outcome.key for outcome in outcomes]
         columns = [
             self._column(f"{self.prefix}s{at}", outcome, scored.get(key))
             for at, (key, outcome) in enumerate(zip(keys, outcomes, strict=True), 1)

@@ -304,5 +304,5 @@ def _troubles(data: ReportData, anchors: Mapping[str, str]) -> Iterator[Trouble]
             reviews[outcome.case, outcome.system, outcome.attempt] = f
             yield Trouble(anchors.get(outcome.case), outcome.case, outcome.system, "review", f.kind, f.message)
     for score in data.scores:
-        if (f := score.failure) and f != reviews.get((score.case, score.system, score.attempt)):
+        if (f := score.failure) and f != reviews.get(score.key):
             yield Trouble(anchors.get(score.case), score.case, score.system, score.metric, f.kind, f.message)
