@@ -9,9 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Origin
-from reviewgauge.core.specs import short_spec
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.models.request.model_spec import PROVIDERS, family
 from reviewgauge.stages.sampling.label_checks import CLEAN_FACT, LABELS_FACT, people_found
@@ -28,7 +26,7 @@ def caveats(run: ScoredRun) -> list[str]:
     if run.unscored:
         more = f" and {len(run.unscored) - 8} more" if len(run.unscored) > 8 else ""
         shown = ", ".join(run.unscored[:8]) + more
-        found = [f"reviewed but not measured with {short_spec(run.metric)}, so not shown: {shown} (reviewgauge score)"]
+        found = [f"reviewed but not measured with {run.label}, so not shown: {shown} (reviewgauge score)"]
     by_fix = False
     checked: dict[str, Case] = {}
     for case in run.cases:
@@ -38,7 +36,8 @@ def caveats(run: ScoredRun) -> list[str]:
                 checked.setdefault(fact, case)
     if by_fix:
         found.append("the references are messages of later fixes, which seldom say what was wrong: much stays unsure")
-    found += judged_by_own_family(run.metric.models, {name: run.reviewers.get(name, ()) for name in run.systems})
+    known = {system: by.texts for system, by in run.reviewers.items()}
+    found += judged_by_own_family(run.metric.models, {name: known.get(name, ()) for name in run.systems})
     return found + checked_by_people(list(checked.values()))
 
 
@@ -77,9 +76,5 @@ def families_in(system: str, texts: Sequence[str]) -> list[str]:
     """The families of the models that a system's name and what is known of it name."""
     named = _NAMED.match(system)
     found = [family(named[0].lower())] if named else []
-    for spec in (spec for text in (system, *texts) for spec in _SPEC.findall(text)):
-        try:
-            found.append(family(spec))
-        except UserError:  # only looks like a model
-            continue
-    return found
+    specs = (spec for text in (system, *texts) for spec in _SPEC.findall(text))
+    return [one for one in (*found, *map(family, specs)) if one]  # empty where a text only looks like a model

@@ -31,7 +31,6 @@ from reviewgauge.analysis.stats.sign_flip import FlipTest, flip_test, holm
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import Comparison, ComparisonTable
-from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 Pairs = Sequence[tuple[str, str]] | Literal["all"] | None
@@ -56,7 +55,7 @@ def compare(
     metric, baselines = run.metric, run.baselines
     panel = table_of(run)
     if not panel.scored.any():
-        raise UserError(f"no case was scored by {signature(metric)}, so there is nothing to compare")
+        raise UserError(f"no case was scored by {run.signature}, so there is nothing to compare")
     order = [panel.systems[row] for row in headline_order(panel, metric, baselines)]
     chosen = _choose(panel, order, pairs)
     wanted = tuple(dict.fromkeys(measures)) if measures else (metric.headline,)
@@ -79,8 +78,8 @@ def compare(
     compared = dict.fromkeys(panel.row(system) for system in chain.from_iterable(chosen))
     warnings += [*panel.warnings, *merge_pins(panel)[1], *warn_of_fakes(panel, compared)]
     return ComparisonTable(
-        metric=signature(metric),
-        label=short_spec(metric),
+        metric=run.signature,
+        label=run.label,
         benchmark=run.benchmark,
         dataset=run.dataset,
         clustered_by=scheme.by,

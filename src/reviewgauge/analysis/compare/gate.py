@@ -32,7 +32,6 @@ from reviewgauge.analysis.stats.bootstrap import (
 from reviewgauge.analysis.stats.score_table import Status, merge_pins, table_of
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict
-from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 FEWEST = 6  # clusters; with fewer, all of them on one side happen by chance in more than 2.5% of the draws (.5 ** n)
@@ -73,7 +72,7 @@ def gate(
     return Gate(
         verdict=verdict,
         reason=reason,
-        metric=signature(metric),
+        metric=run.signature,
         **checks[0].model_dump(exclude={"verdict", "reason"}),
         candidate=candidate,
         baseline=baseline,
@@ -151,7 +150,7 @@ class _Gated(SystemPair):
         telling = difference is None or verdict is not GateVerdict.CANNOT_TELL
         return GateCheck(
             measure=measure,
-            label=short_spec(metric),
+            label=self.run.label,
             unit=metric.units.get(measure, "share"),
             lower_is_better=sign < 0,
             margin=margin,

@@ -25,7 +25,6 @@ from reviewgauge.analysis.stats.score_table import ScoreTable, broken_identities
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import Across, AttemptSpread, Leaderboard, SliceSummary, SystemSummary
-from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 
@@ -77,7 +76,7 @@ def leaderboard(
     check_settings(resamples)
     metric, baselines = run.metric, run.baselines
     dated = CUTOFF in slices and any(CREATED in case.facts for case in run.cases)
-    slices, notes = expand_cutoffs(slices, {system: known[0] for system, known in run.reviewers.items()}, dated)
+    slices, notes = expand_cutoffs(slices, run.models, dated)
     sliced = add_class_slices(run, slices)
     panel = table_of(sliced)
     clusters = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
@@ -101,8 +100,8 @@ def leaderboard(
             f"coverage differs: {int(common.sum())} of {len(panel.cases)} cases were scored for every system"
         )
     return Leaderboard(
-        metric=signature(metric),
-        label=short_spec(metric),
+        metric=run.signature,
+        label=run.label,
         headline=metric.headline,
         benchmark=run.benchmark,
         dataset=run.dataset,

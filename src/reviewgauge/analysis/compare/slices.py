@@ -20,10 +20,8 @@ from reviewgauge.analysis.stats.score_table import word_order
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, SubjectKind
-from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Case, Tier
 from reviewgauge.core.results import NOT_STATED, Matching, Score
-from reviewgauge.core.specs import load_recorded, plugin_name, short_spec
 from reviewgauge.engine.classify import FAKE
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.judges.classes.change_types import TYPES, change_type
@@ -98,36 +96,24 @@ def _day(value: Fact) -> date | None:
         return None
 
 
-def stated_cutoffs(signatures: Iterable[str]) -> dict[str, date]:
-    """The last day of the training data of each model that these reviewers ask, where its vendor states one.
-
-    Recorded reviews, reviewers that ask no model and plug-ins that cannot be loaded have none.
-    """
-    found: dict[str, date] = {}
+def stated_cutoffs(models: Iterable[str]) -> dict[str, date]:
+    """The last day of the training data of each of these models, where its vendor states one."""
     prices = open_prices()
-    for signature in dict.fromkeys(signatures):
-        try:
-            models = load_recorded(Reviewer, signature).models
-        except UserError:
-            continue
-        for model in models:
-            cutoff = prices.facts(parse_model(model)).cutoff
-            if cutoff is not None:
-                found[model] = cutoff
-    return found
+    found = {model: prices.facts(parse_model(model)).cutoff for model in models}
+    return {model: cutoff for model, cutoff in found.items() if cutoff is not None}
 
 
-def expand_cutoffs(slices: Sequence[str], systems: Mapping[str, str], dated: bool) -> tuple[list[str], list[str]]:
+def expand_cutoffs(slices: Sequence[str], models: Iterable[str], dated: bool) -> tuple[list[str], list[str]]:
     """`slices` with `cutoff` expanded to cuts at a day, and a note on each cut.
 
-    `systems` are the signatures of the reviewers by system; `dated`: some case says when it was made. Raises UserError
-    where that or every model's cut-off is unknown.
+    `models` are those that the reviewers ask; `dated`: some case says when it was made. Raises UserError where that or
+    every model's cut-off is unknown.
     """
     if CUTOFF not in slices:
         return list(slices), []
     if not dated:
         raise UserError(f"no case says when it was made ({CREATED}), so none is before or after a training cut-off")
-    stated = stated_cutoffs(systems.values())
+    stated = stated_cutoffs(models)
     if not stated:
         raise UserError(
             "no reviewer of these runs asks a model whose training cut-off is known",
@@ -229,10 +215,8 @@ def add_class_slices(run: ScoredRun, slices: Sequence[str]) -> ScoredRun:
         chosen = _choose_labels(run, name, dimension, rater, references=kind == OF_REFERENCES)
         if dimension in _OF_CHANGES:
             run = _slice_changes(run, chosen, name)
-        elif plugin_name(run.metric) != "hits":
-            raise UserError(
-                f"{short_spec(run.metric)} cannot be sliced by {name}", remedy="hits can: it keeps who matched whom"
-            )
+        elif run.label.partition("(")[0] != "hits":
+            raise UserError(f"{run.label} cannot be sliced by {name}", remedy="hits can: it keeps who matched whom")
         elif kind == OF_REFERENCES:
             run = _slice_findings(run, chosen, name, dimension)
         else:

@@ -16,7 +16,6 @@ from reviewgauge.analysis.stats.score_table import ScoreTable, table_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.gate import SmokeCase, SmokeSet
-from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 
@@ -39,8 +38,8 @@ def smoke(run: ScoredRun, *, count: int, measure: str = "") -> SmokeSet:
     warnings = [] if len(panel.systems) > 2 else ["picked from two systems: what sets these two apart may not others"]
     warnings.append("the cases were picked because they tell systems apart: differences on them are exaggerated")
     return SmokeSet(
-        metric=signature(metric),
-        label=short_spec(metric),
+        metric=run.signature,
+        label=run.label,
         measure=measure or metric.headline,
         systems=panel.systems,
         of=len(panel.cases),

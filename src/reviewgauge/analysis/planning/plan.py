@@ -38,7 +38,6 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.plan import AttemptRow, ChangePlan, PairPlan
 from reviewgauge.core.results import Outcome
-from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 ATTEMPTS = (1, 2, 3, 5, 10)
@@ -100,7 +99,7 @@ def plan(
             f"nothing but baselines was scored: {', '.join(panel.systems)}", remedy="score a reviewer, or name --system"
         )
     if not panel.scored.any():
-        raise UserError(f"no case was scored by {signature(metric)}, so no study can be planned")
+        raise UserError(f"no case was scored by {run.signature}, so no study can be planned")
     wanted = measure or metric.headline
     measure_with(metric, panel.names, panel.parts[:, 0], 1, wanted)  # raises for an unknown measure
     scheme = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
@@ -115,8 +114,8 @@ def plan(
         raise UserError(f"detect must be at most 1 for a share, got {question.detect:g}", remedy="such as --detect .03")
     warnings = [*scheme.warnings(), *panel.warnings, *merge_pins(panel)[1], *warn_of_fakes(panel, known)]
     return ChangePlan(
-        metric=signature(metric),
-        label=short_spec(metric),
+        metric=run.signature,
+        label=run.label,
         measure=wanted,
         unit=unit,
         dataset=run.dataset,

@@ -15,10 +15,8 @@ from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers
 from reviewgauge.analysis.stats.power import Attempts
 from reviewgauge.analysis.stats.slim import Slimmer, SlimScore
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import NOT_STATED, Bounds, Parts, Score
-from reviewgauge.core.specs import signature
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 
@@ -163,16 +161,16 @@ def table_of(run: ScoredRun) -> ScoreTable:
     It holds cases and scores without their texts and evidence, and reads each once, whoever asks later.
     """
     if run not in _TABLES:
-        _TABLES[run] = _lay_out(run.scores, run.cases, run.metric, run.benchmark)
+        _TABLES[run] = _lay_out(run)
     return _TABLES[run]
 
 
-def _lay_out(scores: Iterable[Score], cases: Sequence[Case], metric: Metric, benchmark: str) -> ScoreTable:
-    slimmer = Slimmer()
+def _lay_out(run: ScoredRun) -> ScoreTable:
+    slimmer, cases, metric = Slimmer(), run.cases, run.metric
     by_id = {case.id: case for case in map(slimmer.case, cases)}
     ordered = tuple(by_id[name] for name in sorted(by_id))
     column = {case.id: at for at, case in enumerate(ordered)}
-    kept, warnings = _collect(map(slimmer.score, scores), column, metric, benchmark)
+    kept, warnings = _collect(run, slimmer, column)
     systems = tuple(sorted({system for system, _, _ in kept}))
     cells: dict[tuple[int, int], list[SlimScore]] = defaultdict(list)
     for (system, case, _), score in sorted(kept.items(), key=lambda item: item[0]):
@@ -242,14 +240,12 @@ def _vector(parts: Parts, names: Sequence[str], score: SlimScore) -> Numbers:
     return np.array([parts.get(name, 0.0) for name in names], dtype=np.float64)
 
 
-def _collect(
-    scores: Iterable[SlimScore], column: Mapping[str, int], metric: Metric, benchmark: str
-) -> tuple[dict[Key, SlimScore], list[str]]:
+def _collect(run: ScoredRun, slimmer: Slimmer, column: Mapping[str, int]) -> tuple[dict[Key, SlimScore], list[str]]:
     """The scores by (system, case, attempt), and warnings. Raises UserError for two metrics or benchmarks."""
-    wanted = signature(metric)
+    wanted, benchmark = run.signature, run.benchmark
     kept: dict[Key, SlimScore] = {}
     replaced = 0
-    for score in scores:
+    for score in map(slimmer.score, run.scores):
         if score.metric != wanted:
             raise UserError(f"scores of {score.metric} do not compare with those of {wanted}", remedy="score again")
         if score.benchmark != benchmark:

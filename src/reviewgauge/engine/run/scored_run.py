@@ -6,8 +6,9 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
@@ -17,16 +18,24 @@ from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import import_named, load, load_recorded, short_spec, signature
 from reviewgauge.core.stored import Lazy, chained
 from reviewgauge.engine.run.folder import REVIEWS, SCORES, RunFolder
+from reviewgauge.engine.run.manifest import SystemEntry
 
 T = TypeVar("T", Outcome, Score)
+
+
+class ReviewedBy(NamedTuple):
+    """Who made a system's reviews: the signature and the pins, and the reviewer where it can be loaded."""
+
+    texts: tuple[str, ...]
+    reviewer: Reviewer | None = None  # None: recorded reviews, and code outside the package that was not imported
 
 
 @dataclass(frozen=True, eq=False)
 class ScoredRun:
     """One metric's scores on one benchmark, read once: leaderboard, comparison, gate, plan and report take it as it is.
 
-    `unscored` are systems that were reviewed but not measured with this metric. `reviewers` has the signature and the
-    pins of the reviewer behind each system. `systems_in` has, for each run, its scored systems by their own name, with
+    `unscored` are systems that were reviewed but not measured with this metric. `reviewers` has who is behind each
+    system. `systems_in` has, for each run, its scored systems by their own name, with
     the name that they have here.
     """
 
@@ -38,7 +47,7 @@ class ScoredRun:
     outcomes: Sequence[Outcome] = ()
     labels: Sequence[Label] = ()
     unscored: Sequence[str] = ()
-    reviewers: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reviewers: Mapping[str, ReviewedBy] = field(default_factory=dict)
     systems_in: Sequence[Mapping[str, str]] = ()
 
     @property
@@ -51,20 +60,30 @@ class ScoredRun:
     @property
     def baselines(self) -> frozenset[str]:
         """The systems that are there to be beaten, such as silence."""
-        return frozenset(system for system, known in self.reviewers.items() if _is_baseline(known[0]))
+        known = ((system, by.reviewer) for system, by in self.reviewers.items())
+        return frozenset(system for system, reviewer in known if reviewer is not None and reviewer.baseline)
+
+    @property
+    def models(self) -> list[str]:
+        """The chat models that its reviewers ask."""
+        asked = (by.reviewer.models for by in self.reviewers.values() if by.reviewer is not None)
+        return list(dict.fromkeys(chain.from_iterable(asked)))
+
+    @property
+    def signature(self) -> str:
+        """The metric with all its parameters, as the scores carry it."""
+        return signature(self.metric)
+
+    @property
+    def label(self) -> str:
+        """The metric as people read it."""
+        return short_spec(self.metric)
 
     def only(self, systems: Sequence[str]) -> ScoredRun:
         """The scores of these systems alone."""
         kept = [at for at, score in enumerate(self.scores) if score.system in systems]
         named = [{old: new for old, new in own.items() if new in systems} for own in self.systems_in]
         return replace(self, scores=Lazy.of(kept, self.scores.__getitem__), systems_in=named)
-
-
-def _is_baseline(spec: str) -> bool:
-    try:
-        return load_recorded(Reviewer, spec).baseline
-    except UserError:  # recorded reviews, and code outside the package that the user did not name
-        return False
 
 
 def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> list[ScoredRun]:
@@ -86,10 +105,10 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
         scores=(),
         dataset=runs[0].manifest.dataset,
         benchmark=runs[0].manifest.benchmark,
-        outcomes=chained([_renamed(run.outcomes(), new) for run, new in zip(runs, renames, strict=True)]),
+        outcomes=_together([run.outcomes() for run in runs], renames),
         labels=[label for run, names in zip(runs, renames, strict=True) for label in renamed_labels(run, names)],
         reviewers={
-            names.get(system, system): (entry.signature, *entry.pins.values())
+            names.get(system, system): _reviewed_by(entry)
             for run, names in zip(runs, renames, strict=True)
             for system, entry in run.manifest.systems.items()
         },
@@ -100,10 +119,18 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
     return [
         replace(
             _of_metric(blank, name, loaded, measured, renames),
-            scores=chained([_renamed(run.scores(name), new) for run, new in zip(runs, renames, strict=True)]),
+            scores=_together([run.scores(name) for run in runs], renames),
         )
         for name, loaded in chosen.items()
     ]
+
+
+def _reviewed_by(entry: SystemEntry) -> ReviewedBy:
+    texts = entry.signature, *entry.pins.values()
+    try:
+        return ReviewedBy(texts, load_recorded(Reviewer, entry.signature))
+    except UserError:
+        return ReviewedBy(texts)
 
 
 def _of_metric(
@@ -239,6 +266,12 @@ def _renamed(records: Sequence[T], names: Mapping[str, str]) -> Sequence[T]:
         return record.model_copy(update={"system": names[record.system]}) if record.system in names else record
 
     return Lazy.of(records, renamed) if names else records
+
+
+def _together(parts: Sequence[Sequence[T]], renames: Sequence[Mapping[str, str]]) -> Sequence[T]:
+    """The records of all runs, with the new names of their systems."""
+    renamed = [_renamed(part, names) for part, names in zip(parts, renames, strict=True)]
+    return chained(renamed)
 
 
 def renamed_labels(run: RunFolder, names: Mapping[str, str]) -> Iterable[Label]:

@@ -208,7 +208,7 @@ def family(model: str) -> str:
 
     Two models of one family share training data and habits, so one judging the other is judging itself.
     """
-    name = parse_model(model).model if is_model(model) else model
+    name = _split_address(model.partition("?")[0].partition(":")[2])[0] if is_model(model) else model
     name = name.lower().rpartition("/")[2]
     if re.match(r"o\d", name) or name.startswith(("chatgpt", "codex")):
         return "gpt"
