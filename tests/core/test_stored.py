@@ -11,7 +11,16 @@ import pytest
 
 from engine_small import Echo, make_case, make_cases
 from reviewgauge.core.records import Case, Usage
-from reviewgauge.core.stored import ByKey, Lazy, Places, Spool, StoredRecords, Unstorable, chained, spooled
+from reviewgauge.core.stored import (
+    ByKey,
+    Lazy,
+    Places,
+    ReplayableStream,
+    StoredRecords,
+    Unstorable,
+    chained,
+    replayable,
+)
 from reviewgauge.engine.review import review
 from reviewgauge.engine.run.executors import Serial
 from reviewgauge.engine.run.folder import RunFolder
@@ -51,25 +60,25 @@ def test_sequences_in_a_row() -> None:
 
 
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files as Linux shows them")
-def test_what_is_spooled_is_read_again_and_gone_with_its_reader(tmp_path: Path) -> None:
+def test_a_stream_is_read_again_and_gone_with_its_reader(tmp_path: Path) -> None:
     before = open_files()
-    cases = spooled(Case, (make_case(n) for n in range(30)))
+    cases = replayable(Case, (make_case(n) for n in range(30)))
     assert cases == make_cases(30)
     assert cases[7] == make_case(7) and cases[-2:] == make_cases(30)[-2:]
     held: Sequence[Case] = make_cases(2)
-    assert spooled(Case, held) is held
+    assert replayable(Case, held) is held
     assert open_files() == before + 1
     del cases
     assert open_files() == before
 
 
 def test_what_no_line_can_hold_is_refused_and_the_rest_stays() -> None:
-    spool = Spool(Usage)
-    spool.add(Usage(calls=1))
+    stream = ReplayableStream(Usage)
+    stream.add(Usage(calls=1))
     with pytest.raises(Unstorable):
-        spool.add(Usage.model_construct(calls=-1))
-    spool.add(Usage(calls=2))
-    assert [one.calls for one in spool] == [1, 2]
+        stream.add(Usage.model_construct(calls=-1))
+    stream.add(Usage(calls=2))
+    assert [one.calls for one in stream] == [1, 2]
 
 
 def test_a_file_that_is_replaced_is_read_as_it_was(tmp_path: Path) -> None:

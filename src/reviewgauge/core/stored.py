@@ -201,17 +201,21 @@ class ByKey(Mapping[K, R]):
         return len(self._places)
 
 
-class Spool(StoredRecords[R]):
-    """Takes records as they come, into a file without a name that is gone with this object."""
+class ReplayableStream(StoredRecords[R]):
+    """Takes records as they come, and reads them again: in a file without a name that is gone with this object."""
 
-    def __init__(self, model: type[R]) -> None:
-        """Raises UserError for a disk without room."""
+    def __init__(self, model: type[R], records: Iterable[R] = (), folder: Path | None = None) -> None:
+        """Takes `records` first; `folder` is one with room. Raises as `add` does."""
+        self._folder = folder or Path(tempfile.gettempdir())
         try:
-            with tempfile.TemporaryFile(buffering=0) as file:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(buffering=0, dir=self._folder) as file:
                 super().__init__(os.dup(file.fileno()), "a temporary file", model, Places())
         except OSError as error:
-            raise write_error(Path(tempfile.gettempdir()), error) from None
+            raise write_error(self._folder, error) from None
         self._end = 0
+        for record in records:
+            self.add(record)
 
     def add(self, record: R) -> None:
         """Keep one more record. Raises Unstorable, and UserError for a disk without room."""
@@ -221,16 +225,11 @@ class Spool(StoredRecords[R]):
             while done < len(line):
                 done += os.pwrite(self._descriptor, memoryview(line)[done:], self._end + done)
         except OSError as error:
-            raise write_error(Path(tempfile.gettempdir()), error) from None
+            raise write_error(self._folder, error) from None
         self._places.add(self._end, len(line))
         self._end += len(line)
 
 
-def spooled(model: type[R], records: Iterable[R]) -> Sequence[R]:
+def replayable(model: type[R], records: Iterable[R]) -> Sequence[R]:
     """The records as a sequence that holds none of them in memory; what is a sequence stays as it is."""
-    if isinstance(records, Sequence):
-        return records
-    spool = Spool(model)
-    for record in records:
-        spool.add(record)
-    return spool
+    return records if isinstance(records, Sequence) else ReplayableStream(model, records)

@@ -20,7 +20,7 @@ from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
-from reviewgauge.core.stored import Spool
+from reviewgauge.core.stored import ReplayableStream
 from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.labels import find_labels, observed_scales, on_reviews, read_label_file
@@ -157,7 +157,7 @@ def _records(model: type[R], file: Path) -> Iterator[tuple[int, R]]:
 
 
 def _reviews(file: Path) -> Sequence[Review]:
-    reviews = Spool(Review)
+    reviews = ReplayableStream(Review)
     seen: set[tuple[str, str, int]] = set()
     for number, review in _records(Review, file):
         key = (review.case, review.system, review.attempt)

@@ -16,7 +16,7 @@ from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.records import Case, Review, Task, Usage
 from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Parts, Score
 from reviewgauge.core.specs import short_spec, signature
-from reviewgauge.core.stored import Lazy, Spool, Unstorable
+from reviewgauge.core.stored import Lazy, ReplayableStream, Unstorable
 from reviewgauge.engine.measure import Answered, ScoreJob, measure
 from reviewgauge.engine.run.executors import Executor, Interruption, Serial
 from reviewgauge.engine.run.folder import RunFolder
@@ -235,7 +235,7 @@ def _keep_once_proved(
     and where it applies to nothing at all.
     """
     append = partial(run.append_score, sync=False)
-    held, applies = Spool(Score), False
+    held, applies = ReplayableStream(Score), False
     telling: Counter[str] = Counter()
     others: Counter[str] = Counter()
     for outcome, value in answers:

@@ -21,7 +21,7 @@ from reviewgauge.core.protocols import Dataset, Metric, Progress, Stage
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load_from, names
-from reviewgauge.core.stored import Lazy, spooled
+from reviewgauge.core.stored import Lazy, replayable
 from reviewgauge.core.trust import FromFile
 from reviewgauge.datasets.files.labels import on_reviews, read_label_file
 from reviewgauge.engine.build.pipeline import apply_stages
@@ -137,7 +137,7 @@ def open_run(path: str | Path, labels: str | Path | None) -> JudgedRun:
             found, notes = keep_latest(label for case in run.cases() for label in case.labels)
             _require_human(found, str(path))
         else:
-            reviews = spooled(Review, (one.review for one in run.outcomes() if one.review is not None))
+            reviews = replayable(Review, (one.review for one in run.outcomes() if one.review is not None))
             found, notes = _from_file(Path(labels), reviews)
         scales, people = scales_and_people(run.manifest.dataset)
         if labels is None:
@@ -160,7 +160,7 @@ def make_run(data: JudgedData, folder: str | Path, progress: Progress | None = N
     known = {case.id for case in cases}
     if data.labels is None:
         left_out = _describe(note for note in dataset.notes() if note.by == "labels")
-        found: Sequence[Label] = spooled(Label, _labels_of(cases, recorded))
+        found: Sequence[Label] = replayable(Label, _labels_of(cases, recorded))
         _require_human(found, dataset_label(dataset))
     else:
         found, left_out = _from_file(Path(data.labels), reviews)
@@ -261,7 +261,7 @@ def _describe(notes: Iterable[Drop]) -> tuple[str, ...]:
 
 def keep_latest(labels: Iterable[Label]) -> tuple[Sequence[Label], tuple[str, ...]]:
     """The labels; of two by one rater on one thing in one round, the later one."""
-    every = spooled(Label, labels)
+    every = replayable(Label, labels)
     found: dict[tuple[object, ...], int] = {}
     changed = 0
     for at, label in enumerate(every):

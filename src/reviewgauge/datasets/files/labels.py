@@ -30,7 +30,7 @@ from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
 from reviewgauge.core.parsing import first_problem, lines, parse_json, parse_record
 from reviewgauge.core.records import Review
 from reviewgauge.core.results import Drop
-from reviewgauge.core.stored import Spool
+from reviewgauge.core.stored import ReplayableStream
 
 REQUIRED = ("rater", "dimension", "value")
 ONE_A_ROW = "one judgement a row, with the columns id, rater, dimension and value"
@@ -304,7 +304,7 @@ def read_label_file(path: Path) -> LabelFile:
         raise UserError(f"cannot read {file}: {error.strerror}") from None
     notes: list[Drop] = []
     found = from_json(raw, file.name) if file.suffix in (".jsonl", ".ndjson") else from_csv(raw, file.name, notes)
-    labels, numbers = Spool(Label), array("L")
+    labels, numbers = ReplayableStream(Label), array("L")
     missing: Counter[tuple[str, str]] = Counter()
     for number, label in found:
         if isinstance(label, Label):
@@ -338,7 +338,7 @@ def on_reviews(read: LabelFile, reviews: Sequence[Review], source: str) -> Seque
     of_case: defaultdict[str, list[tuple[str, int]]] = defaultdict(list)
     for review in reviews:
         of_case[review.case].append((sys.intern(review.system), review.attempt))
-    found = Spool(Label)
+    found = ReplayableStream(Label)
     for given, number in zip(read.labels, read.lines, strict=True):
         label, subject = given, given.subject
         there = of_case[subject.case]

@@ -27,7 +27,7 @@ from reviewgauge.core.records import Case, Usage
 from reviewgauge.core.reports.build_card import FunnelRow
 from reviewgauge.core.results import Drop, Failed, Failure
 from reviewgauge.core.specs import short_spec, signature
-from reviewgauge.core.stored import Lazy, Spool, spooled
+from reviewgauge.core.stored import Lazy, ReplayableStream, replayable
 from reviewgauge.engine.build.folder import SCRATCH, BuildFolder, Stopped
 from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Executor, Interruption, failure_of
@@ -121,7 +121,7 @@ class Pipeline:
     def _stage(self, number: int, count: StageCount, before: Iterator[Candidate]) -> Iterator[Candidate]:
         whole = type(count.stage).apply is not Stage.apply
         if whole:
-            outputs = self._whole(number, count, before)
+            outputs = self._whole(count, before)
         elif count.stage.costly or count.stage.models:
             outputs = self._costly(count, self._entering(count, before))
         else:
@@ -152,13 +152,12 @@ class Pipeline:
             count.entered += 1
             yield item
 
-    def _whole(self, number: int, count: StageCount, before: Iterator[Candidate]) -> Iterator[StageOutput]:
+    def _whole(self, count: StageCount, before: Iterator[Candidate]) -> Iterator[StageOutput]:
         """A source, or a stage that sees the stream: it may go through its input more than once."""
-        stream = ReplayableStream(self._scratch / f"into-{number:02}.jsonl", self._entering(count, before))
+        stream = ReplayableStream(Candidate, self._entering(count, before), self._scratch)
         began = time.monotonic()
         yield from count.stage.apply(stream, self._build)
         count.seconds += time.monotonic() - began
-        stream.remove()
 
     def _cheap(self, count: StageCount, items: Iterable[Candidate]) -> Iterator[StageOutput]:
         for item in items:
@@ -253,39 +252,16 @@ def _read(line: bytes) -> _Worked:
     return _Worked(outputs=outputs, fake=bool(json.loads(head)["fake"]), remembered=True)
 
 
-class ReplayableStream:
-    """Candidates on disk between two stages, written once and read any number of times."""
-
-    def __init__(self, path: Path, items: Iterable[Candidate]) -> None:
-        self.path, self.count = path, 0
-        with writing(path) as file:
-            for item in items:
-                file.write(item.to_line())
-                self.count += 1
-
-    def __iter__(self) -> Iterator[Candidate]:
-        with self.path.open("rb") as file:
-            for line in file:
-                yield Candidate.model_validate_json(line)
-
-    def __len__(self) -> int:
-        return self.count
-
-    def remove(self) -> None:
-        """Remove the file."""
-        self.path.unlink(missing_ok=True)
-
-
 def apply_stages(cases: Iterable[Case], stages: Sequence[Stage]) -> tuple[Sequence[Case], list[Drop]]:
     """(kept, dropped) after all stages, in their order. Raises UserError when nothing is left.
 
     Cases that come one by one are kept on the disk between two stages, and after the last.
     """
     context = WithoutBuild()
-    kept = spooled(Case, cases)
+    kept = replayable(Case, cases)
     drops: list[Drop] = []
     for stage in stages:
-        before, after = Lazy.of(kept, lambda case: Candidate(case=case)), Spool(Case)
+        before, after = Lazy.of(kept, lambda case: Candidate(case=case)), ReplayableStream(Case)
         for item in stage.apply(before, context):
             if isinstance(item, Candidate):
                 after.add(item.case)

@@ -14,7 +14,7 @@ from reviewgauge.core.labels import Label
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import parse_spec
-from reviewgauge.core.stored import ByKey, Lazy, Spool, checked_line, spooled
+from reviewgauge.core.stored import ByKey, Lazy, ReplayableStream, checked_line, replayable
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.run.indexes import (
     StoredCases,
@@ -73,7 +73,7 @@ class RunFolder:
         Labels that the cases gained since are added to the run. Raises UserError: the folder holds something else, a
         run on another benchmark, or is being written.
         """
-        folder, known = Path(path), spooled(Case, cases)
+        folder, known = Path(path), replayable(Case, cases)
         code: dict[str, str] = {}
         labelled: list[str] = []
         benchmark = benchmark_hash(_noted(known, dataset, code, labelled))
@@ -245,7 +245,7 @@ class RunFolder:
         """
         self._check_writable()
         there = {_mark(label) for case in self.cases() for label in case.labels}
-        new = spooled(Label, (label for label in labels if _mark(label) not in there))
+        new = replayable(Label, (label for label in labels if _mark(label) not in there))
         if new:
             self._labels.open_for_writing()
             try:
@@ -353,7 +353,7 @@ def _noted(cases: Iterable[Case], dataset: str, code: dict[str, str], labelled: 
 
 def _write_cases(path: Path, cases: Sequence[Case]) -> None:
     with replacing(path) as out:
-        if isinstance(cases, Spool):
+        if isinstance(cases, ReplayableStream):
             out.writelines(map(cases.line, range(len(cases))))
         else:
             out.writelines(map(checked_line, cases))

@@ -19,7 +19,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import reading
 from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.core.stored import Spool
+from reviewgauge.core.stored import ReplayableStream
 from reviewgauge.models.cache.call_cache import CallCache, cache_file
 from reviewgauge.models.request.messages import Call
 
@@ -150,7 +150,7 @@ class Memory(CallStore):
 
     def __init__(self) -> None:
         self._places: dict[str, int] = {}
-        self._calls: Spool[Call] | None = None
+        self._calls: ReplayableStream[Call] | None = None
 
     @override
     def get(self, key: str) -> Call | None:
@@ -163,7 +163,7 @@ class Memory(CallStore):
 
     @override
     async def put(self, call: Call) -> None:
-        self._calls = self._calls or Spool(Call)
+        self._calls = self._calls or ReplayableStream(Call)
         self._calls.add(call)
         self._places[call.key] = len(self._calls) - 1
 
