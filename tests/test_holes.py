@@ -525,7 +525,7 @@ def test_json_nested_too_deeply_is_no_free_text() -> None:
 def test_a_metric_of_a_file_is_shown_on_one_line(theirs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     recorded_as(theirs, "hits\n99 scores removed" + "!" * 500)
     capsys.readouterr()
-    assert main(["scores", str(theirs)]) == 0
+    assert main(["info", str(theirs)]) == 0
     out = capsys.readouterr().out
     assert out.startswith("hits 99 scores") and out.count("!") < 100
 
