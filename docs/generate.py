@@ -142,15 +142,17 @@ def pages() -> dict[Path, str]:
 
 
 def catalogue_page() -> str:
-    """Every plug-in with its parameters, by kind; what it is stands here where no page of the kind says so."""
+    """Every plug-in with its parameters, by kind; and what it is, where the page of its kind does not name it."""
     parts = [CATALOGUE_HEAD, ""]
     for kind, protocol in KINDS.items():
-        described = (REFERENCE / f"{kind}.md").exists()
+        page = REFERENCE / f"{kind}.md"
+        described = page.read_text(encoding="utf-8") if page.exists() else ""
         parts += [f"## {kind}", ""]
         parts += [f"What each is: [{kind}]({kind}.md).", ""] if described else []
         for entry in catalogue(kind):
             parameters = _parameters(find_class(protocol, entry.name))
-            parts.append(f"- `{entry.name}` {'' if described else entry.summary + ' '}{parameters}".rstrip())
+            summary = "" if re.search(rf"`{entry.name}\b", described) else f"{entry.summary} "
+            parts.append(f"- `{entry.name}` {summary}{parameters}".rstrip())
         parts.append("")
     return "\n".join(parts).rstrip() + "\n"
 
