@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from markupsafe import Markup, escape
 
@@ -19,12 +19,15 @@ def block_html(block: Table | Text) -> Markup:
     return table_html(block) if isinstance(block, Table) else Markup(_LOOKS[block.kind]).format(_visible(block.text))
 
 
-def table_html(table: Table, *, stack: bool = False, ranked: bool = False, notes: bool = True) -> Markup:
+def table_html(
+    table: Table, *, stack: bool = False, ranked: bool = False, notes: bool = True, links: Sequence[str] = ()
+) -> Markup:
     """The table, and what it rests on below. `stack`: on a narrow screen each row becomes a block of its own;
-    else a wide table scrolls. `ranked`: its rows are numbered, as far as the first section.
+    else a wide table scrolls. `ranked`: its rows are numbered, as far as the first section. `links`: the places on
+    the page that the first rows lead to.
     """
     head = Markup("").join(_heading(column) for column in table.columns)
-    body = Markup("").join(_rows(table))
+    body = Markup("").join(_rows(table, links))
     kind = Markup(' class="stack board"') if ranked else Markup(' class="stack"') if stack else Markup("")
     caption = Markup("<caption>{}</caption>").format(_visible(table.title)) if table.title else Markup("")
     found = Markup("<table{}>{}\n<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>").format(
@@ -50,26 +53,30 @@ def _heading(column: Column) -> Markup:
     return Markup('<th scope="col"{}>{}</th>').format(name, _visible(column.label))
 
 
-def _rows(table: Table) -> Iterator[Markup]:
+def _rows(table: Table, links: Sequence[str]) -> Iterator[Markup]:
     width = len(table.columns)
     for at, row in enumerate(table.rows[: table.shown]):
         if at in table.sections:
             yield Markup('\n<tr class="section"><th colspan="{}" scope="rowgroup">{}</th></tr>').format(
                 width, table.sections[at]
             )
-        cells = [
-            _first(row) if place == 0 else _cell(value, column, strong=(at, place) in table.strong)
-            for place, (value, column) in enumerate(zip(row, table.columns, strict=True))
-        ]
+        first = _first(row, links[at] if at < len(links) else "")
+        others = (
+            _cell(value, table.columns[place], strong=(at, place) in table.strong)
+            for place, value in enumerate(row[1:], 1)
+        )
+        cells = [first, *others]
         yield Markup("\n<tr>{}</tr>").format(Markup("").join(cells))
     if not table.rows:
         yield Markup('\n<tr><td colspan="{}">Nothing to show.</td></tr>').format(width)
 
 
-def _first(row: tuple[Value, ...]) -> Markup:
+def _first(row: tuple[Value, ...], link: str) -> Markup:
     fake = Markup(' <span class="tag fake">fake</span>') if any(value.fake for value in row) else Markup("")
     quiet = Markup(' class="quiet"') if is_published_only(row) else Markup("")
-    return Markup('<th scope="row"{}><bdi>{}</bdi>{}</th>').format(quiet, _visible(row[0].text), fake)
+    name = Markup("<bdi>{}</bdi>").format(_visible(row[0].text))
+    name = Markup('<a href="#{}">{}</a>').format(link, name) if link else name
+    return Markup('<th scope="row"{}>{}{}</th>').format(quiet, name, fake)
 
 
 def _cell(value: Value, column: Column, *, strong: bool) -> Markup:

@@ -49,7 +49,7 @@ def test_the_overview_has_every_metric_best_first_with_n_and_interval(report: Va
         assert cells[6] == words.coefficient(sweep.auc.value)
         part = metric.correlations[1]
         row = lines[head + 2 + 2 * at].split()
-        assert row[:5] == ["grade", "<", "5", f"{part.rows.rows:,}", words.coefficient(part.spearman.value)]
+        assert row[:6] == ["-", "grade", "<", "5", f"{part.rows.rows:,}", words.coefficient(part.spearman.value)]
 
 
 def test_the_three_highest_published_figures_stand_below_with_their_source(report: ValidityReport) -> None:

@@ -19,13 +19,20 @@ from reviewgauge.core.reports.validity import (
     LabelSummary,
     MetricValidity,
     RowSet,
-    SliceRow,
     Sweep,
     ValidityReport,
 )
 from reviewgauge.views import figures
+from reviewgauge.views.html import table_html
 from reviewgauge.views.report.report import render_page
 from reviewgauge.views.validity import plots, published, words
+from reviewgauge.views.validity.metric_tables import (
+    Called,
+    metric_tables,
+    overview_table,
+    row_sets_table,
+    slices_table,
+)
 from reviewgauge.views.validity.published import Printed
 
 WIDE, FULL, NARROW, SMALL = 520, 1080, 326, 326  # widths of figures in pixels
@@ -65,22 +72,25 @@ class MetricView:
     name: str
     anchor: str
     spearman: Figure
-    overview: Mapping[str, Figure | None]
+    tables: Mapping[str, Markup]
     violins: Markup
     reliability: list[Reliability]
     sweep: SweepView | None
     ks: dict[tuple[float, float], KsCell]
     classes: list[ClassPair]
 
+    @property
+    def behind(self) -> list[Markup]:
+        """The tables behind the figures."""
+        return [self.tables[name] for name in ("grades", "ks", "auc") if name in self.tables]
 
-@dataclass(frozen=True)
-class FactView:
-    """The correlations by the values of one fact (each with its n): a row a metric, then the published rows."""
+
+class FactView(NamedTuple):
+    """The correlations by the values of one fact; whether papers print any."""
 
     fact: str
-    counts: dict[str, str]
-    rows: list[tuple[MetricView, dict[str, SliceRow]]]
-    printed: dict[str, dict[str, Printed]]
+    table: Markup
+    printed: bool
 
 
 @dataclass(frozen=True)
@@ -94,6 +104,8 @@ class DimensionView:
     paired: list[str]
     labels: LabelSummary | None
     metrics: list[MetricView]
+    overview: Markup
+    row_sets: Markup
     drawings: dict[str, Markup]
     undefined: list[str]
     systems: list[str]
@@ -170,14 +182,15 @@ def _words() -> dict[str, object]:
     }
 
 
-def _dimension(
-    report: ValidityReport, dimension: str, called: Mapping[tuple[str, str, str], str], anchor: str
-) -> DimensionView:
+def _dimension(report: ValidityReport, dimension: str, called: Called, anchor: str) -> DimensionView:
     metrics = words.best_first(report, dimension)
     views = [_metric(metric, called, f"{anchor}m{number}") for number, metric in enumerate(metrics, 1)]
     ranked = [m.ranking for m in metrics if m.ranking is not None]
     people = {p.system: p.human_rank for ranking in reversed(ranked) for p in ranking.systems}
     systems = sorted(people, key=lambda system: (people[system], system))
+    printed = published.printed(report, dimension)
+    title = "Agreement of the scores with people on all rows, best first"
+    overview = overview_table(metrics, called, printed, title=title, parts=False)
     return DimensionView(
         name=dimension,
         anchor=anchor,
@@ -186,11 +199,13 @@ def _dimension(
         paired=words.paired(report, dimension),
         labels=words.labels_of(report, dimension),
         metrics=views,
+        overview=table_html(overview, ranked=True, links=[view.anchor for view in views]),
+        row_sets=table_html(row_sets_table(metrics, called)),
         drawings=_drawings(metrics, called, anchor),
         undefined=words.undefined(metrics, called),
         systems=systems,
-        facts=list(_facts(report, dimension, views)),
-        printed=published.printed(report, dimension),
+        facts=list(_facts(report, dimension, metrics, called)),
+        printed=printed,
         printed_order=published.printed(report, dimension, published.SYSTEMS),
         printed_means=published.means(report, dimension, systems),
         printed_ends=published.printed(report, dimension, published.ENDS),
@@ -198,24 +213,22 @@ def _dimension(
     )
 
 
-def _facts(report: ValidityReport, dimension: str, views: Sequence[MetricView]) -> Iterator[FactView]:
+def _facts(
+    report: ValidityReport,
+    dimension: str,
+    metrics: Sequence[MetricValidity],
+    called: Called,
+) -> Iterator[FactView]:
     """A table for each fact that the correlations are broken down by."""
-    ns: dict[str, dict[str, set[int]]] = {}
-    for row in (row for view in views for row in view.metric.slices):
-        ns.setdefault(row.fact, {}).setdefault(row.value, set()).add(row.spearman.n)
-    for fact, values in ns.items():
-        rows = [(view, {row.value: row for row in view.metric.slices if row.fact == fact}) for view in views]
-        yield FactView(
-            fact=fact,
-            counts={value: words.range_of(own) for value, own in values.items()},
-            rows=[(view, known) for view, known in rows if known],
-            printed=published.by_value(report, dimension, fact, list(values)),
-        )
+    facts: dict[str, dict[str, None]] = {}
+    for row in (row for metric in metrics for row in metric.slices):
+        facts.setdefault(row.fact, {})[row.value] = None
+    for fact, values in facts.items():
+        printed = published.by_value(report, dimension, fact, list(values))
+        yield FactView(fact, table_html(slices_table(metrics, called, fact, printed)), bool(printed))
 
 
-def _drawings(
-    metrics: Sequence[MetricValidity], called: Mapping[tuple[str, str, str], str], anchor: str
-) -> dict[str, Markup]:
+def _drawings(metrics: Sequence[MetricValidity], called: Called, anchor: str) -> dict[str, Markup]:
     drawn = {}
     for size, width in (("wide", WIDE), ("narrow", NARROW)):
         if any(m.correlations for m in metrics):
@@ -229,7 +242,7 @@ def _drawings(
     return {key: Markup(drawing) for key, drawing in drawn.items()}
 
 
-def _metric(metric: MetricValidity, called: Mapping[tuple[str, str, str], str], anchor: str) -> MetricView:
+def _metric(metric: MetricValidity, called: Called, anchor: str) -> MetricView:
     violins = plots.violins(metric, f"{anchor}v", SMALL) if metric.grades else ""
     reliability = []
     for number, found in enumerate(c for c in metric.calibrated if c.reliability):
@@ -242,7 +255,7 @@ def _metric(metric: MetricValidity, called: Mapping[tuple[str, str, str], str], 
         name=called[words.key(metric)],
         anchor=anchor,
         spearman=words.spearman(metric),
-        overview=words.overview_figures(metric),
+        tables={name: table_html(table) for name, table in metric_tables(metric).items()},
         violins=Markup(violins),
         reliability=reliability,
         sweep=SweepView(main, Markup(swept)) if main else None,

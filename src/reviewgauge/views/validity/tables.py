@@ -5,23 +5,21 @@ They fit 100 columns and show less on 80. The report and `--json` have every fig
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from reviewgauge.core.errors import one_line
-from reviewgauge.core.reports.validity import Figure, FitReport, MetricValidity, RowSet, ValidityReport
+from reviewgauge.core.reports.validity import FitReport, MetricValidity, RowSet, ValidityReport
 from reviewgauge.views import figures
-from reviewgauge.views.terminal.tables import NARROW, SLIM, Fitted, bare_table, notes_below, number_column, plain
+from reviewgauge.views.terminal.documents import table_view
+from reviewgauge.views.terminal.tables import bare_table, notes_below, number_column, plain
 from reviewgauge.views.validity import published, words
-from reviewgauge.views.validity.published import Printed
+from reviewgauge.views.validity.metric_tables import Called, overview_table
 
 SHOWN_WEIGHTS = 10
 SHOWN_PUBLISHED = 3  # of a dimension, the highest
-NAME = 32  # columns for a metric's name, which is folded when it is longer
-Called = Mapping[tuple[str, str, str], str]
 
 
 def validity(report: ValidityReport) -> RenderableType:
@@ -46,7 +44,7 @@ def _dimension(report: ValidityReport, dimension: str, called: Called) -> Iterat
         raters = f"{len(labels.raters)} rater" + ("" if len(labels.raters) == 1 else "s")
         yield plain(f"{figures.count(labels.rows)} rows by {raters}; {spread}", 1000, "dim")
     printed = published.printed(report, dimension)
-    yield Fitted(lambda width: _overview(metrics, called, printed[:SHOWN_PUBLISHED], width))
+    yield table_view(overview_table(metrics, called, printed[:SHOWN_PUBLISHED], parts=True))
     if printed:
         lower = len(printed) - SHOWN_PUBLISHED
         more = f"; {lower} lower ones are in the report" if lower > 0 else ""
@@ -59,56 +57,6 @@ def _dimension(report: ValidityReport, dimension: str, called: Called) -> Iterat
     if missing:
         yield notes_below(*(f"! {why}" for why in missing))
         yield Text("")
-
-
-def _name(metric: MetricValidity, called: Called, most: int = 500) -> Text:
-    name = plain(called[words.key(metric)], most)
-    if metric.fake:
-        name.append(" (fake)", style="bold yellow")
-    if metric.estimate_note:
-        name.append(" (estimate)", style="yellow")
-    return name
-
-
-def _named(width: int) -> Table:
-    table = bare_table()
-    table.add_column("metric", overflow="fold", min_width=min(12, width // 3), max_width=max(12, min(NAME, width - 22)))
-    return table
-
-
-# --- overview ------------------------------------------------------------------------------------------------------
-
-
-def _overview(
-    metrics: Sequence[MetricValidity], called: Called, printed: Sequence[Printed], width: int
-) -> RenderableType:
-    table = _named(width)
-    extras = ["Kendall", "Pearson", "AUC", "QWK", "floor", "isotonic"]
-    extras = extras if width >= NARROW else ["AUC", "QWK"] if width >= SLIM else []
-    for head in ("n", "Spearman", *extras):
-        number_column(table, head)
-    for metric in metrics:
-        found = words.overview_figures(metric)
-        for at, part in enumerate(metric.correlations[: 1 if metric.baseline else None]):
-            others: Mapping[str, Figure | None] = {"Kendall": part.kendall, "Pearson": part.pearson}
-            own = found if at == 0 else others
-            name = _name(metric, called) if at == 0 else Text("  ").append(plain(part.rows.name, 60, "dim"))
-            shown = part.spearman
-            interval = words.bounds(shown, gap="") if width >= SLIM else ""
-            cells = [own.get(extra) for extra in extras]
-            table.add_row(
-                name,
-                Text(figures.count(shown.n)),
-                Text(f"{words.coefficient(shown.value)} {interval}".rstrip()),
-                *(Text("" if at and f is None else words.coefficient(f.value if f else None)) for f in cells),
-            )
-    if printed:
-        table.add_row(Text("published:", style="dim"))
-    for line in printed:
-        name = Text("  ").append(plain(line.metric, 60, "italic"))
-        kendall = (line.kendall if extra == "Kendall" else None for extra in extras)
-        table.add_row(name, *(Text(words.coefficient(value)) for value in (None, line.spearman, *kendall)))
-    return table
 
 
 def _rows(metrics: Sequence[MetricValidity]) -> Iterator[str]:

@@ -1,0 +1,277 @@
+"""The tables of a validity report: all metrics of a dimension, and what lies behind one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from reviewgauge.core.document import Column, ColumnKind, Table, Value
+from reviewgauge.core.reports.validity import Figure, MetricValidity
+from reviewgauge.views import figures
+from reviewgauge.views.leaderboard import value_or_dash
+from reviewgauge.views.validity import words
+from reviewgauge.views.validity.published import Printed
+from reviewgauge.views.values import COEFFICIENT, of_figure
+
+Called = Mapping[tuple[str, str, str], str]
+Row = tuple[Value, ...]
+PUBLISHED = "published:"
+_OVERVIEW = {  # the columns after Spearman: what they say, and how soon a narrow terminal leaves them out
+    "Kendall": ("", 2),
+    "Pearson": ("", 3),
+    "AUC": ("separating the higher grades from the rest, at the cut that splits the rows most evenly", 1),
+    "QWK": ("quadratic weighted kappa of grades predicted out of fold", 1),
+    "floor": ("Spearman of scores calibrated with the labels, out of fold", 4),
+    "isotonic": (
+        "likewise, the mean within each fold; the uncalibrated score there stands with the metric",
+        5,
+    ),
+}
+
+
+def _table(name: str, title: str, columns: Sequence[Column], rows: Sequence[Row], **more: object) -> Table:
+    whole = {"name": name, "title": title, "columns": tuple(columns), "rows": tuple(rows), "shown": len(rows), **more}
+    return Table.model_validate(whole)
+
+
+def _columns(kind: ColumnKind, *keys: str) -> list[Column]:
+    return [Column(key=key, kind=kind, priority=0 if kind == "name" else 1) for key in keys]
+
+
+def _count(n: float) -> Value:
+    return Value(value=float(n), unit="count")
+
+
+def _text(text: str) -> Value:
+    return Value(text=text)
+
+
+def _figure(figure: Figure | None) -> Value:
+    """A figure; a dash with the reason where it is undefined."""
+    found = of_figure(figure, COEFFICIENT)
+    why = figure.reason if figure is not None and found.value is None else ""
+    return found.model_copy(update={"text": f"{figures.UNDEFINED} {why}"}) if why else found
+
+
+def _number(value: float | None) -> Value:
+    return value_or_dash(value, COEFFICIENT)
+
+
+def score_unit(metric: MetricValidity) -> str:
+    """Scores that are shares have three digits, others two."""
+    return COEFFICIENT if metric.unit == "share" else ""
+
+
+def _named(metric: MetricValidity, called: Called) -> Value:
+    estimate = " (estimate)" if metric.estimate_note else ""
+    return Value(text=called[words.key(metric)] + estimate, fake=metric.fake)
+
+
+# --- all metrics of a dimension ------------------------------------------------------------------------------------
+
+
+def overview_table(
+    metrics: Sequence[MetricValidity], called: Called, printed: Sequence[Printed], *, title: str = "", parts: bool
+) -> Table:
+    """Every metric on all rows, and on each part of them; the published ones below."""
+    columns = [
+        *_columns("name", "metric"),
+        *_columns("figure", "n"),
+        Column(key="Spearman", priority=0),
+        *(Column(key=key, help=help, kind="figure", priority=at) for key, (help, at) in _OVERVIEW.items()),
+    ]
+    ours = [row for metric in metrics for row in _overview(metric, called, parts)]
+    theirs = [
+        (
+            _text(line.metric if parts else f"{line.metric} ({line.source})"),
+            _text(figures.UNDEFINED),
+            _number(line.spearman),
+            *(_number(line.kendall if extra == "Kendall" else None) for extra in _OVERVIEW),
+        )
+        for line in printed
+    ]
+    sections = {len(ours): PUBLISHED} if theirs else {}
+    return _table("overview", title, columns, [*ours, *theirs], sections=sections)
+
+
+def _overview(metric: MetricValidity, called: Called, parts: bool) -> Iterator[Row]:
+    found, spearman = words.overview_figures(metric), words.spearman(metric)
+    extras = (of_figure(found[extra], COEFFICIENT) for extra in _OVERVIEW)
+    yield _named(metric, called), _count(spearman.n), of_figure(spearman, COEFFICIENT), *extras
+    for part in metric.correlations[1:] if parts and not metric.baseline else ():
+        others = {"Kendall": part.kendall, "Pearson": part.pearson}
+        known = (of_figure(others[e], COEFFICIENT) if e in others else _text("") for e in _OVERVIEW)
+        yield (
+            _text(f"- {part.rows.name}"),
+            _count(part.spearman.n),
+            of_figure(part.spearman, COEFFICIENT),
+            *known,
+        )
+
+
+def row_sets_table(metrics: Sequence[MetricValidity], called: Called) -> Table:
+    """The correlations on every row set, with p."""
+    names = ("Spearman", "Kendall", "Pearson")
+    columns = [*_columns("name", "metric"), *_columns("text", "rows"), *_columns("figure", "n", "clusters")]
+    for name in names:
+        columns += [Column(key=name), Column(key=f"{name}: p", title="p", kind="figure")]
+    rows = []
+    for metric in metrics:
+        for part in metric.correlations:
+            left = ", ".join(f"{figures.count(n)} {why}" for why, n in part.rows.left_out.items())
+            found = [getattr(part, name.lower()) for name in names]
+            cells = [cell for one in found for cell in (_figure(one), value_or_dash(one.p, "p"))]
+            counts = (_count(part.spearman.n), _count(part.rows.clusters))
+            rows.append((_named(metric, called), _text(part.rows.name), *counts, *cells, _text(left or "none")))
+    title = "Correlations by metric and row set"
+    return _table("correlations", title, [*columns, *_columns("text", "left out")], rows)
+
+
+def slices_table(
+    metrics: Sequence[MetricValidity],
+    called: Called,
+    fact: str,
+    printed: Mapping[str, Mapping[str, Printed]],
+) -> Table:
+    """The rank correlations where a fact has one value, a row a metric; the published ones below."""
+    known = [(m, {row.value: row for row in m.slices if row.fact == fact}) for m in metrics]
+    ns: dict[str, set[int]] = {}
+    for row in (row for _, rows in known for row in rows.values()):
+        ns.setdefault(row.value, set()).add(row.spearman.n)
+    columns = _columns("name", "metric")
+    for value, counts in ns.items():
+        columns.append(Column(key=value, title=f"{value} (n = {words.range_of(counts)}): Spearman"))
+        columns.append(Column(key=f"{value}: Kendall", title="Kendall", kind="figure"))
+    ours: list[Row] = []
+    for metric, rows in known:
+        if rows:
+            pairs = ((part.spearman, part.kendall) if (part := rows.get(value)) else (None, None) for value in ns)
+            cells = [cell for rho, tau in pairs for cell in (_figure(rho), of_figure(tau, COEFFICIENT))]
+            ours.append((_named(metric, called), *cells))
+    theirs: list[Row] = []
+    for name, lines in printed.items():
+        given = ((line.spearman, line.kendall) if (line := lines.get(value)) else (None, None) for value in ns)
+        theirs.append((_text(name), *(_number(one) for pair in given for one in pair)))
+    title = f"Spearman (with interval) and Kendall where {fact} has one value"
+    return _table("slices", title, columns, [*ours, *theirs], sections={len(ours): PUBLISHED} if theirs else {})
+
+
+# --- behind one metric ---------------------------------------------------------------------------------------------
+
+
+def metric_tables(metric: MetricValidity) -> dict[str, Table]:
+    """The tables that there is anything for, by name."""
+    found = (grades_table(metric), distances_table(metric), sweeps_table(metric), calibrated_table(metric))
+    return {table.name: table for table in (*found, traits_table(metric)) if table.rows}
+
+
+def grades_table(metric: MetricValidity) -> Table:
+    """The scores by human grade."""
+    unit = score_unit(metric)
+    rows = [
+        (
+            _text(words.grade(row.grade)),
+            _count(row.n),
+            *(value_or_dash(one, unit) for one in (row.minimum, row.q1)),
+            of_figure(row.median, unit),
+            *(value_or_dash(one, unit) for one in (row.q3, row.maximum)),
+            of_figure(row.mean, unit),
+        )
+        for row in metric.grades
+    ]
+    columns = [*_columns("name", "grade"), *_columns("figure", "n", "lowest", "quarter"), *_columns("value", "median")]
+    columns += [*_columns("figure", "three quarters", "highest"), *_columns("value", "mean")]
+    return _table("grades", "Scores by human grade", columns, rows)
+
+
+def distances_table(metric: MetricValidity) -> Table:
+    """The distance of the scores of two grades."""
+    rows = [
+        (
+            _text(f"{words.grade(cell.first)} and {words.grade(cell.second)}"),
+            value_or_dash(cell.statistic, COEFFICIENT, low=cell.low, high=cell.high),
+            value_or_dash(cell.p, "p"),
+            _count(cell.n_first),
+            _count(cell.n_second),
+        )
+        for cell in metric.ks
+    ]
+    columns = [*_columns("name", "grades"), *_columns("value", "distance")]
+    columns += _columns("figure", "p", "n of the first", "n of the second")
+    title = "Kolmogorov-Smirnov distance of the scores of two grades"
+    notes = tuple(dict.fromkeys(cell.reason for cell in metric.ks if cell.reason))
+    return _table("ks", title, columns, rows, notes=notes)
+
+
+def sweeps_table(metric: MetricValidity) -> Table:
+    """How well the scores tell a grade and above from the rest."""
+    rows = []
+    for sweep in metric.sweeps:
+        best, interval = sweep.best, sweep.best_f1
+        low, high = (interval.low, interval.high) if interval else (None, None)
+        rows.append(
+            (
+                _text(words.grade(sweep.cut)),
+                Value(text=f"{figures.count(sweep.positives)} of {figures.count(sweep.n)}"),
+                _figure(sweep.auc),
+                value_or_dash(best.f1 if best else None, COEFFICIENT, low=low, high=high),
+                value_or_dash(best.threshold if best else None, score_unit(metric)),
+                _number(best.precision if best else None),
+                _number(best.recall if best else None),
+            )
+        )
+    columns = [*_columns("name", "from grade"), *_columns("figure", "rows"), *_columns("value", "AUC", "best F1")]
+    columns += _columns("figure", "threshold", "precision", "recall")
+    title = (
+        "Telling a grade and above from the rest; the best F1 was chosen on these very rows, its interval is that of "
+        "F1 at that threshold"
+    )
+    return _table("auc", title, columns, rows)
+
+
+def calibrated_table(metric: MetricValidity) -> Table:
+    """Spearman of the scores before and after calibration."""
+    dash, spearman = _text(figures.UNDEFINED), words.spearman(metric)
+    first = (_text("uncalibrated"), _figure(spearman), _count(spearman.n), dash, dash)
+    rows = [
+        (
+            _text(one.method),
+            _figure(one.spearman),
+            _count(one.spearman.n),
+            _text(f"{one.folds} by {one.grouped_by}"),
+            _text(one.learned or figures.UNDEFINED),
+        )
+        for one in metric.calibrated
+    ]
+    columns = [*_columns("name", "method"), *_columns("value", "Spearman"), *_columns("figure", "n")]
+    columns += _columns("text", "folds", "learned")
+    notes = tuple(dict.fromkeys(one.warning for one in metric.calibrated if one.warning))
+    title = "Spearman of the scores after calibration out of fold"
+    return _table("calibrated", title, columns, [first, *rows] if rows else [], notes=notes)
+
+
+def traits_table(metric: MetricValidity) -> Table:
+    """What the reviews that it misjudges share."""
+    rows = [
+        (
+            _text(trait.trait),
+            value_or_dash(trait.over, trait.unit),
+            of_figure(trait.over_less_all, trait.unit),
+            value_or_dash(trait.under, trait.unit),
+            of_figure(trait.under_less_all, trait.unit),
+            value_or_dash(trait.all, trait.unit),
+            _text(trait.unit),
+        )
+        for trait in metric.traits
+    ]
+    n_over, n_under, n_all = next(((t.n_over, t.n_under, t.n_all) for t in metric.traits), (0, 0, 0))
+    columns = [
+        *_columns("name", "mean of"),
+        Column(key="too high", title=f"too high (n = {figures.count(n_over)})", kind="figure"),
+        Column(key="too high less all", title="less all rows"),
+        Column(key="too low", title=f"too low (n = {figures.count(n_under)})", kind="figure"),
+        Column(key="too low less all", title="less all rows"),
+        Column(key="all", title=f"all rows (n = {figures.count(n_all)})", kind="figure"),
+        *_columns("text", "unit"),
+    ]
+    title = "What these reviews share; a difference whose interval holds 0 may be noise"
+    return _table("traits", title, columns, rows)
