@@ -11,7 +11,7 @@ import pytest
 from analysis_toys import BENCHMARK, Micro, make_cases, micro_scores
 from reviewgauge.analysis.compare.compare import compare
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.analysis.stats.power import clusters_needed
+from reviewgauge.analysis.stats.power import clusters_needed, detectable_difference
 from reviewgauge.core.reports.leaderboard import Estimate
 from reviewgauge.core.results import Score
 from reviewgauge.engine.run.scored_run import ScoredRun
@@ -57,5 +57,8 @@ def test_the_page_prints_what_the_code_gives(scores: list[Score]) -> None:
 
 
 def test_the_page_counts_the_changes_that_half_the_difference_takes() -> None:
-    needed = clusters_needed(0.31, 12, 0.155)
-    assert f"half of 0.31 takes {needed}\nchanges" in PAGE
+    one = detectable_difference(1.0, 12)
+    assert one is not None
+    error = 0.34 / one
+    needed = clusters_needed(error, 12, 0.17)
+    assert f"half of 0.34 takes {needed}\nchanges" in PAGE

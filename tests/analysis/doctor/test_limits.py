@@ -56,9 +56,9 @@ def test_doctor_says_how_much_is_unsure_and_what_labels_allow() -> None:
     assert size.startswith("labels: 3 on 3 changes: recall is known within 0.57")
     assert labels.startswith("labels: nobody has checked them")
     (error,) = [one for one in report.lint if one.level == "error"]
-    assert error.message.startswith("too small: 3 changes with labels cannot tell two reviewers apart, 8 are needed")
+    assert error.message.startswith("too small: 3 changes with labels cannot tell two reviewers apart, 10 are needed")
     assert not report.ok
-    assert "too_small" not in doctor("larger", [case(n) for n in range(8)], [load(Metric, "hits")]).lint_counts
+    assert "too_small" not in doctor("larger", [case(n) for n in range(10)], [load(Metric, "hits")]).lint_counts
 
 
 def test_old_labels_are_said_and_their_number_by_the_formula_of_plan() -> None:
@@ -66,10 +66,10 @@ def test_old_labels_are_said_and_their_number_by_the_formula_of_plan() -> None:
     size = label_size(22, [2008, 2009, 2010] * 3 + [2019] * 10 + [0])
     assert size.words == (
         "22 on 20 changes of 2008 to 2019, median 2019, 19 over 5 years old: recall is known within 0.22, and two "
-        "reviewers must differ by 0.44 to be told apart; 393 such changes show a difference of .10"
+        "reviewers must differ by 0.47 to be told apart; 395 such changes show a difference of .10"
     )
     assert not size.problem
-    assert "8 are needed" in label_size(7, [0] * 7).problem
+    assert "10 are needed" in label_size(9, [0] * 9).problem
 
 
 @pytest.mark.parametrize(("unsure", "right", "precision"), [(0.0, 9.0, 0.5), (2.0, 1.5, 0.375)])

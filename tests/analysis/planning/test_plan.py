@@ -107,16 +107,16 @@ def test_a_study_of_the_planned_size_finds_a_difference_in_f1_about_four_times_i
     assert 0.72 <= power(Micro(), studies) <= 0.85, "the test of F1 is careful, so a little less is expected"
 
 
-def test_what_the_changes_at_hand_detect_is_what_compare_says_but_for_the_allowance() -> None:
+def test_what_the_changes_at_hand_detect_is_what_compare_says() -> None:
     tables = micro_tables(np.random.default_rng(6), 100, 1, (0.45, 0.36))
     cases = make_cases(100, repositories=3)
     found = scores_of(Micro(), "one", cases, tables[0]) + scores_of(Micro(), "two", cases, tables[1])
     table = compare(ScoredRun(Micro(), cases, found, dataset="made", benchmark=BENCHMARK), pairs=[("one", "two")])
     said = table.comparisons[0].detectable
     assert said is not None
-    planned = make_plan(Micro(), tables, Question(said * np.sqrt(100 / 98)))
+    planned = make_plan(Micro(), tables, Question(said))
     row = planned.pairs[0].rows[0]
-    assert row.detectable == pytest.approx(said * np.sqrt(100 / 98), rel=0.04)
+    assert row.detectable == pytest.approx(said, rel=0.04)
     assert row.changes == pytest.approx(100, rel=0.08)
 
 

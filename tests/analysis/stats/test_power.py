@@ -166,14 +166,15 @@ def test_resampled_variances_lie_around_the_found_ones() -> None:
 
 
 def test_eighty_percent_power_takes_two_point_eight_standard_errors() -> None:
-    assert detectable_difference(0.01) == pytest.approx(0.0280158, abs=1e-6)
-    assert detectable_difference(0.01, power=0.5) == pytest.approx(0.0195996, abs=1e-6)
+    assert detectable_difference(0.01, 1_000_000) == pytest.approx(0.0280158, abs=1e-6)
+    assert detectable_difference(0.01, 1_000_000, power=0.5) == pytest.approx(0.0195996, abs=1e-6)
+    assert detectable_difference(0.01, 20) == pytest.approx(0.0280158 * np.sqrt(20 / 18), abs=1e-6)
 
 
 def test_it_is_the_difference_that_is_found_four_times_in_five() -> None:
     generator = np.random.default_rng(1)
     error = 0.03
-    true = detectable_difference(error)
+    true = detectable_difference(error, 10_000)
     assert true is not None
     seen = generator.normal(true, error, 20_000)
     assert 0.79 < (np.abs(seen) > 1.959964 * error).mean() < 0.81
@@ -181,7 +182,8 @@ def test_it_is_the_difference_that_is_found_four_times_in_five() -> None:
 
 @pytest.mark.parametrize("error", [None, 0.0, float("nan")])
 def test_nothing_can_be_said_without_variation(error: float | None) -> None:
-    assert detectable_difference(error) is None
+    assert detectable_difference(error, 20) is None
+    assert detectable_difference(0.01, 2) is None, "two clusters do not show their spread"
 
 
 def test_the_standard_error_of_a_mean_is_the_textbook_one() -> None:
@@ -195,7 +197,9 @@ def test_the_standard_error_of_a_mean_is_the_textbook_one() -> None:
 
 
 def test_half_the_difference_takes_four_times_the_changes() -> None:
-    assert clusters_needed(0.08, 50, 0.04) == 200
-    assert clusters_needed(0.08, 50, -0.08) == 50
+    known = detectable_difference(0.03, 50)
+    assert known is not None
+    assert clusters_needed(0.03, 50, known) == clusters_needed(0.03, 50, -known) == 50
+    assert clusters_needed(0.03, 50, known / 2) == 2 + 4 * 48
     with pytest.raises(ValueError, match="must not be 0"):
         clusters_needed(0.08, 50, 0)

@@ -183,11 +183,15 @@ class _Compared(SystemPair):
             else:
                 error = standard_error(gaps, clusters.count)
                 rounding = 1e-12 * max(abs(one or 0.0), abs(two or 0.0), 1e-300)
-                detectable = detectable_difference(0.0 if error is not None and error <= rounding else error)
-                if detectable is None:
+                varies = error is not None and error > rounding
+                detectable = detectable_difference(error, clusters.count) if varies else None
+                too_large = detectable is None or (
+                    detectable > 1 and self.metric.units.get(measure, "share") == "share"
+                )  # shares differ by 1 at most
+                if not varies:
                     notes.append(f"the difference in {measure} never varies, so no detectable difference can be given")
-                elif detectable > 1 and self.metric.units.get(measure, "share") == "share":
-                    detectable = None  # shares differ by 1 at most
+                elif too_large:
+                    detectable = None
                     notes.append(f"no difference in {measure}, however large, would have been detected reliably")
         comparison = Comparison(
             measure=measure,

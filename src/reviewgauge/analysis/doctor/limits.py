@@ -36,19 +36,20 @@ def label_size(labels: int, years: Sequence[int]) -> LabelSize:
     change; of one who finds half and one who finds none it varies by 1/4. Raises ValueError without a change.
     """
     n, known, now = len(years), sorted(filter(None, years)), datetime.now(UTC).year
-    seen, extremes = (detectable_difference(math.sqrt(variance / n)) for variance in (1 / 2, 1 / 4))
     half = margin(n)
-    if seen is None or extremes is None or half is None:
+    if half is None:
         raise ValueError("no change has a label")
+    alike, extremes = (math.sqrt(variance / n) for variance in (1 / 2, 1 / 4))
+    seen = min(detectable_difference(alike, n) or 1.0, 1.0)
     words = f"{labels:,} on {_count(n, 'change')}"
     if known:
         old = sum(now - year > _OLD for year in known)
         words += f" of {known[0]}" + (f" to {known[-1]}, median {median_low(known)}" if known[-1] > known[0] else "")
         words += f", {old} over {_OLD} years old" if old else ""
-    words += f": recall is known within {half:.2f}, and two reviewers must differ by {min(seen, 1):.2f}"
+    words += f": recall is known within {half:.2f}, and two reviewers must differ by {seen:.2f}"
     words += " to be told apart"
     if seen > 0.1:
-        words += f"; {clusters_needed(seen, n, 0.1)} such changes show a difference of .10"
+        words += f"; {clusters_needed(alike, n, 0.1)} such changes show a difference of .10"
     needed = clusters_needed(extremes, n, _APART)
     found = (
         f"too small: {_count(n, 'change')} with labels cannot tell two reviewers apart, {needed} are needed "

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from statistics import NormalDist
 
 import numpy as np
 
@@ -68,11 +67,6 @@ class Question:
     def shared_level(self) -> float:
         """The level of the hardest of the comparisons under Holm's correction."""
         return LEVEL / self.comparisons
-
-    @property
-    def allowance(self) -> int:
-        """Clusters to add because a study estimates its own spread: half the squared critical value."""
-        return math.ceil(NormalDist().inv_cdf(1 - self.shared_level / 2) ** 2 / 2)
 
 
 def plan(
@@ -296,19 +290,14 @@ class _Study:
 
     def detectable(self, attempts: int) -> float | None:
         """The smallest difference that the clusters at hand detect with this many attempts."""
-        q, groups = self.question, self.parts.clusters
         error = math.sqrt(self.parts.variance(attempts) / self.parts.cases)
-        found = detectable_difference(error, power=q.power, level=q.shared_level)
-        if found is None or groups <= q.allowance:
-            return None
-        return found * math.sqrt(groups / (groups - q.allowance))
+        q = self.question
+        return detectable_difference(error, self.parts.clusters, power=q.power, level=q.shared_level)
 
     def groups_for(self, variance: float) -> int:
         """The clusters that detect the wanted difference at this variance of a change."""
-        q = self.question
-        error = math.sqrt(variance / self.parts.cases)
-        known = detectable_difference(error, power=q.power, level=q.shared_level)
-        return q.allowance + (1 if known is None else clusters_needed(known, self.parts.clusters, q.detect))
+        q, error = self.question, math.sqrt(variance / self.parts.cases)
+        return clusters_needed(error, self.parts.clusters, q.detect, power=q.power, level=q.shared_level)
 
     def changes_for(self, groups: int) -> int | None:
         """The changes in this many clusters; None if no study could be that large."""

@@ -187,27 +187,41 @@ def standard_error(draws: Numbers, clusters: int) -> float | None:
     return float(np.std(defined, ddof=1) * math.sqrt(clusters / (clusters - 1)))
 
 
-def detectable_difference(error: float | None, *, power: float = 0.8, level: float = 0.05) -> float | None:
+def allowance(level: float = 0.05) -> int:
+    """Clusters to add because a study estimates its own spread: half the squared critical value."""
+    return math.ceil(NormalDist().inv_cdf(1 - level / 2) ** 2 / 2)
+
+
+def detectable_difference(
+    error: float | None, clusters: int, *, power: float = 0.8, level: float = 0.05
+) -> float | None:
     """The smallest true difference that a two-sided test at `level` finds with probability `power`.
 
-    It is (z[1 - level / 2] + z[power]) times the standard error of the paired difference: 2.80 standard errors by
-    default. This is the normal approximation for one comparison; a Holm correction over several needs more. None for
-    a standard error that is unknown or 0: systems that never differ do not show how much they might.
+    It is (z[1 - level / 2] + z[power]) times the standard error of the paired difference of so many clusters, 2.80
+    standard errors by default, as if `allowance` of them were not there. This is for one comparison; a Holm correction
+    over several needs more. None for a standard error that is unknown or 0 (systems that never differ do not show how
+    much they might), and for too few clusters.
     Source: Cohen, Statistical Power Analysis for the Behavioral Sciences (1988), chapter 2; Bloom,
-    Minimum Detectable Effects, Evaluation Review 19 (1995), for the form used here.
+    Minimum Detectable Effects, Evaluation Review 19 (1995), for the form; Guenther (see `plan`) for the allowance.
     """
-    if error is None or not math.isfinite(error) or error <= 0:
+    left = clusters - allowance(level)
+    if error is None or not math.isfinite(error) or error <= 0 or left <= 0:
         return None
-    normal = NormalDist()
-    return (normal.inv_cdf(1 - level / 2) + normal.inv_cdf(power)) * error
+    return _reach(power, level) * error * math.sqrt(clusters / left)
 
 
-def clusters_needed(detectable: float, clusters: int, difference: float) -> int:
-    """The clusters needed to detect `difference`, if `clusters` of them detect `detectable`.
+def clusters_needed(error: float, clusters: int, difference: float, *, power: float = 0.8, level: float = 0.05) -> int:
+    """The clusters that detect `difference`, if so many give the standard error `error`.
 
-    The standard error shrinks with the square root of their number. Raises ValueError for a difference of 0.
+    It shrinks with the square root of their number. Raises ValueError for a difference of 0.
     """
     if difference == 0:
         raise ValueError("difference must not be 0: no number of clusters detects it")
     # Rounded first, so that rounding errors never add a cluster.
-    return math.ceil(round(clusters * (detectable / abs(difference)) ** 2, 9))
+    needed = math.ceil(round(clusters * (_reach(power, level) * error / difference) ** 2, 9))
+    return allowance(level) + max(1, needed)
+
+
+def _reach(power: float, level: float) -> float:
+    normal = NormalDist()
+    return normal.inv_cdf(1 - level / 2) + normal.inv_cdf(power)
