@@ -1,4 +1,4 @@
-"""A gate for people and machines: terminal tables, Markdown for pull requests, JUnit XML."""
+"""A gate for people and machines: its tables, Markdown for pull requests, JUnit XML."""
 
 from __future__ import annotations
 
@@ -7,14 +7,17 @@ import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 
 from rich.console import Group, RenderableType
-from rich.text import Text
+from rich.text import Text as RichText
 
+from reviewgauge.core.document import Column, Document, Table, Text, Value
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict, SmokeSet
 from reviewgauge.views import figures
-from reviewgauge.views.terminal.tables import bare_table, notes_below, number_column, plain
+from reviewgauge.views.leaderboard import note, value_or_dash
+from reviewgauge.views.terminal.documents import document_view
+from reviewgauge.views.values import first_text, shown
 
-SHOWN, LISTED = 10, 15  # cases of one kind in the terminal, and in Markdown
+SHOWN = 15  # cases of one kind
 FINDINGS = 5
 STYLE = {GateVerdict.NOT_WORSE: "bold green", GateVerdict.WORSE: "bold red", GateVerdict.CANNOT_TELL: "bold yellow"}
 MARK = {GateVerdict.NOT_WORSE: "✅", GateVerdict.WORSE: "❌", GateVerdict.CANNOT_TELL: "⚠️"}
@@ -26,13 +29,78 @@ _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def gate(found: Gate) -> RenderableType:
     """The gate with its figures, cases and notes."""
-    parts: list[RenderableType] = [Text(headline(found), style=STYLE[found.verdict]), plain(found.reason, 400)]
-    parts += [Text(""), _figures(found)]
-    for title, cases in picked(found).items():
-        parts += [Text(""), _cases(found, title, cases)]
-    for title, findings in changed(found).items():
-        parts += [Text(""), Text(title), *(plain(f"  {line}", 300) for line in findings)]
-    return Group(*parts, Text(""), notes_below(*notes(found)))
+    checks, *others = gate_tables(found)
+    blocks = (Text(text=found.reason), checks, Text(text=f"cases: {counts(found)}"), *others, *map(note, notes(found)))
+    return Group(RichText(headline(found), style=STYLE[found.verdict]), document_view(Document(blocks=blocks)))
+
+
+def gate_tables(found: Gate) -> list[Table]:
+    """Every check with figures, margin and verdict; the cases that tell; the findings lost and gained."""
+    checks = Table(
+        name="checks",
+        title=f"candidate: {found.candidate}; baseline: {found.baseline}",
+        columns=(
+            Column(key="measure", kind="name", priority=0),
+            *(Column(key=key, kind="figure") for key in ("candidate", "baseline")),
+            Column(key="difference", kind="difference", priority=0),
+            Column(key="margin", kind="figure", digits=3),
+            Column(key="verdict", kind="text", priority=0),
+        ),
+        rows=tuple(_check(one, found.fake) for one in (found, *found.checks[1:])),
+    )
+    cases = [_cases(found, title, cases) for title, cases in picked(found).items()]
+    findings = [
+        _findings("findings lost", "which only the baseline hit", found.lost),
+        _findings("findings gained", "which only the candidate hit", found.gained),
+    ]
+    return [checks, *cases, *(table for table in findings if table.rows)]
+
+
+def _check(one: GateCheck, fake: bool) -> tuple[Value, ...]:
+    guard = " (guard)" if one.guard else ""
+    return (
+        Value(text=figures.label(one.measure) + guard, fake=fake),
+        value_or_dash(one.candidate_value, one.unit),
+        value_or_dash(one.baseline_value, one.unit),
+        value_or_dash(one.difference, one.unit, low=one.low, high=one.high),
+        Value(value=one.margin, unit=one.unit),
+        Value(text=one.verdict),
+    )
+
+
+def _cases(found: Gate, title: str, cases: Sequence[GateCase]) -> Table:
+    unstable = any(one.unstable for one in cases)
+    return Table(
+        name=title,
+        title=f"{title}: {len(cases)}",
+        columns=(
+            Column(key="case", kind="name", priority=0),
+            Column(key="gain", title=f"in {figures.label(found.measure)}", kind="difference", digits=3),
+            *([Column(key="attempts", kind="text")] if unstable else []),
+        ),
+        rows=tuple(
+            (
+                Value(text=one.case),
+                value_or_dash(one.gain, found.unit),
+                *([Value(text="unstable" if one.unstable else "")] if unstable else []),
+            )
+            for one in cases
+        ),
+        shown=SHOWN,
+    )
+
+
+def _findings(name: str, what: str, findings: Sequence[GateFinding]) -> Table:
+    return Table(
+        name=name,
+        title=f"{name}, {what}: {len(findings)}",
+        columns=(
+            Column(key="case", kind="name", priority=0),
+            *(Column(key=key, kind="text") for key in ("place", "finding")),
+        ),
+        rows=tuple(tuple(Value(text=text) for text in (one.case, one.place, one.text)) for one in findings),
+        shown=FINDINGS,
+    )
 
 
 def headline(found: Gate) -> str:
@@ -54,39 +122,6 @@ def headline(found: Gate) -> str:
 def margin(found: GateCheck) -> str:
     """The margin of a check."""
     return figures.number(found.margin, found.unit, 3 if found.margin < 0.1 else 2)
-
-
-def changed(found: Gate) -> dict[str, list[str]]:
-    """The findings lost and gained: the first few with place and first words, the rest counted."""
-
-    def lines(findings: Sequence[GateFinding]) -> list[str]:
-        shown = [f"{one.case} {one.place}: {one.text}" for one in findings[:FINDINGS]]
-        more = len(findings) - FINDINGS
-        return [*shown, f"and {more} more; --json has all"] if more > 0 else shown
-
-    both = {
-        f"findings lost, which only the baseline hit: {len(found.lost)}": found.lost,
-        f"findings gained, which only the candidate hit: {len(found.gained)}": found.gained,
-    }
-    return {title: lines(findings) for title, findings in both.items() if findings}
-
-
-def others(found: Gate) -> list[tuple[str, str, str, str, str, str]]:
-    """The checks after the first: name, candidate, baseline, difference, margin, verdict."""
-    return [
-        (
-            figures.label(one.measure) + (" (guard)" if one.guard else ""),
-            figures.number(one.candidate_value, one.unit),
-            figures.number(one.baseline_value, one.unit),
-            difference(one),
-            margin(one),
-            one.verdict,
-        )
-        for one in found.checks[1:]
-    ]
-
-
-ALSO = ("also checked", "candidate", "baseline", "difference", "margin", "verdict")
 
 
 def difference(found: GateCheck) -> str:
@@ -144,47 +179,19 @@ def gain(case: GateCase, unit: str) -> str:
     return ("+" if case.gain is not None and case.gain > 0 else "") + figures.number(case.gain, unit, 3)
 
 
-def _figures(found: Gate) -> RenderableType:
-    table = bare_table()
-    table.add_column("")
-    table.add_column("system", overflow="fold")
-    number_column(table, figures.label(found.measure))
-    table.add_row("candidate", plain(found.candidate, 200), figures.number(found.candidate_value, found.unit))
-    table.add_row("baseline", plain(found.baseline, 200), figures.number(found.baseline_value, found.unit))
-    table.add_row("difference", "", difference(found))
-    parts: list[RenderableType] = [table, plain(f"cases: {counts(found)}")]
-    if rows := others(found):
-        more = bare_table()
-        more.add_column(ALSO[0], overflow="fold")
-        for name in ALSO[1:]:
-            number_column(more, name)
-        for row in rows:
-            more.add_row(*row)
-        parts += [Text(""), more]
-    return Group(*parts)
-
-
-def _cases(found: Gate, title: str, cases: list[GateCase]) -> RenderableType:
-    table = bare_table(f"{title}: {len(cases)}" + (f", the first {SHOWN}" if len(cases) > SHOWN else ""))
-    table.add_column("case", overflow="fold")
-    number_column(table, f"in {figures.label(found.measure)}")
-    table.add_column("")
-    for case in cases[:SHOWN]:
-        table.add_row(plain(case.case, 200), gain(case, found.unit), "unstable" if case.unstable else "")
-    return table
-
-
 def smoke(found: SmokeSet) -> RenderableType:
     """The picked cases."""
-    title = f"the {len(found.cases)} of {found.of} cases that separate {len(found.systems)} systems best"
-    table = bare_table()
-    table.add_column("case", overflow="fold")
-    table.add_column("")
-    for case in found.cases:
-        table.add_row(plain(case.case, 200), "clean" if case.clean else "")
+    table = Table(
+        name="smoke",
+        title=f"the {len(found.cases)} of {found.of} cases that separate {len(found.systems)} systems best",
+        columns=(Column(key="case", kind="name", priority=0), Column(key="clean", kind="text")),
+        rows=tuple((Value(text=one.case), Value(text="clean" if one.clean else "")) for one in found.cases),
+        shown=1_000_000,
+    )
     benchmark = figures.short_hash(found.benchmark)
     rest = f"by {figures.label(found.measure)} of {found.label} on {found.dataset}, benchmark {benchmark}"
-    return Group(Text(title, style="bold"), table, notes_below(rest, *(f"! {warning}" for warning in found.warnings)))
+    lines = [rest, *(f"! {warning}" for warning in found.warnings)]
+    return document_view(Document(blocks=(table, *map(note, lines))))
 
 
 # --- Markdown and JUnit XML -----------------------------------------------------------------------------------------
@@ -197,44 +204,36 @@ def plain_markdown(text: str) -> str:
 
 def markdown(found: Gate) -> str:
     """The gate as a comment on a pull request."""
-    name = figures.label(found.measure)
+    checks, *groups = gate_tables(found)
     lines = [
         f"### {MARK[found.verdict]} {plain_markdown(headline(found))}",
         "",
         plain_markdown(found.reason[:1].upper() + found.reason[1:]) + ".",
         "",
-        f"| | system | {name} |",
-        "|---|---|---:|",
-        f"| candidate | {plain_markdown(found.candidate)} | {figures.number(found.candidate_value, found.unit)} |",
-        f"| baseline | {plain_markdown(found.baseline)} | {figures.number(found.baseline_value, found.unit)} |",
-        f"| difference | | {difference(found)} |",
+        plain_markdown(checks.title),
+        "",
+        *_table(checks),
         "",
         f"Cases: {counts(found)}.",
         "",
     ]
-    if rows := others(found):
-        lines += [f"| {' | '.join(row)} |" for row in (ALSO, ["---"] + ["---:"] * 5, *rows)] + [""]
-    for title, findings in changed(found).items():
-        lines += [f"{title.capitalize()}", *(f"- {plain_markdown(line)}" for line in findings), ""]
-    for title, cases in picked(found).items():
-        lines += _details(found, title, cases)
-    lines += [f"<sub>{plain_markdown(note.removeprefix('! '))}</sub><br>" for note in notes(found)]
+    for table in groups:
+        more = len(table.rows) - table.shown
+        lines += [f"<details><summary>{table.title.capitalize()}</summary>", "", *_table(table)]
+        lines += [*(["", f"and {more} more"] if more > 0 else []), "", "</details>", ""]
+    lines += [f"<sub>{plain_markdown(line.removeprefix('! '))}</sub><br>" for line in notes(found)]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def _details(found: Gate, title: str, cases: list[GateCase]) -> list[str]:
-    rows = [f"| {plain_markdown(c.case)} | {gain(c, found.unit)} |" for c in cases[:LISTED]]
-    more = [f"| and {len(cases) - LISTED} more | |"] if len(cases) > LISTED else []
-    head = ["", f"| case | in {figures.label(found.measure)} |", "|---|---:|"]
-    return [
-        f"<details><summary>{title.capitalize()}: {len(cases)}</summary>",
-        *head,
-        *rows,
-        *more,
-        "",
-        "</details>",
-        "",
-    ]
+def _table(table: Table) -> list[str]:
+    """Names and texts are escaped, figures stay as they are."""
+    lines = [[plain_markdown(title) for title in table.titles]]
+    lines.append(["---" if column.kind in ("name", "text") else "---:" for column in table.columns])
+    for row in table.rows[: table.shown]:
+        cells = zip(row[1:], table.columns[1:], strict=True)
+        figures_of = (plain_markdown(one.text) if one.value is None else shown(one, column) for one, column in cells)
+        lines.append([plain_markdown(first_text(row)), *figures_of])
+    return [f"| {' | '.join(line)} |" for line in lines]
 
 
 def junit(found: Gate) -> bytes:

@@ -51,9 +51,9 @@ def _table(table: Table, width: int, explain: bool, files: str) -> RenderableTyp
     rows = [table.rows[at] for at in listed]
     ways = list(_ways(table, rows))
     fit = next((fit for fit in ways if _least(table, rows, fit, width) <= width), ways[-1])
-    grids: list[RenderableType] = []
+    grids: list[RenderableType] = [plain(table.title, 1000, "bold")] if table.title else []
     for columns in _pieces(table, rows, fit, width):
-        grid = bare_table("" if grids else one_line(table.title))
+        grid = bare_table()
         for at in columns:
             column = table.columns[at]
             if column.kind in ("name", "text"):
