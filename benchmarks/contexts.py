@@ -21,11 +21,11 @@ from typing import Any
 
 import numpy as np
 
+from reviewgauge.contexts import bm25 as word_module
+from reviewgauge.contexts.bm25 import WordIndex, code_words, word_index
 from reviewgauge.contexts.code import index as code_module
-from reviewgauge.contexts.code import word_index as word_module
 from reviewgauge.contexts.code.nearest import query_of
 from reviewgauge.contexts.code.once_cache import OnceCache
-from reviewgauge.contexts.code.word_index import WordIndex, code_words, word_index
 from reviewgauge.core.records import Change
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.reviewers.reading.change_text import pieces_of

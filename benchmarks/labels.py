@@ -1,6 +1,6 @@
 """Fits how likely a label of `from_git` holds, and measures that on repositories which it was not fitted on.
 
-    python benchmarks/labels.py                     # tables, and the weights of stages/history/certainty.py
+    python benchmarks/labels.py                     # tables, and the weights of stages/history/labels.py
     python benchmarks/labels.py --again BENCH ...   # the table with the signs as benchmarks made today have them
 
 `labels.csv` has a label a row: what somebody said who read change, lines and fix without knowing the rules, and the
@@ -20,7 +20,7 @@ import numpy as np
 from offline.logistic_fit import Array, Flags, Logistic, fit_logistic, sigmoid
 
 from reviewgauge.datasets.jsonl import Jsonl
-from reviewgauge.stages.history.certainty import LabelFeatures
+from reviewgauge.stages.history.labels import LabelFeatures
 from reviewgauge.stages.sampling.shares import wilson
 
 TABLE = Path(__file__).with_name("labels.csv")

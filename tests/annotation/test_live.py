@@ -11,10 +11,10 @@ import pytest
 from annotation_client import joined, served
 from annotation_toys import add_rater, small_cases, small_reviews
 from reviewgauge.annotation import live
-from reviewgauge.annotation.gold import with_gold
+from reviewgauge.annotation.annotate import with_gold
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.live import BLIND, forecast, live_agreement
-from reviewgauge.annotation.pages.agreement import EDGE, HEIGHT, Drawing, drawing
+from reviewgauge.annotation.pages.owning import EDGE, HEIGHT, Drawing, drawing
 from reviewgauge.annotation.schemas.schema import Answer, Gold, load_schema
 from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database

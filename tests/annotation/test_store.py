@@ -19,11 +19,11 @@ from annotation_toys import add_rater, answers_for, desk_of, judge_all, small_pr
 from reviewgauge.annotation.schemas.schema import Answer
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.accounts import Role
-from reviewgauge.annotation.store.candidates import LEASE
 from reviewgauge.annotation.store.database import Database, is_url
 from reviewgauge.annotation.store.judgements import Judgement, NotYours
 from reviewgauge.annotation.store.owner import close_account, end_batch
 from reviewgauge.annotation.store.projects import Project, edit_guidelines, find_project, status
+from reviewgauge.annotation.store.queue import LEASE
 from reviewgauge.annotation.store.rater_session import AlreadyJudged, RaterSession
 from reviewgauge.annotation.store.tables import judgements, slots
 from reviewgauge.core.errors import UserError

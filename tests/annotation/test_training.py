@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from annotation_client import joined, saved, served
 from annotation_toys import add_rater, answers_for, desk_of, judge_all, small_cases, small_project, small_reviews
-from reviewgauge.annotation.annotate import annotate
-from reviewgauge.annotation.gold import right_answers, with_gold
+from reviewgauge.annotation.annotate import annotate, right_answers, with_gold
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.labels import labels_of
 from reviewgauge.annotation.schemas.schema import Answer, Gold, load_schema

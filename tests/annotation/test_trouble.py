@@ -23,9 +23,9 @@ from reviewgauge.annotation.pages import app, visits
 from reviewgauge.annotation.schemas.schema import load_schema
 from reviewgauge.annotation.store import database as databases
 from reviewgauge.annotation.store.accounts import begin_session, find_session
-from reviewgauge.annotation.store.candidates import LEASE
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import create_project, find_project, status
+from reviewgauge.annotation.store.queue import LEASE
 from reviewgauge.annotation.store.tables import meta
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Review

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewgauge.claims.by_line import MOST, change_claims
+from reviewgauge.claims.sources import MOST, change_claims
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Span
 
 

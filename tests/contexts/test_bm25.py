@@ -14,11 +14,11 @@ import numpy.typing as npt
 import pytest
 
 from git_project import make_change
+from reviewgauge.contexts import bm25 as word_module
+from reviewgauge.contexts.bm25 import word_index
 from reviewgauge.contexts.code import index as index_module
-from reviewgauge.contexts.code import word_index as word_module
 from reviewgauge.contexts.code.index import code_index
 from reviewgauge.contexts.code.once_cache import OnceCache
-from reviewgauge.contexts.code.word_index import word_index
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change

@@ -7,10 +7,10 @@ from typing import ClassVar
 import pytest
 
 from engine_small import make_case
+from reviewgauge.api.review import teach
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Case, Change, Comment, Review
-from reviewgauge.engine.training import teach
 
 
 @dataclass(frozen=True)

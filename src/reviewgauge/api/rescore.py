@@ -1,26 +1,80 @@
-"""`reviewgauge score --on`: the reviews of runs on another version of their benchmark."""
+"""`reviewgauge score --on`: the reviews of runs on another version of their benchmark.
+
+The reviews of runs, put onto another version of their benchmark: the same changes, other references.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
 from reviewgauge.analysis.compare.versions import compare_versions
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_metrics, given_path
 from reviewgauge.core.base import Record
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Dataset, Metric, Progress
+from reviewgauge.core.records import Case
 from reviewgauge.core.reports.versions import VersionTable
+from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import signature
-from reviewgauge.engine.rescore import carry_over
 from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.manifest import same_change
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.progress import parse_only
-from reviewgauge.engine.run.scored_run import open_runs, read_scored_runs
+from reviewgauge.engine.run.scored_run import open_runs, read_scored_runs, rename_systems, renamed_labels
 from reviewgauge.engine.run.workers import Workers
 from reviewgauge.engine.score import ScoreTotals, measure_run
 from reviewgauge.repo.git.folders import scratch_folder
+
+
+def carry_over(runs: Sequence[RunFolder], paths: Sequence[str | Path], target: RunFolder) -> int:
+    """Put the reviews and failures of `runs` into `target`, with who made them; returns how many were new there.
+
+    Changes that `target` does not have any more are left out. Systems that have the same name in two runs get their
+    run's name in front. Raises UserError where `target` has no reviewed change, has another one under its id, or holds
+    another review.
+    """
+    cases = target.cases_by_id()
+    for run, path in zip(runs, paths, strict=True):
+        _check_changes(run, path, cases, target.manifest.dataset)
+    names = rename_systems([{one.system for one in run.outcomes()} for run in runs], paths)
+    known = {one.key: one for one in target.outcomes()}
+    added = 0
+    for run, path, new in zip(runs, paths, names, strict=True):
+        for system, entry in run.manifest.systems.items():
+            target.add_systems({new.get(system, system): entry.pins}, entry.signature)
+        for outcome in (one for one in run.outcomes() if one.case in cases):
+            named = _renamed(outcome, new.get(outcome.system, outcome.system))
+            before = known.get((named.case, named.system, named.attempt))
+            if before == named:
+                continue
+            if before is not None and before.review is not None:
+                raise UserError(
+                    f"{target.path} holds another review of {named.case} by {named.system} than {path}",
+                    remedy="name a new folder",
+                )
+            target.append_outcome(named, sync=False)
+            added += 1
+        target.add_labels(renamed_labels(run, new))
+    target.sync()
+    return added
+
+
+def _check_changes(run: RunFolder, path: str | Path, cases: Mapping[str, Case], dataset: str) -> None:
+    remedy = "reviews count on the very changes that they are about: reviewgauge review makes new ones"
+    reviewed = {one.case for one in run.outcomes()}
+    if reviewed and not reviewed & cases.keys():
+        raise UserError(f"no change that {path} reviewed is in {dataset}", remedy=remedy)
+    for case in run.cases():
+        if case.id in reviewed and case.id in cases and not same_change(case.change, cases[case.id].change):
+            raise UserError(f"{case.id}, which {path} reviewed, is another change in {dataset}", remedy=remedy)
+
+
+def _renamed(outcome: Outcome, system: str) -> Outcome:
+    review = outcome.review and outcome.review.model_copy(update={"system": system})
+    return outcome.model_copy(update={"system": system, "review": review})
 
 
 class RescoreResult(Record):

@@ -2,22 +2,284 @@
 
 Source of the issues of analysers: CRScore (arXiv:2409.19801), 3.2, which takes PyScent's smells, PMD and JSHint; here
 every tool of `repo/analysers` that is installed. Rules about security and performance are sources of their own.
+
+What a change does, in sentences, line by line of its patches: no model, no repository.
+
+Source: ours, in the place of the claims that CRScore (arXiv:2409.19801) has a model write. Sentences by the syntax of
+the hunks agreed no better with people (docs/reference/crscore.md).
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
-from reviewgauge.claims.by_line import SENTENCES, SOURCE, change_claims
 from reviewgauge.claims.model import ask_claims
-from reviewgauge.core.records import Change, Claim, Severity
+from reviewgauge.core.records import Change, ChangedFile, Claim, FileStatus, Severity
 from reviewgauge.models.text.words import raw_words, stem
 from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, analyse, installed, versions
+from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.processes import RecentlyUsed
+from reviewgauge.repo.syntax.languages import language
+from reviewgauge.repo.syntax.product import not_product
+
+SOURCE = "diff"
+SENTENCES = "3"  # counted up when the claims of some change become others
+MOST = 40  # claims of a change, and sentences about one hunk
+MOST_HUNKS = 200  # of a change that are looked at
+MOST_LINES_OF_ALL = 20_000  # lines of a change that are looked at
+MOST_LINES = 2000  # of a hunk that are looked at
+LONGEST_LINE = 1000  # characters of a line that are looked at
+LONGEST_QUOTE = 160  # characters of code in a sentence
+_WHOLE = (FileStatus.ADDED, FileStatus.DELETED)
+_REMOVED_FILE, _FILE, _LINES, _COMMENTS, _SPACE = 5, 35, 80, 90, 95  # the lower, the more telling
+_ASIDE = 25  # how much less telling tests and documentation are beside the code itself
+_ALIKE = 0.5  # from which on one line is another form of the other
+_MOST_PAIRS = 12  # lines of a block that are compared with each other
+_EMPTY = re.compile(r"[\W_]*(?:(?:else|try|finally|do|begin|end|done|fi|then|esac|endif)\b[\W_]*)*")
+_COMMENT = re.compile(
+    r"\s*(?:#(?!!|\s*(?:include|if|ifdef|ifndef|endif|define|else|pragma)\b)"
+    r"|//|/\*|\*(?:[\s/]|$)|--\s|;;|<!--|\"\"\"|''')"
+)
+
+
+class Statement(NamedTuple):
+    """A sentence about a file or a hunk. The lower `rank`, the more telling; `line` is that of the new version."""
+
+    rank: int
+    line: int
+    text: str
+
+
+def change_claims(change: Change) -> tuple[Claim, ...]:
+    """The claims of a change, the most telling first, at most MOST; none without a patch. The ids count from 1.
+
+    With a `focus` only hunks in it are told. A claim's line is that of the new version.
+    """
+    found: list[tuple[ChangedFile, Statement]] = []
+    for file, hunks in _files(change):
+        found += [(file, statement) for statement in _file_statements(file, hunks)]
+    paths = {file.path for file, _ in found}
+    several = len(paths) > 1
+    aside = {path for path in paths if not_product(path)}
+    later = _ASIDE if aside != paths else 0
+
+    def order(pair: tuple[ChangedFile, Statement]) -> int:  # stable: the order of the change within one rank
+        return pair[1].rank + later * (pair[0].path in aside)
+
+    found.sort(key=order)
+    seen: dict[str, Claim] = {}
+    for file, statement in found:
+        body = f"{file.path}: {statement.text}" if several else statement.text
+        if body not in seen and len(seen) < MOST:
+            line = statement.line or None
+            seen[body] = Claim(id=str(len(seen) + 1), body=body, kind="claim", source=SOURCE, line=line)
+    return tuple(seen.values())
+
+
+def _files(change: Change) -> Iterator[tuple[ChangedFile, Sequence[Hunk]]]:
+    left, lines = MOST_HUNKS, MOST_LINES_OF_ALL
+    for file in change.files:
+        hunks: list[Hunk] = []
+        for hunk in parse_patch(file.patch or ""):
+            if left > 0 and lines > 0 and _in_focus(change, file, hunk):
+                hunks.append(hunk)
+                left, lines = left - 1, lines - len(hunk.lines)
+        if hunks or (change.focus is None and (_moved(file) or file.status in _WHOLE)):
+            yield file, hunks
+
+
+def _in_focus(change: Change, file: ChangedFile, hunk: Hunk) -> bool:
+    focus = change.focus
+    if focus is None:
+        return True
+    return focus.path in (file.path, file.old_path) and (focus.start is None or hunk.covers(focus))
+
+
+def _moved(file: ChangedFile) -> bool:
+    return file.old_path not in (None, file.path)
+
+
+def _file_statements(file: ChangedFile, hunks: Sequence[Hunk]) -> Iterator[Statement]:
+    yield from _about_file(file)
+    for hunk in hunks:
+        yield from islice(_hunk_statements(Pair.of(hunk), code=bool(language(file.path))), MOST)
+
+
+def _about_file(file: ChangedFile) -> Iterator[Statement]:
+    if file.status is FileStatus.ADDED:
+        yield Statement(_FILE, 1, f"The file `{file.path}` is added.")
+    elif file.status is FileStatus.DELETED:
+        yield Statement(_REMOVED_FILE, 1, f"The file `{file.path}` is removed.")
+    elif _moved(file) and file.status is FileStatus.COPIED:
+        yield Statement(_FILE, 1, f"The file `{file.path}` is a copy of `{file.old_path}`.")
+    elif _moved(file):
+        yield Statement(_FILE, 1, f"The file `{file.old_path}` is renamed to `{file.path}`.")
+
+
+@dataclass(frozen=True)
+class HunkSide:
+    """The lines of a hunk on one side. Rows count from 0.
+
+    `lines` has the line of the new version of each row; of a removed row, the line that follows it. `changed` are the
+    rows that the change removes (before) or adds (after).
+    """
+
+    rows: tuple[str, ...]
+    lines: tuple[int, ...]
+    changed: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A hunk as two texts, before and after. `blocks`: (removed rows, added rows) of each run of changed lines."""
+
+    old: HunkSide
+    new: HunkSide
+    blocks: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+
+    @classmethod
+    def of(cls, hunk: Hunk) -> Pair:
+        """Take a hunk apart."""
+        found: tuple[list[tuple[str, int]], list[tuple[str, int]]] = ([], [])
+        blocks: list[tuple[list[int], list[int]]] = []
+        at, inside = max(hunk.new_start + (hunk.new_count == 0), 1), False
+        for line in hunk.lines[:MOST_LINES]:
+            if line.kind != " " and not inside:
+                blocks.append(([], []))
+            inside = line.kind != " "
+            for which, other in enumerate("+-"):
+                if line.kind != other:
+                    if inside:
+                        blocks[-1][which].append(len(found[which]))
+                    found[which].append((line.text[:LONGEST_LINE].rstrip("\r"), line.new or at))
+            at = at if line.new is None else line.new + 1
+        old, new = (
+            HunkSide(
+                rows=tuple(text for text, _ in found[which]),
+                lines=tuple(number for _, number in found[which]),
+                changed=frozenset(row for block in blocks for row in block[which]),
+            )
+            for which in (0, 1)
+        )
+        return cls(old, new, tuple((tuple(removed), tuple(added)) for removed, added in blocks))
+
+
+def _hunk_statements(pair: Pair, *, code: bool) -> Iterator[Statement]:
+    """A sentence for each changed line that tells something. `code`: some lines may be comments."""
+    said = False
+    moved = _moved_rows(pair)
+    for block in pair.blocks:
+        olds, news = (
+            [row for row in rows if row not in gone and _tells(side.rows[row])]
+            for side, rows, gone in zip((pair.old, pair.new), block, moved, strict=True)
+        )
+        for before, after in _matched(pair, olds, news):
+            said = True
+            yield from _line(pair, before, after, code)
+    if not said and pair.blocks:
+        yield _only_space(pair)
+
+
+def _moved_rows(pair: Pair) -> tuple[set[int], set[int]]:
+    """The rows whose text is both removed and added: moved, or indented anew."""
+    old, new = (Counter(_squeezed(side.rows[row]) for row in side.changed) for side in (pair.old, pair.new))
+    found: list[set[int]] = []
+    for side in (pair.old, pair.new):
+        left = old & new
+        rows = set[int]()
+        for row in sorted(side.changed):
+            if left[_squeezed(side.rows[row])] > 0:
+                left[_squeezed(side.rows[row])] -= 1
+                rows.add(row)
+        found.append(rows)
+    return found[0], found[1]
+
+
+def _squeezed(text: str) -> str:
+    return "".join(text.split())
+
+
+def _tells(text: str) -> bool:
+    return _EMPTY.fullmatch(text.strip()) is None
+
+
+def _matched(pair: Pair, olds: Sequence[int], news: Sequence[int]) -> Iterator[tuple[int | None, int | None]]:
+    """Rows that are forms of one line, in order; the rest alone."""
+    left = list(news)
+    for row in olds:
+        rated = [(_similarity(pair.old.rows[row], pair.new.rows[other]), -other) for other in left[:_MOST_PAIRS]]
+        best, other = max(rated, default=(0.0, 0))
+        if best > _ALIKE:
+            left.remove(-other)
+        yield row, -other if best > _ALIKE else None
+    yield from ((None, row) for row in left)
+
+
+def _similarity(old: str, new: str) -> float:
+    """How much of two texts is the same, 0 to 1."""
+    return SequenceMatcher(None, old.strip()[:300], new.strip()[:300], autojunk=False).ratio()
+
+
+def _line(pair: Pair, before: int | None, after: int | None, code: bool) -> Iterator[Statement]:
+    """A line that is changed, removed (no `after`) or added (no `before`)."""
+    old = None if before is None else pair.old.rows[before]
+    new = None if after is None else pair.new.rows[after]
+    comment = code and all(_COMMENT.match(text) for text in (old, new) if text is not None)
+    rank, what = (_COMMENTS, "The comment") if comment else (_LINES, "The line")
+    line = pair.old.lines[before or 0] if after is None else pair.new.lines[after]
+    if old is None or new is None:
+        text = f"{what} {_quoted(old or new or '')} is {'added' if old is None else 'removed'}."
+    elif old.split() == new.split():
+        return
+    else:
+        text = f"{what} changes from {_from_to(old.strip(), new.strip())}."
+    yield Statement(rank, line, text)
+
+
+def _only_space(pair: Pair) -> Statement:
+    """What can be said of a hunk without a telling line."""
+    texts = ([_squeezed(side.rows[row]) for row in side.changed] for side in (pair.old, pair.new))
+    old, new = (sorted(filter(None, some)) for some in texts)
+    if not old and not new:
+        text = "Blank lines are changed."
+    elif all(_joined(pair.old, removed) == _joined(pair.new, added) for removed, added in pair.blocks):
+        text = "Only white space and line breaks are changed."
+    else:
+        text = "Lines are moved." if old == new else "Only punctuation is changed."
+    side = pair.new if pair.new.changed else pair.old
+    return Statement(_SPACE, side.lines[min(side.changed)], text)
+
+
+def _joined(side: HunkSide, rows: Sequence[int]) -> str:
+    return _squeezed("".join(side.rows[row] for row in rows))
+
+
+def _quoted(code: str) -> str:
+    """A piece of code in back-quotes, in one line, cut where it is long."""
+    text = " ".join(code.split()).replace("`", "'")
+    if len(text) > LONGEST_QUOTE:
+        text = text[: LONGEST_QUOTE - 1].rstrip() + "\N{HORIZONTAL ELLIPSIS}"
+    return f"`{text}`"
+
+
+def _from_to(old: str, new: str) -> str:
+    """`a` to `b`, cut so that the difference shows."""
+    if max(len(old), len(new)) <= LONGEST_QUOTE:
+        return f"{_quoted(old)} to {_quoted(new)}"
+    start = next((i for i, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
+    start = max(0, old.rfind(" ", 0, max(start - 20, 0)) + 1)
+    dots = "\N{HORIZONTAL ELLIPSIS}" if start else ""
+    return f"{_quoted(dots + old[start:])} to {_quoted(dots + new[start:])}"
+
 
 EXACT = frozenset({SOURCE})  # sources whose sentences differ where what they say differs
 ALIKE = 0.8  # Jaccard similarity of the stemmed words from which on two claims are one

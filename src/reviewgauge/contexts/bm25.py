@@ -7,15 +7,133 @@ the code of the reviewed version, three chunks. The paper does not print its chu
 from __future__ import annotations
 
 import importlib.metadata
-from collections.abc import Iterator, Mapping
+import importlib.util
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import lru_cache
+from typing import Any, ClassVar
 
+import numpy as np
+import numpy.typing as npt
+
+from reviewgauge.contexts.code.index import CodeIndex, code_index
 from reviewgauge.contexts.code.nearest import nearest, query_of
+from reviewgauge.contexts.code.once_cache import OnceCache
 from reviewgauge.contexts.code.readers import code_of
-from reviewgauge.contexts.code.word_index import word_index
+from reviewgauge.contexts.code.store import Arrays, as_bytes, as_texts, keep_arrays, read_arrays
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change
+
+# BM25 over the chunks of a commit, by bm25s: made once, and kept by the tree of the commit.
+#
+# Source: github.com/xhluca/bm25s (arXiv:2407.03618), its method "lucene" with k1 1.5 and b .75. Documents are chunks,
+# words those of `code_words`: names as a whole, and the parts of names in camelCase or snake_case.
+
+
+VERSION = 1  # of the words and of what is kept
+LONGEST_QUERY = 100_000  # characters of a query that are read
+Floats = npt.NDArray[np.float32]
+_NAME = re.compile(r"[^\W\d]\w*")
+_BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
+_LONGEST = 100  # characters of a name; what is longer is data
+
+
+def code_words(text: str) -> list[str]:
+    """Every word of `text` in order, in lower case; a name of several parts is followed by them. Numbers are none."""
+    return [word for name in _NAME.findall(text) for word in words_of(name)]
+
+
+@lru_cache(maxsize=200_000)
+def words_of(name: str) -> tuple[str, ...]:
+    """`getUserId` is `getuserid`, `get`, `user`, `id`."""
+    if len(name) > _LONGEST:
+        return ()
+    return tuple(dict.fromkeys([name.lower(), *(part.lower() for part in _BREAK.split(name) if part)]))
+
+
+@dataclass(frozen=True)
+class WordIndex:
+    """The BM25 weights of every word in every chunk."""
+
+    code: CodeIndex
+    numbers: dict[str, int]
+    engine: Any
+
+    def scores(self, query: str) -> Floats:
+        """The score of each chunk. A word counts once, however often the query holds it."""
+        words = dict.fromkeys(code_words(query[:LONGEST_QUERY]))
+        known = [self.numbers[word] for word in words if word in self.numbers]
+        if not known:
+            return np.zeros(len(self.code.chunk_rows), dtype=np.float32)
+        found: Floats = self.engine.get_scores_from_ids(known)
+        return found
+
+
+_INDEXES: OnceCache[str, WordIndex] = OnceCache(4)
+
+
+def word_index(git: str, commit: str) -> WordIndex:
+    """The index of a commit. Raises UserError for a commit that is not there."""
+    code = code_index(git, commit)
+    return _INDEXES.of(code.key, lambda: _open(code))
+
+
+def _open(code: CodeIndex) -> WordIndex:
+    key = f"{code.key}-words-{VERSION}-{importlib.metadata.version('bm25s').replace('.', '-')}"
+    kept = read_arrays(key)
+    if kept is not None:
+        with suppress(Exception):  # arrays of any shape and kind; the index is made again
+            return _from_arrays(kept, code)
+    made = make_word_index(code, code.chunk_texts())
+    keep_arrays(key, _to_arrays(made))
+    return made
+
+
+def make_word_index(code: CodeIndex, texts: Iterable[str]) -> WordIndex:
+    """The index of the chunks with these texts."""
+    numbers: dict[str, int] = {}
+    documents = [[numbers.setdefault(word, len(numbers)) for word in code_words(text)] for text in texts]
+    engine = _engine()
+    if numbers:
+        engine.index((documents, numbers), create_empty_token=False, show_progress=False)
+    return WordIndex(code, numbers, engine)
+
+
+def _engine() -> Any:
+    import bm25s
+
+    return bm25s.BM25(method="lucene", k1=1.5, b=0.75, backend="numpy")
+
+
+def _to_arrays(index: WordIndex) -> Arrays:
+    words = as_bytes(list(index.numbers))
+    if not index.numbers:
+        return {"words": words, "count": np.array([0])}
+    scores = index.engine.scores
+    arrays = {name: scores[name] for name in ("data", "indices", "indptr")}
+    return {**arrays, "words": words, "count": np.array([len(index.numbers)])}
+
+
+def _from_arrays(kept: Arrays, code: CodeIndex) -> WordIndex:
+    """Raises ValueError, or what numpy does, where they do not fit together."""
+    words = as_texts(kept["words"], int(kept["count"][0]))
+    engine = _engine()
+    if words:
+        data, indices, indptr = (kept[name] for name in ("data", "indices", "indptr"))
+        documents = len(code.chunk_rows)
+        if data.dtype.kind != "f" or indices.dtype.kind != "i" or indptr.dtype.kind != "i" or indptr.ndim != 1:
+            raise ValueError("not the numbers of an index")
+        if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or data.ndim != 1 or indices.ndim != 1:
+            raise ValueError("words out of order")
+        if len(indptr) != len(words) + 1 or len(data) != len(indices) or indptr[-1] != len(data):
+            raise ValueError("not an index of these words")
+        if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < documents:
+            raise ValueError("a chunk that is not there")
+        engine.scores = {"data": data, "indices": indices, "indptr": indptr, "num_docs": documents}
+        engine.nonoccurrence_array = None
+    return WordIndex(code, {word: number for number, word in enumerate(words)}, engine)
 
 
 @dataclass(frozen=True)

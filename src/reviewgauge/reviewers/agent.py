@@ -6,10 +6,13 @@ with tools. Its prompt and tools are not printed; these are our own. Read-only u
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
 
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
@@ -18,10 +21,15 @@ from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.trust import ModelName, PluginSpec, Use
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message, Prompt, fence, load_prompt
-from reviewgauge.repo.guarded.sandbox import check_sandbox
+from reviewgauge.repo.git.folders import scratch_folder
+from reviewgauge.repo.guarded.environment import clean_environment
+from reviewgauge.repo.guarded.run import ProcessLimits, run_guarded
+from reviewgauge.repo.guarded.sandbox import SandboxView, check_sandbox
+from reviewgauge.repo.mirrors.workspaces import workspace
 from reviewgauge.reviewers.agents.code import ReviewedCode
-from reviewgauge.reviewers.agents.conversation import Conversation, Limits, tools_digest
-from reviewgauge.reviewers.agents.shell import RunCommand, shell
+from reviewgauge.reviewers.agents.conversation import Conversation, Handler, Limits, tools_digest
+from reviewgauge.reviewers.agents.tools import LONGEST, ToolArguments
+from reviewgauge.reviewers.programs.environment import speaks_to_agents
 from reviewgauge.reviewers.reading.change_text import Pieces, pieces_of, with_patches
 from reviewgauge.reviewers.reading.context_text import (
     BUDGET,
@@ -32,9 +40,45 @@ from reviewgauge.reviewers.reading.context_text import (
 )
 from reviewgauge.reviewers.reading.review_files import unique
 
+# The tool that runs a command: in a sandbox of bubblewrap's, on a scrubbed checkout that cannot be written.
+
+
 Sandbox = Annotated[Literal["", "bwrap"], Use.PROGRAM]
 _FILES = 500  # changed files that are listed
 _TITLE = 1_000  # characters
+
+
+_LIMITS = ProcessLimits(seconds=60.0, output=1_000_000, processes=64, errors=4_000)
+
+
+class RunCommand(ToolArguments):
+    """Run a shell command in the new version of the code. It has a minute, no network, and writes in $TMPDIR only."""
+
+    tool: ClassVar[str] = "run"
+
+    command: Annotated[str, Field(min_length=1, max_length=4_000)]
+
+
+@contextmanager
+def shell(code: ReviewedCode) -> Iterator[Handler]:
+    """The tool `run`, with a checkout of its own that is removed afterwards. Raises UserError."""
+    with (
+        scratch_folder() as top,
+        workspace(code.repository, code.commit("new"), code.commit("old"), hidden=speaks_to_agents) as made,
+    ):
+        environment = {**clean_environment(top, ()), "PATH": os.defpath}
+
+        def run(call: RunCommand) -> str:
+            argv, view = ["/bin/sh", "-c", call.command], SandboxView([made.folder], [top])
+            scratch = (top, made.folder.parent)
+            ended = run_guarded(argv, made.folder, environment, _LIMITS, view=view, scratch=scratch)
+            how = f"exit code {ended.code}" if ended.ending == "exit" else f"ended by its limit: {ended.ending}"
+            printed = (ended.out.rstrip() + b"\n" + ended.err).decode("utf-8", "replace").rstrip()
+            for folder, name in ((made.folder, "."), (top, "$SCRATCH")):  # they have other names each time: a replay
+                printed = printed.replace(str(folder), name)  # asks what was asked
+            return f"{how}\n{printed[:LONGEST]}"
+
+        yield Handler(RunCommand, run)
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ import pytest
 import validity_toys
 from reviewgauge.analysis.study import slices
 from reviewgauge.analysis.study.material import Contender, Material
-from reviewgauge.analysis.study.published import with_published, wrong_gains, wrong_totals
-from reviewgauge.analysis.study.tables import study_tables
+from reviewgauge.analysis.study.tables import study_tables, with_published, wrong_gains, wrong_totals
 from reviewgauge.core.document import Table, Value
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case, Change, Review, Usage

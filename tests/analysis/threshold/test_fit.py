@@ -12,18 +12,16 @@ from scipy.stats import kendalltau, spearmanr
 
 from judged_studies import study as real_study
 from judged_toys import Study, study
-from reviewgauge.analysis.threshold.fit import FitSettings, fit_threshold
+from reviewgauge.analysis.threshold.fit import FitSettings, fit_threshold, random_pairs
 from reviewgauge.analysis.threshold.material import Material, gather
-from reviewgauge.analysis.threshold.random_pairs import random_pairs
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Claim, Comment
 from reviewgauge.core.reports.threshold import FittedThreshold
 from reviewgauge.core.specs import load
-from reviewgauge.metrics.coverage.thresholds import SHIPPED
 from reviewgauge.metrics.coverage.vectors import TextVectors
-from reviewgauge.metrics.crscore import MOST_PAIRS, Crscore
+from reviewgauge.metrics.crscore import MOST_PAIRS, SHIPPED, Crscore
 
 WORDS = Crscore(soft=False, claims="references")
 NO_DIFF = Crscore(soft=False)

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewgauge.contexts.code.chunks import LONGEST, chunks
-from reviewgauge.contexts.code.word_index import code_words
+from reviewgauge.contexts.bm25 import code_words
+from reviewgauge.contexts.code.index import LONGEST, chunks
 
 MODULE = (
     "import os\n\n# first\ndef first():\n    return 1\n\n\nclass Small:\n    x = 1\n    y = 2\n    z = 3\n\nLIMIT = 3\n"

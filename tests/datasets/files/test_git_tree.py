@@ -11,7 +11,7 @@ from git_project import run_git
 from local_forge import PEOPLE, Forge, serve
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Tree
-from reviewgauge.datasets.files.git_tree import DONE, fetch_tree, take_tree
+from reviewgauge.datasets.files.get import DONE, fetch_tree, take_tree
 
 WANTED = {"golden/a.json": "{}", "golden/deep/b.json": "[1]", "LICENSE": "MIT"}
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.records import Change, ChangedFile, FileStatus
 from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.reviewers.reading.prioritised import prioritised
+from reviewgauge.reviewers.pr_review import prioritised
 
 
 def added(lines: int, at: int = 1) -> str:

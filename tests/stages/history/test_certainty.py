@@ -8,7 +8,7 @@ import pytest
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.repo.szz.trace import Inducing
 from reviewgauge.stages.from_git import FromGit
-from reviewgauge.stages.history.certainty import INTERCEPT, WEIGHTS, Place, label_features, probability
+from reviewgauge.stages.history.labels import INTERCEPT, WEIGHTS, Place, label_features, probability
 
 
 def test_the_shipped_weights_are_fitted_to_the_table() -> None:

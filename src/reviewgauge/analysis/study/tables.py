@@ -1,27 +1,157 @@
-"""All tables of a study, in the order of its file; one that cannot be made is named, and the others are made."""
+"""All tables of a study, in the order of its file; one that cannot be made is named, and the others are made.
+
+A paper's values in the place of ours: beside them where both exist, as rows of their own where ours do not.
+
+How much the attempts at the same changes differ: what a second run of the whole study would vary by.
+
+Quality against cost: what a change costs with each contender, and who is on the frontier.
+
+On the frontier is whom no other beats: nobody is as good for less, or better for as much.
+"""
 
 from __future__ import annotations
 
+import math
+from bisect import insort
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
+from typing import NamedTuple
 
 from reviewgauge.analysis.study.ablation import ablation_table
-from reviewgauge.analysis.study.attempts import attempts_table
 from reviewgauge.analysis.study.comparisons import comparisons_table
-from reviewgauge.analysis.study.cost import cost_table
 from reviewgauge.analysis.study.distribution import distribution_table
-from reviewgauge.analysis.study.leaderboard import leaderboard_table
-from reviewgauge.analysis.study.material import Material, titled
+from reviewgauge.analysis.study.leaderboard import leaderboard_table, measure_label
+from reviewgauge.analysis.study.material import Material, by_system, measures_of, summary_cell, titled
 from reviewgauge.analysis.study.overlap import TIMES, overlap_tables
-from reviewgauge.analysis.study.published import with_published
 from reviewgauge.analysis.study.slices import slices_table
 from reviewgauge.analysis.study.validity import validity_table
-from reviewgauge.core.document import Table
+from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.study import Trouble
 from reviewgauge.core.reports.validity import ValidityReport
-from reviewgauge.core.study import TableEntry
+from reviewgauge.core.results import Outcome
+from reviewgauge.core.study import Published, TableEntry
 
 Builder = Callable[[TableEntry, Material, str, str], Table]
+
+
+def cost_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+    """Columns: dollars a review, the measure, calls and tokens a review, and whether on the frontier."""
+    metric = material.metric(entry.metric)
+    (measure,) = measures_of(material, metric, entry)
+    board = by_system(material.board(metric).systems)
+    spent = _spent(material.outcomes)
+    rows = []
+    for contender in material.chosen(entry):
+        quality = summary_cell(board.get(contender.system), measure, contender)
+        own = spent.get(contender.system, {})
+        unpriced = any(use.dollars is None and use.calls for uses in own.values() for use in uses)
+        fake = quality.fake
+        dollars = Value(text="price unknown") if unpriced else _mean(material, own, "dollars", "dollars", fake)
+        calls, tokens = (_mean(material, own, what, "count", fake) for what in ("calls", "tokens"))
+        if contender.trouble or contender.recorded:
+            dollars = calls = tokens = Value(text=contender.trouble or "not recorded")
+        rows.append([Value(text=contender.name), dollars, quality, calls, tokens])
+    lower = measure in metric.lower_is_better
+    flags = _frontier([(row[1].value, row[2].value) for row in rows], lower)
+    return Table(
+        name=name,
+        kind=entry.kind,
+        title=title,
+        columns=name_columns(("reviewer", "dollars a review", measure_label(measure), "calls", "tokens", "frontier")),
+        rows=tuple((*row, Value(text=flag)) for row, flag in zip(rows, flags, strict=True)),
+        plot=Plot(kind="frontier", columns=(1, 2, 5)) if entry.plot else None,
+        provenance=material.provenance(metric),
+        notes=(
+            "frontier: nobody is as good for less, or better for as much; cost is that of the reviews, not of judges",
+            *material.gaps(entry, metric),
+        ),
+    )
+
+
+class _Use(NamedTuple):
+    """What one review took."""
+
+    attempt: int
+    dollars: float | None
+    calls: int
+    tokens: int
+
+
+Spent = dict[str, list[_Use]]  # by case, in the order of the attempts
+
+
+def _spent(outcomes: Sequence[Outcome]) -> dict[str, Spent]:
+    found: dict[str, Spent] = defaultdict(lambda: defaultdict(list))
+    for one in outcomes:
+        use = one.usage if one.review is None else one.review.usage
+        tokens = use.tokens_in + use.tokens_out
+        insort(found[one.system][one.case], _Use(one.attempt, use.dollars, use.calls, tokens), key=itemgetter(0))
+    return found
+
+
+def _mean(material: Material, spent: Spent, what: str, unit: str, fake: bool) -> Value:
+    sums = {
+        case: (sum(float(getattr(use, what) or 0.0) for use in uses), float(len(uses))) for case, uses in spent.items()
+    }
+    return material.ratio_of(sums, unit, fake=fake)
+
+
+def _frontier(points: Sequence[tuple[float | None, float | None]], lower: bool) -> list[str]:
+    """`yes` for the points that no other beats; a dash where a figure is missing."""
+    sign = -1.0 if lower else 1.0
+    known = [(cost, sign * quality) for cost, quality in points if cost is not None and quality is not None]
+    flags = []
+    for cost, quality in points:
+        if cost is None or quality is None:
+            flags.append("–")
+            continue
+        mine = cost, sign * quality
+        beaten = any(c <= mine[0] and q >= mine[1] and (c, q) != mine for c, q in known)
+        flags.append("no" if beaten else "yes")
+    return flags
+
+
+def attempts_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+    """Columns: the headline, its standard deviation if all attempts were made again, and where the variance lies."""
+    metric = material.metric(entry.metric)
+    board = by_system(material.board(metric).systems)
+    rows = []
+    for contender in material.chosen(entry):
+        summary = board.get(contender.system)
+        mean = summary_cell(summary, metric.headline, contender)
+        spread = summary.spread if summary is not None and not contender.trouble else None
+        if spread is None or summary is None:
+            rows.append((Value(text=contender.name), mean, *(Value(text=contender.trouble or "–") for _ in range(5))))
+            continue
+        fake = summary.fake
+        deviations = (spread.again, spread.within, spread.between)
+        share = spread.within_share
+        rows.append(
+            (
+                Value(text=contender.name),
+                mean,
+                *(Value(value=one, n=spread.n, unit=spread.unit, fake=fake) for one in deviations),
+                Value(text="–") if share is None or math.isnan(share) else Value(value=share, n=spread.n, fake=fake),
+                Value(value=float(spread.attempts), n=spread.repeated, unit="count", fake=fake),
+            )
+        )
+    heads = ("SD if repeated", "SD between attempts", "SD between changes", "share of attempts", "attempts")
+    return Table(
+        name=name,
+        kind=entry.kind,
+        title=title,
+        columns=name_columns(("reviewer", measure_label(metric.headline), *heads)),
+        rows=tuple(rows),
+        provenance=material.provenance(metric),
+        notes=(
+            "SD if repeated: of the figure itself, if all attempts were made again on the same changes; the other two: "
+            "of what one attempt at one change adds to it; share of attempts: in the variance of the two",
+        ),
+    )
+
+
 _BUILDERS: Mapping[str, Builder] = {
     "leaderboard": leaderboard_table,
     "comparisons": comparisons_table,
@@ -31,6 +161,95 @@ _BUILDERS: Mapping[str, Builder] = {
     "attempts": attempts_table,
     "cost": cost_table,
 }
+
+
+NOT_RUN = "(published)"
+ROUNDING = 0.011  # of two means that are printed with two digits
+
+
+def with_published(table: Table, published: Published | None, *, elsewhere: str = "", baseline: str = "") -> Table:
+    """The table with a paper's values. `elsewhere`: the data that ours are on, where it is not the paper's.
+
+    `baseline` is the row that gains are over. A row is named by its texts, joined by a comma.
+    """
+    if published is None:
+        return table
+    left = dict(published.values)
+    rows = []
+    for row in table.rows:
+        values = left.pop(", ".join(cell.text for cell in row[: table.names]), None)
+        rows.append(row if values is None else _beside(table, row, values, published))
+    rows += [_alone(table, name, v, published) for name, v in left.items() if v.keys() & set(table.titles)]
+    notes = [f"published: {published.source}" + (f"; {published.note}" if published.note else "")]
+    if elsewhere:
+        notes.append(f"the published figures are on the paper's own data, ours on {elsewhere}: they do not compare")
+    notes += [*wrong_totals(published), *wrong_gains(published, baseline)]
+    return table.model_copy(update={"rows": tuple(rows), "source": published.source, "notes": (*table.notes, *notes)})
+
+
+def _beside(
+    table: Table, row: tuple[Value, ...], values: Mapping[str, float], published: Published
+) -> tuple[Value, ...]:
+    return tuple(
+        cell.model_copy(update={"published": _scaled(values[column], cell.unit, published)})
+        if column in values
+        else cell
+        for column, cell in zip(table.titles, row, strict=True)
+    )
+
+
+def _alone(table: Table, name: str, values: Mapping[str, float], published: Published) -> tuple[Value, ...]:
+    units = [next((row[at].unit for row in table.rows if row[at].value is not None), "share") for at in _places(table)]
+    texts = [Value(text=f"{name} {NOT_RUN}"), *(Value(text="") for _ in range(table.names - 1))]
+    cells = [
+        Value(published=_scaled(values[column], unit, published), unit=unit) if column in values else Value(text="")
+        for column, unit in zip(table.titles[table.names :], units, strict=True)
+    ]
+    return (*texts, *cells)
+
+
+def _places(table: Table) -> range:
+    return range(table.names, len(table.columns))
+
+
+def _scaled(value: float, unit: str, published: Published) -> float:
+    if not published.percent:
+        return value
+    return value / {"share": 100, "gain": 100, "share²": 100**2}.get(unit, 1)
+
+
+def wrong_totals(published: Published) -> Iterator[str]:
+    """The rows of a paper's table whose weighted slices do not give the total that it prints."""
+    if not published.weights or not published.total:
+        return
+    whole = sum(published.weights.values())
+    for name, values in published.values.items():
+        if published.total not in values or not published.weights.keys() <= values.keys():
+            continue
+        mean = sum(weight * values[column] for column, weight in published.weights.items()) / whole
+        if round(abs(mean - values[published.total]), 9) > 0.05 * (1 if published.percent else 0.01):
+            yield (
+                f"the paper contradicts itself: {name}: its slices, weighted, give {mean:.2f}, and its total is "
+                f"{values[published.total]:.2f}"
+            )
+
+
+def wrong_gains(published: Published, baseline: str) -> Iterator[str]:
+    """The gains of a paper's table that its own means do not give."""
+    for name, values in published.values.items():
+        measure = name.rpartition(", ")[0]  # of several in one table: `pass@3, Base`
+        base = published.values.get(f"{measure}, {baseline}" if measure else baseline, {})
+        for column in values:
+            group, colon, what = column.partition(": ")
+            mean = f"{group}: mean"
+            if what != "gain" or not colon or mean not in values or not base.get(mean):
+                continue
+            gain = 100 * (values[mean] / base[mean] - 1)
+            if abs(gain - values[column]) > ROUNDING * 100 / base[mean]:
+                yield (
+                    f"the paper contradicts itself: {name}: {values[mean]:g} over {base[mean]:g} is a gain of "
+                    f"{gain:.2f}%, and {values[column]:.2f}% is printed"
+                )
 
 
 def study_tables(

@@ -20,7 +20,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from reviewgauge.annotation.pages import agreement, judging, owning, people
+from reviewgauge.annotation.pages import judging, owning, people
 from reviewgauge.annotation.pages.render import FILES, static
 from reviewgauge.annotation.pages.visits import Handler, Service, page
 from reviewgauge.annotation.store.accounts import Account, Role, can_log_in, local_account
@@ -51,7 +51,7 @@ def make_app(service: Service, origins: list[str]) -> ASGIApp:
                 *route("/judge/{slot:int}", judging.judge_page, judging.judge),
                 *route("/judge/{slot:int}/lines", judging.lines),
                 *route("/conflicts", judging.conflicts, judging.take),
-                *route("/agreement", agreement.agreement_page),
+                *route("/agreement", owning.agreement_page),
                 *route("/project", owning.project_page, owning.change_project),
                 *route("/login", people.login_page, people.login, public=True),
                 *route("/enter/{token}", people.enter, public=True),

@@ -14,7 +14,6 @@ from reviewgauge.annotation.schemas.schema import Answer, Gold, check_answers, c
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store import queue
 from reviewgauge.annotation.store.accounts import Account
-from reviewgauge.annotation.store.candidates import LEASE, for_all, is_free, open_to
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.gold import right_answers
 from reviewgauge.annotation.store.judgements import (
@@ -27,7 +26,7 @@ from reviewgauge.annotation.store.judgements import (
     NotYours,
 )
 from reviewgauge.annotation.store.projects import Project, current_guidelines
-from reviewgauge.annotation.store.queue import Conflict, Done, Progress
+from reviewgauge.annotation.store.queue import LEASE, Conflict, Done, Progress, for_all, is_free, open_to
 from reviewgauge.annotation.store.rounds import (
     add_place,
     check_discussion,

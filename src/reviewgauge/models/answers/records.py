@@ -21,7 +21,6 @@ from reviewgauge.models.request.messages import Prompt
 M = TypeVar("M", bound="AnswerRecord")
 T = TypeVar("T")
 _MOST_PROBLEMS = 1_000
-_MOST_PROBLEMS = 1_000
 
 
 class AnswerRecord(BaseModel):
@@ -82,8 +81,6 @@ def read_record(text: str, record: type[M], prompt: Prompt | None = None) -> M:
 
 def _problem(error: ValidationError) -> str:
     """The first problem in words, such as `"severity" of entry 2 of "points" must be a whole number, not "high"`."""
-    if (count := error.error_count()) > _MOST_PROBLEMS:  # to describe each takes a kilobyte
-        return f"its JSON object has {count:,} problems"
     if (count := error.error_count()) > _MOST_PROBLEMS:  # to describe each takes a kilobyte
         return f"its JSON object has {count:,} problems"
     found = error.errors(include_url=False, include_context=False)[0]

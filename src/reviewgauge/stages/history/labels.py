@@ -1,12 +1,23 @@
-"""Labels: reference comments made from fixes, on the lines of the change under review that a fix had to change."""
+"""Labels: reference comments made from fixes, on the lines of the change under review that a fix had to change.
+
+How likely a label holds: a logistic model of five signs, which `benchmarks/labels.py` fits to labels read by hand.
+
+A fix mends what it changes; whether the change under review brought that is another question. It mostly did where the
+fix is small and says when it goes wrong, where the words that it changes are not among those that the change deleted
+(the same defect would have been there before), and where the code around stayed as it was until the fix (nobody else
+broke it).
+"""
 
 from __future__ import annotations
 
+import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import lru_cache
+from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Comment, Origin, Resolution, Side, Span, Tier
@@ -15,7 +26,6 @@ from reviewgauge.repo.history.landed_changes import LandedChange, own_text, with
 from reviewgauge.repo.syntax.product import not_product
 from reviewgauge.repo.szz.skipping import INSIDE
 from reviewgauge.repo.szz.trace import Inducing
-from reviewgauge.stages.history.certainty import LabelFeatures, Place, label_features, probability
 from reviewgauge.stages.history.fixes import FixTracer, FoundFix, fix_text
 from reviewgauge.stages.history.lines import (
     adds_option,
@@ -29,6 +39,7 @@ from reviewgauge.stages.history.lines import (
     texts,
     touched_at,
     words_changed,
+    words_of,
 )
 from reviewgauge.stages.history.memory import HistoryMemory
 
@@ -37,6 +48,82 @@ _LONGEST_SNIPPET = 2000
 ELSEWHERE = "of a fix of several changes that does most of its work elsewhere"
 _LONGEST_BODY = 2000
 _SHORT = 8  # characters of a line, without blanks, from which on a moved line is recognised
+
+
+_AROUND = 10  # lines before and after a labelled one
+_WHEN = re.compile(r"\b(?:when\w*|if|after|while|once|without|before|during|unless|until)\b", re.IGNORECASE)
+_FEATURE_REQUEST = re.compile(
+    r"\b(?:support|allow|compat|option|default|setting|unicode|encod|windows|win32|py(?:thon)? ?3|import|logging"
+    r"|warning|deprecat|style|clean)",
+    re.IGNORECASE,
+)
+
+
+class LabelFeatures(NamedTuple):
+    """What speaks for a label and against it.
+
+    `changed`: the logarithm of the lines of product code that the fix adds and takes away, plus one. `older`: the share
+    of the words which the fix changes that the change had deleted somewhere. `stayed`: the share of the lines around
+    that the file still had just before the fix. `when`: 1 where the title of the fix names a condition under which it
+    goes wrong. `feature_request`: 1 where it names what mostly nobody had promised, such as an option or support of a
+    system.
+    """
+
+    changed: float
+    older: float
+    stayed: float
+    when: float
+    feature_request: float
+
+
+class Place(NamedTuple):
+    """A labelled line: its number at the head of the change, its file there and just before the fix."""
+
+    at: int
+    head: str
+    fixed: str
+    line: Inducing
+
+
+INTERCEPT = 0.603
+WEIGHTS = LabelFeatures(changed=-0.513, older=-0.687, stayed=1.992, when=0.563, feature_request=-1.052)
+
+
+def probability(signs: LabelFeatures) -> float:
+    """How likely a person who reads change, lines and fix says that a label with such signs holds."""
+    return 1 / (1 + math.exp(-INTERCEPT - sum(weight * sign for weight, sign in zip(WEIGHTS, signs, strict=True))))
+
+
+def label_features(
+    files: Sequence[ChangedFile], fix: Sequence[ChangedFile], title: str, places: Sequence[Place]
+) -> LabelFeatures:
+    """The features of a label: `files` is the diff of the change, `fix` that of the fix, `title` the fix's own."""
+    gone = words_of(line for file in files if not not_product(file.path) for line in _lines(file, "-"))
+    product = [line for file in fix if not not_product(file.path) for kind in "-+" for line in _lines(file, kind)]
+    changed = [word for place in places for word in _words(fix, place.line)]
+    return LabelFeatures(
+        math.log1p(len(product)),
+        sum(word in gone for word in changed) / max(1, len(changed)),
+        sum(map(_stayed, places)) / len(places),
+        float(_WHEN.search(title) is not None),
+        float(_FEATURE_REQUEST.search(title) is not None),
+    )
+
+
+def _lines(file: ChangedFile, kind: str) -> list[str]:
+    return [line.text for hunk in parse_patch(file.patch or "") for line in hunk.lines if line.kind == kind]
+
+
+def _words(fix: Sequence[ChangedFile], line: Inducing) -> list[str]:
+    """The words of a line that the fix changes; those beside what it inserts, where it changes none."""
+    touched = touched_at(fix, line.fix_path, line.fix_line, Side.OLD)
+    return [] if touched is None else [touched.tokens[at] for at in touched.changed or touched.beside]
+
+
+def _stayed(place: Place) -> float:
+    lines, later = place.head.split("\n"), {normal(line) for line in place.fixed.split("\n")}
+    around = [text for line in lines[max(0, place.at - 1 - _AROUND) : place.at + _AROUND] if (text := normal(line))]
+    return sum(text in later for text in around) / max(1, len(around))
 
 
 @dataclass(frozen=True, slots=True)
