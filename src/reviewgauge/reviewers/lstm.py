@@ -2,7 +2,7 @@
 
 Source: CRScore (Naik et al., 2025), appendix D.3, its LSTM reviewer: one hidden layer, Bahdanau attention, Adam, about
 10 epochs, the weights with the least loss on held-out examples. Its code has other sizes (hidden=768, rate=0.0001,
-batch=8) and CodeReviewer's tokens, where ours are learnt; models/seq2seq/training.py names what it does differently.
+batch=8) and CodeReviewer's tokens, where ours are learnt; models/seq2seq/network.py names what it does differently.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def test_pairs_of_one_source_are_held_out_together() -> None:
 
 
 def test_padding_changes_nothing() -> None:
-    from reviewgauge.models.seq2seq.training import Network
+    from reviewgauge.models.seq2seq.network import Network
 
     torch.manual_seed(0)
     network = Network(30, 8, 0.0).eval()
@@ -123,7 +123,7 @@ def test_padding_changes_nothing() -> None:
 
 def test_the_attention_is_bahdanaus() -> None:
     """One step by the formulas of the paper: e = v tanh(W s + U h), a = softmax(e), c = sum of a h."""
-    from reviewgauge.models.seq2seq.training import Network
+    from reviewgauge.models.seq2seq.network import Network
 
     torch.manual_seed(0)
     network = Network(30, 8, 0.0).eval()
