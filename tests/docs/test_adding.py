@@ -19,4 +19,4 @@ def test_the_section_works_word_for_word(title: str, tmp_path: Path, request: py
 
 
 def test_every_kind_of_plug_in_has_a_section() -> None:
-    assert list(SECTIONS) == [*PLUGINS, "A provider of models"]  # of which a test of models makes one
+    assert list(SECTIONS) == PLUGINS

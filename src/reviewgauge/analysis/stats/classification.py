@@ -106,7 +106,8 @@ class OneScoreTree(NamedTuple):
     def grown(cls, score: Numbers, label: Integers) -> OneScoreTree:
         """The tree of these rows; equal scores get their most common label, in a tie the lowest."""
         values, place = np.unique(_single(score), return_inverse=True)
-        apart = np.flatnonzero(np.diff(values) > _APART)
+        single = values.astype(np.float32)  # in which scikit-learn adds, too
+        apart = np.flatnonzero(single[1:] > single[:-1] + np.float32(_APART))
         group = np.searchsorted(apart, np.arange(values.size), side="left")[place.reshape(-1)]
         count = np.zeros((apart.size + 1, int(label.max(initial=0)) + 1))
         np.add.at(count, (group, label), 1.0)
