@@ -295,7 +295,7 @@ def test_the_report_holds_checks_lint_and_notes() -> None:
     assert report.lint_counts["noted_when_read"] == 1
     assert not report.ok  # an empty reference is an error in the data
     assert DoctorReport.model_validate(json.loads(report.model_dump_json())) == report
-    assert doctor("small", [*small_cases(), *(make_case(n) for n in range(4, 8))], [Exact()]).ok
+    assert doctor("small", [*small_cases(), *(make_case(n) for n in range(4, 10))], [Exact()]).ok
 
 
 @pytest.mark.drill

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reviewgauge.core.records import ChangedFile, Comment, Origin, Span
@@ -51,6 +51,7 @@ def test_surer_words_stay_surer_at_every_place(one: float, other: float) -> None
 
 
 @given(chances, st.integers(20, 3_000))
+@example(0.9989999999999999, 20)
 def test_the_right_lines_are_never_worse_than_others(words: float, count: int) -> None:
     lines, reference = change(count, count), at(5, 6)
     on, off, elsewhere = (weighed(lines, words, at(*where), reference) for where in ((5,), (18,), (18, 18, "b.py")))

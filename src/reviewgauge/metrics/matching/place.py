@@ -66,11 +66,10 @@ class ChangedLines:
         constant, by_random, by_words = BY_CHANCE
         chance = min(ON_THE_LINES, sigmoid(constant + by_random * math.log(random) + by_words * math.log(words)))
         share = max(chance, self._share(reference.span.path))
-        if place.located:
-            factor = ON_THE_LINES / chance
-        elif place.same_path:
-            factor = (1 - ON_THE_LINES - ELSEWHERE) / max(ELSEWHERE, share - chance)
-        else:
+        factor = ON_THE_LINES / chance
+        if place.same_path and not place.located:  # other lines are never better than the right ones
+            factor = min(factor, (1 - ON_THE_LINES - ELSEWHERE) / max(ELSEWHERE, share - chance))
+        elif not place.located:
             factor = ELSEWHERE / max(ELSEWHERE, 1 - share)
         rate = ALL_PAIRS * math.sqrt(self._random(reference.span) / USUAL_RANDOM)  # not the comment's to choose
         return _at(words * factor, rate, base_rate)
