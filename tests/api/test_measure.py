@@ -7,7 +7,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from judged_toys import study, write_study
 from reviewgauge.cli.main import main
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.specs import load
+from waiting import until
 
 FAST = ["--resamples", "40", "--folds", "3"]
 STUDY = study(24)
@@ -39,7 +39,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def server() -> Iterator[FakeServer]:
-    with FakeServer(latency=0.02) as started:
+    with FakeServer() as started:
         yield started
 
 
@@ -67,6 +67,7 @@ def files(folder: Path) -> set[str]:
 def test_a_model_is_asked_many_times_at_once_and_a_fake_says_that_it_is_one(
     bench: Path, server: FakeServer, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    server.answer_when(lambda: server.most_at_once > 1)
     said = shown(capsys, 0, "validate", bench, grade(server), "jaccard", "--in-flight", "12")
     assert 1 < server.stats()["peak_in_flight"] <= 12
     assert server.calls == CALLS
@@ -110,10 +111,11 @@ def test_killed_or_interrupted_it_goes_on_and_pays_for_nothing_twice(
     bench: Path, server: FakeServer, capsys: pytest.CaptureFixture[str], number: signal.Signals, code: int
 ) -> None:
     arguments = ["validate", str(bench), grade(server), "--in-flight", "4", "--no-report", *FAST]
+    server.answer_when(lambda: server.calls < CALLS // 4)
     process = subprocess.Popen([sys.executable, "-m", "reviewgauge", *arguments], stderr=subprocess.PIPE, text=True)
-    while server.calls < CALLS // 4 and process.poll() is None:
-        time.sleep(0.005)
+    until(lambda: server.calls >= CALLS // 4, process)
     process.send_signal(number)
+    server.answer_when()
     _, said = process.communicate()
     assert process.returncode == code, said
     assert CALLS // 4 <= server.calls < CALLS
@@ -174,6 +176,7 @@ def test_the_doctor_says_what_its_questions_cost(
     said = shown(capsys, 0, "doctor", "sample", judged, "--dry-run")
     assert "to pay for" in said and server.calls == 0 and "oracle" not in said
     foretold = found(capsys, "doctor", "sample", judged, "--dry-run")["calls"]
+    server.answer_when(lambda: server.most_at_once > 1)
     said = shown(capsys, 0, "doctor", "sample", judged)
     assert f"{foretold} calls paid" in said and server.calls == foretold
     assert "a fake model answered" in said and "20 hold" in said

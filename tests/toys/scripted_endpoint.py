@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+from waiting import HANGS
+
 KEY = "sk-a-secret-that-must-stay-one"
 
 
@@ -64,7 +66,8 @@ class Scripted(ThreadingHTTPServer):
         self.always = always
         self.asked: list[Asked] = []
         self.most_at_once = self._at_once = 0
-        self._lock = threading.Lock()
+        self._lock = threading.Condition()
+        self._may_answer: Callable[[], bool] = lambda: True
         self.scheme = "http"
         if certificate is not None:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -90,6 +93,17 @@ class Scripted(ThreadingHTTPServer):
         with self._lock:
             self._at_once += change
             self.most_at_once = max(self.most_at_once, self._at_once)
+            self._lock.notify_all()
+
+    def answer_when(self, holds: Callable[[], bool] = lambda: True) -> None:
+        """From now on calls are answered while this holds, and wait until it does."""
+        with self._lock:
+            self._may_answer = holds
+            self._lock.notify_all()
+
+    def wait(self) -> None:
+        with self._lock:
+            assert self._lock.wait_for(lambda: self._may_answer(), HANGS), "it never happens"
 
     def stop(self) -> None:
         self.shutdown()
@@ -119,6 +133,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.count(-1)
 
     def _say(self, say: Say) -> None:
+        self.server.wait()
         time.sleep(say.delay)
         if say.hangs:
             self.connection.recv(1)
