@@ -103,7 +103,7 @@ class Scripted(ThreadingHTTPServer):
 
     def wait(self) -> None:
         with self._lock:
-            assert self._lock.wait_for(lambda: self._may_answer(), HANGS), "it never happens"
+            assert self._lock.wait_for(self._may_answer, HANGS), "it never happens"
 
     def stop(self) -> None:
         self.shutdown()
