@@ -101,9 +101,13 @@ class Scripted(ThreadingHTTPServer):
             self._may_answer = holds
             self._lock.notify_all()
 
+    def may_answer(self) -> bool:
+        return self._may_answer()
+
     def wait(self) -> None:
+        """Return once calls are answered, by whatever `answer_when` was told last."""
         with self._lock:
-            assert self._lock.wait_for(self._may_answer, HANGS), "it never happens"
+            assert self._lock.wait_for(self.may_answer, HANGS), "it never happens"
 
     def stop(self) -> None:
         self.shutdown()
