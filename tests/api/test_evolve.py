@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -31,6 +32,20 @@ def planted(tmp_path: Path) -> Path:
     return write_planted(tmp_path / "planted.jsonl", dict.fromkeys(repositories(), ("print", "except")))
 
 
+class Searched(NamedTuple):
+    bench: Path
+    run: Path
+    report: EvolutionReport
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Searched:
+    """A search that is done, with its page."""
+    top = tmp_path_factory.mktemp("searched")
+    bench = write_planted(top / "planted.jsonl", dict.fromkeys(repositories(), ("print", "except")))
+    return Searched(bench, top / "run", _evolve(bench, top / "run", out=top / "page.html"))
+
+
 def _evolve(bench: Path, run: Path, **settings: Any) -> EvolutionReport:
     return evolve(str(bench), REVIEWER, run=run, **{**SETTINGS, **settings})
 
@@ -45,8 +60,8 @@ def _lines(folder: Path) -> list[str]:
     return (folder / "lineage.jsonl").read_text().splitlines()
 
 
-def test_the_planted_prompt_is_found(planted: Path, tmp_path: Path) -> None:
-    report = _evolve(planted, tmp_path / "run", out=tmp_path / "page.html")
+def test_the_planted_prompt_is_found(searched: Searched) -> None:
+    report = searched.report
     assert report.finished and report.fake
     assert "bare except" in report.diff and "debugging" in report.diff
     assert _gain(report, HELD_OUT) == pytest.approx(2 / 3)
@@ -54,7 +69,7 @@ def test_the_planted_prompt_is_found(planted: Path, tmp_path: Path) -> None:
         "The winner beats the seed on the 18 held-out cases of 3 repositories: +0.667 ["
     )
     assert report.evaluations <= 9 * 18
-    assert "Look for this" in (tmp_path / "page.html").read_text()
+    assert "Look for this" in searched.run.with_name("page.html").read_text()
     assert "{{ diff_hunk }}" in Path(report.templates[0]).read_text()
 
 
@@ -69,6 +84,7 @@ def test_the_baseline_at_random_has_no_more_evaluations(planted: Path, tmp_path:
     assert all(step.parent in ("", report.seed_candidate) for step in report.steps)
 
 
+@pytest.mark.drill
 def test_the_held_out_part_says_when_train_was_overfitted(planted: Path, tmp_path: Path) -> None:
     """People comment on output for debugging in the first two parts, and never in the third, where it is meant."""
     from reviewgauge.api.resolve import find_dataset
@@ -107,18 +123,6 @@ def test_killed_and_resumed_the_lineage_is_the_same_and_nothing_is_paid_twice(pl
     assert len(paid) == len(set(paid))
 
 
-@pytest.mark.drill
-def test_a_folder_that_was_moved_goes_on_and_pays_nothing_twice(planted: Path, tmp_path: Path) -> None:
-    whole = _evolve(planted, tmp_path / "whole", models=ModelOptions(cache=False))
-    _evolve(planted, tmp_path / "here", models=ModelOptions(budget=0.06, cache=False))
-    done = len((tmp_path / "here" / "calls.jsonl").read_text().splitlines())
-    (tmp_path / "here").rename(tmp_path / "there")
-    moved = _evolve(planted, tmp_path / "there", models=ModelOptions(cache=False))
-    assert moved.parts == whole.parts and _lines(tmp_path / "there") == _lines(tmp_path / "whole")
-    calls = [len((tmp_path / name / "calls.jsonl").read_text().splitlines()) for name in ("whole", "there")]
-    assert 0 < done < calls[0] and calls[1] <= calls[0] + 3  # proposals alone are asked again
-
-
 def test_a_fork_stays_with_its_origin(planted: Path, tmp_path: Path) -> None:
     rows = [json.loads(line) for line in planted.read_text().splitlines()]
     for row in rows:
@@ -130,20 +134,19 @@ def test_a_fork_stays_with_its_origin(planted: Path, tmp_path: Path) -> None:
     assert report.warnings[0].startswith("2 repositories have changes that are nearly those of others")
 
 
-def test_the_held_out_part_is_computed_once(planted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = _evolve(planted, tmp_path / "run")
+def test_the_held_out_part_is_computed_once(searched: Searched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verb, "_Work", None)  # nothing is computed any more
-    assert _evolve(planted, tmp_path / "run") == first
+    assert _evolve(searched.bench, searched.run) == searched.report
     with pytest.raises(UserError, match="was looked at"):
-        _evolve(planted, tmp_path / "run", rounds=9)
+        _evolve(searched.bench, searched.run, rounds=9)
 
 
 def test_a_budget_that_ends_in_the_middle_keeps_what_there_is(planted: Path, tmp_path: Path) -> None:
     stop = Interruption()
-    report = _evolve(planted, tmp_path / "run", models=ModelOptions(budget=0.01, cache=False), stop=stop)
+    report = _evolve(planted, tmp_path / "run", rounds=2, models=ModelOptions(budget=0.01, cache=False), stop=stop)
     assert not report.finished and stop.error is not None and "budget" in report.stopped
     assert report.parts[-1].seed is None and not (tmp_path / "run" / "held-out").exists()
-    assert _evolve(planted, tmp_path / "run").finished
+    assert _evolve(planted, tmp_path / "run", rounds=2).finished
 
 
 def test_failures_are_counted_and_said(planted: Path, tmp_path: Path) -> None:
@@ -168,7 +171,7 @@ def test_the_mean_of_three_tasks_is_one_reward(tmp_path: Path) -> None:
         f'prompt(model="fake:rules", preset="contextcrbench_{task}")' for task in ("assess", "locate", "comment")
     ]
     bench, weighted = str(write_tasks(tmp_path / "tasks.jsonl")), ["assess*0.33", "pass_at_k*0.33", "rouge*0.33"]
-    report = evolve(bench, *presets, run=tmp_path / "run", metrics=weighted, rounds=3, reserve=3, resamples=200)
+    report = evolve(bench, *presets, run=tmp_path / "run", metrics=weighted, rounds=1, reserve=3, resamples=200)
     assert report.finished and len(report.templates) == 3
     assert [(part.cases, part.failed, part.silent) for part in report.parts] == [(18, 0, 0)] * 3
     alone = [
@@ -182,13 +185,15 @@ def test_the_mean_of_three_tasks_is_one_reward(tmp_path: Path) -> None:
     assert whole is not None and whole.value == pytest.approx(sum(means) / 3)
 
 
-def test_another_benchmark_and_other_settings_are_refused(planted: Path, tmp_path: Path) -> None:
-    _evolve(planted, tmp_path / "run", rounds=1)
+def test_another_benchmark_other_settings_and_a_moved_folder_are_refused(searched: Searched, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="it rests on other metrics"):
-        _evolve(planted, tmp_path / "run", rounds=1, metrics=["chrf"])
-    write_planted(planted, dict.fromkeys(repositories(), ("print",)))
+        _evolve(searched.bench, searched.run, metrics=["chrf"])
+    other = write_planted(tmp_path / "planted.jsonl", dict.fromkeys(repositories(), ("print",)))
     with pytest.raises(UserError, match="the benchmark changed since"):
-        _evolve(planted, tmp_path / "run", rounds=1)
+        _evolve(other, searched.run)
+    shutil.copytree(searched.run, tmp_path / "moved")
+    with pytest.raises(UserError, match="was moved from"):
+        _evolve(searched.bench, tmp_path / "moved")
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,7 @@ def test_a_held_out_case_is_refused(tmp_path: Path) -> None:
     reward = Reward.of([(load(Metric, "hits"), 1.0)], lambda metric, parts: 0.0)
     setting = Setting(species, reward, tmp_path, "planted", "", 2, None, Interruption())
     parts = {name: split.parts[name] for name in (TRAIN, SELECTION)}
-    search = Search(
-        Evaluator(setting, tmp_path / "runs", parts), Proposer(species, "fake:rules"), Limits(1, 9, 0, 3), 0
-    )
+    search = Search(Evaluator(setting, tmp_path / "runs", parts), Proposer(species, "fake:rules"), Limits(1, 9, 3), 0)
     held = split.parts[HELD_OUT][0].id
     handed = {name for part in PARTS[:2] for name in search.names(part)}
     assert handed and handed.isdisjoint(case.id for case in split.parts[HELD_OUT])

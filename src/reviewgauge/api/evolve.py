@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.analysis.stats.arrays import Flags, MatrixAggregate, measures_of
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
 from reviewgauge.analysis.stats.bootstrap import (
     Resampler,
     cluster_cases,
@@ -34,7 +34,7 @@ from reviewgauge.engine.run.journal import CallLog
 from reviewgauge.engine.run.manifest import benchmark_hash
 from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.engine.run.workers import Workers, check_workers
-from reviewgauge.evolution.candidates import CONTEXT, Candidate, Species, diff_of, digest_of
+from reviewgauge.evolution.candidates import CONTEXT, Species, diff_of, digest_of
 from reviewgauge.evolution.evaluation import Evaluator, Setting, Stopped
 from reviewgauge.evolution.folder import HELD, RESULT, RUNS, Recorder, opened, settle
 from reviewgauge.evolution.optimizers import OPTIMIZERS, check_optimizer
@@ -62,7 +62,6 @@ def evolve(
     optimizer: str = "gepa",
     rounds: int = 20,
     evaluations: int | None = None,
-    patience: int = 0,
     minibatch: int = 3,
     shares: Sequence[float] = (0.4, 0.3, 0.3),
     reserve: int = 0,
@@ -84,7 +83,11 @@ def evolve(
     """
     check_page(out)
     models, stop = models or ModelOptions(), stop or Interruption()
-    _check_options(optimizer, models, workers, resamples)
+    check_settings(resamples)
+    check_workers(workers, connect=False)
+    if models.dry_run:
+        raise UserError("evolve has no --dry-run: it asks for what the answers call for", remedy="give a --budget")
+    check_optimizer(optimizer)
     species = Species.of([one if isinstance(one, Reviewer) else load(Reviewer, one) for one in reviewers], contexts)
     words = [_weighted(word) for word in metrics]
     found = find_dataset(dataset, source)
@@ -93,12 +96,22 @@ def evolve(
     reward = Reward.of(words, _headline, {case.change.task for case in cases})
     usable = [case for case in cases if species.reviewer_of(case) is not None and reward.applying(case)]
     _check(species, usable, len(cases), found)
-    split = split_cases(usable, shares, seed, reserve, _copies(usable))
-    limits = Limits(rounds, evaluations or (rounds + 1) * len(split.parts[SELECTION]), patience, minibatch)
+    split = split_cases(usable, shares, seed, reserve, near_groups([_changed(case) for case in usable]))
+    limits = Limits(rounds, evaluations or (rounds + 1) * len(split.parts[SELECTION]), minibatch)
     asked = model or species.reviewers[0].model
     label = staged_label(found, narrowing)
-    pinned = {"dataset": label, "benchmark": benchmark_hash(cases), "optimizer": optimizer, "model": asked}
-    wanted = pinned | {"seed": seed} | _pins_of(species, reward, split)
+    wanted: dict[str, object] = {  # what the folder holds a search of: another one is refused there
+        "dataset": label,
+        "benchmark": benchmark_hash(cases),
+        "optimizer": optimizer,
+        "model": asked,
+        "seed": seed,
+        "reviewers": [signature(one) for one in species.reviewers],
+        "templates": digest_of(species.seed),
+        "contexts": list(species.contexts),
+        "metrics": [list(pair) for pair in reward.names],
+        "parts": split.hashes,
+    }
     where = given_path(dataset, found, source)
     with opened(Path(run)) as folder:
         done = settle(folder, wanted, limits)
@@ -112,37 +125,11 @@ def evolve(
     return done
 
 
-def _check_options(optimizer: str, models: ModelOptions, workers: Workers, resamples: int) -> None:
-    check_settings(resamples)
-    check_workers(workers, connect=False)
-    if models.dry_run:
-        raise UserError("evolve has no --dry-run: it asks for what the answers call for", remedy="give a --budget")
-    check_optimizer(optimizer)
-
-
-def _copies(cases: Sequence[Case]) -> list[int]:
-    """By a number for each case, which changes are nearly the same; those of a few words are too common to tell."""
-    return near_groups([_changed(case) for case in cases])
-
-
 def _changed(case: Case) -> set[str]:
-    """The changed lines, without blanks; none where they have few words."""
+    """The changed lines, without blanks; none where they have few words, which are too common to tell copies by."""
     hunks = (hunk for file in case.change.files for hunk in parse_patch(file.patch or ""))
     words = [line.text.split() for hunk in hunks for line in hunk.lines if line.kind != " "]
     return {" ".join(own) for own in words if own} if sum(map(len, words)) >= FEW_WORDS else set()
-
-
-def _pins_of(species: Species, reward: Reward, split: Split) -> dict[str, object]:
-    """What a folder holds a search of: another one is refused there."""
-    return {
-        "reviewers": [signature(one) for one in species.reviewers],
-        "templates": digest_of(species.seed),
-        "contexts": list(species.contexts),
-        "metrics": [list(pair) for pair in reward.names],
-        "parts": {
-            name: {"hash": split.hashes[name], "cases": [case.id for case in own]} for name, own in split.parts.items()
-        },
-    }
 
 
 @dataclass(frozen=True)
@@ -174,10 +161,10 @@ class _Work:
                 try:
                     OPTIMIZERS[self.optimizer](search)
                     seed, best = setting.species.seed, search.candidates[search.best]
-                    for part in (TRAIN, SELECTION):
-                        measured[part] = self._both(search.evaluator, part, seed, best)
                     held = Evaluator(setting, folder / HELD, {HELD_OUT: self.split.parts[HELD_OUT]})
-                    measured[HELD_OUT] = self._both(held, HELD_OUT, seed, best)
+                    for part, evaluator in zip(PARTS, (search.evaluator, search.evaluator, held), strict=True):
+                        names = [case.id for case in self.split.parts[part]]
+                        measured[part] = evaluator.evaluate(seed, names), evaluator.evaluate(best, names)
                 except Stopped:
                     pass
                 bill = spending(client).sentence
@@ -185,18 +172,10 @@ class _Work:
             log.sync()
             log.close()
         report = self._report(search, measured, wanted)
-        report = report.model_copy(
-            update={"bill": bill, "warnings": (*self._warnings(offered, report), *report.warnings)}
-        )
+        report = report.model_copy(update={"bill": bill, "warnings": tuple(self._warnings(offered, report))})
         if report.finished:
             write_whole(folder / RESULT, report.to_line())
         return report
-
-    def _both(
-        self, evaluator: Evaluator, part: str, seed: Candidate, best: Candidate
-    ) -> tuple[list[Worth], list[Worth]]:
-        names = [case.id for case in self.split.parts[part]]
-        return evaluator.evaluate(seed, names), evaluator.evaluate(best, names)
 
     def _report(
         self,
@@ -204,22 +183,18 @@ class _Work:
         measured: dict[str, tuple[list[Worth], list[Worth]]],
         wanted: dict[str, object],
     ) -> EvolutionReport:
-        setting, species = self.setting, self.setting.species
+        setting, species, reward = self.setting, self.setting.species, self.setting.reward
         parts = tuple(self._part(name, measured.get(name)) for name in PARTS)
-        best = search.candidates.get(search.best, species.seed) if search.steps else species.seed
+        best = search.candidates[search.best]
         finished = HELD_OUT in measured
-        worths = [one for pair in measured.values() for own in pair for one in own]
-        worths += [worth for worth, _ in search.evaluator.known.values()]
+        worths = [worth for worth, _ in search.evaluator.known.values()]
         templates = [setting.species.built(at, best, setting.folder / "winner") for at in range(len(species.reviewers))]
         return EvolutionReport(
             run=str(setting.folder),
             dataset=setting.dataset,
             benchmark=str(wanted["benchmark"]),
             reviewers=tuple(short_spec(one) for one in species.reviewers),
-            metrics=tuple(
-                (short_spec(metric), weight)
-                for metric, weight in zip(setting.reward.metrics, setting.reward.weights, strict=True)
-            ),
+            metrics=tuple(zip(map(short_spec, reward.metrics), reward.weights, strict=True)),
             optimizer=self.optimizer,
             model=self.model,
             seed=self.seed,
@@ -269,7 +244,10 @@ class _Work:
         if self.split.alike:
             yield f"{self.split.alike} repositories have changes that are nearly those of others, and stay with them"
         held = self.split.parts[HELD_OUT]
-        yield from (f"{HELD_OUT}: {text}" for text in cluster_cases(held, _all(held)).warnings(expanded=True))
+        yield from (
+            f"{HELD_OUT}: {text}"
+            for text in cluster_cases(held, np.ones(len(held), dtype=bool)).warnings(expanded=True)
+        )
         if broken := sum(step.failed for step in report.steps):
             yield f"{broken} evaluations of the search failed, and counted as the worst"
         for part in report.parts:
@@ -282,7 +260,7 @@ def _figures(
 ) -> dict[str, Figure]:
     """The means with intervals, and that of the paired difference, over resamples of whole clusters of cases."""
     values = np.column_stack([seed, best, np.ones(len(cases))])
-    clusters = cluster_cases(cases, _all(cases))
+    clusters = cluster_cases(cases, np.ones(len(cases), dtype=bool))
     sums = resampled_sums(values, clusters.index, Resampler(clusters.count, resamples, draw))
     one, other = sums[:, 0] / sums[:, 2], sums[:, 1] / sums[:, 2]
     means = values.mean(axis=0)
@@ -298,10 +276,6 @@ def _figures(
     return found
 
 
-def _all(cases: Sequence[Case]) -> Flags:
-    return np.ones(len(cases), dtype=bool)
-
-
 def _conclusion(held: PartResult, same: bool) -> str:
     """One sentence: whether the winner beats the seed on the held-out cases."""
     if same:
@@ -309,8 +283,9 @@ def _conclusion(held: PartResult, same: bool) -> str:
     gap = held.difference
     assert gap is not None and gap.value is not None
     cases, repositories = held.cases, held.repositories
-    where = f"the {cases} held-out {'case' if cases == 1 else 'cases'} of {repositories} "
-    where += "repository" if repositories == 1 else "repositories"
+    where = (
+        f"the {cases} held-out case{'s' * (cases != 1)} of {repositories} repositor{'ies' * (repositories > 1) or 'y'}"
+    )
     bounds = "" if gap.low is None or gap.high is None else f" [{gap.low:+.3f}, {gap.high:+.3f}]"
     by = f"{gap.value:+.3f}{bounds}"
     if gap.low is not None and gap.low > 0:

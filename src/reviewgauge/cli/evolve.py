@@ -49,13 +49,6 @@ from reviewgauge.views.evolution import evolution
     help="Pairs of a candidate and a case at most.  [default: the selection part once a round and for the seed]",
 )
 @click.option(
-    "--patience",
-    default=0,
-    show_default=True,
-    type=click.IntRange(min=0),
-    help="Stop after so many rounds without a gain; 0: never.",
-)
-@click.option(
     "--minibatch",
     default=3,
     show_default=True,

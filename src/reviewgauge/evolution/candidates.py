@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from reviewgauge.core.records import Case
 from reviewgauge.core.specs import short_spec
 from reviewgauge.models.request.messages import read_prompt
 from reviewgauge.reviewers.prompt import Prompt as PromptReviewer
-from reviewgauge.reviewers.reading.presets import PRESETS, required_slots
+from reviewgauge.reviewers.reading.presets import PRESETS
 
 CONTEXT = "context"
 Candidate = Mapping[str, str]  # component -> its text
@@ -63,7 +64,10 @@ class Species:
             raise UserError("each reviewer needs a preset of its own", remedy="name each preset once")
         if contexts and any(one.context for one in found):
             raise UserError("the reviewer has a context already", remedy="give it with --context")
-        return cls(found, tuple(dict.fromkeys(contexts)) if len(set(contexts)) > 1 else tuple(contexts))
+        choices = tuple(dict.fromkeys(contexts))
+        if len(choices) == 1:  # nothing to choose
+            return cls(tuple(replace(one, context=choices[0]) for one in found))
+        return cls(found, choices)
 
     def component(self, at: int) -> str:
         """The component of a reviewer."""
@@ -72,17 +76,11 @@ class Species:
     @property
     def seed(self) -> dict[str, str]:
         """The candidate to begin with: the words that the reviewers have now, and the first context."""
-        found = {}
-        for at, one in enumerate(self.reviewers):
-            found[self.component(at)] = with_slots(one.words().text, one, bool(self.contexts))
-        if self.contexts:
-            found[CONTEXT] = self.contexts[0]
-        return found
-
-    @property
-    def free(self) -> list[str]:
-        """The components that have a choice."""
-        return [name for name in self.seed if name != CONTEXT or len(self.contexts) > 1]
+        found = {
+            self.component(at): with_slots(one.words().text, one, bool(self.contexts))
+            for at, one in enumerate(self.reviewers)
+        }
+        return found | ({CONTEXT: self.contexts[0]} if self.contexts else {})
 
     def reviewer_of(self, case: Case) -> int | None:
         """Which reviewer reviews a case; None where none does its task."""
@@ -117,12 +115,6 @@ class Species:
 
 def with_slots(text: str, reviewer: PromptReviewer, context: bool) -> str:
     """A template that has a place for the context, where one is given or may be."""
-    slots = read_prompt(text, reviewer.preset).slots
-    assert required_slots(reviewer.shipped()) <= slots or reviewer.template
-    if (context or reviewer.context) and not slots & {"context", "contexts"}:
-        return (
-            text.replace("{{ diff_hunk }}\n```", "{{ diff_hunk }}\n```\n{{ context }}", 1)
-            if ("{{ diff_hunk }}\n```" in text)
-            else text.replace("{{ diff_hunk }}", "{{ diff_hunk }}\n{{ context }}", 1)
-        )
-    return text
+    if not (context or reviewer.context) or read_prompt(text, reviewer.preset).slots & {"context", "contexts"}:
+        return text
+    return re.sub(r"\{\{ diff_hunk \}\}(\n```)?", r"\g<0>\n{{ context }}", text, count=1)

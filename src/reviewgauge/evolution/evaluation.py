@@ -17,7 +17,7 @@ from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.progress import Selection
 from reviewgauge.engine.run.workers import Workers, executor_for
 from reviewgauge.engine.score import score
-from reviewgauge.evolution.candidates import Candidate, Species, digest_of
+from reviewgauge.evolution.candidates import CONTEXT, Candidate, Species, digest_of
 from reviewgauge.evolution.reward import Reward, Worth
 
 TEMPLATES = "templates"
@@ -82,16 +82,13 @@ class Evaluator:
 
     def _evaluate(self, at: int, candidate: Candidate, cases: Sequence[Case]) -> None:
         setting = self.setting
-        reviewer = setting.species.built(at, candidate, setting.folder.resolve() / TEMPLATES)
-        name = digest_of(
-            {key: text for key, text in candidate.items() if not key.startswith("template")}
-            | {setting.species.component(at): candidate[setting.species.component(at)]}
-        )
-        all_cases = [case for case in self._cases.values() if setting.species.reviewer_of(case) == at]
+        species, digest = setting.species, digest_of(candidate)
+        reviewer = species.built(at, candidate, setting.folder.resolve() / TEMPLATES)
+        own = {key: text for key, text in candidate.items() if key in (CONTEXT, species.component(at))}
+        all_cases = [case for case in self._cases.values() if species.reviewer_of(case) == at]
         wanted = Selection(cases=tuple(case.id for case in cases))
-        with RunFolder.create(
-            self.runs / name, dataset=setting.dataset, dataset_path=setting.where, cases=all_cases
-        ) as run:
+        path = self.runs / digest_of(own)
+        with RunFolder.create(path, dataset=setting.dataset, dataset_path=setting.where, cases=all_cases) as run:
             executor = executor_for(reviewer, workers=setting.workers, in_flight=setting.in_flight, otherwise=2)
             done = review(run, reviewer, executor=executor, only=wanted, stop=setting.stop, progress=setting.progress)
             scores = self._measure(run, cases) if not done.left else {}
@@ -99,9 +96,8 @@ class Evaluator:
         if setting.stop.is_set():
             raise Stopped
         for case in cases:
-            own = scores.get(case.id, {})
-            worth = setting.reward.worth(case, own, self._scales)
-            self.known[digest_of(candidate), case.id] = worth, outcomes[case.id]
+            worth = setting.reward.worth(case, scores.get(case.id, {}), self._scales)
+            self.known[digest, case.id] = worth, outcomes[case.id]
 
     def _measure(self, run: RunFolder, cases: Sequence[Case]) -> dict[str, dict[int, Score]]:
         """The scores of these cases by metric, measured where they are missing."""
@@ -113,8 +109,7 @@ class Evaluator:
                 continue
             executor = executor_for(metric, setting.workers, setting.in_flight, otherwise=1)
             score(run, metric, executor=executor, only=Selection(cases=tuple(names)), stop=setting.stop)
-            wanted = set(names)
             for one in run.scores(signature(metric)):
-                if one.case in wanted:
+                if one.case in names:
                     found.setdefault(one.case, {})[at] = one
         return found

@@ -52,31 +52,20 @@ def settle(folder: Path, wanted: Mapping[str, object], limits: Limits) -> Evolut
         before = json.loads(read_within(path))
         differing = [name for name in wanted if before.get(name) != wanted[name]]
         if differing:
-            what = (
-                "the benchmark changed since"
-                if differing[0] in ("benchmark", "parts")
-                else f"it rests on other {differing[0]}"
-            )
+            same = differing[0] not in ("benchmark", "parts")
+            what = f"it rests on other {differing[0]}" if same else "the benchmark changed since"
             raise UserError(f"{folder} holds a search on {before.get('dataset')}: {what}", remedy="use another folder")
         if before.get("limits") != now["limits"] and (folder / HELD).exists():
             raise UserError(
                 f"{folder}: the held-out part was looked at; a longer search would be chosen by it",
                 remedy="use another folder, and another --seed for another held-out part",
             )
-        _follow(folder, str(before.get("folder", now["folder"])), str(now["folder"]))
+        if before.get("folder") != now["folder"]:
+            raise UserError(f"{folder} was moved from {before.get('folder')}", remedy="move it back, or use another")
     if (folder / RESULT).exists():
         return parse_record(EvolutionReport, read_within(folder / RESULT), str(folder / RESULT))
     write_whole(path, json.dumps(now, indent=2).encode() + b"\n")
     return None
-
-
-def _follow(folder: Path, old: str, new: str) -> None:
-    """After a move, name the templates of the candidates by their new place, so that what is done is not done again."""
-    if old == new:
-        return
-    for file in sorted(folder.glob("*/*/*.json*")):
-        text = read_within(file).replace(f"template='{old}/".encode(), f"template='{new}/".encode())
-        write_whole(file, text)
 
 
 @dataclass(frozen=True)

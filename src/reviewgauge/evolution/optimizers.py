@@ -6,14 +6,12 @@ import importlib.util
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import Any
 
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.evolution.candidates import CONTEXT, Candidate
 from reviewgauge.evolution.search import Search
 from reviewgauge.evolution.split import SELECTION, TRAIN
-
-LOG = "optimizer.log"
 
 
 def check_optimizer(name: str) -> None:
@@ -80,94 +78,51 @@ class _Adapter:
         return new
 
 
-class _Ending:
-    """When gepa stops: before a round could break the budget of evaluations, and after too many without a gain."""
-
-    def __init__(self, search: Search) -> None:
-        self._search, self._best, self._at = search, float("-inf"), 0
-
-    def __call__(self, gepa_state: Any) -> bool:
-        """Whether it is enough."""
-        search, limits, number = self._search, self._search.limits, gepa_state.i
-        best = max(sum(own.values()) / len(own) for own in gepa_state.prog_candidate_val_subscores)
-        if best > self._best:
-            self._best, self._at = best, number
-        most = 2 * min(limits.minibatch, len(search.names(TRAIN))) + len(search.names(SELECTION))
-        return bool(
-            number + 1 >= limits.rounds
-            or search.evaluator.used + most > limits.evaluations
-            or (limits.patience and number - self._at >= limits.patience)
-        )
-
-
-class _InTurns:
-    """Which component a round changes: those that have a choice, in turns for each candidate."""
-
-    def __init__(self, free: Sequence[str]) -> None:
-        self._free = free
-
-    def __call__(self, state: Any, trajectories: Any, scores: Any, candidate_idx: int, candidate: Any) -> list[str]:
-        """One name."""
-        turns = state.named_predictor_id_to_update_next_for_program_candidate
-        turn = turns[candidate_idx] % len(self._free)
-        turns[candidate_idx] = turn + 1
-        return [self._free[turn]]
-
-
-class _Log:
-    def __init__(self, file: IO[str]) -> None:
-        self._file = file
-
+class _Quiet:
     def log(self, message: str) -> None:
-        print(message, file=self._file, flush=True)
+        """The lineage says what happened."""
 
 
 def _with_gepa(search: Search) -> None:
     from gepa.api import optimize
 
-    train, setting = search.names(TRAIN), search.evaluator.setting
-    with (setting.folder / LOG).open("w", encoding="utf-8") as log:
-        try:
-            optimize(
-                seed_candidate=setting.species.seed,
-                trainset=train,
-                valset=search.names(SELECTION),
-                adapter=_Adapter(search),
-                skip_perfect_score=False,
-                reflection_minibatch_size=min(search.limits.minibatch, len(train)),
-                module_selector=_InTurns(setting.species.free),
-                stop_callbacks=[_Ending(search)],
-                logger=_Log(log),
-                seed=search.seed,
-            )
-        except _Ended as ended:
-            assert ended.__cause__ is not None
-            raise ended.__cause__ from None
+    train, selection, limits = search.names(TRAIN), search.names(SELECTION), search.limits
+    batch = min(limits.minibatch, len(train))
+    most = 2 * batch + len(selection)  # evaluations of a round
+
+    def enough(state: Any) -> bool:
+        return state.i + 1 >= limits.rounds or search.evaluator.used + most > limits.evaluations
+
+    try:
+        optimize(
+            seed_candidate=search.evaluator.setting.species.seed,
+            trainset=train,
+            valset=selection,
+            adapter=_Adapter(search),
+            skip_perfect_score=False,
+            reflection_minibatch_size=batch,
+            stop_callbacks=[enough],
+            logger=_Quiet(),
+            seed=search.seed,
+        )
+    except _Ended as ended:
+        assert ended.__cause__ is not None
+        raise ended.__cause__ from None
 
 
 def _at_random(search: Search) -> None:
     """Variants of the seed that know of no result, the baseline; as many evaluations as gepa may make."""
     draw, limits, species = random.Random(search.seed), search.limits, search.evaluator.setting.species
     seed, selection = species.seed, search.names(SELECTION)
-
-    def mean(candidate: Candidate) -> float:
-        return sum(one.reward for one in search.evaluate(candidate, selection)) / len(selection)
-
-    best, quiet = mean(seed), 0
+    search.evaluate(seed, selection)
     for number in range(1, limits.rounds + 1):
-        if search.evaluator.used + len(selection) > limits.evaluations or (
-            limits.patience and quiet >= limits.patience
-        ):
+        if search.evaluator.used + len(selection) > limits.evaluations:
             return
-        name = draw.choice(species.free)
-        if name == CONTEXT:
-            text = search.take(name, seed, draw.choice([one for one in species.contexts if one != seed[name]]))
-        else:
-            text = search.vary(name, seed, number)
-        quiet += 1
+        name = draw.choice(list(seed))
+        others = [one for one in species.contexts if one != seed[name]]
+        text = search.take(name, seed, draw.choice(others)) if name == CONTEXT else search.vary(name, seed, number)
         if text:
-            here = mean({**seed, name: text})
-            best, quiet = (here, 0) if here > best else (best, quiet)
+            search.evaluate({**seed, name: text}, selection)
 
 
 OPTIMIZERS: Mapping[str, Callable[[Search], None]] = {"gepa": _with_gepa, "random": _at_random}

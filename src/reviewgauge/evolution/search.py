@@ -5,12 +5,12 @@ What the proposer is told of a case: what was missed and why, what was noise, wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from reviewgauge.core.files import write_whole
-from reviewgauge.core.records import Case, Comment, Review
+from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.evolution import Step
 from reviewgauge.core.results import CommentState, Failed, Matching, Outcome
 from reviewgauge.evolution.candidates import Candidate, diff_of, digest_of
@@ -21,47 +21,32 @@ from reviewgauge.evolution.split import SELECTION
 from reviewgauge.models.request.messages import fence
 
 LINEAGE = "lineage.jsonl"
-
-
 _DIFF, _TEXT, _MOST = 1_500, 400, 5  # characters of a diff, of a comment; comments of a kind
 
 
 def feedback(case: Case, outcome: Outcome, worth: Worth) -> str:
     """The evidence on one case."""
-    lines = [f"Reward {worth.reward:.3f}.", "The change:", fence(_shown(case))]
-    if worth.failed:
-        lines += ["It failed, and counts as the worst there is:", fence(_cut(worth.failed, _TEXT))]
-    elif worth.silent:
-        lines += ["It has no value, and counts as the worst there is:", fence(_cut(worth.silent, _TEXT))]
-    matchings = [score.matching for score in worth.scores if score.matching is not None]
-    review = outcome.review
-    if review is not None:
-        for matching in matchings[:1]:
-            lines += _matched(case, review, matching)
-        if not matchings:
-            lines += _plain(case, review)
+    patches = "\n".join(f"+++ {file.path}\n{file.patch or ''}" for file in case.change.files)
+    lines = [f"Reward {worth.reward:.3f}.", "The change:", fence(f"{case.change.title}\n{_cut(patches, _DIFF)}")]
+    if worth.failed or worth.silent:
+        why = "It failed" if worth.failed else "It has no value"
+        lines += [f"{why}, and counts as the worst there is:", fence(_cut(worth.failed or worth.silent, _TEXT))]
+    matching = next((score.matching for score in worth.scores if score.matching is not None), None)
+    if outcome.review is not None:
+        lines += _matched(case, outcome.review, matching) if matching else _plain(case, outcome.review)
     return "\n".join(lines)
-
-
-def _shown(case: Case) -> str:
-    patches = [f"+++ {file.path}\n{file.patch or ''}" for file in case.change.files]
-    return f"{case.change.title}\n{_cut(chr(10).join(patches), _DIFF)}"
 
 
 def _matched(case: Case, review: Review, matching: Matching) -> Iterator[str]:
     """Missed findings, then comments that raise none, then how many were right."""
-    references: Mapping[str, Comment] = {comment.id: comment for comment in case.references}
-    said: Mapping[str, Comment] = {comment.id: comment for comment in review.comments}
-    missed = [group for group in matching.groups if not group.hit]
-    for group in missed[:_MOST]:
-        if group.group in references:
-            yield from (
-                f"Missed, {group.reason or 'nothing raised it'}:",
-                fence(_cut(references[group.group].body, _TEXT)),
-            )
-    noise = [one for one in matching.comments if one.state is CommentState.FALSE and one.comment in said]
-    for one in noise[:_MOST]:
-        yield from (f"Noise, {one.reason or 'it raises no known problem'}:", fence(_cut(said[one.comment].body, _TEXT)))
+    body = {comment.id: comment.body for comment in (*case.references, *review.comments)}
+    missed = [(one.group, one.reason or "nothing raised it") for one in matching.groups if not one.hit]
+    false = [one for one in matching.comments if one.state is CommentState.FALSE]
+    noise = [(one.comment, one.reason or "it raises no known problem") for one in false]
+    for head, found in (("Missed", missed), ("Noise", noise)):
+        for name, reason in found[:_MOST]:
+            if name in body:
+                yield from (f"{head}, {reason}:", fence(_cut(body[name], _TEXT)))
     right = sum(one.state is CommentState.MATCHED for one in matching.comments)
     more = max(0, len(missed) - _MOST) + max(0, len(noise) - _MOST)
     yield f"Right: {right} of {len(matching.comments)} comments." + (f" {more} more are not shown." if more else "")
@@ -70,22 +55,15 @@ def _matched(case: Case, review: Review, matching: Matching) -> Iterator[str]:
 def _plain(case: Case, review: Review) -> Iterator[str]:
     """What was said beside what would have been right, for metrics without a matching."""
     if review.verdict is not None and case.verdict is not None:
-        yield f"It said that the change {_can(review.verdict)} be merged; it {_can(case.verdict)}."
-    yield from _bodies("It said:", review.comments)
+        said, true = ("can" if verdict else "cannot" for verdict in (review.verdict, case.verdict))
+        yield f"It said that the change {said} be merged; it {true}."
     if review.ranked_lines:
         ranked = ", ".join(f"{span.path}:{span.start}" for span in review.ranked_lines[:_MOST])
         yield from ("Lines that it ranked highest:", fence(ranked))
-    yield from _bodies("People said:", case.references)
-
-
-def _bodies(head: str, comments: Sequence[Comment]) -> Iterator[str]:
-    for comment in comments[:_MOST]:
-        place = f"{comment.span.path}:{comment.span.start}\n" if comment.span else ""
-        yield from (head, fence(place + _cut(comment.body, _TEXT)))
-
-
-def _can(verdict: bool) -> str:
-    return "can" if verdict else "cannot"
+    for head, comments in (("It said:", review.comments), ("People said:", case.references)):
+        for comment in comments[:_MOST]:
+            place = f"{comment.span.path}:{comment.span.start}\n" if comment.span else ""
+            yield from (head, fence(place + _cut(comment.body, _TEXT)))
 
 
 def _cut(text: str, most: int) -> str:
@@ -94,11 +72,10 @@ def _cut(text: str, most: int) -> str:
 
 @dataclass(frozen=True)
 class Limits:
-    """When to stop: rounds, evaluations (pairs of a candidate and a case), rounds without a gain (0: never)."""
+    """When to stop: rounds, evaluations (pairs of a candidate and a case). `minibatch`: train cases of a proposal."""
 
     rounds: int
     evaluations: int
-    patience: int
     minibatch: int
 
 
@@ -138,7 +115,11 @@ class Search:
     def propose(self, component: str, candidate: Candidate, cases: Sequence[str]) -> str:
         """A text that learns from these cases; empty where none was usable."""
         with self._written():
-            evidence = [self._evidence(candidate, name) for name in cases]
+            evidence = []
+            for name in cases:
+                (worth,) = self.evaluator.evaluate(candidate, [name])
+                outcome = self.evaluator.outcome(candidate, name)
+                evidence.append(feedback(self.evaluator.case(name), outcome, worth))
             return self._born(component, candidate, self.proposer.reflect(component, candidate, evidence))
 
     def vary(self, component: str, candidate: Candidate, number: int) -> str:
@@ -165,38 +146,31 @@ class Search:
         lines = b"".join(step.to_line() for step in self.steps)
         write_whole(self.evaluator.setting.folder / LINEAGE, lines)
 
-    def _evidence(self, candidate: Candidate, name: str) -> str:
-        (worth,) = self.evaluator.evaluate(candidate, [name])
-        return feedback(self.evaluator.case(name), self.evaluator.outcome(candidate, name), worth)
-
     def _born(self, component: str, parent: Candidate, proposal: Proposal) -> str:
         self.rounds += 1
-        child = {**parent, component: proposal.text} if proposal.text else None
-        digest = digest_of(child) if child is not None else ""
-        self.steps.append(
-            Step(
-                candidate=digest,
-                parent=digest_of(parent),
-                round=self.rounds,
-                component=component,
-                diff=diff_of(parent, child) if child is not None else "",
-                refused=proposal.refused,
-            )
+        step = Step(
+            candidate="",
+            parent=digest_of(parent),
+            round=self.rounds,
+            component=component,
+            refused=proposal.refused,
         )
-        if child is not None:
-            self.candidates.setdefault(digest, child)
+        if proposal.text:
+            child = {**parent, component: proposal.text}
+            step = step.model_copy(update={"candidate": digest_of(child), "diff": diff_of(parent, child)})
+            self.candidates.setdefault(step.candidate, child)
+        self.steps.append(step)
         return proposal.text
 
     def _note(self, candidate: Candidate, cases: Sequence[str], found: Sequence[Worth]) -> None:
         """Write what was found to the steps of the candidate that have no such figure yet."""
-        digest, mean = digest_of(candidate), sum(one.reward for one in found) / len(found)
-        whole = list(cases) == self.names(SELECTION)
-        more: dict[str, object] = {"selection": mean} if whole else {"minibatch": mean}
+        digest = digest_of(candidate)
+        figure = "selection" if list(cases) == self.names(SELECTION) else "minibatch"
+        mean, failed = sum(one.reward for one in found) / len(found), sum(bool(one.failed) for one in found)
         for at, step in enumerate(self.steps):
-            if step.candidate == digest and getattr(step, next(iter(more))) is None:
-                failed = step.failed + sum(bool(one.failed) for one in found)
-                counts = {"failed": failed, "evaluations": self.evaluator.used}
-                self.steps[at] = step.model_copy(update={**more, **counts})
+            if step.candidate == digest and getattr(step, figure) is None:
+                more = {figure: mean, "failed": step.failed + failed, "evaluations": self.evaluator.used}
+                self.steps[at] = step.model_copy(update=more)
 
     @property
     def best(self) -> str:

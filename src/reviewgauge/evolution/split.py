@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case
@@ -50,58 +52,41 @@ def split_cases(
     if len(cases) < FEWEST:
         raise UserError(f"{len(cases)} cases are too few to split into three parts", remedy=f"at least {FEWEST}")
     copies = range(len(cases)) if copies is None else copies
-    kin = _kin([(case.change.repo, copy) for case, copy in zip(cases, copies, strict=True)])
-    sizes = Counter(kin[case.change.repo] for case in cases)
-    by_repository = len(sizes) >= len(PARTS)
-    wanted = dict(zip(PARTS, shares, strict=True))
-    if by_repository:
-        members = Counter(kin.values())
-        of_kin = _with_reserve(sizes, members, wanted, seed, reserve) if reserve else share_out(sizes, wanted, seed)
-        part_of = {case.id: of_kin[kin[case.change.repo]] for case in cases}
-    elif reserve:
-        raise UserError(f"there are too few repositories to reserve some: {len(sizes)}", remedy="leave --reserve out")
-    else:
-        first: dict[int, str] = {}
-        named = {case.id: first.setdefault(copy, case.id) for case, copy in zip(cases, copies, strict=True)}
-        order = sorted(Counter(named.values()).items(), key=lambda one: draw_key(seed, "case", one[0]))
-        of_copies = share_out(dict(order), wanted, seed)
-        part_of = {name: of_copies[group] for name, group in named.items()}
-    parts = {name: [case for case in cases if part_of[case.id] == name] for name in PARTS}
+    kin = _kin(cases, copies)
+    by_repository = len(set(kin.values())) >= len(PARTS)
+    first: dict[int, str] = {}
+    unit = {
+        case.id: kin[case.change.repo] if by_repository else first.setdefault(copy, case.id)
+        for case, copy in zip(cases, copies, strict=True)
+    }
+    wanted, sizes, members = dict(zip(PARTS, shares, strict=True)), Counter(unit.values()), Counter(kin.values())
+    held: dict[str, str] = {}
+    if reserve:
+        for repo in sorted(members, key=lambda repo: (draw_key(seed, "reserve", repo), repo)):
+            if sum(members[one] for one in held) < reserve:
+                held[repo] = HELD_OUT
+        if len(members) - len(held) < 2 or not by_repository:
+            most = max(0, len(kin) - 2) * by_repository
+            raise UserError(f"{reserve} of {len(kin)} repositories cannot be reserved", remedy=f"at most {most}")
+        both = wanted[TRAIN] + wanted[SELECTION]
+        wanted = {name: wanted[name] / both for name in (TRAIN, SELECTION)}
+    part_of = share_out({one: size for one, size in sizes.items() if one not in held}, wanted, seed) | held
+    parts = {name: [case for case in cases if part_of[unit[case.id]] == name] for name in PARTS}
     if empty := next((name for name, own in parts.items() if not own), ""):
         raise UserError(f"no case is left for {empty}", remedy="give other --shares, or more repositories")
-    alike = sum(count for count in Counter(kin.values()).values() if count > 1)
+    alike = sum(count for count in members.values() if count > 1)
     return Split(parts, "repository" if by_repository else "case", alike)
 
 
-def _kin(pairs: Iterable[tuple[str, int]]) -> dict[str, str]:
-    """The group of each repository of (repository, number): those that share a number, named by the first of them."""
-    of_number: defaultdict[int, set[str]] = defaultdict(set)
-    group: dict[str, set[str]] = {}
-    for repo, number in pairs:
-        of_number[number].add(repo)
-        group[repo] = {repo}
-    for repos in of_number.values():
-        whole = set[str]().union(*(group[repo] for repo in repos))
-        if len(whole) > len(group[min(repos)]):
-            group |= dict.fromkeys(whole, whole)
-    return {repo: min(own) for repo, own in group.items()}
+def _kin(cases: Sequence[Case], copies: Sequence[int]) -> dict[str, str]:
+    """The group of each repository, those with changes that are nearly the same in one, named by the first of them."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-
-def _with_reserve(
-    sizes: Mapping[str, int], members: Mapping[str, int], shares: Mapping[str, float], seed: int, reserve: int
-) -> dict[str, str]:
-    """`reserve` repositories drawn for the held-out part, and the others shared out by the other two shares.
-
-    A group of several repositories is drawn as a whole, so that more may be held out.
-    """
-    drawn: list[str] = []
-    for repo in sorted(sizes, key=lambda repo: (draw_key(seed, "reserve", repo), repo)):
-        if sum(members[one] for one in drawn) < reserve:
-            drawn.append(repo)
-    if len(sizes) - len(drawn) < 2:
-        count = sum(members.values())
-        raise UserError(f"{reserve} of {count} repositories cannot be reserved", remedy=f"at most {count - 2}")
-    rest = {repo: size for repo, size in sizes.items() if repo not in drawn}
-    both = shares[TRAIN] + shares[SELECTION]
-    found = share_out(rest, {name: shares[name] / both for name in (TRAIN, SELECTION)}, seed)
-    return found | dict.fromkeys(drawn, HELD_OUT)
+    repos = sorted({case.change.repo for case in cases})
+    at = {repo: number for number, repo in enumerate(repos)}
+    rows, columns = [at[case.change.repo] for case in cases], [len(repos) + copy for copy in copies]
+    size = max(columns) + 1
+    _, labels = connected_components(coo_array((np.ones(len(rows)), (rows, columns)), shape=(size, size)), False)
+    first: dict[int, str] = {}
+    return {repo: first.setdefault(int(labels[at[repo]]), repo) for repo in repos}
