@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections import Counter
 from pathlib import Path
 
@@ -12,7 +13,8 @@ from fake_server import FakeServer
 from reviewgauge.cli.main import main
 from reviewgauge.core.results import Outcome
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.models.cache.call_cache import open_file
+from reviewgauge.models.cache import call_cache
+from reviewgauge.models.cache.vector_cache import open_file
 
 PROMPT = 'prompt(model="fake:rules")'
 
@@ -163,16 +165,19 @@ def test_a_metric_that_fails_on_everything_is_not_all_well(capsys: pytest.Captur
 
 @pytest.mark.slow
 def test_what_a_full_cache_could_not_take_is_not_paid_for_again(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    cache = open_file(tmp_path / "cache" / "chat.sqlite")
-    cache.execute("CREATE TRIGGER f BEFORE INSERT ON calls BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END")
-    assert main(["review", "sample", PROMPT, "-o", "runs/p"]) != 0
+    def with_little_room(file: Path, table: str, wait: float) -> sqlite3.Connection:
+        connection = open_file(file, table, wait)
+        connection.execute("PRAGMA max_page_count = 4")
+        return connection
+
+    with monkeypatch.context() as patched:
+        patched.setattr(call_cache, "open_file", with_little_room)
+        assert main(["review", "sample", PROMPT, "-o", "runs/p"]) != 0
     assert "the disk is full" in capsys.readouterr().err
     paid = list(RunFolder.open("runs/p").unkept_calls())
     assert paid
-    cache.execute("DROP TRIGGER f")
-    cache.close()
     assert main(["review", "sample", PROMPT, "-o", "runs/p"]) == 0
     calls = Counter(call.key for call in RunFolder.open("runs/p").calls() if call.paid)
     raw = [json.loads(line) for line in Path("runs/p/calls.jsonl").read_text().splitlines()]

@@ -13,20 +13,16 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import replacing
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.models.cache.call_cache import cache_file
-from reviewgauge.models.cache.contents import (
+from reviewgauge.models.cache.call_cache import (
     CachedModel,
+    cache_file,
     calls_by_model,
-    count_vectors,
     delete_calls,
-    delete_vectors,
     is_of,
-    size_of,
     stored_calls,
 )
+from reviewgauge.models.cache.vector_cache import VECTORS, count_vectors, delete_vectors
 from reviewgauge.models.request.messages import Call
-
-VECTORS = "vectors.sqlite"
 
 
 class CacheInfo(Record):
@@ -73,11 +69,11 @@ def cache() -> CacheInfo:
     models = calls_by_model(file) if file.exists() else []
     return CacheInfo(
         path=str(file),
-        bytes=size_of(file),
+        bytes=_size_of(file),
         calls=sum(model.calls for model in models),
         models=tuple(models),
         vectors_path=str(vectors),
-        vectors_bytes=size_of(vectors),
+        vectors_bytes=_size_of(vectors),
         vectors=count_vectors(vectors) if vectors.exists() else 0,
         indexes_path=str(kept[0]),
         indexes_bytes=sum(one.stat().st_size for one in kept[1]),
@@ -135,6 +131,11 @@ def export(out: str | Path, *, model: str | None = None, run: str | Path | None 
             whose = f" of {model}" if model is not None else ""
             raise UserError(f"{source} holds no calls{whose}", remedy="reviewgauge cache info shows what there is")
     return CallsExported(path=str(path), calls=count, bytes=path.stat().st_size)
+
+
+def _size_of(file: Path) -> int:
+    """Bytes on disk, the log that is not yet merged included."""
+    return sum(one.stat().st_size for one in (file, file.with_name(file.name + "-wal")) if one.exists())
 
 
 def _file() -> Path:

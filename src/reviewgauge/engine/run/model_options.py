@@ -16,8 +16,7 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.stored import Unstorable
-from reviewgauge.models.cache.call_cache import cache_file
-from reviewgauge.models.cache.contents import usual_answers
+from reviewgauge.models.cache.call_cache import cache_file, usual_answers
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.budget import money
 from reviewgauge.models.request.messages import Call

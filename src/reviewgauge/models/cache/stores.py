@@ -20,7 +20,6 @@ from reviewgauge.core.files import reading
 from reviewgauge.core.parsing import lines, parse_record
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.stored import ReplayableStream
-from reviewgauge.models.cache.call_cache import CallCache, cache_file
 from reviewgauge.models.request.messages import Call
 
 CALLS = "calls.jsonl"
@@ -134,17 +133,6 @@ class CallStore(Protocol):
         """Close it: nothing is read or written after this."""
 
 
-def open_store(cache: bool, replay: Path | None, dry_run: bool) -> CallStore:
-    """The store that the settings of a client ask for."""
-    if replay is not None:
-        return Replay(replay)
-    file = cache_file() if cache else None
-    if file is None:
-        return Memory()
-    found = CallCache(file)
-    return DryRun(found) if dry_run else found
-
-
 class Memory(CallStore):
     """Keeps calls as long as the process runs: their keys in memory, and what was asked in a file without a name."""
 
@@ -175,23 +163,6 @@ class Memory(CallStore):
     @override
     def close(self) -> None:
         pass
-
-
-class DryRun(Memory):
-    """Finds what the cache holds, and stores no answer of the fake model there."""
-
-    def __init__(self, cache: CallCache) -> None:
-        super().__init__()
-        self._cache = cache
-
-    @override
-    def get(self, key: str) -> Call | None:
-        found = super().get(key)
-        return self._cache.get(key) if found is None and self._cache.file.exists() else found
-
-    @override
-    def close(self) -> None:
-        self._cache.close()
 
 
 class Replay(CallStore):

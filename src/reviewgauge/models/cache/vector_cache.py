@@ -1,9 +1,9 @@
-"""Vectors on disk, by model and text: no text is embedded twice.
+"""The folder of the caches, and the cache of vectors: by model and text, so that no text is embedded twice.
 
-One SQLite file, `vectors.sqlite`, in `$REVIEWGAUGE_CACHE`, else `$XDG_CACHE_HOME/reviewgauge`, else
-`~/.cache/reviewgauge`; `REVIEWGAUGE_CACHE=off` keeps nothing. Several processes may use it at once. It holds hashes
-of texts, never texts. Losing it costs time alone, so a cache that cannot be used is a warning, and
-the vectors are computed.
+The folder is `$REVIEWGAUGE_CACHE`, else `$XDG_CACHE_HOME/reviewgauge`, else `~/.cache/reviewgauge`;
+`REVIEWGAUGE_CACHE=off` keeps nothing. Each cache is one SQLite file that several processes may use at once. That of the
+vectors, `vectors.sqlite`, holds hashes of texts, never texts. Losing it costs time alone, so one that cannot be used is
+a warning, and the vectors are computed.
 """
 
 from __future__ import annotations
@@ -11,35 +11,36 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
+import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
-from itertools import count
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from reviewgauge.core.databases import check_journal
+from reviewgauge.core.databases import open_database
+from reviewgauge.core.errors import UserError
 
 Floats = npt.NDArray[np.float32]
 
-OFF = ("off", "0", "no", "")
+VECTORS = "vectors.sqlite"
+WAIT = 30.0  # seconds for another process to finish writing
 LARGEST = 2 * 1024**3  # bytes; then the oldest quarter goes
+_OFF = ("off", "0", "no", "")
 _KEYS_PER_QUERY = 500  # keys in one query
-_WAIT = 30.0  # seconds for another process to finish writing
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS vectors (
-    id INTEGER PRIMARY KEY, model BLOB NOT NULL, text BLOB NOT NULL, vector BLOB NOT NULL, UNIQUE (model, text)
+_TABLE = (
+    "CREATE TABLE IF NOT EXISTS vectors (id INTEGER PRIMARY KEY, model BLOB NOT NULL, text BLOB NOT NULL, "
+    "vector BLOB NOT NULL, UNIQUE (model, text))"
 )
-"""
 
 
 def cache_home() -> Path | None:
     """The folder of the caches; None where they are turned off, or where there is no home folder."""
     own = os.environ.get("REVIEWGAUGE_CACHE")
     if own is not None:
-        return None if own.strip().lower() in OFF else Path(own).expanduser()
+        return None if own.strip().lower() in _OFF else Path(own).expanduser()
     # The XDG rule: a relative value is invalid and is ignored.
     if (shared := os.environ.get("XDG_CACHE_HOME")) and Path(shared).is_absolute():
         return Path(shared) / "reviewgauge"
@@ -49,10 +50,27 @@ def cache_home() -> Path | None:
         return None
 
 
+def open_file(file: Path, table: str = _TABLE, wait: float = WAIT) -> sqlite3.Connection:
+    """A connection to a cache, which is created where there is none. Raises UserError, OSError and sqlite3.Error."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    connection = open_database(file, [table], timeout=wait)
+    until = time.monotonic() + wait
+    while True:  # SQLite does not wait for others here as it does elsewhere
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = NORMAL")
+            return connection
+        except sqlite3.Error as error:
+            if "locked" not in str(error) or time.monotonic() > until:
+                connection.close()
+                raise
+            time.sleep(0.01)
+
+
 def open_cache() -> VectorCache | None:
     """The cache in its folder; None where it is turned off."""
     home = cache_home()
-    return None if home is None else VectorCache(home / "vectors.sqlite")
+    return None if home is None else VectorCache(home / VECTORS)
 
 
 class VectorCache:
@@ -93,60 +111,41 @@ class VectorCache:
         self._use(write)
 
     def _shrink(self, connection: sqlite3.Connection) -> None:
-        sizes = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count")]
-        page = connection.execute("PRAGMA page_size").fetchone()[0]
-        if (sizes[0] - sizes[1]) * page > self.largest:
+        pages, free, size = (
+            connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("page_count", "freelist_count", "page_size")
+        )
+        if (pages - free) * size > self.largest:
             quarter = "SELECT id FROM vectors ORDER BY id LIMIT (SELECT count(*) / 4 FROM vectors)"
             connection.execute(f"DELETE FROM vectors WHERE id IN ({quarter})")
 
     def _use(self, work: Callable[[sqlite3.Connection], None]) -> None:
-        """Do `work` on a connection, if there can be one; a broken file is renamed."""
+        """Do `work` on a connection, if there can be one."""
         if not self._usable:
             return
-        opened = None
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            check_journal(self.file)
-            with closing(sqlite3.connect(self.file, timeout=_WAIT, isolation_level=None)) as connection:
-                opened = _identity(self.file)
-                connection.execute("PRAGMA journal_mode = WAL")
-                connection.execute("PRAGMA synchronous = NORMAL")
-                connection.execute(_SCHEMA)
+            with closing(open_file(self.file)) as connection:
                 work(connection)
-        except sqlite3.OperationalError as error:  # locked, read-only, disk full, another program's table
-            self._usable = "locked" in str(error)
-            _warn(f"the cache of vectors at {self.file} is not used: {error}")
-        except sqlite3.DatabaseError as error:
-            self._set_aside(opened, error)
-        except OSError as error:
+        except (sqlite3.Error, OSError, UserError) as error:
             self._usable = False
-            _warn(f"the cache of vectors cannot be written to {self.file.parent}: {error.strerror or error}")
-
-    def _set_aside(self, opened: tuple[int, int] | None, error: sqlite3.Error) -> None:
-        """Rename the broken file, unless another process has already put a new one in its place."""
-        if opened is None or _identity(self.file) != opened:
-            return
-        names = (self.file.with_name(f"{self.file.name}.broken{n or ''}") for n in count())
-        backup = next(name for name in names if not name.exists())
-        try:
-            self.file.replace(backup)
-            for suffix in ("-wal", "-shm"):
-                self.file.with_name(self.file.name + suffix).unlink(missing_ok=True)
-        except OSError:
-            self._usable = False
-        _warn(f"the cache of vectors was broken ({error}): it was renamed to {backup.name}, and a new one was created")
+            warnings.warn(f"the cache of vectors at {self.file} is not used: {error}", RuntimeWarning, stacklevel=4)
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, RuntimeWarning, stacklevel=2)
-
-
-def _identity(file: Path) -> tuple[int, int] | None:
+def count_vectors(file: Path) -> int:
+    """How many vectors a cache of vectors holds. Raises UserError."""
     try:
-        found = file.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+        with closing(open_file(file)) as connection:
+            return int(connection.execute("SELECT count(*) FROM vectors").fetchone()[0])
+    except (sqlite3.Error, OSError) as error:
+        raise UserError(f"the cache of vectors {file} cannot be used: {error}", remedy="delete it") from None
+
+
+def delete_vectors(file: Path) -> int:
+    """Delete all vectors; returns how many. Raises UserError."""
+    count = count_vectors(file)
+    with closing(open_file(file)) as connection:
+        connection.execute("DELETE FROM vectors")
+        connection.execute("VACUUM")
+    return count
 
 
 def _model(fingerprint: str) -> bytes:

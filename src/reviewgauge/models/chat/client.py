@@ -27,7 +27,8 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.cache.stores import CallStore, open_store
+from reviewgauge.models.cache.call_cache import open_store
+from reviewgauge.models.cache.stores import CallStore
 from reviewgauge.models.chat.endpoints import Endpoints, check_parameters
 from reviewgauge.models.chat.remote_model import Unusable
 from reviewgauge.models.request.budget import BudgetTracker
