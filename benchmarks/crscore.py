@@ -19,7 +19,7 @@ from importlib import metadata
 from pathlib import Path
 
 import numpy as np
-from timed.table import Row, Values, gap, race, table
+from metrics import Row, Values, gap, race, table
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured

@@ -1,6 +1,6 @@
 """Short hostile text holds no parser for long: each of these took seconds to minutes, or crashed, before.
 
-`tests/test_regexes.py` holds the patterns to linear time; `benchmarks/timed/fuzz_parsers.py` looks for the rest.
+`tests/test_regexes.py` holds the patterns to linear time.
 """
 
 from __future__ import annotations

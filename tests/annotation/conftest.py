@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 import sqlalchemy as sql
@@ -48,17 +45,3 @@ def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def database(where: str) -> Iterator[Database]:
     with Database.open(where, create=True) as found:
         yield found
-
-
-@pytest.fixture(scope="session")
-def drill() -> ModuleType:
-    """The module benchmarks/raters.py."""
-    spec = importlib.util.spec_from_file_location(
-        "raters_drill", Path(__file__).parents[2] / "benchmarks" / "raters.py"
-    )
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module

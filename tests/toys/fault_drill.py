@@ -1,12 +1,8 @@
 """The fault drill: a run on a server that fails two calls in five, in every way, killed at random again and again.
 
-    python benchmarks/faults.py                          1,000 cases, 50 kills
-    python benchmarks/faults.py --verb score              the same with a judge
-    python benchmarks/faults.py --cases 120 --kills 8 --json
-
 A real `reviewgauge review` or `score` with a model behind a real server is killed with SIGKILL while it works, and
 started again with the same command, until it ends by itself. After each kill, and at the end, what is on the disk is
-held against what the server counted. The exit code is 1 where one of these does not hold:
+held against what the server counted. What must hold:
 
 - every case has exactly one result, or a failure of a kind with its reason;
 - no call whose answer was committed is ever made again;
@@ -20,9 +16,7 @@ before its case is stored, the call is made again. Such calls count in the total
 
 from __future__ import annotations
 
-import argparse
 import hashlib
-import json
 import os
 import random
 import re
@@ -31,29 +25,26 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fake_server import FakeServer, digest_of
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Span, Usage
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.cache.call_cache import unpack
 from reviewgauge.models.request.messages import Call
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "toys"))
-from fake_server import FakeServer, digest_of
-
 FAIL = (
-    "429:0.06,500:0.04,502:0.02,503:0.03,529:0.02,drop:0.03,reset:0.02,cut:0.02,timeout:0.01,slow:0.01,close:0.01,"
-    "html:0.02,badjson:0.02,blank:0.01,error200:0.01,badutf8:0.01,nousage:0.01,truncate:0.01,length:0.005,"
-    "reasoning:0.005,empty:0.01,refuse:0.005,filter:0.005,garbage:0.01,overflow:0.005,retry-after=0.1,slow=0.2"
-)  # 40% of the calls
+    "429:0.1,503:0.08,529:0.05,500:0.01,502:0.01,drop:0.01,reset:0.01,cut:0.01,timeout:0.005,slow:0.01,close:0.01,"
+    "html:0.01,badjson:0.01,blank:0.005,error200:0.01,badutf8:0.005,nousage:0.01,truncate:0.01,length:0.005,"
+    "reasoning:0.005,empty:0.01,refuse:0.015,filter:0.005,garbage:0.01,overflow:0.01,retry-after=0.1,slow=0.2"
+)  # 40% of the calls, most of them with a Retry-After, so that a test does not sit out long waits
 
 
 @dataclass
@@ -63,14 +54,11 @@ class Found:
     cases: int
     kills: int = 0
     starts: int = 0
-    seconds: float = 0.0
     calls: int = 0
     faults: dict[str, int] = field(default_factory=dict)
     results: int = 0
     failures: dict[str, int] = field(default_factory=dict)
-    committed: int = 0
     repeated: int = 0
-    allowed: int = 0
     useless: int = 0  # recorded calls whose answers are none
     broken: list[str] = field(default_factory=list)
 
@@ -177,28 +165,25 @@ class Snapshot:
 class Setting:
     """What is drilled. `forget` clears the cache at each kill, which must be noticed."""
 
-    cases: int = 1_000
-    kills: int = 50
-    seed: int = 0
+    cases: int
+    kills: int
     in_flight: int = 16
     fail: str = FAIL
     forget: bool = False
     verb: str = "review"
-    provider: str = "openai"
 
 
 def drill(setting: Setting, folder: Path) -> Found:
     """Run it in `folder`, which is empty."""
     cases, kills = setting.cases, setting.kills
-    draw = random.Random(setting.seed)
+    draw = random.Random(0)
     found, disk = Found(cases), Disk(folder / "cache", folder / "run", setting.verb)
     (folder / "cases.jsonl").write_bytes(b"".join(case.to_line() for case in make_cases(cases)))
     if setting.verb == "score":
         command = _review("fake:example", setting.in_flight)
         subprocess.run(command, cwd=folder, env=_environment(folder), check=True, capture_output=True)
-    began = time.perf_counter()
     snapshots: list[Snapshot] = []
-    with FakeServer(latency=(0.01, 0.05), fail=setting.fail, seed=setting.seed) as server:
+    with FakeServer(latency=(0.01, 0.05), fail=setting.fail) as server:
         command = _command(server, setting)
         while True:
             found.starts += 1
@@ -217,7 +202,6 @@ def drill(setting: Setting, folder: Path) -> Found:
             elif code == 0 or found.starts > 3 * kills + 20:
                 break
         stats = server.stats()
-    found.seconds = round(time.perf_counter() - began, 1)
     _judge(found, disk, snapshots, stats, setting.in_flight)
     if found.kills < kills:
         found.broken.append(f"only {found.kills} of {kills} kills: the run ended before")
@@ -227,7 +211,7 @@ def drill(setting: Setting, folder: Path) -> Found:
 
 
 def _command(server: FakeServer, setting: Setting) -> list[str]:
-    model = f"{server.spec(provider=setting.provider)}?timeout=1"
+    model = f"{server.spec()}?timeout=1"
     if setting.verb == "review":
         return _review(model, setting.in_flight)
     command = [sys.executable, "-m", "reviewgauge", "score", "run", f'hits(judge="{model}")']
@@ -270,14 +254,12 @@ def _judge(found: Found, disk: Disk, snapshots: list[Snapshot], stats: dict[str,
     found.calls, found.faults = stats["calls"], stats["faults"]
     found.results = sum(item.failure is None for item in items)
     found.failures = dict(Counter(item.failure.kind.value for item in items if item.failure))
-    found.committed = len(keys)
     if len({item.case for item in items}) != found.cases or disk.lines() != found.cases:
         found.broken.append(f"{found.cases} cases have {len(items)} results on {disk.lines()} lines")
     found.broken += [f"{i.case}: a failure without a reason" for i in items if i.failure and not i.failure.message]
     found.repeated = sum(max(0, right - 1) for _, _, right in requests.values())
-    found.allowed = found.kills * in_flight
-    if found.repeated > found.allowed:
-        found.broken.append(f"{found.repeated} right answers were given again, over {found.allowed}")
+    if found.repeated > found.kills * in_flight:
+        found.broken.append(f"{found.repeated} right answers were given again")
     final = {item.case: item.digest for item in items}
     recorded = {call.key for call in calls}
     for number, then in enumerate(snapshots, 1):
@@ -331,47 +313,3 @@ def _sums(usages: Sequence[Usage]) -> tuple[int, int]:
 
 def _tail(log: Path) -> str:
     return log.read_text(encoding="utf-8", errors="replace").strip().rpartition("\n")[2]
-
-
-def main() -> int:
-    """Print what was found; 1 where a promise was not kept."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--verb", choices=("review", "score"), default="review")
-    options.add_argument("--provider", choices=("openai", "anthropic"), default="openai")
-    options.add_argument("--cases", type=int, default=1_000)
-    options.add_argument("--kills", type=int, default=50)
-    options.add_argument("--seed", type=int, default=0)
-    options.add_argument("--in-flight", type=int, default=16)
-    options.add_argument("--fail", default=FAIL, help="what the server does wrong")
-    options.add_argument("--forget", action="store_true", help="clear the cache at each kill, which must be noticed")
-    options.add_argument("--folder", type=Path, help="an empty folder that is kept")
-    options.add_argument("--json", action="store_true")
-    given = options.parse_args()
-    with tempfile.TemporaryDirectory() as temporary:
-        folder = given.folder or Path(temporary)
-        folder.mkdir(parents=True, exist_ok=True)
-        setting = Setting(
-            given.cases, given.kills, given.seed, given.in_flight, given.fail, given.forget, given.verb, given.provider
-        )
-        found = drill(setting, folder)
-    if given.json:
-        print(json.dumps(asdict(found), indent=2))
-    else:
-        print(_report(found))
-    return 1 if found.broken else 0
-
-
-def _report(found: Found) -> str:
-    failed = sum(found.faults.values())
-    lines = [
-        f"{found.cases:,} cases, {found.kills} kills, {found.starts} starts, {found.seconds:,.0f} s",
-        f"{found.calls:,} calls came to the server, {failed:,} of them failed ({failed / found.calls:.0%})",
-        f"{found.results:,} results; failures: " + (", ".join(f"{k} {n}" for k, n in found.failures.items()) or "none"),
-        f"{found.committed:,} calls committed; {found.repeated:,} right answers came twice (allowed {found.allowed:,})",
-        *(f"BROKEN: {line}" for line in found.broken[:20]),
-    ]
-    return "\n".join(lines if found.broken else [*lines, "every promise kept"])
-
-
-if __name__ == "__main__":
-    sys.exit(main())

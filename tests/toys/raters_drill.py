@@ -1,37 +1,25 @@
-"""Raters at once: 50 people judge over HTTP while the server is killed again and again.
+"""Raters at once: people judge over HTTP while the server is killed again and again.
 
-    python benchmarks/raters.py                                    SQLite, in a temporary folder
-    python benchmarks/raters.py postgresql://USER@HOST/NAME        an empty database
-    python benchmarks/raters.py --raters 8 --changes 24 --lines 50 --seconds 8 --think 0.1 --json
-
-A real `reviewgauge annotate serve` shows changes of 1,000 lines. Each rater takes an invitation, keeps a session, reads
-pages, waits, and hands in; now and then they try the address of somebody else's work. Half of the kills hit the server
-between a click and its answer. A rater whose click got no answer sends it again, as people do. The exit
-code is 1 where one of these does not hold:
+Each rater takes an invitation, keeps a session, reads pages, waits, and hands in; now and then they try the address of
+somebody else's work. Half of the kills hit the server between a click and its answer. A rater whose click got no answer
+sends it again, as people do. What must hold:
 
 - every judgement that was answered is stored, as it was sent, and once;
 - nothing is stored that nobody sent;
 - no page shows the words of another rater, but those of a discussion;
 - the address of another's work answers 404.
-
-Times are of clicks that met no kill. The load of the machine is printed beside them.
 """
 
 from __future__ import annotations
 
-import argparse
 import http.client
-import json
 import math
 import os
 import random
 import re
-import resource
 import signal
-import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -59,15 +47,6 @@ MARK = re.compile(r"words-of-(\w+)-")
 
 
 @dataclass
-class Times:
-    """Seconds of each kind of click, in the order of its ends."""
-
-    judgement: list[float] = field(default_factory=list)
-    page: list[float] = field(default_factory=list)
-    first_page: list[float] = field(default_factory=list)
-
-
-@dataclass
 class Drill:
     """What the raters and the one who kills share. `broken` names each promise that was not kept."""
 
@@ -78,7 +57,6 @@ class Drill:
     began: float = math.inf
     sent: dict[str, tuple[str, int]] = field(default_factory=dict)  # by key: who, and the grade
     answered: dict[str, int] = field(default_factory=dict)
-    times: Times = field(default_factory=Times)
     counts: Counter[str] = field(default_factory=Counter)
     broken: list[str] = field(default_factory=list)
     origin: str = ""
@@ -97,7 +75,7 @@ class Rater(threading.Thread):
     def __init__(self, drill: Drill, name: str, invitation: str) -> None:
         super().__init__(daemon=True)
         self.drill, self.who, self.invitation = drill, name, invitation
-        self.random, self.cookie, self.met_kill = random.Random(name), "", False
+        self.random, self.cookie = random.Random(name), ""
         self.connection: http.client.HTTPConnection | None = None
 
     def run(self) -> None:
@@ -106,10 +84,8 @@ class Rater(threading.Thread):
         time.sleep(self.random.uniform(0, drill.think))
         try:
             self.join_in()
-            start = time.monotonic()
             page, path = self.open("/next")
-            if not self.met_kill:
-                drill.times.first_page.append(time.monotonic() - start)
+            drill.counts["first pages"] += 1
             while path.startswith("/judge/") and drill.done() < 1:
                 time.sleep(self.random.uniform(0.5, 1.5) * drill.think)
                 if drill.slots and self.random.random() < SNOOPS:
@@ -128,7 +104,7 @@ class Rater(threading.Thread):
 
     def judge(self, page: str, path: str) -> tuple[str, str]:
         """Hand in an item; the page that comes next, and its address."""
-        drill, self.met_kill = self.drill, False
+        drill = self.drill
         if 'id="begin"' in page:  # of a discussion
             page, path = self.open(path.partition("?")[0])
         slot, key = int(path.partition("/judge/")[2].partition("?")[0]), _field(page, "key")
@@ -137,18 +113,11 @@ class Rater(threading.Thread):
         form |= {"action": "confirm" if 'value="confirm"' in page else "judge"}
         drill.sent[key] = (self.who, grade)
         drill.slots.append(slot)
-        start = time.monotonic()
         status, text, _ = self.send(path, {**form, "reason": f"words-of-{self.who}-{key}", "seconds": "1.5"})
-        took = time.monotonic() - start
         if status != 303:
             drill.broken.append(f"a judgement was answered {status}: {text[:300]}")
         drill.answered[key] = grade
-        start = time.monotonic()
-        page, path = self.open("/next")
-        if not self.met_kill:
-            drill.times.judgement.append(took)
-            drill.times.page.append(time.monotonic() - start)
-        return page, path
+        return self.open("/next")
 
     def open(self, path: str) -> tuple[str, str]:
         """A page, and where its redirects led."""
@@ -179,12 +148,9 @@ class Rater(threading.Thread):
                 answer = self._send(path, form)
                 if answer[0] != 503:
                     return answer
-                self.drill.counts["told to send it again"] += 1
                 time.sleep(RETRY)
             except (OSError, http.client.HTTPException):
                 if not reused:  # an idle connection that the server had closed is no outage
-                    self.met_kill = True
-                    self.drill.counts["clicks without an answer"] += 1
                     time.sleep(RETRY)
 
     def _send(self, path: str, form: Mapping[str, object] | None) -> tuple[int, str, str]:
@@ -259,7 +225,7 @@ def drill(
             found.began = time.monotonic()
             if kill == 0:
                 people[0].start()
-                _wait_until(lambda: found.times.first_page or not _alive(people[:1]))
+                _wait_until(lambda: found.counts["first pages"] or not _alive(people[:1]))
                 for rater in people[1:]:
                     rater.start()
             if kill == kills:
@@ -336,57 +302,3 @@ def _file(draw: random.Random, code: Sequence[str], path: str, lines: int) -> Ch
     marked = [draw.choice("  +-") + line for line in code[start : start + lines]]
     old, new = (sum(line[0] != mark for line in marked) for mark in "+-")
     return ChangedFile(path=path, patch="\n".join([f"@@ -1,{old} +1,{new} @@", *marked]) + "\n")
-
-
-# --- what is printed -------------------------------------------------------------------------------------------------
-
-
-def figures(found: Drill, stored: Sequence[votes.Judgement], load: Sequence[float]) -> dict[str, object]:
-    """Counts and seconds."""
-    figures: dict[str, object] = {
-        "judgements answered": len(found.answered),
-        "judgements stored": len(stored),
-        **dict(sorted(found.counts.items())),
-    }
-    if found.times.first_page:  # the others come all at once
-        figures["first page, of one who is alone"] = round(found.times.first_page[0], 3)
-    for name, seconds in vars(found.times).items():
-        if len(seconds) > 1:
-            cuts = statistics.quantiles(seconds, n=100)
-            figures[name] = {"p50": round(cuts[49], 3), "p95": round(cuts[94], 3), "n": len(seconds)}
-    figures["load of the machine, before and after"] = [round(one, 1) for one in load]
-    figures["cores"] = os.cpu_count()
-    return figures
-
-
-def _children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
-def main() -> int:
-    """Run the drill and print what it found."""
-    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("database", nargs="?", help="an empty PostgreSQL, or a new file")
-    for name, default in (("raters", 50), ("changes", 1000), ("lines", 1000), ("kills", 6), ("each", 3)):
-        parser.add_argument(f"--{name}", type=int, default=default)
-    parser.add_argument("--seconds", type=float, default=180)
-    parser.add_argument("--think", type=float, default=20.0, help="seconds between a page and its judgement")
-    parser.add_argument("--json", action="store_true")
-    given = vars(parser.parse_args())
-    as_json, where = given.pop("json"), given.pop("database")
-    before, used = os.getloadavg()[0], _children()
-    with tempfile.TemporaryDirectory() as folder:
-        found, stored = drill(where or str(Path(folder) / "store.db"), **given)
-    result = {**given, **figures(found, stored, (before, os.getloadavg()[0]))}
-    result["processor seconds of the server, a judgement"] = round((_children() - used) / max(1, len(stored)), 3)
-    result["broken"] = found.broken[:20]
-    if as_json:
-        print(json.dumps(result))
-    else:
-        print("\n".join(f"{name}: {value}" for name, value in result.items()))
-    return 1 if found.broken else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
