@@ -37,7 +37,7 @@ def builder() -> ModuleType:
 
 @pytest.fixture(scope="module")
 def labels() -> ModuleType:
-    return module("sample_labels", ROOT / "benchmarks" / "sample_labels.py")
+    return module("sample_labels", ROOT / "sample" / "labels.py")
 
 
 @pytest.fixture(scope="module")

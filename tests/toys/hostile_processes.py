@@ -1,27 +1,18 @@
-"""Programs that try to outlive their review: how many of 100 runs leave a process, and whether that is said.
+"""Programs that try to outlive their review.
 
-    python benchmarks/hostile_processes.py                          every program 100 times, held in both ways
-    python benchmarks/hostile_processes.py --runs 5 --hold adopted --only chain,setsid
-
-Each program starts processes that hold a named pipe open as long as they live. It runs as `command` runs a program, in
-a process of its own; afterwards nobody may hold the pipe. `left, said` are runs that left a process and said in the
-trace or the error that one may be left; `left, unsaid` must be 0, and the exit code is 1 where it is not. `said`
-counts the runs that said so in all. Two programs are made for `adopted`, where guards can be reached: one that kills
-its guard, and one that kills who started the guard. The chains in C need a compiler.
+Each starts processes that hold a named pipe open as long as they live. It runs as `command` runs a program, in a
+process of its own; afterwards nobody may hold the pipe, or the trace or the error says that somebody may.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -91,9 +82,6 @@ PROGRAMS = {
     "chain": "chains(False)\ntime.sleep(0.2)",
     "chain of sessions": "chains(True)\ntime.sleep(0.2)",
     "chain until the limit": "chains(True)\nlive()",
-    "chain in C": "os.execv(os.path.join(os.path.dirname(folder), 'chain'), ['chain', folder, '4', ''])",
-    "32 chains in C": "os.execv(os.path.join(os.path.dirname(folder), 'chain'), ['chain', folder, '32', ''])",
-    "siblings in C": "os.execv(os.path.join(os.path.dirname(folder), 'chain'), ['chain', folder, '4', 'siblings'])",
     "tree": "for _ in range(6):\n    if os.fork() == 0: os.setsid()\nlive()",
     "threads that fork": (
         "def go():\n    while True:\n        if not os.fork(): os.setsid(); live()\n        time.sleep(0.05)\n"
@@ -109,36 +97,6 @@ PROGRAMS = {
     "stops its guard": "daemon(live)\nsettle()\nos.kill(os.getppid(), signal.SIGSTOP)\nlive()",
     "kills the guard's parent": "daemon(live)\nsettle()\nkill_parents(2)\nlive()",
 }
-CHAIN_IN_C = """
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-int main(int count, char **words) {
-    char pipe[4096], begun[4096], stop[4096];
-    snprintf(pipe, sizeof pipe, "%s/pipe", words[1]);
-    snprintf(begun, sizeof begun, "%s/begun", words[1]);
-    snprintf(stop, sizeof stop, "%s/stop", words[1]);
-    int siblings = words[3][0];
-    open(pipe, O_WRONLY);
-    open(begun, O_WRONLY | O_CREAT, 0600);
-    for (int i = 0; i < atoi(words[2]); i++)
-        if (!fork())
-            for (;;) {
-                if (siblings ? syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0) : fork()) _exit(0);
-                setsid();
-                if (!access(stop, F_OK)) _exit(0);
-            }
-    usleep(200000);
-    return 0;
-}
-"""
-IN_C = [name for name in PROGRAMS if name.endswith("in C")]
-HOLDS = {"namespace": True, "adopted": False}
 SECONDS = 2.0  # that a program may take
 PATIENCE = 10.0  # seconds until the guard has ended its program after we were killed
 
@@ -149,7 +107,6 @@ class Result:
 
     left: bool
     said: str
-    seconds: float
 
 
 def run_inside(name: str, folder: Path, namespace: bool) -> str:
@@ -168,16 +125,14 @@ def run_inside(name: str, folder: Path, namespace: bool) -> str:
 def run_one(name: str, top: Path, namespace: bool) -> Result:
     """Run a program in a process of its own, and look whether anything of it lives on."""
     with _folder(top) as folder, _pipe(folder / "pipe") as pipe:
-        began = time.monotonic()
-        command = [sys.executable, __file__, "--inside", name, "--hold", "namespace" if namespace else "adopted"]
-        done = subprocess.run([*command, "--folder", str(folder)], capture_output=True, text=True, check=False)
-        seconds = time.monotonic() - began
+        command = [sys.executable, __file__, name, str(folder), "namespace" if namespace else "adopted"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode not in (0, -9):
             raise RuntimeError(done.stderr)
         left = _is_held(pipe, PATIENCE if done.returncode else 0.0)
         if not (folder / "begun").exists():
             raise RuntimeError(f"{name} started nothing: {done.stdout}")
-        return Result(left, done.stdout.strip(), seconds)
+        return Result(left, done.stdout.strip())
 
 
 @contextmanager
@@ -215,41 +170,5 @@ def _is_held(pipe: int, seconds: float) -> bool:
             return False
 
 
-def main(words: Sequence[str] | None = None) -> int:
-    """Run them and print the table; 1 where a process was left and nothing said so."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=100)
-    parser.add_argument("--hold", choices=[*HOLDS, "both"], default="both")
-    parser.add_argument("--only", default=",".join(PROGRAMS))
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--inside", default="", help=argparse.SUPPRESS)
-    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
-    asked = parser.parse_args(words)
-    if asked.inside:
-        print(run_inside(asked.inside, asked.folder, HOLDS[asked.hold]))
-        return 0
-    names = [name for name in asked.only.split(",") if name not in IN_C or shutil.which("cc")]
-    totals: Counter[str] = Counter()
-    print(f"{'held by':<10} {'program':<25} {'runs':>5} {'left, unsaid':>12} {'left, said':>10} {'said':>5} {'s':>5}")
-    with tempfile.TemporaryDirectory() as top, ThreadPoolExecutor(asked.workers) as pool:
-        if set(names) & set(IN_C):
-            (Path(top) / "chain.c").write_text(CHAIN_IN_C, encoding="utf-8")
-            subprocess.run(["cc", "-O2", "-o", f"{top}/chain", f"{top}/chain.c"], check=True)
-        for hold in HOLDS if asked.hold == "both" else [asked.hold]:
-            for name in names:
-                made = [pool.submit(run_one, name, Path(top), HOLDS[hold]) for _ in range(asked.runs)]
-                found = [future.result() for future in made]
-                unsaid = sum(result.left and not result.said for result in found)
-                said = sum(result.left and bool(result.said) for result in found)
-                mean = sum(result.seconds for result in found) / len(found)
-                spoke = sum(bool(result.said) for result in found)
-                print(
-                    f"{hold:<10} {name:<25} {len(found):>5} {unsaid:>12} {said:>10} {spoke:>5} {mean:>5.1f}", flush=True
-                )
-                totals.update(unsaid=unsaid, runs=len(found))
-    print(f"{totals['runs']:,} runs, {totals['unsaid']} left a process and did not say so")
-    return int(totals["unsaid"] > 0)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    print(run_inside(sys.argv[1], Path(sys.argv[2]), sys.argv[3] == "namespace"))

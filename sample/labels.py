@@ -1,6 +1,6 @@
 """Holds the labels that `from_git` finds in the sample's history against what was planted and mended in it.
 
-    python benchmarks/sample_labels.py   # prints the tables of docs/reference/sample.md
+    python sample/labels.py   # prints the tables of docs/reference/sample.md
 
 A label is one fix on one change. It is right when the fix was made to mend a problem that this change brought.
 """
@@ -22,7 +22,7 @@ from reviewgauge.core.records import Case, Comment, Span
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.stages.sampling.shares import wilson
 
-BUILDER = Path(__file__).parents[1] / "sample" / "build.py"
+BUILDER = Path(__file__).with_name("build.py")
 NOWHERE = "not known"
 
 
