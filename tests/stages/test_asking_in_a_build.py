@@ -21,7 +21,7 @@ from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.stages.augment import Augment
 from reviewgauge.stages.classify import Classify
 from reviewgauge.stages.drop_low_value import DropLowValue
-from reviewgauge.stages.extract_points import ANSWERED, ExtractPoints
+from reviewgauge.stages.extract_points import ExtractPoints
 from reviewgauge.stages.generate import Generate
 from reviewgauge.stages.merge_same import MergeSame
 from reviewgauge.stages.sampling.audit import audit_stage
@@ -43,18 +43,18 @@ class Pulls(Stage):
             )
             again = thread("2", WORDS[0].format(number), line=1, commit="1" * 40)
             item = of_threads(first, again, commits=(commit("1" * 40, "one"), commit("2" * 40, "two", hours=3)))
-            item = item.with_change(title=f"Fix {number}", head="2" * 40)
+            item = item.with_change(title=f"Fix {number}", head="1" * 40)
             yield item.with_case(id=f"acme/shop/pull/{number}")
 
 
 def aacr(model: str) -> Sequence[Stage]:
     inner = Generate((f"prompt(model={model!r})",))
     merge = MergeSame(model, votes=3)
-    return (Pulls(), Classify(model, "domain"), Augment(model), inner, merge, Classify(model, "context", of="both"))
+    return (Pulls(), Classify(model, "domain"), Augment(model), inner, merge, Classify(model, "context"))
 
 
 def others(model: str) -> Sequence[Stage]:
-    return (Pulls(), DropLowValue(model), ExtractPoints(model, head="as_given", agree="count"))
+    return (Pulls(), DropLowValue(model), ExtractPoints(model, requests=1))
 
 
 AACR, OTHERS = aacr(FAKE), others(FAKE)
@@ -139,9 +139,3 @@ def test_a_failure_is_counted_is_not_in_the_benchmark_and_is_done_again(tmp_path
     assert len(kept) == 6
     assert len(calls) == 1
     assert (line.counts[1].failed, line.counts[1].remembered) == (0, 5)
-
-
-def test_change_points_that_the_change_answers_itself_leave_no_case(tmp_path: Path) -> None:
-    kept, line, _ = build(tmp_path, (Pulls(), ExtractPoints(FAKE, head="as_given")))
-    assert kept == []
-    assert line.counts[1].reasons == {ANSWERED: 6}

@@ -92,7 +92,7 @@ def test_aacrs_stages_on_the_revision_that_people_discussed(pulls: dict[int, Can
         DropLowValue(FAKE),
         Generate((f"prompt(model={FAKE!r})", "analyser(tools=('ruff',))")),
         MergeSame(FAKE, votes=3),
-        Classify(FAKE, "context", of="both"),
+        Classify(FAKE, "context"),
     ):
         (kept,), drops, _ = run(stage, kept, context)
         assert not drops

@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reviewed_pulls import (
     AUTHOR,
@@ -30,7 +28,6 @@ from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.request.messages import FENCE_NOTE, Call, fence
 from reviewgauge.stages.asking.stage import Turn
 from reviewgauge.stages.augment import NO_CODE, NOTHING, Augment, read_summary
-from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import scripted
 
 LEAK = thread(
@@ -188,22 +185,6 @@ def test_unreadable(text: str) -> None:
         read_summary(text)
 
 
-PIECES = st.sampled_from(
-    ["- ", "1. ", "\n", "No code issues identified.", "One.", "# ", "```", "**", ":", "<think>", " "]
-)
-
-
-@given(st.lists(PIECES | st.characters(), max_size=10).map("".join))
-def test_nothing_but_issues_or_the_typed_error_comes_out(text: str) -> None:
-    try:
-        issues = read_summary(text)
-    except Unreadable as error:
-        assert str(error)
-    else:
-        assert all(issue.strip() for issue in issues)
-        assert not any("no code issues identified" in issue.lower() for issue in issues)
-
-
 def test_a_contradictory_answer_is_asked_again_and_then_a_failure() -> None:
     torn = "No code issues identified. But the cursor leaks."
     with scripted([torn, "The cursor leaks."]) as model:
@@ -212,19 +193,3 @@ def test_a_contradictory_answer_is_asked_again_and_then_a_failure() -> None:
     with scripted([torn]) as model, pytest.raises(Failed) as broken:
         made(Augment(model.spec), of_threads(LEAK))
     assert broken.value.kind is FailureKind.UNREADABLE
-
-
-def test_what_no_record_can_hold_is_replaced() -> None:
-    with scripted(["The \x00cursor leaks."]) as model:
-        assert the_one(Augment(model.spec), of_threads(LEAK)).case.references[0].body == "The \ufffdcursor leaks."
-
-
-def test_a_refusal_is_a_failure_and_no_clean_thread() -> None:
-    protocol = OpenAI()
-    server = Scripted(lambda _: Say(protocol.refused()))
-    try:
-        with pytest.raises(Failed) as broken:
-            made(Augment(protocol.spec(server)), of_threads(LEAK))
-    finally:
-        server.stop()
-    assert broken.value.kind is FailureKind.REFUSAL

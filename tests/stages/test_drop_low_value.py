@@ -12,20 +12,16 @@ from reviewed_pulls import (
     FIRST,
     SECOND,
     candidate,
-    from_thread,
     listening,
     made,
-    of_threads,
     reference,
     the_one,
-    thread,
 )
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.results import Failed, FailureKind
+from reviewgauge.core.results import Failed
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.request.messages import FENCE_NOTE, Call, fence
 from reviewgauge.stages.drop_low_value import EMPTY, LOW, NO_CODE, DropLowValue, ValueVerdict, read
-from scripted_endpoint import OpenAI, Say, Scripted
 from scripted_models import scripted
 
 GOOD = "The cache is never invalidated when a user is deleted"
@@ -64,12 +60,6 @@ def test_a_clean_change_passes_without_a_question(calls: list[Call]) -> None:
     clean = candidate(verdict=True)
     assert made(DropLowValue(FAKE), clean) == ([clean], [], [])
     assert not calls
-
-
-def test_the_forges_hunk_stands_in_where_the_change_does_not_show_the_line() -> None:
-    outdated = thread("7", GOOD, line=20).model_copy(update={"hunk": "@@ -18,2 +18,3 @@\n a\n+b\n c"})
-    (_,), _, (decision,) = made(DropLowValue(FAKE), of_threads(outdated))
-    assert "@@ -18,2 +18,3 @@" in decision.shown
 
 
 def test_groups_of_phrasings_survive_the_loss_of_their_first() -> None:
@@ -136,17 +126,6 @@ def test_unreadable(text: str) -> None:
         read(text)
 
 
-def test_an_unreadable_answer_is_asked_again_and_then_a_failure() -> None:
-    good = json.dumps({"reasoning": "it names a defect", "relevance": "high"})
-    with scripted(["probably high", good]) as model:
-        assert the_one(DropLowValue(model.spec), candidate(reference("a", GOOD)))
-        assert model.asked[1][-1]["content"].startswith("That answer cannot be used: it holds no JSON object")
-    with scripted(["probably high"]) as model, pytest.raises(Failed) as broken:
-        made(DropLowValue(model.spec), candidate(reference("a", GOOD)))
-    assert broken.value.kind is FailureKind.UNREADABLE
-    assert broken.value.raw == "probably high"
-
-
 def test_one_question_without_an_answer_is_a_failure_of_the_whole_candidate() -> None:
     good = json.dumps({"reasoning": "it names a defect", "relevance": "high"})
 
@@ -155,21 +134,3 @@ def test_one_question_without_an_answer_is_a_failure_of_the_whole_candidate() ->
 
     with scripted(say) as model, pytest.raises(Failed, match="1 of 2 questions have no answer"):
         made(DropLowValue(model.spec), candidate(reference("a", GOOD), reference("b", "the second is wrong too")))
-
-
-def test_a_refusal_is_a_failure_and_no_verdict() -> None:
-    protocol = OpenAI()
-    server = Scripted(lambda _: Say(protocol.refused()))
-    try:
-        with pytest.raises(Failed) as broken:
-            made(DropLowValue(protocol.spec(server)), candidate(reference("a", GOOD)))
-    finally:
-        server.stop()
-    assert broken.value.kind is FailureKind.REFUSAL
-
-
-def test_references_of_threads_keep_what_they_know() -> None:
-    one = thread("7", GOOD)
-    kept = the_one(DropLowValue(FAKE), of_threads(one))
-    assert kept.case.references == (from_thread(one),)
-    assert kept.pull is not None

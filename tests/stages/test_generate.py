@@ -53,8 +53,8 @@ def calls() -> Iterator[list[Call]]:
         yield heard
 
 
-def stage_of(*reviewers: str, **more: str) -> Generate:
-    return Generate(reviewers, **more)  # type: ignore[arg-type]
+def stage_of(*reviewers: str) -> Generate:
+    return Generate(reviewers)
 
 
 def test_proposals_are_neutral_and_say_whose_they_are() -> None:
@@ -81,16 +81,6 @@ def test_ids_are_unique_and_stable() -> None:
     assert len(set(names)) == len(names) == 3
     twice = the_one(stage, first)
     assert len({one.id for one in twice.case.neutral}) == 6
-
-
-def test_they_are_references_on_demand_and_a_clean_change_is_then_unknown() -> None:
-    clean = candidate(verdict=True)
-    assert the_one(stage_of(ECHO), clean).case.clean
-    taken = the_one(stage_of(ECHO, as_="references"), clean).case
-    assert (len(taken.references), taken.verdict) == (1, None)
-    assert taken.references[0].extra["proposed"] is True
-    quiet = the_one(stage_of("silent", as_="references"), clean).case
-    assert quiet.clean
 
 
 def test_a_reviewer_sees_the_change_and_its_id_and_no_more(calls: list[Call]) -> None:
@@ -147,7 +137,6 @@ def test_it_says_what_it_asks_and_rests_on() -> None:
         ("generate(reviewers=('silent', 'silent'))", "named twice"),
         ("generate(reviewers=('slient',))", "no reviewer is called 'slient'"),
         ("generate", "needs reviewers"),
-        ("generate(reviewers=('silent',), as_='rejected')", "must be one of"),
     ],
 )
 def test_what_is_refused(spec: str, problem: str) -> None:

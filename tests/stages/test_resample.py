@@ -13,9 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment
-from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.resample import Resample
@@ -115,8 +113,6 @@ def test_the_card_shows_the_balance_before_and_after(context: BuildFolder) -> No
     assert after[:4] == ("changed_lines", "after", 150, 150)
     assert float(before[6] or 0) > 0.5
     assert abs(float(after[6] or 0)) < 0.1
-    assert float(after[7] or 0) < float(before[7] or 0) / 2
-    assert float(before[8] or 0) < 1e-6
 
 
 def test_who_stays_unlike_is_warned_of_with_what_helps(context: BuildFolder) -> None:
@@ -139,7 +135,7 @@ def test_figures_of_the_balance_are_those_of_the_formulas() -> None:
     one, other = np.log1p([1, 3, 7]), np.log1p([0, 1, 1, 3])
     pooled = np.sqrt((np.var(one, ddof=1) + np.var(other, ddof=1)) / 2)
     assert found.smd == pytest.approx((one.mean() - other.mean()) / pooled)
-    assert found.ks == pytest.approx(5 / 12)  # at 1: 1/3 of the changed, 3/4 of the clean
+    assert found.auc == pytest.approx(9.5 / 12)
     assert found.mean_changed == pytest.approx(11 / 3)
     assert found.mean_clean == 1.25
 
@@ -150,7 +146,7 @@ def test_a_number_that_never_varies_has_no_difference_or_none_to_tell() -> None:
     apart = balance(["n"], [Unit("a", 0, (1.0,))] * 3, [Unit("b", 1, (2.0,))] * 3)[0]
     assert apart.smd is None
     nobody = balance(["n"], [Unit("a", 0, (1.0,))], [])[0]
-    assert (nobody.mean_changed, nobody.mean_clean, nobody.ks) == (1.0, None, None)
+    assert (nobody.mean_changed, nobody.mean_clean, nobody.auc) == (1.0, None, None)
 
 
 @given(
@@ -197,14 +193,10 @@ def test_the_sample_hangs_on_the_seed_and_not_on_the_order() -> None:
     assert set(Drawn(Resample(features=("changed_lines",), seed=1), items, WithoutBuild()).ids) != first
 
 
-def test_thousands_are_matched_by_their_neighbours(context: BuildFolder) -> None:
-    rng = random.Random(0)
-    items = sizes(False, *(rng.randrange(1, 900) for _ in range(300))) + sizes(
-        True, *(rng.randrange(1, 900) for _ in range(1500))
-    )
-    drawn = Drawn(Resample(features=("changed_lines",), method="nearest"), items, context)
-    assert len(drawn.ids) == 600
-    assert "by nearest matching" in section(context.sections, "Balance").text
+def test_thousands_are_matched_by_their_neighbours(context: BuildFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviewgauge.stages.resample.CELLS", 100)
+    Drawn(LINES, sizes(False, *range(1, 31)) + sizes(True, *range(1, 61)), context)
+    assert "30 clean for 30 changed cases, by nearest matching" in section(context.sections, "Balance").text
 
 
 @pytest.mark.parametrize(
@@ -221,17 +213,6 @@ def test_thousands_are_matched_by_their_neighbours(context: BuildFolder) -> None
 def test_terms_that_make_no_sense_are_refused(terms: dict[str, object]) -> None:
     with pytest.raises(ValueError, match="resample"):
         Resample(**terms)  # type: ignore[arg-type]
-
-
-def test_no_changed_cases_means_no_clean_ones(context: BuildFolder) -> None:
-    assert Drawn(LINES, sizes(True, 1, 2), context).ids == []
-    assert Drawn(LINES, sizes(False, 1, 2), context).ids == ["bad0-1", "bad1-2"]
-    assert Drawn(LINES, [], context).ids == []
-
-
-def test_its_spec_comes_back() -> None:
-    stage = Resample(ratio=2.0, exact=("language",), pairs=True)
-    assert load(Stage, signature(stage)) == stage
 
 
 def test_lock_files_tests_and_documents_do_not_make_a_change_like_another(context: BuildFolder) -> None:
@@ -253,8 +234,5 @@ def test_lock_files_tests_and_documents_do_not_make_a_change_like_another(contex
         "product_files",
         "product_functions",
         "commits",
-        "changed_lines",
-        "changed_files",
-        "hunks",
     ]
     assert "AUC that is left (0.5 tells nothing): product_lines" in section(context.sections, "Balance").text

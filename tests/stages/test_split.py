@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Stage
-from reviewgauge.core.specs import load, signature
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.split import Split
@@ -45,23 +43,15 @@ def test_repositories_stay_whole_and_shares_come_out(context: BuildFolder) -> No
     assert found.figures == {}
 
 
-@given(st.lists(st.integers(1, 20), min_size=3, max_size=12), st.sampled_from(["largest", "hash"]), st.integers(0, 3))
-def test_no_repository_lies_in_two_parts(counts: list[int], assign: str, seed: int) -> None:
+@given(st.lists(st.integers(1, 20), min_size=3, max_size=12), st.integers(0, 3))
+def test_no_repository_lies_in_two_parts(counts: list[int], seed: int) -> None:
     items = items_of(**{f"r{n}": count for n, count in enumerate(counts)})
-    drawn = Drawn(Split(assign=assign, seed=seed), items, WithoutBuild())  # type: ignore[arg-type]
+    drawn = Drawn(Split(seed=seed), items, WithoutBuild())
     assert not drawn.drops
     where = defaultdict(set)
     for item in drawn.kept:
         where[item.case.change.repo].add(item.case.facts["split"])
     assert all(len(found) == 1 for found in where.values())
-
-
-def test_a_repository_by_its_hash_stays_when_others_come() -> None:
-    few, many = items_of(a=2, b=2, c=2), items_of(a=2, b=9, c=2, d=40, e=1)
-    stage = Split(assign="hash", shares=(0.4, 0.3, 0.3))
-    first = {i.case.change.repo: i.case.facts["split"] for i in Drawn(stage, few, WithoutBuild()).kept}
-    then = {i.case.change.repo: i.case.facts["split"] for i in Drawn(stage, many, WithoutBuild()).kept}
-    assert first == {repo: then[repo] for repo in first}
 
 
 def test_dates_cut_the_parts(context: BuildFolder) -> None:
@@ -128,11 +118,6 @@ def test_one_repository_cannot_be_split_by_repository(context: BuildFolder) -> N
     assert parts(Drawn(two, items_of(a=4, b=4), context)) == {"train": 4, "test": 4}
 
 
-def test_an_empty_stream_has_empty_parts(context: BuildFolder) -> None:
-    for by in ("repo", "time", "both"):
-        assert Drawn(Split(by=by), [], context).ids == []
-
-
 @pytest.mark.parametrize(
     "terms",
     [
@@ -150,8 +135,3 @@ def test_an_empty_stream_has_empty_parts(context: BuildFolder) -> None:
 def test_terms_that_make_no_sense_are_refused(terms: dict[str, object]) -> None:
     with pytest.raises(ValueError):
         Split(**terms)  # type: ignore[arg-type]
-
-
-def test_its_spec_comes_back() -> None:
-    stage = Split(by="time", cuts=("2022-01-01", "2023-01-01"), only=("test",))
-    assert load(Stage, signature(stage)) == stage

@@ -11,7 +11,7 @@ import numpy as np
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case
 from reviewgauge.engine.run.manifest import benchmark_hash
-from reviewgauge.stages.sampling.draws import draw_key, share_out
+from reviewgauge.stages.sampling.draws import assign_groups, draw_key
 
 TRAIN, SELECTION, HELD_OUT = "train", "selection", "held-out"
 PARTS = (TRAIN, SELECTION, HELD_OUT)
@@ -70,7 +70,7 @@ def split_cases(
             raise UserError(f"{reserve} of {len(kin)} repositories cannot be reserved", remedy=f"at most {most}")
         both = wanted[TRAIN] + wanted[SELECTION]
         wanted = {name: wanted[name] / both for name in (TRAIN, SELECTION)}
-    part_of = share_out({one: size for one, size in sizes.items() if one not in held}, wanted, seed) | held
+    part_of = assign_groups({one: size for one, size in sizes.items() if one not in held}, wanted, seed) | held
     parts = {name: [case for case in cases if part_of[unit[case.id]] == name] for name in PARTS}
     if empty := next((name for name, own in parts.items() if not own), ""):
         raise UserError(f"no case is left for {empty}", remedy="give other --shares, or more repositories")

@@ -31,9 +31,9 @@ from reviewgauge.stages.asking.stage import (
     decision,
     fenced_conversation,
     own_prompt,
-    place_of,
     plain_conversation,
     prompt_pins,
+    shown_with,
     turns,
 )
 from reviewgauge.stages.pull_requests.candidates import replace_references, thread_behind
@@ -70,13 +70,9 @@ class Augment(AskingStage):
         issues: dict[str, list[str]] = {comment.id: [] for comment in references}
         for at, answer in zip(asked, answers, strict=True):
             issues[references[at].id] = [storable(issue) for issue in answer.value]
-            conversation = plain_conversation(conversations[at])
-            yield decision(
-                self,
-                item,
-                shown=f"{place_of(references[at])}\n\n{code[at]}\n\n{conversation}".strip(),
-                decided="\n".join(f"- {issue}" for issue in answer.value) or NOTHING,
-            )
+            shown = shown_with(item, references[at], plain_conversation(conversations[at]))
+            decided = "\n".join(f"- {issue}" for issue in answer.value) or NOTHING
+            yield decision(self, item, shown=shown, decided=decided)
         by = short_spec(self)
         reworded = {
             c.id: _in_other_words(c, turns, issues[c.id], by)

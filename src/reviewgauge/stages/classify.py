@@ -18,7 +18,7 @@ from reviewgauge.core.protocols import StageOutput
 from reviewgauge.core.records import Comment, RequiredContext
 from reviewgauge.core.trust import ModelName
 from reviewgauge.judges.classes.classes import QUESTIONS, Classifier
-from reviewgauge.stages.asking.stage import AskingStage, code_of, decision, place_of, prompt_pins, raw_votes
+from reviewgauge.stages.asking.stage import AskingStage, code_of, decision, prompt_pins, raw_votes, shown_with
 
 CODES = {word: code for code, word in QUESTIONS["domain"].options.items()}
 CATEGORIES = frozenset(QUESTIONS["category"].options.values())
@@ -28,7 +28,7 @@ CATEGORIES = frozenset(QUESTIONS["category"].options.values())
 class Classify(AskingStage):
     """Of changes ("domain") by title and description: the facts `domain` ("Bug Fix") and `domain_code` ("BF").
 
-    Of references (`of="both"`: of neutral comments too) their `category` (security, defect, maintainability or
+    Of references and neutral comments their `category` (security, defect, maintainability or
     performance; another word is replaced), or with "context" their `needs` (diff, file or repo), where they state none.
     A comment whose diff hunk is not at hand is not asked about. More than half of the `votes` decide. `prompt`: the
     paper's words, "published" to the letter, or "fenced" with what people wrote marked as data; of context only ours.
@@ -40,7 +40,6 @@ class Classify(AskingStage):
     what: Literal["domain", "category", "context"]
     prompt: Literal["fenced", "published"] = "fenced"
     votes: int = 1
-    of: Literal["references", "both"] = "references"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,7 +72,7 @@ class Classify(AskingStage):
 
     def _comments(self, item: Candidate) -> StageOutput:
         classified: dict[str, Comment] = {}
-        for comment in (*item.case.references, *(item.case.neutral if self.of == "both" else ())):
+        for comment in (*item.case.references, *item.case.neutral):
             code = code_of(item, comment)
             states = comment.category in CATEGORIES if self.what == "category" else comment.needs is not None
             if states or not code or not comment.body.strip():
@@ -81,7 +80,7 @@ class Classify(AskingStage):
             found = self._classifier.decide({"diff_hunk": code, "review_comment": comment.body})
             stated = {"category": found.value} if self.what == "category" else {"needs": RequiredContext(found.value)}
             classified[comment.id] = comment.model_copy(update=stated)
-            shown = f"{place_of(comment)}\n\n{code}\n\n{comment.body}".strip()
+            shown = shown_with(item, comment, comment.body)
             yield decision(self, item, shown=shown, decided=found.value, reason=raw_votes(found.votes))
         yield item.with_case(
             references=tuple(classified.get(comment.id, comment) for comment in item.case.references),

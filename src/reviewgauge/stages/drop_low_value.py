@@ -21,7 +21,7 @@ from reviewgauge.models.answers.prose import obeys
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.answers.records import AnswerRecord, Text, Word, answer_schema, read_record
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence
-from reviewgauge.stages.asking.stage import AskingStage, code_of, decision, own_prompt, place_of, prompt_pins
+from reviewgauge.stages.asking.stage import AskingStage, code_of, decision, own_prompt, prompt_pins, shown_with
 from reviewgauge.stages.pull_requests.candidates import replace_references
 
 LOW, NO_CODE, EMPTY = "low relevance to its code", "no code at hand to hold it against", "it says nothing"
@@ -57,8 +57,7 @@ class DropLowValue(AskingStage):
         answers = self.ask([self.messages(code[c.id], c) for c in asked], read, schema=answer_schema(ValueVerdict))
         verdicts = {comment.id: answer.value for comment, answer in zip(asked, answers, strict=True)}
         for comment in asked:
-            shown = f"{place_of(comment)}\n\n{code[comment.id]}\n\n{comment.body}".strip()
-            found = verdicts[comment.id]
+            shown, found = shown_with(item, comment, comment.body), verdicts[comment.id]
             yield decision(self, item, shown=shown, decided=found.relevance, reason=found.reasoning)
         gone = {c.id: reason for c in item.case.references if (reason := _reason(verdicts.get(c.id), code[c.id]))}
         if len(gone) == len(item.case.references):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import ClassVar, Literal, NamedTuple
+from typing import ClassVar, NamedTuple
 
 from typing_extensions import override
 
@@ -31,7 +31,6 @@ from reviewgauge.stages.asking.change_points import (
     ChangePoints,
     Disagreed,
     LabelledDiscussion,
-    Rule,
     agreement,
     gather,
     messages_of,
@@ -64,21 +63,18 @@ FORCED = "no change-point is seen, and it was force-pushed: its commits do not s
 
 @dataclass(frozen=True)
 class ExtractPoints(AskingStage):
-    """The references become the change-points that the `requests` agree on (`agree`: see docs/reference/stages.md).
+    """The references become the change-points that all `requests` agree on: as many, of equal types and commits.
 
     With none the change is clean (verdict True), also without asking where no commit followed the first. The facts
     `final_commits`, `final_files`, `final_added` and `final_deleted` are of the whole pull request, cut back or not.
-    `head="before_fixes"` cuts the change back to the last commit before the first answer to a point, so that it does
-    not hold the answers already; a point about later code is left out. "as_given" keeps the change and the points that
-    are open in it.
+    The change is cut back to the last commit before the first answer to a point, so that it does not hold the answers
+    already; a point about later code is left out.
     """
 
     needs_pulls: ClassVar[bool] = True
 
     model: ModelName
     requests: int = 3
-    agree: Rule = "count+type+commit"
-    head: Literal["before_fixes", "as_given"] = "before_fixes"
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -109,7 +105,7 @@ class ExtractPoints(AskingStage):
             hidden = any(revision.forced for revision in revisions)
             yield self.drop(item.id, FORCED) if hidden else item.with_case(references=(), verdict=True)
             return
-        revised = (cut_back if self.head == "before_fixes" else as_given)(item, material, found.points)
+        revised = cut_back(item, material, found.points)
         if isinstance(revised, str):
             yield self.drop(item.id, revised)
             return
@@ -123,8 +119,7 @@ class ExtractPoints(AskingStage):
         read = partial(read_change_points, mentions=material.open_mentions, commits=list(material.commits))
         trials = list(range(1, self.requests + 1))
         answers = self.ask([messages] * self.requests, read, trials=trials, schema=answer_schema(ChangePoints))
-        ids = {label: commit.id for label, commit in material.commits.items()}
-        return agreement([answer.value for answer in answers], self.agree, ids)
+        return agreement([answer.value for answer in answers])
 
     def _decisions(self, item: Candidate, material: LabelledDiscussion, found: Agreed) -> Iterator[Decision]:
         """One a point; where there is none, one about the whole discussion."""
@@ -181,8 +176,6 @@ def _claimed(point: ChangePoint, material: LabelledDiscussion, change: Change) -
 
 
 NO_CODE = "the commits to cut it back to before its first answer are not at hand"
-FOREIGN_HEAD = "its change ends at none of the pull request's commits"
-ANSWERED = "its change holds the answer to every change-point, or ends before what they are about"
 
 
 def final_facts(item: Candidate, material: LabelledDiscussion) -> Mapping[str, Fact]:
@@ -222,22 +215,7 @@ def cut_back(item: Candidate, material: LabelledDiscussion, points: Sequence[Cha
         facts = {name: value for name, value in item.case.facts.items() if name not in _OF_FILES}
         facts |= {**change_facts(cut, commits=end + 1), **text_facts(material.pull, state)}
         item = item.with_case(change=cut, facts=facts)
-    return Revised(item, _open(points, labels, end))
+    return Revised(item, [one for one in points if labels.index(one.introduced) <= end])
 
 
 _OF_FILES = {"changed_files", "changed_lines", "hunks", "language", "size"}
-
-
-def as_given(item: Candidate, material: LabelledDiscussion, points: Sequence[ChangePoint]) -> Revised | str:
-    """The candidate as it is, and which of the points are open in it."""
-    label = material.label_of(item.case.change.head)
-    if label is None:
-        return FOREIGN_HEAD
-    labels = list(material.commits)
-    found = _open(points, labels, labels.index(label))
-    return Revised(item, found) if found else ANSWERED
-
-
-def _open(points: Sequence[ChangePoint], labels: Sequence[str], end: int) -> list[ChangePoint]:
-    """The points whose code is there and whose answer is not."""
-    return [one for one in points if labels.index(one.introduced) <= end < labels.index(one.resolved)]

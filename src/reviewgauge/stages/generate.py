@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -20,23 +20,21 @@ from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load
 from reviewgauge.core.trust import PluginSpec
-from reviewgauge.stages.asking.stage import code_of, decision, place_of
+from reviewgauge.stages.asking.stage import decision, shown_with
 
 
 @dataclass(frozen=True)
 class Generate(Stage):
     """Adds what `reviewers` say: `reviewers=("prompt(model='openai:gpt-5')", "prompt(model='anthropic:...')")`.
 
-    `as_="neutral"`: neither right nor wrong, so that no reviewer gains or loses by a claim that nobody verified.
-    "references" takes them as correct without a check; a clean change then has no known verdict. Each has
-    `extra["source"] = "generated"` and `extra["proposed"] = True`, and its author is the reviewer. A change fails if
-    one reviewer fails: an uneven pool would favour the others.
+    They are neutral, neither right nor wrong, so that no reviewer gains or loses by a claim that nobody verified. Each
+    has `extra["source"] = "generated"` and `extra["proposed"] = True`, and its author is the reviewer. A change fails
+    if one reviewer fails: an uneven pool would favour the others.
     """
 
     example: ClassVar[str] = 'generate(reviewers=("prompt(model=\\"fake:example\\")",))'
     costly: ClassVar[bool] = True
     reviewers: tuple[PluginSpec, ...]
-    as_: Literal["neutral", "references"] = "neutral"
 
     def __post_init__(self) -> None:
         systems = [reviewer.system for reviewer in self._loaded]
@@ -68,37 +66,27 @@ class Generate(Stage):
                 if comment.body.strip():
                     proposals.append(_proposal(comment, reviewer.system, taken))
         for one in proposals:
-            shown = f"{place_of(one)}\n\n{code_of(item, one)}".strip()
-            shown = shown or "(no place is named)"
+            shown = shown_with(item, one) or "(no place is named)"
             yield decision(self, item, shown=shown, decided=one.body, reason=f"proposed by {one.author}")
-        if self.as_ == "neutral":
-            yield item.with_case(neutral=(*item.case.neutral, *proposals))
-            return
-        verdict = None if item.case.verdict is True and proposals else item.case.verdict
-        yield item.with_case(references=(*item.case.references, *proposals), verdict=verdict)
+        yield item.with_case(neutral=(*item.case.neutral, *proposals))
 
 
 def _review(reviewer: Reviewer, change: Change) -> Review:
     """The review, or a Failed that names the reviewer. What would break on every change is raised as it is."""
+    within: type[UserError] = NeedsCode  # what may be wrong with this change alone, before the review
     try:
         reviewer.check((change,))
         reviewer.prepare((change,))
-    except NeedsCode as error:
-        raise _broken(reviewer, error, FailureKind.REQUEST) from None
-    try:
+        within = UserError
         return reviewer.review(change)
-    except Failed as error:
-        raise _broken(reviewer, error, error.kind, raw=error.raw, stops=error.stops) from None
     except MissingExtra:
         raise
     except UserError as error:
-        raise _broken(reviewer, error, FailureKind.REQUEST) from None
-
-
-def _broken(
-    reviewer: Reviewer, error: UserError, kind: FailureKind, *, raw: str | None = None, stops: bool = False
-) -> Failed:
-    return Failed(kind, f"{reviewer.system}: {error.problem}", remedy=error.remedy, raw=raw, stops=stops)
+        if not isinstance(error, within):
+            raise
+        failed = error if isinstance(error, Failed) else Failed(FailureKind.REQUEST, error.problem, remedy=error.remedy)
+        problem = f"{reviewer.system}: {error.problem}"
+        raise Failed(failed.kind, problem, remedy=error.remedy, raw=failed.raw, stops=failed.stops) from None
 
 
 def _proposal(comment: Comment, system: str, taken: set[str]) -> Comment:

@@ -24,7 +24,7 @@ from reviewgauge.judges.pairs.asking import Compared, ModelJudge, judge_of
 from reviewgauge.judges.same_concern import SameConcern
 from reviewgauge.models.request.model_spec import is_model
 from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.stages.asking.stage import check_model, code_of, decision, place_of
+from reviewgauge.stages.asking.stage import check_model, decision, shown_with
 
 Cell = tuple[int, int]
 NO_PLACE, WHOLE_FILE, OUTSIDE = -3, -2, -1
@@ -42,14 +42,12 @@ class MergeSame(Stage):
     """Comments on one hunk that are the same, directly or transitively, become one finding.
 
     `judge`: a judge's spec, or a chat model's, which is asked `votes` times in the words of Figure 9 (`prompt`).
-    `of`: the references, or "both": the neutral comments as well. A repeated reference is another
-    phrasing (`same_as`), and so is a neutral comment that repeats a reference.
+    A repeated reference is another phrasing (`same_as`), and so is a neutral comment that repeats a reference.
     """
 
     judge: PluginSpec = "lexical"
     votes: int = 5
     prompt: Literal["fenced", "published"] = "fenced"
-    of: Literal["both", "references"] = "both"
 
     def __post_init__(self) -> None:
         if not self.judge.strip():
@@ -74,7 +72,7 @@ class MergeSame(Stage):
 
     @override
     def each(self, item: Candidate, context: BuildContext) -> StageOutput:
-        comments = (*item.case.references, *(item.case.neutral if self.of == "both" else ()))
+        comments = (*item.case.references, *item.case.neutral)
         pairs: list[Cell] = []
         for members in _by_hunk(item.case.change, comments):
             verdicts = self._verdicts(item.case, comments, list(combinations(members, 2)))
@@ -84,7 +82,7 @@ class MergeSame(Stage):
         yield self._merged(item, comments, _groups(comments, pairs))
 
     def _decision(self, item: Candidate, one: Comment, other: Comment, verdict: SameVerdict) -> Decision:
-        shown = f"{place_of(one)}\n\n{code_of(item, one)}\n\n1: {one.body}\n\n2: {other.body}".strip()
+        shown = shown_with(item, one, f"1: {one.body}", f"2: {other.body}")
         return decision(self, item, shown=shown, decided="same" if verdict.same else "different", reason=verdict.reason)
 
     def _verdicts(self, case: Case, comments: Sequence[Comment], cells: Sequence[Cell]) -> dict[Cell, SameVerdict]:
@@ -98,7 +96,7 @@ class MergeSame(Stage):
     def _merged(self, item: Candidate, comments: Sequence[Comment], groups: Sequence[Sequence[int]]) -> Candidate:
         members_of = {at: members for members in groups for at in members}
         references: list[Comment] = []
-        neutral: list[Comment] = [] if self.of == "both" else list(item.case.neutral)
+        neutral: list[Comment] = []
         for at, comment in enumerate(comments):
             first = members_of[at][0]
             kept = references if first < len(item.case.references) else neutral

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -21,7 +21,6 @@ from reviewgauge.stages.sampling.balance import (
     CELLS,
     COLUMNS,
     MEANING,
-    MORE_TRAITS,
     TRAITS,
     Balance,
     Unit,
@@ -29,7 +28,6 @@ from reviewgauge.stages.sampling.balance import (
     changed_and_clean,
     left,
     match,
-    stated_by_all,
     telling,
     worst,
 )
@@ -44,8 +42,8 @@ class Resample(Stage):
     documentation make a change large without giving it more to find.
     A change is clean when its verdict says so and it has no reference, changed when it has references or a verdict
     against it. `exact` are facts that a match must share. `caliper` is the largest distance of a match in standard
-    deviations (0: any). `pairs` also drops changed cases that found fewer than `ratio` matches. `optimal` minimises
-    the sum of distances; `nearest` goes through the changed ones by the seed. Over 25 million pairs it is `nearest`.
+    deviations (0: any). `pairs` also drops changed cases that found fewer than `ratio` matches. The sum of distances is
+    as small as it can be; over 25 million pairs each changed case, by the seed, takes the nearest that is left.
     """
 
     example: ClassVar[str] = 'resample(features=("changed_lines", "changed_files"))'
@@ -55,7 +53,6 @@ class Resample(Stage):
     exact: tuple[Word, ...] = ()
     caliper: float = 0.0
     pairs: bool = False
-    method: Literal["optimal", "nearest"] = "optimal"
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -66,8 +63,7 @@ class Resample(Stage):
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
-        cases = [item.case for item in items]
-        changed, clean, reasons = changed_and_clean(cases, self.features, self.exact)
+        changed, clean, reasons = changed_and_clean((item.case for item in items), self.features, self.exact)
         matches, unmatched, method = self._match_all(changed, clean)
         for unit in clean:
             if unit.position not in matches:
@@ -79,10 +75,7 @@ class Resample(Stage):
             else:
                 yield item
         kept = [[unit for unit in units if unit.position not in reasons] for units in (changed, clean)]
-        more = [cases[unit.position] for units in kept for unit in units]
-        others = [name for name in stated_by_all(more, MORE_TRAITS) if name not in self.features]
-        beside = balance(others, *changed_and_clean(more, others)[:2]) if others else []
-        context.report(self._section(((changed, clean), (kept[0], kept[1])), beside, len(unmatched), method))
+        context.report(self._section(((changed, clean), (kept[0], kept[1])), len(unmatched), method))
 
     def _match_all(self, changed: Sequence[Unit], clean: Sequence[Unit]) -> tuple[dict[int, int], set[int], str]:
         """(position of a clean case -> that of its changed case, changed cases left out of the pairs, the method)."""
@@ -103,19 +96,15 @@ class Resample(Stage):
         pool = sorted(clean, key=lambda unit: (draw_key(self.seed, "pool", unit.id), unit.id, unit.position))
         count = round(self.ratio * len(ordered))
         wanted = [ordered[n % len(ordered)] for n in range(count)] if ordered else []
-        optimal = self.method == "optimal" and len(wanted) * len(pool) <= CELLS
+        optimal = len(wanted) * len(pool) <= CELLS
         found = match(wanted, pool, self.caliper, optimal)
         return {pool[b].position: wanted[a].position for a, b in found}, "optimal" if optimal else "nearest"
 
     def _section(
-        self,
-        groups: Sequence[tuple[Sequence[Unit], Sequence[Unit]]],
-        beside: Sequence[Balance],
-        unmatched: int,
-        method: str,
+        self, groups: Sequence[tuple[Sequence[Unit], Sequence[Unit]]], unmatched: int, method: str
     ) -> CardSection:
         before, after = (balance(self.features, changed, clean) for changed, clean in groups)
-        rows = [found.row("before") for found in before] + [found.row("after") for found in (*after, *beside)]
+        rows = [found.row("before") for found in before] + [found.row("after") for found in after]
         changed, clean = groups[1]
         short = max(round(self.ratio * len(changed)) - len(clean), 0)
         text = f"{len(clean)} clean for {len(changed)} changed cases, by {method} matching. "
@@ -127,7 +116,7 @@ class Resample(Stage):
             text += f"{short} fewer than the ratio {self.ratio:g} asks for: there are no more that match. "
         if largest := worst(after):
             text += f"The largest difference that is left is {largest}. "
-        text += left([*after, *beside])
+        text += left(after)
         figures = {"changed": len(changed), "clean": len(clean), "unmatched": unmatched or short}
         columns = ("fact", "when", *COLUMNS)
         return CardSection(
@@ -137,7 +126,7 @@ class Resample(Stage):
             columns=columns,
             rows=tuple(rows),
             figures=figures,
-            warnings=_apart([*after, *beside]),
+            warnings=_apart(after),
         )
 
 

@@ -22,17 +22,16 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
-from reviewgauge.stages.sampling.draws import check_day, day_of, draw_key, share_out
+from reviewgauge.stages.sampling.draws import assign_groups, check_day, day_of
 
 
 @dataclass(frozen=True)
 class Split(Stage):
     """Give each case a part, so that `shares` of the cases come out as well as they can.
 
-    By `repo`: each repository goes to one part, the largest first, or by the `hash` of its name, which stays as it is
-    when others come along. By `time`: the parts follow each other, at the dates `cuts` or where the shares ask for; a
-    day lies in one part. By `both`: a case whose repository and date disagree is dropped. `only` names the parts that
-    stay (none: all of them).
+    By `repo`: each repository goes to one part, the largest first. By `time`: the parts follow each other, at the dates
+    `cuts` or where the shares ask for; a day lies in one part. By `both`: a case whose repository and date disagree is
+    dropped. `only` names the parts that stay (none: all of them).
     """
 
     example: ClassVar[str] = "reviewgauge build . -o bench --stage 'split(by=\"time\")'"
@@ -41,7 +40,6 @@ class Split(Stage):
     parts: tuple[Word, ...] = ("train", "validation", "test")
     shares: tuple[float, ...] = (0.8, 0.1, 0.1)
     cuts: tuple[Word, ...] = ()
-    assign: Literal["largest", "hash"] = "largest"
     only: tuple[Word, ...] = ()
     seed: int = 0
 
@@ -73,7 +71,7 @@ class Split(Stage):
             raise UserError(
                 f"split by {self.by} cannot put {found_here} into {wanted} parts", remedy="split(by='time')"
             )
-        of_repo = self._by_repo(repos)
+        of_repo = assign_groups(repos, dict(zip(self.parts, self.shares, strict=True)), self.seed)
         cuts = list(self.cuts) or self._cuts(days)
         found: list[tuple[str, str, str | None]] = []
         for item in items:
@@ -101,12 +99,6 @@ class Split(Stage):
         if by_repo == by_time:
             return by_time
         return self.drop(item.id, "its repository and its date are in different parts", f"{by_repo}, {by_time}")
-
-    def _by_repo(self, repos: Mapping[str, int]) -> dict[str, str]:
-        if self.assign == "hash":
-            bounds = list(accumulate(self.shares))[:-1]
-            return {repo: self.parts[bisect_right(bounds, draw_key(self.seed, repo) / 2**64)] for repo in repos}
-        return share_out(repos, dict(zip(self.parts, self.shares, strict=True)), self.seed)
 
     def _cuts(self, days: Mapping[str, int]) -> list[str]:
         """The first days of the second part and on, where the parts come closest to their shares."""

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -28,7 +28,7 @@ Member = tuple[str, int]  # (id, position)
 
 @dataclass(frozen=True)
 class Stratify(Stage):
-    """Draw `per_cell` of each stratum, or `total` in all, shared out in proportion to the strata or equally.
+    """Draw `per_cell` of each stratum, or `total` in all, shared out in proportion to the strata.
 
     `by` are facts; `repo` is the repository, `verdict` whether a change can be merged, `period` the part of time
     between the dates `periods`, by the fact `created`. `balance` names a fact of which each value is drawn as often in
@@ -41,7 +41,6 @@ class Stratify(Stage):
     by: tuple[Word, ...] = ("language",)
     per_cell: int = 0
     total: int = 0
-    shared: Literal["proportional", "equal"] = "proportional"
     balance: Word = ""
     periods: tuple[Word, ...] = ()
     seed: int = 0
@@ -111,7 +110,7 @@ class Stratify(Stage):
         if self.per_cell:
             quota = dict.fromkeys(cells, self.per_cell)
         else:
-            quota = share_out(self.total, room, self.shared, self.seed, each)
+            quota = allocate_quota(self.total, room, self.seed, each)
         return {
             cell: [
                 position
@@ -142,28 +141,17 @@ class Stratify(Stage):
         return CardSection(by="stratify", title="Strata", text=text, columns=columns, rows=tuple(rows))
 
 
-def share_out(total: int, room: Mapping[Cell, int], shared: str, seed: int, step: int = 1) -> dict[Cell, int]:
+def allocate_quota(total: int, room: Mapping[Cell, int], seed: int, step: int = 1) -> dict[Cell, int]:
     """How many of `total` each stratum gives, never more than it has, in steps of `step` (to be balanced).
 
-    In proportion: by the largest remainders (Hamilton's method); equally: the same for all, small ones give all they
-    have. What is left over goes by the seed. The sum is `total`, rounded down to a step, or all there is.
+    In proportion, by the largest remainders (Hamilton's method); ties go by the seed. The sum is `total`, rounded down
+    to a step, or all there is.
     """
     left = min(total, sum(room.values())) // step
     units = {cell: count // step for cell, count in room.items()}
-    ordered = sorted(units, key=lambda cell: (draw_key(seed, "lot", *cell), cell))
-    if shared == "equal":
-        given = dict.fromkeys(units, 0)
-        while left:
-            open_cells = [cell for cell in ordered if given[cell] < units[cell]]
-            each = max(left // len(open_cells), 1)
-            for cell in open_cells[:left]:
-                more = min(each, units[cell] - given[cell])
-                given[cell] += more
-                left -= more
-    else:
-        whole = sum(units.values())
-        given = {cell: count * left // whole if whole else 0 for cell, count in units.items()}
-        ordered.sort(key=lambda cell: -(units[cell] * left % whole) if whole else 0)
-        for cell in ordered[: left - sum(given.values())]:
-            given[cell] += 1
+    whole = sum(units.values()) or 1
+    given = {cell: count * left // whole for cell, count in units.items()}
+    ordered = sorted(units, key=lambda cell: (-(units[cell] * left % whole), draw_key(seed, "lot", *cell), cell))
+    for cell in ordered[: left - sum(given.values())]:
+        given[cell] += 1
     return {cell: count * step for cell, count in given.items()}

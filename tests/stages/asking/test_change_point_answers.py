@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.stages.asking.change_points import LEAVES, ChangePoint, read_change_points
@@ -84,21 +82,3 @@ def test_unreadable(text: str, reason: str) -> None:
     with pytest.raises(Unreadable) as error:
         read(text)
     assert reason in str(error.value)
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.sampled_from(["T1", "C1", "C2", "F.2", "x", ""]),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from([*USUAL, "points"]), inner, max_size=7),
-    max_leaves=12,
-)
-
-
-@given(JSON)
-def test_nothing_but_points_or_the_typed_error_comes_out(value: object) -> None:
-    for text in (json.dumps(value), json.dumps({"points": value}), json.dumps({"points": [value]})):
-        try:
-            found = read(text)
-        except Unreadable as error:
-            assert str(error)
-        else:
-            assert all(one.type in LEAVES and one.mention in MENTIONS for one in found)

@@ -1,45 +1,18 @@
-"""The facts that sources state; how far two distributions are from each other, said without a word on the terminal."""
+"""The facts that sources state, and the one form of a day."""
 
 from __future__ import annotations
 
-import warnings
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from scipy.stats import ks_2samp
 
 from reviewgauge.core.records import Change, ChangedFile
 from reviewgauge.repo.diff.diffs import size_of
-from reviewgauge.stages.sampling.draws import change_facts, check_day, kolmogorov_smirnov
+from reviewgauge.stages.sampling.draws import change_facts, check_day
 from reviewgauge.stages.split import Split
 from reviewgauge.stages.stratify import Stratify
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"
-VALUES = st.lists(st.integers(0, 30), min_size=1, max_size=120)
-
-
-def test_where_the_exact_p_value_fails_the_asymptotic_one_stands_and_nothing_is_warned_of() -> None:
-    one, other = list(range(34)), [-1, *range(1, 34)]  # with 34 of each, rounding brings the exact one over 1
-    with pytest.warns(RuntimeWarning, match="Exact calculation unsuccessful"):
-        ks_2samp(one, other, method="exact")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = kolmogorov_smirnov(one, other)
-    assert found.statistic == pytest.approx(1 / 34)
-    assert found.method == "asymptotic"
-    assert found.p == pytest.approx(1.0)
-
-
-@given(VALUES, VALUES)
-def test_it_is_scipys_test_and_never_warns(one: list[int], other: list[int]) -> None:
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        found = kolmogorov_smirnov(one, other)
-    expected = ks_2samp(one, other, method="exact" if found.method == "exact" else "asymp")
-    assert (found.statistic, found.p) == (expected.statistic, expected.pvalue)
-    assert found.method == "asymptotic" if len(one) * len(other) > 10_000 else found.p <= 1
 
 
 def test_language_by_changed_lines_size_and_counts() -> None:

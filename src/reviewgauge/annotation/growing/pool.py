@@ -149,7 +149,7 @@ def _findings(unmatched: Unmatched, before: Mapping[str, Pooled]) -> Iterator[Fi
         for part in _parts_of(sorted(pool, key=lambda one: _place(one.comment)))
         if any(one.name not in before for one in part)
     )
-    merged, _ = apply_stages(pools, [MergeSame(of="references")])
+    merged, _ = apply_stages(pools, [MergeSame()])
     for case in merged:
         for group in findings(case.references):
             earlier = [one for one in group if one.id in before]

@@ -7,10 +7,10 @@ requests can be held against each other.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Literal, NamedTuple, get_args
+from typing import Annotated, NamedTuple
 
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
@@ -55,10 +55,6 @@ class LabelledDiscussion(NamedTuple):
     def open_mentions(self) -> list[str]:
         """The labels that a change-point can name."""
         return [label for label, mention in self.mentions.items() if mention.counts]
-
-    def label_of(self, commit: str | None) -> str | None:
-        """The label of a commit by its id; None of one that is not among them."""
-        return next((label for label, one in self.commits.items() if one.id == commit), None)
 
 
 def gather(pull: PullRequest) -> LabelledDiscussion | str:
@@ -163,7 +159,7 @@ def _mention(mention: Mention, material: LabelledDiscussion, roles: Roles) -> st
         (remark,) = mention.remarks
         approval = {"APPROVED": ", approves", "CHANGES_REQUESTED": ", asks for changes"}.get(remark.state, "")
         return f"{label} {roles.of(remark.author)}{_when(remark.created)}{approval}\n{fence(remark.body)}"
-    commit = material.label_of(thread.commit)
+    commit = next((label for label, one in material.commits.items() if one.id == thread.commit), None)
     place = span_in_words(thread_span(thread)) + (f"\n{thread.hunk.strip(chr(10))}" if thread.hunk.strip() else "")
     head = f"{label}, a thread{f' said on {commit}' if commit else ''}\n{fence(place)}"
     turns = [
@@ -243,13 +239,10 @@ def read_change_points(text: str, mentions: Sequence[str], commits: Sequence[str
 
 # --- several answers -----------------------------------------------------------------------------------------------
 
-Rule = Literal["count+type+commit", "count+type", "count", "majority"]
-RULES: Sequence[Rule] = get_args(Rule)
 COUNTS, KINDS = (
     "the requests disagree on how many change-points there are",
     "the requests disagree on the types or commits of the change-points",
 )
-Key = tuple[str, ...]
 
 
 class Agreed(NamedTuple):
@@ -260,75 +253,29 @@ class Agreed(NamedTuple):
 
 
 class Disagreed(NamedTuple):
-    """Why there is nothing to keep: a reason that can be counted, and which request differs in what."""
+    """Why there is nothing to keep: a reason that can be counted, and what each request lists."""
 
     reason: str
     detail: str
 
 
-def agreement(answers: Sequence[Sequence[ChangePoint]], rule: Rule, commits: Mapping[str, str]) -> Agreed | Disagreed:
-    """What the answers, one a request, agree on. `commits` maps labels to ids, for words.
-
-    Two answers agree when their points can be matched one to one, each with one of the same key: its type and the
-    commit that resolved it, its type, or nothing but being one. `majority` takes type and commit, and what more than
-    half of the requests say; every other rule takes all of them.
-    """
-    key = _KEYS[rule]
-    bags = [Counter(map(key, points)) for points in answers]
-    alike = max(([at for at, bag in enumerate(bags) if bag == mine] for mine in bags), key=len)  # the first such
-    if len(alike) == len(answers) or (rule == "majority" and 2 * len(alike) > len(answers)):
-        first, *others = (answers[at] for at in alike)
-        matches = [_matched(first, other, key) for other in others]
-        return Agreed(first, [[texts[at] for texts in matches] for at in range(len(first))])
-    reason = COUNTS if len(set(map(len, answers))) > 1 else KINDS
-    return Disagreed(reason, _difference(bags, alike, commits))
+def agreement(answers: Sequence[Sequence[ChangePoint]]) -> Agreed | Disagreed:
+    """What the answers, one a request, agree on: as many points, matched by their type and the commit that resolves."""
+    kinds = [sorted(map(_kind, points)) for points in answers]
+    if any(one != kinds[0] for one in kinds):
+        reason = COUNTS if len(set(map(len, answers))) > 1 else KINDS
+        listed = (", ".join(f"{kind} resolved by {commit}" for kind, commit in one) or "none" for one in kinds)
+        return Disagreed(reason, "; ".join(f"request {at}: {one}" for at, one in enumerate(listed, 1)))
+    first, *others = answers
+    matches = [_matched(first, other) for other in others]
+    return Agreed(first, [[texts[at] for texts in matches] for at in range(len(first))])
 
 
-_KEYS: Mapping[Rule, Callable[[ChangePoint], Key]] = {
-    "count+type+commit": lambda point: (point.type, point.resolved),
-    "majority": lambda point: (point.type, point.resolved),
-    "count+type": lambda point: (point.type,),
-    "count": lambda point: (),
-}
+def _kind(point: ChangePoint) -> tuple[str, str]:
+    return point.type, point.resolved
 
 
-def _matched(
-    first: Sequence[ChangePoint], other: Sequence[ChangePoint], key: Callable[[ChangePoint], Key]
-) -> list[str]:
-    """For each point of the first answer its match in the other one: the first that is left of its key."""
+def _matched(first: Sequence[ChangePoint], other: Sequence[ChangePoint]) -> list[str]:
+    """For each point of the first answer its match in the other one: the first that is left of its kind."""
     left = list(other)
-    return [left.pop(list(map(key, left)).index(key(point))).point for point in first]
-
-
-def _difference(bags: Sequence[Counter[Key]], alike: Sequence[int], commits: Mapping[str, str]) -> str:
-    """`request 2 lists 2 change-points, requests 1 and 3 list 1`, or of which kind those are that differ."""
-    if len(alike) < 2:
-        lists = [f"request {at}: {_listed(bag, commits)}" for at, bag in enumerate(bags, 1)]
-        return "no two requests agree; " + "; ".join(lists)
-    *firsts, last = (str(at + 1) for at in alike)
-    those, common = f"requests {', '.join(firsts)} and {last} list", bags[alike[0]]
-    differences = []
-    for at, bag in enumerate(bags, 1):
-        if bag.total() != common.total():
-            differences.append(f"request {at} lists {_count(bag)}, {those} {common.total()}")
-        elif bag != common:
-            more, less = _kinds(bag - common, commits), _kinds(common - bag, commits)
-            differences.append(f"request {at} lists {more}, {those} {less}")
-    return "; ".join(differences)
-
-
-def _listed(bag: Counter[Key], commits: Mapping[str, str]) -> str:
-    if not bag:
-        return "none"
-    return _kinds(bag, commits) if all(bag) else _count(bag)
-
-
-def _kinds(keys: Counter[Key], commits: Mapping[str, str]) -> str:
-    return " and ".join(
-        f"{kind} resolved by {commit[0]} ({commits[commit[0]][:7]})" if commit else kind
-        for kind, *commit in sorted(keys.elements())
-    )
-
-
-def _count(bag: Counter[Key]) -> str:
-    return "1 change-point" if bag.total() == 1 else f"{bag.total()} change-points"
+    return [left.pop([*map(_kind, left)].index(_kind(point))).point for point in first]

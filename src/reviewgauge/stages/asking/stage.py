@@ -86,9 +86,7 @@ def own_prompt(name: str) -> Prompt:
 
 def prompt_pins(prompt: Prompt, *, fenced: bool = True) -> Mapping[str, str]:
     """The digest of the prompt, including the note on fences where texts are fenced."""
-    if not fenced:
-        return {"prompt": prompt.digest}
-    return {"prompt": prompt.fenced_digest}
+    return {"prompt": prompt.fenced_digest if fenced else prompt.digest}
 
 
 def raw_votes(votes: Sequence[Vote]) -> str:
@@ -108,9 +106,10 @@ def code_of(item: Candidate, comment: Comment) -> str:
     return "" if thread is None else thread.hunk.strip("\n")
 
 
-def place_of(comment: Comment) -> str:
-    """The place of a comment, in words; empty where it has none."""
-    return "" if comment.span is None else span_in_words(comment.span)
+def shown_with(item: Candidate, comment: Comment, *texts: str) -> str:
+    """The place and the code of a comment, and further texts: what a person is shown who checks a decision."""
+    place = "" if comment.span is None else span_in_words(comment.span)
+    return "\n\n".join((place, code_of(item, comment), *texts)).strip()
 
 
 def span_in_words(span: Span) -> str:

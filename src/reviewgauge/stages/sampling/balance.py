@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from reviewgauge.core.records import Case
-from reviewgauge.stages.sampling.draws import Row, kolmogorov_smirnov, value_of
+from reviewgauge.stages.sampling.draws import Row, value_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,11 +16,10 @@ if TYPE_CHECKING:
     Numbers = np.ndarray[Any, np.dtype[np.float64]]
 
 UNKNOWN = "not known whether it deserves comments"
-COLUMNS = ("changed", "clean", "mean changed", "mean clean", "SMD", "KS", "p", "p is", "AUC")
+COLUMNS = ("changed", "clean", "mean changed", "mean clean", "SMD", "AUC")
 MEANING = (
-    "SMD is the difference of the means of log(1 + x) in standard deviations; under 0.1 is usually called balanced. KS"
-    " is the largest gap between both distributions; after matching its p describes, it tests nothing. AUC is how often"
-    " a changed case has more than a clean one, ties counted half: at 0.5 the number tells nothing."
+    "SMD is the difference of the means of log(1 + x) in standard deviations; under 0.1 is usually called balanced. AUC"
+    " is how often a changed case has more than a clean one, ties counted half: at 0.5 the number tells nothing."
 )
 TRAITS = ("product_lines", "product_files", "product_functions", "commits")  # what a reviewer could go by
 MORE_TRAITS = ("changed_lines", "changed_files", "hunks")
@@ -139,12 +138,11 @@ def _nearest(left: Numbers, right: Numbers, caliper: float) -> list[tuple[int, i
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """How alike changed and clean changes are in one number: means, and distances of the two distributions.
+    """How alike changed and clean changes are in one number.
 
     `smd` is the difference of the means of log(1 + x) in units of the pooled standard deviation (the root of the mean
-    of both variances); None where nothing varies and the means differ. `ks` is the largest gap between the two
-    distributions and `p` its p-value, which after matching describes and tests nothing. `auc` is how often a changed
-    case has more than a clean one, ties counted half: what somebody gains who guesses by this number alone.
+    of both variances); None where nothing varies and the means differ. `auc` is how often a changed case has more than
+    a clean one, ties counted half: what somebody gains who guesses by this number alone.
     """
 
     name: str
@@ -153,16 +151,12 @@ class Balance:
     mean_changed: float | None
     mean_clean: float | None
     smd: float | None
-    ks: float | None
-    p: float | None
-    method: str
     auc: float | None
 
     def row(self, *more: str) -> Row:
         """Its line in a table of `COLUMNS`, with `more` behind the name."""
-        numbers = (self.mean_changed, self.mean_clean, self.smd, self.ks, self.auc)
-        *rounded, auc = [None if value is None else round(value, 4) for value in numbers]
-        return self.name, *more, self.changed, self.clean, *rounded, self.p, self.method, auc
+        numbers = (self.mean_changed, self.mean_clean, self.smd, self.auc)
+        return self.name, *more, self.changed, self.clean, *(None if x is None else round(x, 4) for x in numbers)
 
 
 def balance(names: Sequence[str], changed: Iterable[Unit], clean: Iterable[Unit]) -> list[Balance]:
@@ -197,7 +191,7 @@ def worst(found: Iterable[Balance]) -> str:
     for one in found:
         if one.smd is not None:
             stated.append((abs(one.smd), one.name))
-        elif one.ks is not None:
+        elif one.auc is not None:
             return f"that of {one.name}, which tells all of them apart"
     return f"SMD {max(stated)[0]:.2f} of {max(stated)[1]}" if stated else ""
 
@@ -207,7 +201,7 @@ def _balance(name: str, changed: Sequence[float], clean: Sequence[float]) -> Bal
 
     if not changed or not clean:
         means = [float(np.mean(side)) if side else None for side in (changed, clean)]
-        return Balance(name, len(changed), len(clean), means[0], means[1], None, None, None, "", None)
+        return Balance(name, len(changed), len(clean), means[0], means[1], None, None)
     one, other = np.log1p(np.array(changed)), np.log1p(np.array(clean))
     gap = float(one.mean() - other.mean())
     spread = float(np.sqrt((_variance(one) + _variance(other)) / 2))
@@ -216,8 +210,7 @@ def _balance(name: str, changed: Sequence[float], clean: Sequence[float]) -> Bal
     ordered = np.sort(np.array(clean))
     below = np.searchsorted(ordered, changed, "left") + np.searchsorted(ordered, changed, "right")
     auc = float(below.mean() / 2 / len(clean))
-    gap_of = kolmogorov_smirnov(changed, clean)
-    return Balance(name, len(changed), len(clean), *means_of, smd, gap_of.statistic, gap_of.p, gap_of.method, auc)
+    return Balance(name, len(changed), len(clean), *means_of, smd, auc)
 
 
 def _variance(values: Numbers) -> float:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-import warnings
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import NamedTuple
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import CardSection
@@ -63,8 +61,6 @@ def check_day(name: str, word: str) -> None:
 
 
 DESCRIBED = ("repo", "language", "domain", "size", "year", "verdict", "changed_lines", "changed_files", "commits")
-_FEW = 5  # expected items in a cell of a chi-square test; smaller ones are put together
-_EXACT = 10_000  # pairs of values up to which the exact p-value is computed
 Row = tuple[str | int | float | None, ...]
 
 
@@ -80,7 +76,7 @@ def draw(seed: int, stratum: object, members: Iterable[tuple[str, int]], count: 
     return [position for _, position in ordered[:count]]
 
 
-def share_out(sizes: Mapping[str, int], shares: Mapping[str, float], seed: int) -> dict[str, str]:
+def assign_groups(sizes: Mapping[str, int], shares: Mapping[str, float], seed: int) -> dict[str, str]:
     """The part of each group, the largest group first to the part that lacks most of its share of all items."""
     lacking = {part: share * sum(sizes.values()) for part, share in shares.items()}
     found: dict[str, str] = {}
@@ -153,83 +149,24 @@ class Described:
         return CardSection(
             by=by,
             title="Is the sample like the whole?",
-            text=(
-                "Each fact of what was drawn beside all that could be. The p-value is that of the drawn against the"
-                " rest: chi-square for words, cells of fewer than 5 expected items put together; Kolmogorov-Smirnov for"
-                " numbers, its p-value exact or asymptotic. A sample that was balanced on purpose differs on purpose."
-            ),
-            columns=("fact", "test", "drawn", "of", "statistic", "p", "largest difference"),
+            text="Each fact of what was drawn beside all that could be: the means of numbers, the largest difference of"
+            " words. A sample that was balanced on purpose differs on purpose.",
+            columns=("fact", "drawn", "of", "in the sample"),
             rows=tuple(rows),
         )
 
     def _row(self, name: str, chosen: Collection[int]) -> Row | None:
-        values = [(value, at in chosen) for at, value in enumerate(self.columns.get(name, ())) if value is not None]
-        drawn = [value for value, inside in values if inside]
-        rest = [value for value, inside in values if not inside]
-        if not values or len({value for value, _ in values}) < 2:
+        values = {at: value for at, value in enumerate(self.columns.get(name, ())) if value is not None}
+        drawn = [value for at, value in values.items() if at in chosen]
+        if len(set(values.values())) < 2:
             return None
-        numeric = name != "year" and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v, _ in values)
-        test = "KS" if numeric else "chi-square"
-        if not drawn or not rest:
-            return name, test, len(drawn), len(values), None, None, "all of them" if drawn else "none of them"
-        if not numeric:
-            return name, test, len(drawn), len(values), *_chi_square(drawn, rest)
-        one, other = [float(v) for v in drawn], [float(v) for v in rest]
-        found, whole = kolmogorov_smirnov(one, other), one + other
-        shown = f"mean {sum(one) / len(one):.1f}, of all {sum(whole) / len(whole):.1f}"
-        return name, f"KS, {found.method}", len(drawn), len(values), round(found.statistic, 4), found.p, shown
-
-
-class Gap(NamedTuple):
-    """The largest gap between two distributions, and its p-value: `exact` (but for ties) or `asymptotic`."""
-
-    statistic: float
-    p: float
-    method: str
-
-
-def kolmogorov_smirnov(one: Sequence[float], other: Sequence[float]) -> Gap:
-    """The two-sample test; exact for up to 10,000 pairs of values, asymptotic where there are more or it fails."""
-    from scipy.stats import ks_2samp
-
-    if len(one) * len(other) <= _EXACT:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("error", RuntimeWarning)  # rounding can bring the exact p-value over 1
-                found = ks_2samp(one, other, method="exact")
-            return Gap(float(found.statistic), float(found.pvalue), "exact")
-        except RuntimeWarning:
-            pass
-    found = ks_2samp(one, other, method="asymp")
-    return Gap(float(found.statistic), float(found.pvalue), "asymptotic")
-
-
-def _chi_square(drawn: Sequence[Fact], rest: Sequence[Fact]) -> tuple[float | None, float | None, str]:
-    from scipy.stats import chi2_contingency
-
-    inside, outside = Counter(map(str, drawn)), Counter(map(str, rest))
-    total = len(drawn) + len(rest)
-    names = sorted(inside.keys() | outside.keys())
-    shares = {name: (inside[name] / len(drawn), (inside[name] + outside[name]) / total) for name in names}
-    most = max(names, key=lambda name: (abs(shares[name][0] - shares[name][1]), name))
-    shown = f"{most}: {100 * shares[most][0]:.1f}%, of all {100 * shares[most][1]:.1f}%"
-    table = _table(names, inside, outside)
-    if len(table) < 2:
-        return None, None, shown
-    found = chi2_contingency(list(zip(*table, strict=True)), correction=False)
-    return round(float(found.statistic), 4), float(found.pvalue), shown
-
-
-def _table(names: Sequence[str], inside: Counter[str], outside: Counter[str]) -> list[tuple[int, int]]:
-    """(drawn, rest) by value; those with too few expected items are one row, and none if that has too few as well."""
-    drawn, rest = inside.total(), outside.total()
-    fewest = min(drawn, rest) / (drawn + rest)
-    rows, others = [], (0, 0)
-    for name in names:
-        if (inside[name] + outside[name]) * fewest >= _FEW:
-            rows.append((inside[name], outside[name]))
-        else:
-            others = others[0] + inside[name], others[1] + outside[name]
-    if sum(others) * fewest >= _FEW:
-        rows.append(others)
-    return rows
+        counts = name, len(drawn), len(values)
+        if not drawn:
+            return *counts, "none of them"
+        if name != "year" and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values.values()):
+            means = [sum(map(float, found)) / len(found) for found in (drawn, values.values())]
+            return *counts, f"mean {means[0]:.1f}, of all {means[1]:.1f}"
+        inside, whole = Counter(map(str, drawn)), Counter(map(str, values.values()))
+        shares = {word: (inside[word] / inside.total(), whole[word] / whole.total()) for word in sorted(whole)}
+        most = max(shares, key=lambda word: (abs(shares[word][0] - shares[word][1]), word))
+        return *counts, f"{most}: {100 * shares[most][0]:.1f}%, of all {100 * shares[most][1]:.1f}%"
