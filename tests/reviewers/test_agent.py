@@ -14,8 +14,7 @@ from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Issue, Review, Side
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.core.specs import load, load_from
-from reviewgauge.core.trust import FromFile
+from reviewgauge.core.specs import load
 from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Role, load_prompt
 from reviewgauge.models.request.model_spec import ChatSettings
@@ -327,42 +326,6 @@ def test_what_fits_is_sent_as_it_was() -> None:
     assert fitted(talk, 1) == talk  # the last answers stay, whatever their length
 
 
-# --- the sandbox ---------------------------------------------------------------------------------------------------
-
-
-def test_a_command_runs_in_the_sandbox_that_the_user_turns_on(change: Change, endpoint: Scripted) -> None:
-    answers = ask(
-        endpoint,
-        change,
-        ("run", {"command": "cat shop/cart.py | tail -1; ls ~; exit 3"}),
-        ("run", {"command": "echo pwned > shop/cart.py"}),
-        ("run", {"command": f"ls {Path.home()} {change.git}"}),
-        ("run", {"command": "cat /proc/net/dev | wc -l; git log --format=%s"}),
-        ("run", {"command": "yes"}),
-        sandbox="bwrap",
-    )
-    assert answers[0] == "exit code 3\n    return total(cart)"
-    assert "Read-only file system" in answers[1]
-    assert answers[2].count("No such file") == 2
-    assert answers[3] == "exit code 0\n3\nhead\nbase"  # two lines of headings, and the loopback device
-    assert answers[4].startswith("ended by its limit: output\ny\ny\n")
-
-
-def test_a_review_with_commands_is_answered_from_the_cache(change: Change, endpoint: Scripted) -> None:
-    endpoint.script = [step(("run", {"command": "pwd; echo $TMPDIR; nothing"})), step(("comment", REAL), FINISH)]
-    reviewer = agent(endpoint, sandbox="bwrap")
-    review = reviewer.review(change)
-    assert ".\n$SCRATCH/tmp\n/bin/sh: 1: nothing: not found" in (review.trace or "")
-    assert reviewer.review(change) == review
-    assert len(endpoint.asked) == 2
-
-
-def test_a_file_does_not_open_the_sandbox(tmp_path: Path) -> None:
-    assert load_from(Reviewer, "agent(model='fake:rules')", FromFile("bundle.json", tmp_path))
-    with pytest.raises(UserError, match="sandbox='bwrap'"):
-        load_from(Reviewer, "agent(model='fake:rules', sandbox='bwrap')", FromFile("bundle.json", tmp_path))
-
-
 # --- before a run --------------------------------------------------------------------------------------------------
 
 
@@ -392,9 +355,7 @@ def test_a_copy_without_all_files_is_a_failure(change: Change, tmp_path: Path) -
 
 
 def test_what_the_model_is_told_is_pinned() -> None:
-    plain = load(Reviewer, "agent(model='fake:rules')").pins()
-    assert set(plain) == {"prompt", "tools"}
-    assert load(Reviewer, "agent(model='fake:rules', sandbox='bwrap')").pins()["tools"] != plain["tools"]
+    assert set(load(Reviewer, "agent(model='fake:rules')").pins()) == {"prompt", "tools"}
 
 
 def test_two_runs_say_the_same(change: Change) -> None:

@@ -1,35 +1,24 @@
 """A chat model that looks around in the code with tools before it comments: lists, reads, searches, follows names.
 
 Source: SWR-Bench (arXiv:2509.01494), section IV-B, SWR-Agent: it receives the pull request and explores the codebase
-with tools. Its prompt and tools are not printed; these are our own. Read-only unless `sandbox` is turned on.
+with tools. Its prompt and tools are not printed; these are our own, and only read.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Literal
-
-from pydantic import Field
+from typing import ClassVar
 
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, Review
 from reviewgauge.core.results import Drop, Failed, FailureKind
-from reviewgauge.core.trust import ModelName, PluginSpec, Use
+from reviewgauge.core.trust import ModelName, PluginSpec
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import Message, Prompt, fence, load_prompt
-from reviewgauge.repo.git.folders import scratch_folder
-from reviewgauge.repo.guarded.environment import clean_environment
-from reviewgauge.repo.guarded.run import ProcessLimits, run_guarded
-from reviewgauge.repo.guarded.sandbox import SandboxView, check_sandbox
-from reviewgauge.repo.mirrors.workspaces import workspace
 from reviewgauge.reviewers.agents.code import ReviewedCode
-from reviewgauge.reviewers.agents.conversation import Conversation, Handler, Limits, tools_digest
-from reviewgauge.reviewers.agents.tools import LONGEST, ToolArguments
-from reviewgauge.reviewers.programs.environment import speaks_to_agents
+from reviewgauge.reviewers.agents.conversation import Conversation, Limits, tools_digest
 from reviewgauge.reviewers.reading.change_text import Pieces, pieces_of, with_patches
 from reviewgauge.reviewers.reading.context_text import (
     BUDGET,
@@ -40,45 +29,8 @@ from reviewgauge.reviewers.reading.context_text import (
 )
 from reviewgauge.reviewers.reading.review_files import unique
 
-# The tool that runs a command: in a sandbox of bubblewrap's, on a scrubbed checkout that cannot be written.
-
-
-Sandbox = Annotated[Literal["", "bwrap"], Use.PROGRAM]
 _FILES = 500  # changed files that are listed
 _TITLE = 1_000  # characters
-
-
-_LIMITS = ProcessLimits(seconds=60.0, output=1_000_000, processes=64, errors=4_000)
-
-
-class RunCommand(ToolArguments):
-    """Run a shell command in the new version of the code. It has a minute, no network, and writes in $TMPDIR only."""
-
-    tool: ClassVar[str] = "run"
-
-    command: Annotated[str, Field(min_length=1, max_length=4_000)]
-
-
-@contextmanager
-def shell(code: ReviewedCode) -> Iterator[Handler]:
-    """The tool `run`, with a checkout of its own that is removed afterwards. Raises UserError."""
-    with (
-        scratch_folder() as top,
-        workspace(code.repository, code.commit("new"), code.commit("old"), hidden=speaks_to_agents) as made,
-    ):
-        environment = {**clean_environment(top, ()), "PATH": os.defpath}
-
-        def run(call: RunCommand) -> str:
-            argv, view = ["/bin/sh", "-c", call.command], SandboxView([made.folder], [top])
-            scratch = (top, made.folder.parent)
-            ended = run_guarded(argv, made.folder, environment, _LIMITS, view=view, scratch=scratch)
-            how = f"exit code {ended.code}" if ended.ending == "exit" else f"ended by its limit: {ended.ending}"
-            printed = (ended.out.rstrip() + b"\n" + ended.err).decode("utf-8", "replace").rstrip()
-            for folder, name in ((made.folder, "."), (top, "$SCRATCH")):  # they have other names each time: a replay
-                printed = printed.replace(str(folder), name)  # asks what was asked
-            return f"{how}\n{printed[:LONGEST]}"
-
-        yield Handler(RunCommand, run)
 
 
 @dataclass(frozen=True)
@@ -87,8 +39,7 @@ class Agent(Reviewer):
 
     No step begins once `tokens` (in and out) or `cost` (in dollars) are used up; 0 is no limit. What was reported by
     then counts; nothing is a failure. Once a step would show more than about `window` tokens, the oldest looks are
-    left out, and half of it is the most of the change itself. `sandbox="bwrap"` adds a tool that runs commands, in a
-    sandbox without network on code that cannot be written. The review's trace has every call.
+    left out, and half of it is the most of the change itself. The review's trace has every call.
     """
 
     needs_diff: ClassVar[bool] = True
@@ -100,7 +51,6 @@ class Agent(Reviewer):
     window: int = 100_000
     context: PluginSpec | tuple[PluginSpec, ...] = ()
     budget: int = BUDGET
-    sandbox: Sandbox = ""
 
     def __post_init__(self) -> None:
         load_contexts(self.context)  # refuses what is not a context before anything is read
@@ -116,8 +66,7 @@ class Agent(Reviewer):
 
     def pins(self) -> Mapping[str, str]:
         """The words of the prompt and of the tools, and what the contexts rest on."""
-        tools = tools_digest((RunCommand,) if self.sandbox else ())
-        return {"prompt": self._prompt.digest, "tools": tools, **pin_contexts(load_contexts(self.context))}
+        return {"prompt": self._prompt.digest, "tools": tools_digest(), **pin_contexts(load_contexts(self.context))}
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Check every parameter; name the changes without code. Raises UserError, NeedsCode, MissingExtra."""
@@ -126,8 +75,6 @@ class Agent(Reviewer):
             raise UserError("agent needs steps above 0, a window of 1000 or more, and tokens and cost of 0 or more")
         if self.cost and model.client.budget.prices.facts(model.of).price is None:
             raise UserError(f"cost={self.cost:g}: the price of {self.model} is not known", remedy="limit it by tokens")
-        if self.sandbox:
-            check_sandbox()
         lost = list(_without_code(changes))
         if changes and len(lost) == len(changes):
             raise NeedsCode("agent")
@@ -145,11 +92,9 @@ class Agent(Reviewer):
         cut = len(change.description) - self.window
         remarks = [*shown.remarks, *([f"the description: {cut:,} characters were cut off"] if cut > 0 else [])]
         given = context_text(load_contexts(self.context), change, change, self.budget)
-        with ExitStack() as opened:
-            more = [opened.enter_context(shell(code))] if self.sandbox else []
-            limits = Limits(self.steps, self.tokens, self.cost, self.window)
-            conversation = Conversation(chat_model(self.model), code, limits, more)
-            conversation.run(self._messages(change, shown, given.text))
+        limits = Limits(self.steps, self.tokens, self.cost, self.window)
+        conversation = Conversation(chat_model(self.model), code, limits)
+        conversation.run(self._messages(change, shown, given.text))
         return Review(
             case=change.id or change.repo,
             system=self.system,

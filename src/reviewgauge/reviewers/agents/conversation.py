@@ -98,9 +98,9 @@ class Limits:
         return f"cost={self.cost:g}" if self.cost and used.dollars >= self.cost else ""
 
 
-def tools_digest(more: Sequence[type[ToolArguments]]) -> str:
+def tools_digest() -> str:
     """A hash of what a model is told about its tools."""
-    every: Sequence[type[ToolArguments]] = (*LOOKS, ReportComment, FinishReview, *more)
+    every: Sequence[type[ToolArguments]] = (*LOOKS, ReportComment, FinishReview)
     return content_id(*(described(one).model_dump_json() for one in every))
 
 
@@ -118,15 +118,13 @@ class Conversation:
     model: ChatModel
     code: ReviewedCode
     limits: Limits
-    more: Sequence[Handler] = ()
     comments: list[Comment] = field(default_factory=list)
     trace: list[str] = field(default_factory=list)
     finished: bool = False
 
     def __post_init__(self) -> None:
         looks = [Handler(look, lambda call: str(call.answer(self.code))) for look in LOOKS]
-        report = [Handler(ReportComment, self._comment), Handler(FinishReview, self._finish)]
-        every = [*looks, *self.more, *report]
+        every = [*looks, Handler(ReportComment, self._comment), Handler(FinishReview, self._finish)]
         self._tools: Mapping[str, Handler] = {one.record.tool: one for one in every}
         self._described = tuple(described(one.record) for one in every)
 
