@@ -21,7 +21,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from reviewgauge.api.resolve import dataset_label, find_dataset
-from reviewgauge.claims.model import CLAIM, IMPLICATION, claims_messages, read_claims
+from reviewgauge.claims.model import CLAIM, IMPLICATION, claims_messages, read_claims, written_claims
 from reviewgauge.core.base import Record, content_id
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import reading, replacing
@@ -185,7 +185,7 @@ def claim_pair(case: Case) -> ClaimPair | str:
     if not asked:
         return "no diff"
     found.sort(key=lambda one: one[0] == IMPLICATION)
-    answer = _written(found)
+    answer = written_claims(found)
     try:
         same = list(read_claims(answer)) == found
     except Unreadable:
@@ -196,14 +196,6 @@ def claim_pair(case: Case) -> ClaimPair | str:
 def _model_of(claim: Claim) -> str:
     """The model behind a claim, by its source (`openai:gpt-5`); empty for other sources."""
     return next((source for source in claim.source.split("+") if ":" in source), "")
-
-
-def _written(found: Iterable[tuple[str, str]]) -> str:
-    lists: dict[str, list[str]] = {CLAIM: [], IMPLICATION: []}
-    for kind, body in found:
-        lists[kind].append(f"- {body}")
-    claims, implications = ("\n".join(lines) or "None" for lines in lists.values())
-    return f"Claims:\n{claims}\n\nImplications:\n{implications}"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

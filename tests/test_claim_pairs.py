@@ -68,8 +68,8 @@ def test_a_pair_is_the_prompt_and_the_claims_in_its_form(
     first, second = lines(out)
     assert [message["role"] for message in first] == ["system", "user", "assistant"]
     assert "+def total_of_one(amount, tax=0):" in first[1]["content"] and "Python code change" in first[1]["content"]
-    assert first[2]["content"] == "Claims:\n- `total` takes a tax.\n\nImplications:\n- Callers may pass a tax."
-    assert read_claims(second[2]["content"]) == (TWO[1],), "an empty list reads None, and is read back as empty"
+    assert read_claims(first[2]["content"]) == TWO[::-1]
+    assert read_claims(second[2]["content"]) == (TWO[1],)
 
 
 def test_the_prompt_is_what_the_stage_asks(tmp_path: Path, tested: Path) -> None:
@@ -93,7 +93,7 @@ def test_what_cannot_be_learnt_from_is_counted(tmp_path: Path, tested: Path) -> 
         case("syntax", *TWO, source="syntax"),
         case("bare"),
         several,
-        case("odd", ("claim", "None of the callers pass it.")),
+        case("odd", ("claim", "x" * 1001)),
         case("same", *TWO, body=patch("good")),
         Case(id="diffless", change=Change(repo="o/r"), claims=case("x", *TWO).claims),
     )

@@ -39,7 +39,6 @@ ALPHABET = frozenset([*map(chr, range(128)), *"\x85\xa0éßяあ中１’–\u20
 METHODS = {"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
 REPEATS = (c.MAX_REPEAT, c.MIN_REPEAT, c.POSSESSIVE_REPEAT)
 BOUNDED = {  # module, or module.NAME: why its texts are short
-    "claims.model._HEADING": "a line, cut to 1,000 characters",
     "metrics.coverage.sentences._FENCED": "a block that nothing ends is one match, to the end of the text",
     "models.fake._EACH": "our own prompts",
     "repo.forge.accounts._STATUS": "600 characters of a comment",

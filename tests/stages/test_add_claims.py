@@ -20,7 +20,7 @@ from scripted_models import scripted
 
 PATCH = "@@ -1,2 +1,2 @@\n-def total(a):\n+def total(a, tax=0):\n     return a\n"
 CHANGE = Change(repo="o/r", files=(ChangedFile(path="a.py", patch=PATCH),))
-LISTS = "Claims:\n- `total` takes a tax.\n\nImplications:\n- Callers may pass a tax."
+LISTS = '{"claims": ["`total` takes a tax."], "implications": ["Callers may pass a tax."]}'
 
 
 @pytest.fixture(autouse=True)

@@ -1,36 +1,32 @@
 """Claims and implications by a chat model.
 
 Source: CRScore (arXiv:2409.19801), 3.2: claims about a change on two levels, low-level changes and implications. The
-paper does not print the prompt that it gave GPT-4, so the words are ours. The change is fenced. The answer is two
-headed lists; anything else is unreadable.
+paper does not print the prompt that it gave GPT-4, so the words are ours. The change is fenced.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable
+from typing import Annotated
 
-from reviewgauge.core.records import Change, ChangedFile, Claim
+from pydantic import Field
+
+from reviewgauge.core.records import Change, Claim
 from reviewgauge.models.answers.json_values import storable
 from reviewgauge.models.answers.prose import is_refusal
-from reviewgauge.models.answers.text import Unreadable, without_reasoning
+from reviewgauge.models.answers.records import AnswerRecord, Line, answer_schema, read_record
+from reviewgauge.models.answers.text import Unreadable
 from reviewgauge.models.chat.ask import ask_for
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
 
 CLAIM, IMPLICATION = "claim", "implication"
-MOST_ITEMS = 60  # of a list
-LONGEST_ITEM = 1000  # characters
-_LONGEST_LEAD = 200  # characters before the first heading
-_HEADING = re.compile(
-    r"[#*_\s]*(?:(?:section\s+)?(?:\d{1,2}|[AB])[.):]\s*)?[*_]*"
-    r"(?P<title>(?:low[- ]level\s+)?(?:code\s+)?(?:claims?|changes?)|(?:high[- ]level\s+)?implications?)"
-    r"(?:\s*\([^()\n]{0,80}\))?[\s*_]*(?P<colon>:?)[\s*_]*",
-    re.IGNORECASE,
-)
-_ITEM = re.compile(r"(?P<indent>[ \t]*)(?:[-*+\N{BULLET}]|\(?\d{1,3}[.):])[ \t]+(?P<text>\S.*)")
-_NONE = re.compile(r"[-*\s]*\(?(?:none|nothing|n/a|no (?:claims|implications))\b[^.\n]{0,40}[.)]?\s*", re.IGNORECASE)
-_ELLIPSIS = re.compile(r"[.\N{HORIZONTAL ELLIPSIS}\s]*")
+_Items = Annotated[list[Annotated[Line, Field(max_length=1000)]], Field(max_length=60)]
+
+
+class _Lists(AnswerRecord):
+    claims: _Items
+    implications: _Items
 
 
 def claims_prompt() -> Prompt:
@@ -46,7 +42,7 @@ def ask_claims(change: Change, language: str, model: str) -> tuple[Claim, ...]:
     asked = claims_messages(change, language)
     if not asked:
         return ()
-    found = ask_for(chat_model(model), asked, read_claims).value
+    found = ask_for(chat_model(model), asked, read_claims, schema=answer_schema(_Lists)).value
     return tuple(
         Claim(id=str(number), body=body, kind=kind, source=model) for number, (kind, body) in enumerate(found, 1)
     )
@@ -54,82 +50,28 @@ def ask_claims(change: Change, language: str, model: str) -> tuple[Claim, ...]:
 
 def claims_messages(change: Change, language: str) -> tuple[Message, ...]:
     """The prompt about a change; empty where it has no patch."""
-    diff = "\n".join(map(_diff, (file for file in change.files if file.patch)))
+    diff = "\n".join(
+        f"--- {file.old_path or file.path}\n+++ {file.path}\n{file.patch}" for file in change.files if file.patch
+    )
     if not diff.strip():
         return ()
     values = {"fence_note": FENCE_NOTE, "language": language.strip() or "software", "diff": fence(diff)}
     return claims_prompt().messages(values)
 
 
-def _diff(file: ChangedFile) -> str:
-    return f"--- {file.old_path or file.path}\n+++ {file.path}\n{file.patch}"
-
-
 def read_claims(text: str) -> tuple[tuple[str, str], ...]:
-    """(kind, sentence) of each item, in order; none where both lists say so. Raises Unreadable."""
-    text = without_reasoning(text).strip()
-    if not text:
-        raise Unreadable("it is empty")
-    if is_refusal(text):
-        raise Unreadable("it refuses, or asks for something, instead of listing claims")
-    sections = _sections(text)
-    for kind, name in ((CLAIM, "Claims"), (IMPLICATION, "Implications")):
-        if kind not in sections:
-            raise Unreadable(f"it has no section {name}")
-    found = [(kind, item) for kind, lines in sections.items() for item in _items(lines)]
+    """(kind, sentence) of each item, in order; none where both lists are empty. Raises Unreadable."""
+    lists = read_record(text, _Lists)
+    found = [(CLAIM, item) for item in lists.claims] + [(IMPLICATION, item) for item in lists.implications]
     if any(is_refusal(item) for _, item in found):
         raise Unreadable("an item is a refusal")
-    return tuple(found)
+    return tuple((kind, storable(item)) for kind, item in found)
 
 
-def _sections(text: str) -> dict[str, list[str]]:
-    """The lines below each heading."""
-    sections: dict[str, list[str]] = {}
-    lead: list[str] = []
-    current = lead
-    for line in text.splitlines():
-        heading = _HEADING.fullmatch(line[:LONGEST_ITEM].rstrip())
-        if heading is None:
-            current.append(line)
-            continue
-        kind = IMPLICATION if "implication" in heading["title"].lower() else CLAIM
-        if kind in sections:
-            raise Unreadable(f"it has two sections of {kind}s")
-        current = sections[kind] = []
-    if len("".join(lead).strip()) > _LONGEST_LEAD or any(_ITEM.fullmatch(line) for line in lead):
-        raise Unreadable("it says more than a word of introduction before the first heading")
-    return sections
-
-
-def _items(lines: list[str]) -> Iterator[str]:
-    """The items of a list; a nested one, and a line that goes on, belong to the item above."""
-    items: list[str] = []
-    outer = 0
-    blank = False
-    for line in lines:
-        item = _ITEM.fullmatch(line.rstrip())
-        if not line.strip():
-            blank = True
-        elif item is not None and (not items or len(item["indent"]) <= outer):
-            outer = len(item["indent"])
-            items.append(item["text"])
-            blank = False
-        elif items and (item is not None or not blank or line[0].isspace()):
-            items[-1] += " " + (item["text"] if item is not None else line.strip())
-            blank = False
-        elif not items and _NONE.fullmatch(line):
-            return
-        else:
-            raise Unreadable("a section holds text that is not an item of a list")
-    if not items:
-        raise Unreadable("a section is empty")
-    if len(items) > MOST_ITEMS:
-        raise Unreadable(f"a section has {len(items)} items, over {MOST_ITEMS}")
-    for text in items:
-        sentence = storable(" ".join(text.split()))
-        if len(sentence) > LONGEST_ITEM:
-            raise Unreadable(f"an item has {len(sentence)} characters, over {LONGEST_ITEM}")
-        if _ELLIPSIS.fullmatch(sentence):
-            raise Unreadable("an item is left blank")
-        if not _NONE.fullmatch(sentence):
-            yield sentence
+def written_claims(found: Iterable[tuple[str, str]]) -> str:
+    """An answer with these items, as `read_claims` reads it."""
+    items = list(found)
+    return _Lists.model_construct(
+        claims=[body for kind, body in items if kind == CLAIM],
+        implications=[body for kind, body in items if kind == IMPLICATION],
+    ).model_dump_json()

@@ -54,11 +54,11 @@ def _share(hypothesis: frozenset[str], reference: frozenset[str]) -> float:
 
 
 @cache  # a handful of settings, each with its own bounded memory
-def _word_sets(stem: Stem, stop_words: bool, split: bool, nothing_left: str) -> tokens.Remembered[frozenset[str]]:
+def _word_sets(stem: Stem, stop_words: bool, split: bool, nothing_left: str) -> Callable[[str], frozenset[str]]:
     stemmed = _STEMMERS[stem]
     stopped = frozenset(stemmed(word) for word in tokens.STOP_WORDS) if stop_words else frozenset()
 
-    @tokens.remembered()
+    @tokens.remembered
     def words(text: str) -> frozenset[str]:
         found = frozenset(map(stemmed, review_words.raw_words(text) if split else tokens.words(text)))
         if nothing_left == "zero":

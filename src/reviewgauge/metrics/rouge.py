@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -18,7 +18,7 @@ from rapidfuzz.distance import LCSseq
 
 from reviewgauge.core.results import Parts
 from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair, too_long
-from reviewgauge.metrics.texts.tokens import EACH, Remembered, Tokens, remembered
+from reviewgauge.metrics.texts.tokens import EACH, Tokens, remembered
 from reviewgauge.models.text.porter import stem
 
 F, PRECISION, RECALL, UNREAD = "f", "precision", "recall", "unread"
@@ -101,8 +101,8 @@ def _ngrams(tokens: Tokens, n: int) -> Iterable[object]:
 
 
 @cache  # four settings, each with its own bounded memory
-def _tokeniser(variant: Variant, stemmed: bool) -> Remembered[Tokens]:
-    @remembered()
+def _tokeniser(variant: Variant, stemmed: bool) -> Callable[[str], Tokens]:
+    @remembered
     def tokens(text: str) -> Tokens:
         text = text.lower()
         found = _words(text) if variant == "unicode" else _LATIN.findall(text)

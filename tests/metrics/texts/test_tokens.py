@@ -67,23 +67,14 @@ def test_stop_words_go_unless_nothing_else_is_left() -> None:
     assert all(word == word.lower() for word in tokens.STOP_WORDS)
 
 
-def test_what_is_remembered_is_bounded_by_its_characters() -> None:
+def test_long_texts_are_not_remembered() -> None:
     calls: list[str] = []
 
+    @tokens.remembered
     def length(text: str) -> int:
         calls.append(text)
         return len(text)
 
-    remembered = tokens.Remembered(length, characters=100)
-    assert [remembered("abc"), remembered("abc")] == [3, 3]
-    assert calls == ["abc"]
-    assert [remembered("x" * 11), remembered("x" * 11)] == [11, 11]
-    assert calls == ["abc", "x" * 11, "x" * 11]  # a large text is worked out again, and pushes nothing out
-    for i in range(1000):
-        assert remembered(f"text {i}") == len(f"text {i}")
-        kept = [*remembered._young, *remembered._old]
-        assert sum(map(len, kept)) <= 2 * 110
-    assert remembered("text 999") == 8
-    assert calls[-1] == "text 999" and calls.count("text 999") == 1
-    assert remembered("abc") == 3
-    assert calls[-1] == "abc"  # forgotten long ago
+    long = "x" * (tokens.LONGEST_KEPT + 1)
+    assert [length("abc"), length("abc"), length(long), length(long)] == [3, 3, len(long), len(long)]
+    assert calls == ["abc", long, long]

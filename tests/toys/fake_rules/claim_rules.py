@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 from fake_rules.request_text import FENCED, prompt_of
@@ -19,7 +20,7 @@ def claims(request: Request) -> str:
     hunks = found["diff_text"].partition("@@")[2]
     told = [line for line in hunks.split("\n") if line[:1] in "+-" and re.search(r"\w", line)][:MOST]
     words = {"+": "is added", "-": "is removed"}
-    first = [f"- The line `{line[1:].strip()}` {words[line[0]]}." for line in told] or ["None"]
+    first = [f"The line `{line[1:].strip()}` {words[line[0]]}." for line in told]
     adds = any(line.startswith("+") for line in told)
-    second = "- The behaviour of this code may change for those who call it." if adds else "None"
-    return "\n".join(["Claims:", *first, "", "Implications:", second])
+    second = ["The behaviour of this code may change for those who call it."] if adds else []
+    return json.dumps({"claims": first, "implications": second})

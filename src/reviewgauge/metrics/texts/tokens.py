@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Generic, TypeVar
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 from reviewgauge.models.text import words as review_words
 
 T = TypeVar("T")
 Tokens = tuple[str, ...]
 
-REMEMBERED = 600_000  # characters of text whose tokens are kept, and up to twice as many: some 15 MB of tokens
+LONGEST_KEPT = 5_000  # characters of a text whose tokens are kept
 
 # The words of English that say little about what a text is about; negations say much, and are kept.
 STOP_WORDS = review_words.STOP_WORDS | frozenset(
@@ -44,46 +45,18 @@ _13A_RULES = (
 )
 
 
-class Remembered(Generic[T]):
-    """A function of one text that remembers its latest results, bounded by the characters of the texts behind them.
+def remembered(function: Callable[[str], T]) -> Callable[[str], T]:
+    """A function of one text that remembers its latest results; long texts are not kept, so that memory is bounded."""
+    kept = lru_cache(maxsize=4096)(function)
 
-    Two generations: when the young one is full it becomes the old one, and what was in the old one is forgotten.
-    A count of texts would not bound memory: one comment of 1 MB weighs as much as 10,000 usual ones.
-    """
+    @wraps(function)
+    def of(text: str) -> T:
+        return kept(text) if len(text) <= LONGEST_KEPT else function(text)
 
-    def __init__(self, function: Callable[[str], T], characters: int) -> None:
-        self._function, self._most = function, characters
-        self._young: dict[str, T] = {}
-        self._old: dict[str, T] = {}
-        self._weight = 0
-        self.__doc__ = function.__doc__
-
-    def __call__(self, text: str) -> T:
-        """The value for `text`, computed or cached."""
-        found = self._young.get(text)
-        if found is not None:
-            return found
-        found = self._old.get(text)
-        if found is None:
-            found = self._function(text)
-        if len(text) * 10 <= self._most:
-            if self._weight > self._most:
-                self._old, self._young, self._weight = self._young, {}, 0
-            self._young[text] = found
-            self._weight += len(text) + 1
-        return found
+    return of
 
 
-def remembered(characters: int = REMEMBERED) -> Callable[[Callable[[str], T]], Remembered[T]]:
-    """Decorator: remember the results of a function of one text. It must never return None."""
-
-    def decorate(function: Callable[[str], T]) -> Remembered[T]:
-        return Remembered(function, characters)
-
-    return decorate
-
-
-@remembered()
+@remembered
 def words(text: str) -> Tokens:
     """The words alone, lower-cased: runs of letters, digits and underscores. No punctuation, no emoji.
 
@@ -93,13 +66,13 @@ def words(text: str) -> Tokens:
     return tuple(_WORD.findall(text.lower()))
 
 
-@remembered()
+@remembered
 def words_and_marks(text: str) -> Tokens:
     """The words as in `words`, and every punctuation mark, symbol and emoji code point as a token of its own."""
     return tuple(_WORD_OR_MARK.findall(text.lower()))
 
 
-@remembered()
+@remembered
 def graded_reviews(text: str) -> Tokens:
     r"""The tokens of GradedReviews' BLEU: lower-cased, every character but letters and digits on its own.
 
@@ -110,7 +83,7 @@ def graded_reviews(text: str) -> Tokens:
     return tuple(_WORD_OR_SIGN.findall(text.lower()))
 
 
-@remembered()
+@remembered
 def mteval_13a(text: str) -> Tokens:
     """The tokens of mteval-v13a, sacrebleu's default: case kept, ASCII punctuation split off, `'` and `1.5` whole.
 
@@ -171,7 +144,7 @@ _CONTRACTIONS = [
 _MAY_CONTRACT = re.compile("cannot|d'ye|gimme|gonna|gotta|lemme|more'n|wanna|'ti|'tw")
 
 
-@remembered()
+@remembered
 def treebank(text: str) -> Tokens:
     """The lower-cased words and marks of `text`; a script without blanks stays one word a run."""
     text = text.lower()
@@ -186,7 +159,7 @@ def treebank(text: str) -> Tokens:
     return tuple(text.split())
 
 
-@remembered()
+@remembered
 def treebank_unicode(text: str) -> Tokens:
     """The same, but each kana, Han and Hangul character, and each mark of theirs, is a word of its own."""
     return treebank(text if text.isascii() else _EACH_ALONE.sub(r" \g<0> ", text))
