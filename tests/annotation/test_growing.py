@@ -133,9 +133,14 @@ def test_old_and_new_scores_stand_side_by_side(tmp_path: Path) -> None:
     assert again.reviews == 9 and table.new_findings == 1
     counted = {one.system: (one.found, one.own, one.judged, one.accepted) for one in table.systems}
     assert counted == {"ann": (1, 1, 2, 1), "bob": (1, 1, 1, 1), "cat": (0, 0, 0, 0)}
-    recall = {one.system: next(f for f in one.figures if f.measure == "recall") for one in table.systems}
+    recall = {one.system: next(f for f in one.comparisons if f.measure == "recall") for one in table.systems}
     ann = recall["ann"]
-    assert ann.old is not None and ann.old < 0.1 and ann.new == pytest.approx(1 / 3) and ann.n == 3
+    assert (
+        ann.second_value is not None
+        and ann.second_value < 0.1
+        and ann.first_value == pytest.approx(1 / 3)
+        and ann.n == 3
+    )
     assert any("no comment of cat was judged" in one for one in table.warnings)
     assert rescore(a, b, c, on=str(tmp_path / "v2"), run=tmp_path / "new", resamples=100).reviews == 0
     assert rescore(a, on=str(tmp_path / "v2"), run=tmp_path / "dry", models=ModelOptions(dry_run=True)).tables == ()
@@ -149,8 +154,8 @@ def test_changes_that_left_the_benchmark_are_in_neither_column(tmp_path: Path) -
     fewer.write_bytes(b"".join(case.to_line() for case in cases()[:2]))
     others.write_bytes(cases()[0].model_copy(update={"id": "shop#9"}).to_line())
     again = rescore(run, on=str(fewer), run=tmp_path / "new", resamples=100)
-    (figure, *_), warnings = again.tables[0].systems[0].figures, again.tables[0].warnings
-    assert again.reviews == 2 and (figure.old, figure.new, figure.n) == (1.0, 1.0, 2)
+    (figure, *_), warnings = again.tables[0].systems[0].comparisons, again.tables[0].warnings
+    assert again.reviews == 2 and (figure.second_value, figure.first_value, figure.n) == (1.0, 1.0, 2)
     assert "1 of 3 changes are no longer in fewer.jsonl: both columns are without them" in warnings
     with pytest.raises(UserError, match=r"no change that .* reviewed is in others"):
         rescore(run, on=str(others), run=tmp_path / "none")

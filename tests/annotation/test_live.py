@@ -21,8 +21,8 @@ from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.judgements import NotYours
 from reviewgauge.annotation.store.projects import Project, create_project, status
 from reviewgauge.annotation.store.rater_session import RaterSession
+from reviewgauge.core.document import Value
 from reviewgauge.core.reports.agreement import BatchAgreement, Coefficient, DimensionAgreement
-from reviewgauge.core.reports.validity import Figure
 
 RATERS = ("Ann", "Bob", "Cy")
 
@@ -126,7 +126,7 @@ def test_a_forecast_says_what_it_is_of(database: Database) -> None:
 def test_a_coefficient_below_chance_is_drawn_below_the_line_of_0() -> None:
     def rated(*values: float) -> list[tuple[Coefficient, ...]]:
         name = "Krippendorff's alpha (nominal)"
-        return [(Coefficient(name=name, figure=Figure(value=one, n=4), items=4, raters=2),) for one in values]
+        return [(Coefficient(name=name, figure=Value(value=one, n=4), items=4, raters=2),) for one in values]
 
     def drawn(*values: float) -> Drawing:
         batches = [BatchAgreement(batch=str(at), items=4, coefficients=one) for at, one in enumerate(rated(*values))]

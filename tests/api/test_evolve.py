@@ -17,9 +17,9 @@ from planted_prompts import REVIEWER, repositories, write_planted, write_tasks
 from reviewgauge import ModelOptions
 from reviewgauge.api import evolve as verb
 from reviewgauge.api.evolve import _conclusion, evolve
+from reviewgauge.core.document import Value
 from reviewgauge.core.errors import MissingExtra, UserError
 from reviewgauge.core.reports.evolution import EvolutionReport, PartResult
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.evolution.split import HELD_OUT, split_cases
 
@@ -74,7 +74,7 @@ def test_the_planted_prompt_is_found(searched: Searched) -> None:
 
 
 def test_one_case_of_one_repository_is_said_so() -> None:
-    part = PartResult(name=HELD_OUT, cases=1, repositories=1, hash="", difference=Figure(value=0.5, n=1))
+    part = PartResult(name=HELD_OUT, cases=1, repositories=1, hash="", difference=Value(value=0.5, n=1))
     assert "on the 1 held-out case of 1 repository: +0.500 reward" in _conclusion(part, False)
 
 

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import stats
 
+from reviewgauge.core.document import Value
 from reviewgauge.core.labels import Scale
 from reviewgauge.core.reports.validity import (
     Calibrated,
     Classifier,
     ClassRow,
     Correlations,
-    Figure,
     GradeRow,
     HeatMap,
     KsCell,
@@ -61,11 +61,11 @@ KINDS = (
 )
 
 
-def figure(value: float | None, n: int, wide: float = 0.03, p: float | None = None, reason: str = "") -> Figure:
+def figure(value: float | None, n: int, wide: float = 0.03, p: float | None = None, reason: str = "") -> Value:
     """A figure with a symmetric interval; undefined where there is no value."""
     if value is None:
-        return Figure(value=None, n=n, reason=reason)
-    return Figure(
+        return Value(value=None, n=n, reason=reason)
+    return Value(
         value=value, low=max(-1.0, value - wide), high=value + wide if value > 1 else min(1.0, value + wide), n=n, p=p
     )
 
@@ -296,8 +296,8 @@ def validity(
         over=misjudged(True), under=misjudged(False), ends=None if constant else ends(rows[0], len(human)),
         traits=(
             SharedTrait(trait="length of the review", unit="characters", over=212.4, under=28.0, all=96.1, n_over=50,
-                        n_under=50, n_all=len(human), over_less_all=Figure(value=116.3, low=85.1, high=147.6, n=50),
-                        under_less_all=Figure(value=-68.1, low=-148.6, high=12.4, n=50)),
+                        n_under=50, n_all=len(human), over_less_all=Value(value=116.3, low=85.1, high=147.6, n=50),
+                        under_less_all=Value(value=-68.1, low=-148.6, high=12.4, n=50)),
             SharedTrait(trait="has inline code", unit="share", over=0.84, under=0.06, all=0.31, n_over=50, n_under=50,
                         n_all=len(human)),
         ),

@@ -7,8 +7,8 @@ from rich.console import Console
 
 from judge_toys import RESAMPLES, Failing, asker, toy_bench
 from reviewgauge.analysis.judge_check.report import DRIFT, JudgeOptions, check_judge
+from reviewgauge.core.document import Value
 from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.views.judge_check import judge_document
 from reviewgauge.views.report.report import document_page
 from reviewgauge.views.terminal.documents import document_view
@@ -42,7 +42,7 @@ def test_the_page_escapes_what_data_says(report: JudgeReport) -> None:
 
 
 def test_rows_that_nobody_was_asked_about_are_said_in_both(report: JudgeReport) -> None:
-    asked = Figure(value=0.8, low=0.7, high=0.9, n=40)
+    asked = Value(value=0.8, low=0.7, high=0.9, n=40)
     row = report.agreement[0].model_copy(update={"rows": 48, "unasked": 8, "kappa_asked": asked})
     flattered = report.model_copy(update={"agreement": (row,)})
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: SIM115, PTH123
@@ -55,7 +55,7 @@ def test_rows_that_nobody_was_asked_about_are_said_in_both(report: JudgeReport) 
 
 def test_a_figure_is_never_cut(report: JudgeReport) -> None:
     """A drift has a long name, and its columns are as wide as they get."""
-    whole = Figure(value=1.0, low=1.0, high=1.0, n=400)
+    whole = Value(value=1.0, low=1.0, high=1.0, n=400)
     row = JudgeAgreement(
         rater=DRIFT, rows=4000, clusters=9, kappa=whole, spearman=whole, spearman_within=whole, auc=whole
     )

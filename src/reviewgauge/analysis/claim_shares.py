@@ -15,9 +15,9 @@ import numpy as np
 from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.bootstrap import Resampler, resampled_sums
 from reviewgauge.analysis.stats.correlation import figure_of
+from reviewgauge.core.document import Value
 from reviewgauge.core.labels import JUDGED_CLAIM, MISSING_CLAIM, Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.reports.agreement import ClaimShare, ClaimShares
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.stages.sampling.shares import wilson
 
 MOST_VALUES = 50  # of a dimension
@@ -84,10 +84,10 @@ def _shares(dimension: str, language: str, labels: Sequence[Label], resamples: i
     )
 
 
-def _figure(count: int, n: int, draws: Numbers, cluster: Integers) -> Figure:
+def _figure(count: int, n: int, draws: Numbers, cluster: Integers) -> Value:
     """The share; where no claim has the value, or each one, Wilson's interval with changes for trials."""
     if not n:
-        return Figure(value=None, n=0, reason="no claim was judged")
+        return Value(value=None, n=0, reason="no claim was judged")
     found = figure_of(count / n, n, draws, cluster)
     if found.low is None or 0 < count < n:
         return found

@@ -21,9 +21,9 @@ from reviewgauge.analysis.stats.arrays import Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import figure_of, row_weights
 from reviewgauge.core.base import Fact
+from reviewgauge.core.document import Value
 from reviewgauge.core.labels import Label, Scale, Subject
 from reviewgauge.core.reports.annotation import Difference, RaterAgreement
-from reviewgauge.core.reports.validity import Figure
 
 LIMIT = 0.05  # probability that somebody is named who is like the rest
 ENOUGH = 5  # shared items below which nobody is said to be apart
@@ -86,10 +86,10 @@ def rater_agreement(
     sums |= {"correct": table.sums(correct), "asked": table.sums(asked)}
     weights = list(row_weights(grid.cluster, Resampler(grid.clusters, resamples, seed))) if resamples else []
 
-    def figure(draw: Callable[[Numbers], Numbers], items: int, rest: Share | None = None) -> Figure:
+    def figure(draw: Callable[[Numbers], Numbers], items: int, rest: Share | None = None) -> Value:
         value = float(draw(np.ones((1, len(grid.items))))[0])
         if np.isnan(value):
-            return Figure(value=None, n=items, reason="there is nothing to compare with")
+            return Value(value=None, n=items, reason="there is nothing to compare with")
         draws = np.concatenate([draw(one) for one in weights]) if weights else np.zeros(0)
         return figure_of(value, items, draws, grid.cluster, p=None if rest is None else _p(value, draws, rest, items))
 
@@ -204,6 +204,6 @@ def advice(raters: Sequence[RaterAgreement]) -> list[str]:
     return found
 
 
-def _below(gap: Figure, comparisons: int) -> bool:
-    apart = gap.n >= ENOUGH and gap.high is not None and gap.high < 0
+def _below(gap: Value, comparisons: int) -> bool:
+    apart = (gap.n or 0) >= ENOUGH and gap.high is not None and gap.high < 0
     return apart and gap.p is not None and gap.p * comparisons < LIMIT

@@ -19,12 +19,12 @@ from reviewgauge.analysis.stats.bootstrap import (
 )
 from reviewgauge.analysis.stats.folds import near_groups
 from reviewgauge.api.resolve import dataset_label, find_dataset, find_stages, given_path, staged_label
+from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import check_page, write_whole
 from reviewgauge.core.protocols import Dataset, Metric, Progress, Reviewer
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.evolution import EvolutionReport, PartResult
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.core.results import Parts
 from reviewgauge.core.specs import load, short_spec, signature
 from reviewgauge.engine.build.pipeline import apply_stages
@@ -257,7 +257,7 @@ class _Work:
 
 def _figures(
     cases: Sequence[Case], seed: Sequence[float], best: Sequence[float], resamples: int, draw: int
-) -> dict[str, Figure]:
+) -> dict[str, Value]:
     """The means with intervals, and that of the paired difference, over resamples of whole clusters of cases."""
     values = np.column_stack([seed, best, np.ones(len(cases))])
     clusters = cluster_cases(cases, np.ones(len(cases), dtype=bool))
@@ -268,9 +268,9 @@ def _figures(
     found = {}
     for name, value, draws in (("seed", means[0], one), ("best", means[1], other)):
         low, high, _ = percentile_interval(draws)
-        found[name] = Figure(value=float(value), low=None if few else low, high=None if few else high, n=len(cases))
+        found[name] = Value(value=float(value), low=None if few else low, high=None if few else high, n=len(cases))
     gap = None if few else difference_interval(other - one, clusters.count)
-    found["difference"] = Figure(
+    found["difference"] = Value(
         value=float(means[1] - means[0]), low=gap and gap.low, high=gap and gap.high, n=len(cases)
     )
     return found

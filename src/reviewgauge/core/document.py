@@ -9,10 +9,11 @@ from reviewgauge.core.base import Record
 
 
 class Value(Record):
-    """A figure with its interval, the number of things behind it and its unit; or a `text`, where there is none.
+    """A figure with its 95% interval, the number of things behind it and its unit; or a `text`, where there is none.
 
-    `published` is what a paper prints in this place. `fake`: a fake model had a part in it. Units: share, points,
-    count, dollars, p (a p-value), gain (a relative difference) and whatever else a measure is counted in.
+    `p` is its p-value, `reason` why it or its interval is undefined, `published` what a paper prints in this place.
+    `fake`: a fake model had a part in it. Units: share, coefficient, points, count, dollars, p (a p-value), gain (a
+    relative difference) and whatever else a measure is counted in.
     """
 
     text: str = ""
@@ -20,6 +21,8 @@ class Value(Record):
     low: float | None = None
     high: float | None = None
     n: int | None = None
+    p: float | None = None
+    reason: str = ""
     unit: str = "share"
     published: float | None = None
     fake: bool = False

@@ -11,7 +11,6 @@ from rich.text import Text
 
 from reviewgauge.core.document import Column, Table, Value
 from reviewgauge.core.reports.evolution import EvolutionReport, Step
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.views import figures
 from reviewgauge.views.html import table_html
 from reviewgauge.views.leaderboard import value_or_dash
@@ -69,7 +68,7 @@ def parts_table(report: EvolutionReport) -> Table:
     )
 
 
-def _value(figure: Figure | None) -> Value:
+def _value(figure: Value | None) -> Value:
     if figure is None:
         return value_or_dash(None)
     return value_or_dash(figure.value, low=figure.low, high=figure.high, n=figure.n)

@@ -94,10 +94,10 @@ def dollars(value: float | None) -> str:
     return UNDEFINED if value is None else f"${value:,.2f}"
 
 
-def signed(value: float | None, unit: str = "share") -> str:
-    """A difference with its sign."""
-    text = number(value, unit)
-    return text if text == UNDEFINED or text.startswith("-") else f"+{text}"
+def signed(value: float | None, unit: str = "share", digits: int = 2) -> str:
+    """A difference with its sign, which one that rounds to 0 keeps."""
+    text = number(value, unit, digits).removeprefix("-")
+    return text if text == UNDEFINED else f"{'-' if (value or 0.0) < 0 else '+'}{text}"
 
 
 def interval(low: float | None, high: float | None, unit: str = "share", gap: str = " ", digits: int = 2) -> str:

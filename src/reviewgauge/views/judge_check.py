@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from reviewgauge.core.document import Column, ColumnKind, Document, Table, Text, Value
 from reviewgauge.core.reports.judge_check import Injection, JudgeAgreement, JudgeCost, JudgeReport, ProbeRow
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.views import figures
 from reviewgauge.views.leaderboard import note, value_or_dash
 from reviewgauge.views.values import COEFFICIENT, of_figure, shown
@@ -64,8 +63,8 @@ def _column(title: str, kind: ColumnKind = "value", priority: int = 2) -> Column
     return Column(key=title, kind=kind, priority=priority)
 
 
-def _count(n: int) -> Value:
-    return Value(value=float(n), unit="count")
+def _count(n: int | None) -> Value:
+    return Value(value=n, unit="count")
 
 
 def _failed(n: int) -> Value:
@@ -169,7 +168,7 @@ def _probes(report: JudgeReport, probes: Sequence[ProbeRow]) -> Table:
 
 
 def _biases(report: JudgeReport) -> Table:
-    errors: dict[str, Figure | None] = {}
+    errors: dict[str, Value | None] = {}
     notes: list[str] = []
     if report.length is not None:
         errors["rho of its error with the length"] = report.length.correlation

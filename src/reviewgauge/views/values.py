@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from reviewgauge.core.document import Column, Table, Value
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.views import figures
 
 MINUS = "\N{MINUS SIGN}"
 COEFFICIENT = "coefficient"  # the unit of a correlation, or of a share whose third digit counts
 
 
-def of_figure(figure: Figure | None, unit: str = "share", *, fake: bool = False) -> Value:
+def of_figure(figure: Value | None, unit: str = "share", *, fake: bool = False) -> Value:
     """A figure in a table; a dash where it is undefined."""
     if figure is None or not figures.defined(figure.value):
         return Value(text=figures.UNDEFINED, n=figure.n if figure else None, unit=unit, fake=fake)
@@ -39,8 +38,9 @@ def figure_of(value: Value, column: Column) -> str:
         return value.text
     if kind == "of" and value.n is not None:
         return f"{value.value:,.0f}/{value.n:,}"
-    text = number(value.value, value.unit, digits)
-    return f"+{text}" if kind == "difference" and text[0] not in "-–" and value.unit != "gain" else text
+    if kind == "difference" and value.unit != "gain":
+        return figures.signed(value.value, value.unit, digits)
+    return number(value.value, value.unit, digits)
 
 
 def bounds_of(value: Value, column: Column) -> str:

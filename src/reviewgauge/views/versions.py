@@ -46,13 +46,13 @@ def _table(table: VersionTable) -> Table:
 
 def _rows(system: SystemVersions, new_findings: int) -> Iterator[tuple[Value, ...]]:
     """The name and what was found stand in the first row of a system."""
-    for at, one in enumerate(system.figures):
+    for at, one in enumerate(system.comparisons):
         found = Value(value=system.found, n=new_findings, unit="count"), Value(value=system.own, unit="count")
         yield (
             Value() if at else Value(text=system.system, fake=system.fake),
             Value(text=figures.label(one.measure)),
-            value_or_dash(one.old, one.unit),
-            value_or_dash(one.new, one.unit),
+            value_or_dash(one.second_value, one.unit),
+            value_or_dash(one.first_value, one.unit),
             value_or_dash(one.difference, one.unit, low=one.low, high=one.high, n=one.n),
             Value(value=one.n, unit="count"),
             *((Value(), Value()) if at else found),

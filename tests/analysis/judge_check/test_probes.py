@@ -27,10 +27,10 @@ from reviewgauge.analysis.judge_check.instrument import Ask
 from reviewgauge.analysis.judge_check.probes import Probes, reverse
 from reviewgauge.analysis.judge_check.questions import Item, families, probe_items
 from reviewgauge.analysis.judge_check.report import JudgeOptions, check_judge, gate
+from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Judge, Metric
 from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
-from reviewgauge.core.reports.validity import Figure
 
 _IN_THE_COMMENT = ("after", "before", "around")
 
@@ -58,7 +58,7 @@ def test_a_judge_without_fault_has_none_found() -> None:
     assert [row.kappa.value for row in report.agreement] == [1.0]
     rows = (*report.order, *report.rewording, *report.irrelevant, *(report.length.padding if report.length else ()))
     assert {row.flips.value for row in rows if row.flips.n} == {0.0}
-    assert sum(row.flips.n > 0 for row in rows) >= 18
+    assert sum(bool(row.flips.n) for row in rows) >= 18
     assert report.repeats is not None
     assert (report.repeats.flips.value, report.repeats.models) == (0.0, False)
     assert report.injection is not None
@@ -198,7 +198,7 @@ def test_a_gate_counts_what_failed(failed: int, passed: bool) -> None:
         rater="people",
         rows=100 - failed,
         clusters=9,
-        kappa=Figure(value=0.95, n=100 - failed),
+        kappa=Value(value=0.95, n=100 - failed),
         left_out={"failed: timeout": failed - 1, "failed: network": 1, "no truth": 500},
     )
     found = gate([row], 0.9, False, None)

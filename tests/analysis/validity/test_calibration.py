@@ -66,7 +66,7 @@ def test_predictions_are_as_high_as_what_people_said() -> None:
     for one in found.calibrated[1:]:
         predicted = [point.predicted for point in one.reliability]
         assert predicted == sorted(predicted)
-        assert sum(point.observed.n for point in one.reliability) == 2000
+        assert sum(point.observed.n or 0 for point in one.reliability) == 2000
         for point in one.reliability:
             assert point.observed.value is not None
             assert abs(point.predicted - point.observed.value) < 0.5

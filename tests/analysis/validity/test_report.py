@@ -16,10 +16,11 @@ from reviewgauge.analysis.validity.human_values import HumanValues
 from reviewgauge.analysis.validity.report import LESS_IS_BETTER, Evidence, ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.analysis.validity.scored import Scored
+from reviewgauge.core.document import Value
 from reviewgauge.core.labels import Scale
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Review
-from reviewgauge.core.reports.validity import Figure, MetricValidity, ValidityReport
+from reviewgauge.core.reports.validity import MetricValidity, ValidityReport
 from reviewgauge.core.results import Outcome
 
 SMALL = ValiditySettings(resamples=60, folds=4, slices=("system", "language"))
@@ -44,8 +45,8 @@ def found() -> ValidityReport:
     return report(study(), Shared(), Missed())
 
 
-def figures(record: object) -> Iterator[Figure]:
-    if isinstance(record, Figure):
+def figures(record: object) -> Iterator[Value]:
+    if isinstance(record, Value):
         yield record
     elif isinstance(record, tuple | list):
         for item in record:
@@ -80,7 +81,7 @@ def test_every_figure_has_its_n_and_an_interval_or_a_reason(found: ValidityRepor
     every = list(figures(found))
     assert len(every) > 100
     for figure in every:
-        assert figure.n > 0
+        assert figure.n
         assert (figure.value is None) == (figure.low is None) or figure.reason
         assert figure.value is not None or figure.reason
         assert all(math.isfinite(v) for v in (figure.value, figure.low, figure.high) if v is not None)

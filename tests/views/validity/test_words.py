@@ -4,10 +4,10 @@ import pytest
 
 import validity_toys as toys
 from reviewgauge.analysis.stats.classification import TREE
+from reviewgauge.core.document import Value
 from reviewgauge.core.reports.validity import (
     Calibrated,
     Correlations,
-    Figure,
     MetricDifference,
     MetricValidity,
     RowSet,
@@ -23,7 +23,7 @@ def metric(
     fake: bool = False, measure: str = "mean", signature: str = "", reason: str = "all scores are equal",
 ) -> MetricValidity:  # fmt: skip
     known = value is not None and wide is not None
-    figure = Figure(
+    figure = Value(
         value=value, low=value - wide if known else None, high=value + wide if known else None, n=n,  # type: ignore[operator]
         reason="" if value is not None else reason,
     )  # fmt: skip
@@ -34,7 +34,7 @@ def metric(
     )  # fmt: skip
 
 
-def report(*metrics: MetricValidity, gaps: dict[str, Figure] | None = None) -> ValidityReport:
+def report(*metrics: MetricValidity, gaps: dict[str, Value] | None = None) -> ValidityReport:
     """`gaps`: what the best is better by than the metric of that label, on the rows of both."""
     pairs = tuple(
         MetricDifference(
@@ -49,8 +49,8 @@ def report(*metrics: MetricValidity, gaps: dict[str, Figure] | None = None) -> V
     )  # fmt: skip
 
 
-def gap(value: float, low: float) -> Figure:
-    return Figure(value=value, low=low, high=2 * value - low, n=80)
+def gap(value: float, low: float) -> Value:
+    return Value(value=value, low=low, high=2 * value - low, n=80)
 
 
 def test_the_best_is_named_with_its_interval_and_the_next_beside_it() -> None:
@@ -202,7 +202,7 @@ def test_the_remarks_hold_the_figures_of_the_best_metric() -> None:
 
 def test_a_mean_within_folds_is_not_set_against_the_correlation_on_all_rows() -> None:
     plain = metric("rouge", 0.5)
-    high = Figure(value=0.9, low=0.8, high=0.95, n=100)
+    high = Value(value=0.9, low=0.8, high=0.95, n=100)
     isotonic = Calibrated(method="isotonic", folds=10, grouped_by="reference", spearman=high)
     made = report(plain.model_copy(update={"calibrated": (isotonic,)}))
     assert "calibration" not in " ".join(words.remarks(made, "grade"))

@@ -12,7 +12,7 @@ from reviewgauge.analysis.stats.bootstrap import point_measures
 from reviewgauge.analysis.stats.score_table import table_of
 from reviewgauge.core.records import Comment, findings
 from reviewgauge.core.reports.leaderboard import Comparison
-from reviewgauge.core.reports.versions import SystemVersions, VersionFigure, VersionTable
+from reviewgauge.core.reports.versions import SystemVersions, VersionTable
 from reviewgauge.core.results import Score
 from reviewgauge.core.stored import Lazy, chained
 from reviewgauge.engine.run.scored_run import ScoredRun
@@ -32,20 +32,26 @@ def compare_versions(old: ScoredRun, new: ScoredRun, *, resamples: int = 10_000,
     wanted = [metric.headline, *(one for one in USUAL if one in _measures_of(new))]
     table = compare(both, pairs=pairs, measures=wanted, resamples=resamples, seed=seed)
     gains = _gains(old, new)
-    of_system: dict[str, list[VersionFigure]] = {}
+    of_system: dict[str, list[Comparison]] = {}
     for one in table.comparisons:
-        of_system.setdefault(one.first, []).append(_figure(one))
+        of_system.setdefault(one.first, []).append(one)
     fake = {score.system for score in new.scores if score.fake}
 
     def measured(run: ScoredRun) -> set[str]:
         return {score.case for score in run.scores if score.parts is not None}
 
     systems = [
-        SystemVersions(system=system, figures=tuple(figures), fake=system in fake, **gains.of(system))
+        SystemVersions(system=system, comparisons=tuple(figures), fake=system in fake, **gains.of(system))
         for system, figures in of_system.items()
     ]
     sign = 1 if metric.headline in metric.lower_is_better else -1
-    systems.sort(key=lambda one: (one.figures[0].new is None, sign * (one.figures[0].new or 0.0), one.system))
+    systems.sort(
+        key=lambda one: (
+            one.comparisons[0].first_value is None,
+            sign * (one.comparisons[0].first_value or 0.0),
+            one.system,
+        )
+    )
     return VersionTable(
         metric=table.metric,
         label=table.label,
@@ -82,20 +88,6 @@ def _together(old: ScoredRun, new: ScoredRun) -> Sequence[Score]:
 def _measures_of(run: ScoredRun) -> Sequence[str]:
     panel = table_of(run)
     return point_measures(run.metric, panel.names, np.zeros((1, 1, len(panel.names))), np.ones((1, 1))).names
-
-
-def _figure(one: Comparison) -> VersionFigure:
-    return VersionFigure(
-        measure=one.measure,
-        old=one.second_value,
-        new=one.first_value,
-        difference=one.difference,
-        low=one.low,
-        high=one.high,
-        unit=one.unit,
-        n=one.n,
-        clusters=one.clusters,
-    )
 
 
 Finding = tuple[str, str]  # case, id of a comment

@@ -24,8 +24,8 @@ from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.classification import auc_of
 from reviewgauge.analysis.stats.correlation import interval_figure, spearman_only, spearman_within
+from reviewgauge.core.document import Value
 from reviewgauge.core.reports.judge_check import JudgeAgreement
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.stages.sampling.shares import wilson
 
 FAILED = "failed: "  # prefix of the reason for rows that the judge failed on
@@ -100,19 +100,19 @@ class JudgedRows:
         """The cluster of each row, and the resampler."""
         return self.resamples.over([row.cluster for row in self.rows])
 
-    def figure(self, value: float, draw: Callable[[Numbers], Numbers]) -> Figure:
+    def figure(self, value: float, draw: Callable[[Numbers], Numbers]) -> Value:
         """A figure of all rows with the interval of `draw` over row weights."""
         cluster, resampler = self.clusters
         return interval_figure(value, self.n, cluster, resampler, draw)
 
-    def mean(self, values: Numbers, chosen: Flags | None = None) -> Figure:
+    def mean(self, values: Numbers, chosen: Flags | None = None) -> Value:
         """The mean of `values`, or of the chosen ones, under the same resamples."""
         cluster, resampler = self.clusters
         if chosen is not None:
             values, cluster = values[chosen], cluster[chosen]
         return mean_figure(values, cluster, resampler)
 
-    def share(self, flags: Numbers) -> Figure:
+    def share(self, flags: Numbers) -> Value:
         """The share of rows with a 1."""
         return share_figure(flags, *self.clusters)
 
@@ -125,32 +125,32 @@ def words_of(item: Item, at: int) -> float:
     return float(np.mean([len(c.body.split()) for c in comments])) if comments else 0.0
 
 
-def mean_figure(values: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
+def mean_figure(values: Numbers, cluster: Integers, resampler: Resampler) -> Value:
     """A mean over rows with the interval of resampled clusters."""
     if not values.size:
         return undefined("no rows")
     if (values == values[0]).all():
         reason = "all rows are equal, so there is no interval"
-        return Figure(value=float(values[0]), n=values.size, reason=reason)
+        return Value(value=float(values[0]), n=values.size, reason=reason)
     return correlation.mean_figure(values, cluster, resampler)
 
 
-def share_figure(flags: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
+def share_figure(flags: Numbers, cluster: Integers, resampler: Resampler) -> Value:
     """A share of rows (0 or 1 each); where it is 0 or 1, with Wilson's interval and the clusters as n."""
     found = mean_figure(flags, cluster, resampler)
     if found.value not in (0.0, 1.0):
         return found
     groups = int(np.unique(cluster).size)
     low, high = wilson(groups if found.value else 0, groups) or (0.0, 1.0)
-    return Figure(value=found.value, low=low, high=high, n=found.n)
+    return Value(value=found.value, low=low, high=high, n=found.n)
 
 
-def undefined(reason: str, n: int = 0) -> Figure:
+def undefined(reason: str, n: int = 0) -> Value:
     """A figure that has no value."""
-    return Figure(value=None, n=n, reason=reason)
+    return Value(value=None, n=n, reason=reason)
 
 
-def auc_figure(lines: JudgedRows, score: Numbers, positive: Flags) -> Figure:
+def auc_figure(lines: JudgedRows, score: Numbers, positive: Flags) -> Value:
     """The area under the ROC curve of `score` for the positive rows; ties count half."""
     if not positive.any() or positive.all():
         return undefined("all rows are of one class" if lines.n else "no rows", lines.n)
@@ -160,7 +160,7 @@ def auc_figure(lines: JudgedRows, score: Numbers, positive: Flags) -> Figure:
 
 def kappa_figure(
     lines: JudgedRows, one: Numbers, other: Numbers, *, categories: Sequence[float], squared: bool
-) -> Figure:
+) -> Value:
     """Cohen's kappa of two columns, weighted by the squared difference where `squared`."""
     if not lines.n:
         return undefined("no rows")
@@ -171,7 +171,7 @@ def kappa_figure(
     return found.model_copy(update={"reason": reason})
 
 
-def _decision_kappa(lines: JudgedRows) -> Figure:
+def _decision_kappa(lines: JudgedRows) -> Value:
     decision, truth = lines.column("decision"), lines.column("truth")
     return kappa_figure(lines, decision, truth, categories=(0.0, 1.0), squared=False)
 

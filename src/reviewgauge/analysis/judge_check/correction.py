@@ -30,11 +30,11 @@ from reviewgauge.analysis.judged import JudgedReviews
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import LEVEL
 from reviewgauge.analysis.validity.human_values import human_values
+from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.judge_check import Corrected
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.datasets.martian import FALSE, MISSED, SAME
 from reviewgauge.metrics.matching.policies import assign
 
@@ -45,8 +45,8 @@ class Powered(NamedTuple):
     """The judge's figure, people's alone, both combined, and the weight of the judge's part."""
 
     raw: float | None
-    people: Figure
-    corrected: Figure
+    people: Value
+    corrected: Value
     trust: float | None
 
 
@@ -77,20 +77,20 @@ def powered_ratio(
     raw = float((checked.judge.sum() + judge.sum()) / total) if total else None
     if n < 2 or not checked.size.sum():
         reason = f"people checked {n} of these: at least 2 are needed, {FEWEST} are better"
-        none = Figure(value=None, n=n, reason=reason)
+        none = Value(value=None, n=n, reason=reason)
         return Powered(raw, none, none, None)
     own = Sums(*(np.atleast_2d(part) for part in checked))
     share, wobble = _share(np.concatenate([checked.size, size]), quiet)
     few = f"only {n} checked: the interval is rough" if n < FEWEST else ""
 
-    def figure(judged: Numbers, sizes: Numbers) -> tuple[Figure, float]:
+    def figure(judged: Numbers, sizes: Numbers) -> tuple[Value, float]:
         value, error, trust = (float(one[0]) for one in estimates(own, np.atleast_2d(judged), np.atleast_2d(sizes)))
         if error == 0:
             equal = "all checked units are equal, so there is no interval"
-            return Figure(value=_cut(share * value, limits), n=n, reason=equal), trust
+            return Value(value=_cut(share * value, limits), n=n, reason=equal), trust
         reach = half_width(n) * float(np.hypot(share * error, value * wobble))
         low, high = (_cut(share * value + sign * reach, limits) for sign in (-1, 1))
-        return Figure(value=_cut(share * value, limits), low=low, high=high, n=n, reason=few), trust
+        return Value(value=_cut(share * value, limits), low=low, high=high, n=n, reason=few), trust
 
     corrected, trust = figure(judge, size)
     return Powered(raw, figure(np.zeros(0), np.zeros(0))[0], corrected, trust)

@@ -255,7 +255,7 @@ class Probes:
         if padding is None or padding.flips.value is None or not able:
             return None
         share = padding.up if direction == "up" else padding.down
-        return min(1.0, (share or 0.0) * padding.flips.n / able)
+        return min(1.0, (share or 0.0) * (padding.flips.n or 0) / able)
 
     def _able(self, direction: Direction) -> list[int]:
         """The questions whose unedited answer could turn in this direction: a no towards yes, and so on."""

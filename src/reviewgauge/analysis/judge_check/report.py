@@ -24,6 +24,7 @@ from reviewgauge.analysis.judge_check.probes import Probes
 from reviewgauge.analysis.judge_check.questions import Item, QuestionSet, drawn, probe_items
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.correlation import spearman_only
+from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.judge_check import (
     Corrected,
@@ -34,7 +35,6 @@ from reviewgauge.core.reports.judge_check import (
     SelfPreference,
     StoredQuestion,
 )
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.models.request.model_spec import family
 
 PARTS = ("agreement", "repeats", "order", "length", "self", "rewording", "irrelevant", "injection")
@@ -178,7 +178,7 @@ def _probed(
     return report.model_copy(update=update)
 
 
-def length_correlation(questions: QuestionSet, lines: JudgedRows, asker: Asker) -> Figure:
+def length_correlation(questions: QuestionSet, lines: JudgedRows, asker: Asker) -> Value:
     """Spearman's rho of the judge's signed error with the length in words; above 0 it prefers long comments."""
     spoken = chosen(lines, [row.words > 0 for row in lines.rows])
     if spoken.n < 3:

@@ -26,8 +26,8 @@ import numpy as np
 from reviewgauge.analysis.stats.arrays import Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import figure_of, row_weights
+from reviewgauge.core.document import Value
 from reviewgauge.core.reports.agreement import Coefficient
-from reviewgauge.core.reports.validity import Figure
 
 Weighting = Literal["identity", "linear", "quadratic", "ordinal"]
 Level = Literal["nominal", "ordinal", "interval"]
@@ -355,18 +355,18 @@ def _undefined(table: Table, measure: Measure) -> str:
 
 def _figure(
     table: Table, measure: Measure, draw: Draw | None, drawn: Sequence[Numbers], resampling: Resampling | None
-) -> Figure:
+) -> Value:
     n = table.items
     if draw is None:
-        return Figure(value=None, n=n, reason=_undefined(table, measure))
+        return Value(value=None, n=n, reason=_undefined(table, measure))
     value = float(draw(np.ones((1, table.index.size)))[0])
     if np.isnan(value):
-        return Figure(value=None, n=n, reason=_nothing_beyond_chance(table))
+        return Value(value=None, n=n, reason=_nothing_beyond_chance(table))
     if measure.two and (constant := _constant_rater(table)):
         reason = f"{constant}, so kappa is 0 whatever the other rater chose"
-        return Figure(value=value, n=n, reason=reason)
+        return Value(value=value, n=n, reason=reason)
     if resampling is None:
-        return Figure(value=value, n=n)
+        return Value(value=value, n=n)
     draws = np.concatenate(drawn) if drawn else np.zeros(0)
     return figure_of(value, n, draws, resampling.cluster[table.index])
 
@@ -391,6 +391,6 @@ def agree(
     measure: Measure,
     categories: Sequence[float] | None = None,
     resampling: Resampling | None = None,
-) -> Figure:
+) -> Value:
     """One coefficient of one table of labels (raters x items)."""
     return coefficients([(Table(values, categories), [measure])], resampling)[0][0].figure

@@ -22,7 +22,8 @@ from typing import NamedTuple
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Integers, Numbers, ratio
-from reviewgauge.core.reports.validity import Classifier, ClassRow, Figure
+from reviewgauge.core.document import Value
+from reviewgauge.core.reports.validity import Classifier, ClassRow
 
 
 class Rates(NamedTuple):
@@ -73,7 +74,6 @@ TREE, MAJORITY = "decision tree", "majority class"
 NEIGHBOURS = 5
 SPLITS = 10
 _APART = 1e-7  # scores that lie closer than this are one value, as in scikit-learn
-_RANGE = 1.0  # the level of an interval that holds all splits
 
 
 def auc_of(score: Numbers, positive: Numbers) -> Callable[[Numbers], Numbers]:
@@ -223,12 +223,12 @@ def _class_row(grade: float, by_split: Rates, support: float) -> ClassRow:
     return ClassRow.model_validate({"grade": grade, "support": support, **found})
 
 
-def _over_splits(values: Numbers, n: int) -> Figure:
+def _over_splits(values: Numbers, n: int) -> Value:
     """The mean over the splits, with the lowest and highest value."""
     defined = values[np.isfinite(values)]
     if not defined.size:
-        return Figure(value=None, level=_RANGE, n=n, reason="undefined in every split")
-    return Figure(value=float(defined.mean()), low=float(defined.min()), high=float(defined.max()), level=_RANGE, n=n)
+        return Value(value=None, n=n, reason="undefined in every split")
+    return Value(value=float(defined.mean()), low=float(defined.min()), high=float(defined.max()), n=n)
 
 
 def _single(score: Numbers) -> Numbers:

@@ -22,7 +22,7 @@ import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler, percentile_interval
-from reviewgauge.core.reports.validity import Figure
+from reviewgauge.core.document import Value
 
 PEARSON, SPEARMAN, KENDALL = "pearson", "spearman", "kendall"
 FEWEST_ROWS = 3
@@ -30,7 +30,7 @@ _CELLS = 250_000  # 2 MB of row weights at a time, and several times as much whi
 _ROUNDING = 1e-12  # a variance this small beside the mean square is rounding
 
 
-def correlate(score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler) -> dict[str, Figure]:
+def correlate(score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler) -> dict[str, Value]:
     """Pearson's r, Spearman's rho and Kendall's tau-b of `score` with `human`, under those names.
 
     The arrays have one entry a row; `cluster` counts from 0 below `resampler.clusters`. Each figure has scipy's p-value
@@ -40,12 +40,12 @@ def correlate(score: Numbers, human: Numbers, cluster: Integers, resampler: Resa
     return _figures((PEARSON, SPEARMAN, KENDALL), Rows(score, human, cluster), resampler)
 
 
-def spearman_only(score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
+def spearman_only(score: Numbers, human: Numbers, cluster: Integers, resampler: Resampler) -> Value:
     """Spearman's rho as in `correlate`, without the other two; for slices, of which there are many."""
     return _figures((SPEARMAN,), Rows(score, human, cluster), resampler)[SPEARMAN]
 
 
-def spearman_within(score: Numbers, human: Numbers, cluster: Integers, group: Integers, resampler: Resampler) -> Figure:
+def spearman_within(score: Numbers, human: Numbers, cluster: Integers, group: Integers, resampler: Resampler) -> Value:
     """The mean over groups of rows of Spearman's rho within each, weighted by rows; no p-value.
 
     For scores that do not compare across groups, such as grades by fits on different folds: each fit maps the many
@@ -55,13 +55,13 @@ def spearman_within(score: Numbers, human: Numbers, cluster: Integers, group: In
     """
     all_rows = Rows(score, human, cluster)
     if all_rows.undefined:
-        return Figure(value=None, n=all_rows.n, reason=all_rows.undefined)
+        return Value(value=None, n=all_rows.n, reason=all_rows.undefined)
     groups = defined_groups(all_rows.score, all_rows.human, group)
     n = sum(rows.size for rows in groups)
     if 2 * n < all_rows.n:
         total = np.unique(group).size
         reason = f"defined in only {len(groups)} of {total} groups of rows, {n} of {all_rows.n:,} rows"
-        return Figure(value=None, n=n, reason=reason if n else "undefined within every group of rows")
+        return Value(value=None, n=n, reason=reason if n else "undefined within every group of rows")
     parts = [Rows(all_rows.score[at], all_rows.human[at], all_rows.cluster[at]) for at in groups]
 
     def mean(weights: Numbers) -> Numbers:
@@ -88,13 +88,13 @@ def mean_within(score: Numbers, human: Numbers, groups: Sequence[Integers]) -> f
 
 def interval_figure(
     value: float, n: int, cluster: Integers, resampler: Resampler, draw: Callable[[Numbers], Numbers]
-) -> Figure:
+) -> Value:
     """The figure `value` with the percentile interval of what `draw` makes of row weights (resamples x rows)."""
     drawn = [draw(weights) for weights in row_weights(cluster, resampler)] if _spread(cluster) else []
     return figure_of(value, n, np.concatenate(drawn) if drawn else np.zeros(0), cluster)
 
 
-def mean_figure(values: Numbers, cluster: Integers, resampler: Resampler) -> Figure:
+def mean_figure(values: Numbers, cluster: Integers, resampler: Resampler) -> Value:
     """The mean of at least one value with the percentile interval over resampled clusters."""
     return interval_figure(
         float(values.mean()),
@@ -105,15 +105,15 @@ def mean_figure(values: Numbers, cluster: Integers, resampler: Resampler) -> Fig
     )
 
 
-def figure_of(value: float, n: int, draws: Numbers, cluster: Integers, *, p: float | None = None) -> Figure:
+def figure_of(value: float, n: int, draws: Numbers, cluster: Integers, *, p: float | None = None) -> Value:
     """The figure `value` with the percentile interval of its resampled `draws` (NaN where undefined)."""
     if not _spread(cluster):
-        return Figure(value=value, n=n, p=p, reason="only one cluster, so no interval")
+        return Value(unit="coefficient", value=value, n=n, p=p, reason="only one cluster, so no interval")
     if not draws.size:
-        return Figure(value=value, n=n, p=p, reason="no resamples, so no interval")
+        return Value(unit="coefficient", value=value, n=n, p=p, reason="no resamples, so no interval")
     low, high, undefined = percentile_interval(draws)
     reason = "" if low is not None else f"no interval: undefined in {undefined:.0%} of the resamples"
-    return Figure(value=value, low=low, high=high, n=n, p=p, reason=reason)
+    return Value(unit="coefficient", value=value, low=low, high=high, n=n, p=p, reason=reason)
 
 
 def row_weights(cluster: Integers, resampler: Resampler) -> Iterator[Numbers]:
@@ -128,20 +128,20 @@ def _spread(cluster: Integers) -> bool:
     return bool(cluster.size) and bool((cluster != cluster[0]).any())
 
 
-def _figures(names: Sequence[str], rows: Rows, resampler: Resampler) -> dict[str, Figure]:
+def _figures(names: Sequence[str], rows: Rows, resampler: Resampler) -> dict[str, Value]:
     if reason := rows.undefined:
-        return {name: Figure(value=None, n=rows.n, reason=reason) for name in names}
+        return {name: Value(value=None, n=rows.n, reason=reason) for name in names}
     draws: dict[str, list[Numbers]] = {name: [] for name in names}
     if _spread(rows.cluster):
         for weights in row_weights(rows.cluster, resampler):
             for name in names:
                 draws[name].append(rows.drawn[name](weights))
-    found: dict[str, Figure] = {}
+    found: dict[str, Value] = {}
     for name in names:
         value, p = _scipy(name, rows)
         drawn = np.concatenate(draws[name]) if draws[name] else np.zeros(0)
         reason = "the scores or the human values differ by rounding only"
-        found[name] = Figure(value=None, n=rows.n, reason=reason)
+        found[name] = Value(unit="coefficient", value=None, n=rows.n, reason=reason)
         if value is not None:
             found[name] = figure_of(value, rows.n, drawn, rows.cluster, p=p)
     return found

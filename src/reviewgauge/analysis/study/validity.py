@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.reports.validity import Figure, MetricValidity, ValidityReport
+from reviewgauge.core.reports.validity import MetricValidity, ValidityReport
 from reviewgauge.core.study import TableEntry
 
 FIXED = "no interval of systems where every resample orders them alike: so few tell nothing of other systems"
@@ -106,18 +106,18 @@ def _rows(metric: MetricValidity, several: bool) -> Iterator[tuple[Value, ...]]:
         )
 
 
-def _cell(figure: Figure | None, fake: bool) -> Value:
+def _cell(figure: Value | None, fake: bool) -> Value:
     if figure is None or figure.value is None:
         return Value(text="–")
     return Value(value=figure.value, low=figure.low, high=figure.high, n=figure.n, fake=fake)
 
 
-def _ranking_cell(figure: Figure | None, fake: bool) -> Value:
+def _ranking_cell(figure: Value | None, fake: bool) -> Value:
     cell = _cell(figure, fake)
     fixed = figure is not None and _is_fixed(figure)
     return cell.model_copy(update={"low": None, "high": None}) if fixed else cell
 
 
-def _is_fixed(figure: Figure) -> bool:
+def _is_fixed(figure: Value) -> bool:
     """Whether the interval has no width: then it says nothing of other systems."""
     return figure.low is not None and figure.low == figure.high

@@ -27,6 +27,7 @@ from reviewgauge.analysis.stats.correlation import KENDALL, SPEARMAN, correlate,
 from reviewgauge.analysis.threshold.material import Material
 from reviewgauge.analysis.threshold.published import POINTS, is_published
 from reviewgauge.analysis.validity.review_table import join
+from reviewgauge.core.document import Value
 from reviewgauge.core.reports.threshold import (
     FittedThreshold,
     HistogramBin,
@@ -35,7 +36,6 @@ from reviewgauge.core.reports.threshold import (
     RandomPairs,
     ThresholdPoint,
 )
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.core.specs import short_spec
 from reviewgauge.metrics.coverage.vectors import LEXICAL, Matrix, TextVectors
 from reviewgauge.metrics.crscore import REL, Crscore, three_numbers
@@ -54,7 +54,7 @@ _AT_ONCE = 20_000  # pairs whose vectors are held at once
 _REACH = np.linspace(-4, 4, 41)  # standard deviations, at which quantiles are compared
 
 
-NOTHING = Figure(value=None, n=0, reason="nothing is above the threshold")
+NOTHING = Value(value=None, n=0, reason="nothing is above the threshold")
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _rates(
         hits, taken = sums[at], sums[many + at]
         hits_drawn, taken_drawn = drawn[:, at], drawn[:, many + at]
 
-        def figure(value: float, n: int, draws: Numbers) -> Figure:
+        def figure(value: float, n: int, draws: Numbers) -> Value:
             return figure_of(value, n, draws, links.cluster)
 
         found.append(
@@ -135,14 +135,14 @@ def _rates(
 
 def _correlations(
     material: Material, cosines: Mapping[int, Matrix], thresholds: Sequence[float], resampler: Resampler
-) -> list[Mapping[str, Figure]]:
+) -> list[Mapping[str, Value]]:
     """Kendall's and Spearman's correlation of `rel` with people's values, by threshold; a silent review has 0."""
     if material.human is None:
         return [{}] * len(thresholds)
     keys = material.bench.keys
     here = {key: 0.0 for place, key in enumerate(keys) if material.claims_of(place)}
     rows = join(material.bench, material.human, here)
-    found: list[Mapping[str, Figure]] = []
+    found: list[Mapping[str, Value]] = []
     for threshold in thresholds:
         rel = [three_numbers(cosines[at], threshold)[REL] if at in cosines else 0.0 for at in rows.place.tolist()]
         found.append(correlate(np.array(rel, dtype=np.float64), rows.human, rows.cluster, resampler))

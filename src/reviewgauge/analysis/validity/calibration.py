@@ -23,8 +23,9 @@ from reviewgauge.analysis.stats.correlation import defined_groups, mean_within
 from reviewgauge.analysis.stats.folds import grouped_folds
 from reviewgauge.analysis.validity.human_values import on_steps
 from reviewgauge.analysis.validity.sample import RowSample
+from reviewgauge.core.document import Value
 from reviewgauge.core.labels import Scale
-from reviewgauge.core.reports.validity import Calibrated, Figure, HeatMap, ReliabilityPoint
+from reviewgauge.core.reports.validity import Calibrated, HeatMap, ReliabilityPoint
 
 WARNING = (
     "fitted to human labels, out of fold: figures of a judge that saw no label, such as a prompted model, are not to "
@@ -301,7 +302,7 @@ class _Work:
         predicted_by = f"ordinal calibration, {found.folds} folds by {GROUPED_BY}; the expected grade, rounded"
         return found, heat_map(self.sample, mapped, grade, predicted_by)
 
-    def _within(self, mapped: Numbers) -> Figure:
+    def _within(self, mapped: Numbers) -> Value:
         """Rank within folds: different fits map rows that they cannot separate to different values."""
         return self.sample.spearman_within(mapped, self.fold)
 
@@ -311,7 +312,7 @@ class _Work:
         return "" if value is None else f"; the uncalibrated score has {value:.3f} there"
 
     def _calibrated(
-        self, method: str, spearman: Figure, learned: str, points: tuple[ReliabilityPoint, ...] = ()
+        self, method: str, spearman: Value, learned: str, points: tuple[ReliabilityPoint, ...] = ()
     ) -> Calibrated:
         return Calibrated(
             method=method,

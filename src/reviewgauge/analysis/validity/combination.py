@@ -25,9 +25,10 @@ from reviewgauge.analysis.validity.human_values import HumanValues, Key, on_step
 from reviewgauge.analysis.validity.report import Validator, ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.analysis.validity.scored import Scored
+from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Progress
-from reviewgauge.core.reports.validity import Figure, FitReport
+from reviewgauge.core.reports.validity import FitReport
 from reviewgauge.core.results import Score
 from reviewgauge.metrics.combined import Combination, Fit, graded
 
@@ -188,7 +189,7 @@ _LEAK = 0.05  # a fit to shuffled labels above this, with an interval above 0, h
 _SHUFFLES = 3  # in a row that must show it: one in forty does so by chance
 
 
-def leaks(leakage: Figure) -> bool:
+def leaks(leakage: Value) -> bool:
     """Whether a fit to shuffled labels finds anything: then rows of one text lie on both sides of a split."""
     return leakage.value is not None and leakage.value > _LEAK and (leakage.low or 0) > 0
 

@@ -15,7 +15,8 @@ from reviewgauge.analysis.stats.bootstrap import resampled_sums
 from reviewgauge.analysis.stats.correlation import KENDALL, SPEARMAN
 from reviewgauge.analysis.validity.review_table import LabelledScores
 from reviewgauge.analysis.validity.sample import RowSample
-from reviewgauge.core.reports.validity import Figure, Misjudged, OppositeEnds, SharedTrait
+from reviewgauge.core.document import Value
+from reviewgauge.core.reports.validity import Misjudged, OppositeEnds, SharedTrait
 
 SHOWN = 10  # examples a side
 _CUT = 1_000  # shown characters of a text
@@ -98,7 +99,7 @@ def opposite_ends(judged: LabelledScores, sample: RowSample) -> tuple[OppositeEn
     return ends, _traits(judged, over, under, sample)
 
 
-def _share(chosen: Flags, sample: RowSample) -> Figure:
+def _share(chosen: Flags, sample: RowSample) -> Value:
     """The share of the chosen rows."""
     each = np.column_stack([chosen, np.ones(sample.n)]).astype(np.float64)
     sums = resampled_sums(each, sample.cluster, sample.resampler)
@@ -129,7 +130,7 @@ def _traits(judged: LabelledScores, over: Flags, under: Flags, sample: RowSample
     return tuple(found)
 
 
-def _difference(values: Numbers, side: Flags, sample: RowSample) -> Figure | None:
+def _difference(values: Numbers, side: Flags, sample: RowSample) -> Value | None:
     """The mean of the rows of one side less that of all rows; clusters are resampled, the selection stays."""
     if not side.any():
         return None

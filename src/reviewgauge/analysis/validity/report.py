@@ -36,10 +36,10 @@ from reviewgauge.analysis.validity.misjudged import misjudged, opposite_ends
 from reviewgauge.analysis.validity.review_table import LabelledScores, ReviewTable, join
 from reviewgauge.analysis.validity.sample import RowSample, ranking, sweeps
 from reviewgauge.analysis.validity.scored import Scored
+from reviewgauge.core.document import Value
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.reports.validity import (
     Correlations,
-    Figure,
     MetricDifference,
     MetricValidity,
     PublishedFigure,
@@ -88,7 +88,7 @@ class PairedMetrics:
         rows = [self._rows(at, common) for at in (first, second)]
         named = {"metric": one.metric, "measure": one.measure, "other": two.metric, "other_measure": two.measure}
         if reason := rows[0].undefined or rows[1].undefined:
-            figure = Figure(value=None, n=rows[0].n, reason=reason)
+            figure = Value(value=None, n=rows[0].n, reason=reason)
             return MetricDifference(dimension=one.dimension, **named, value=None, other_value=None, difference=figure)
         whole = np.ones((1, rows[0].n))
         values = [float(own.spearman(whole)[0]) for own in rows]
@@ -114,13 +114,13 @@ class PairedMetrics:
         return self._drawn[key]
 
 
-def _figure(value: float, rows: Rows, gaps: Numbers) -> Figure:
+def _figure(value: float, rows: Rows, gaps: Numbers) -> Value:
     clusters = int(np.unique(rows.cluster).size)
     if clusters < 2 or not gaps.size:
-        return Figure(value=value, n=rows.n, reason="only one cluster, so no interval")
+        return Value(value=value, n=rows.n, reason="only one cluster, so no interval")
     low, high, undefined = difference_interval(gaps, clusters)
     reason = "" if low is not None else f"no interval: undefined in {undefined:.0%} of the resamples"
-    return Figure(value=value, low=low, high=high, n=rows.n, reason=reason)
+    return Value(value=value, low=low, high=high, n=rows.n, reason=reason)
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,9 @@ from reviewgauge.analysis.stats.correlation import (
     spearman_p,
     spearman_within,
 )
+from reviewgauge.core.document import Value
 from reviewgauge.core.labels import Scale
-from reviewgauge.core.reports.validity import Figure, Ranking, Sweep, SweepPoint, SystemPoint
+from reviewgauge.core.reports.validity import Ranking, Sweep, SweepPoint, SystemPoint
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,30 +79,30 @@ class RowSample:
             cluster=self.cluster[chosen],
         )
 
-    def correlations(self) -> dict[str, Figure]:
+    def correlations(self) -> dict[str, Value]:
         """Pearson, Spearman and Kendall of the oriented scores with the human values."""
         return correlate(self.oriented, self.human, self.cluster, self.resampler)
 
-    def spearman(self, values: Numbers | None = None) -> Figure:
+    def spearman(self, values: Numbers | None = None) -> Value:
         """Spearman's rho of the human values with `values` (more is better), by default with the oriented scores."""
         found = self.oriented if values is None else values
         return spearman_only(found, self.human, self.cluster, self.resampler)
 
-    def spearman_within(self, values: Numbers, group: Integers) -> Figure:
+    def spearman_within(self, values: Numbers, group: Integers) -> Value:
         """The mean of Spearman's rho of the human values with `values` within each group of rows."""
         return spearman_within(values, self.human, self.cluster, group, self.resampler)
 
-    def human_mean(self) -> Figure:
+    def human_mean(self) -> Value:
         """The mean of the human values."""
         return mean_figure(self.human, self.cluster, self.resampler)
 
-    def figure(self, value: float, draws: Numbers, *, n: int | None = None, p: float | None = None) -> Figure:
+    def figure(self, value: float, draws: Numbers, *, n: int | None = None, p: float | None = None) -> Value:
         """A figure of all rows with the interval of its resampled draws."""
         return figure_of(value, self.n if n is None else n, draws, self.cluster, p=p)
 
-    def undefined(self, reason: str, *, n: int | None = None) -> Figure:
+    def undefined(self, reason: str, *, n: int | None = None) -> Value:
         """A figure without a value."""
-        return Figure(value=None, n=self.n if n is None else n, reason=reason)
+        return Value(value=None, n=self.n if n is None else n, reason=reason)
 
 
 STEPS = 24  # thresholds shown at even steps of the score, and again at even steps of the recall
@@ -119,7 +120,7 @@ def sweeps(sample: RowSample) -> tuple[Sweep, ...]:
     return tuple(_sweep(sample, cut, positive, auc) for (cut, positive), auc in zip(cuts.items(), aucs, strict=True))
 
 
-def _sweep(sample: RowSample, cut: float, positive: Flags, auc: Figure) -> Sweep:
+def _sweep(sample: RowSample, cut: float, positive: Flags, auc: Value) -> Sweep:
     curve = _Curve.of(sample.oriented, positive, sample.sign)
     best = curve.point(int(curve.f1.argmax()))  # of ties the strictest
     return Sweep(
@@ -133,7 +134,7 @@ def _sweep(sample: RowSample, cut: float, positive: Flags, auc: Figure) -> Sweep
     )
 
 
-def _aucs(sample: RowSample, cuts: Sequence[Flags]) -> list[Figure]:
+def _aucs(sample: RowSample, cuts: Sequence[Flags]) -> list[Value]:
     """The AUC of each cut, from midranks of the scores that all cuts share in each resample."""
     if not cuts:
         return []
@@ -146,7 +147,7 @@ def _aucs(sample: RowSample, cuts: Sequence[Flags]) -> list[Figure]:
     return [sample.figure(float(value), each[:, at]) for at, value in enumerate(values)]
 
 
-def _f1_at(point: SweepPoint, sample: RowSample, positive: Flags) -> Figure:
+def _f1_at(point: SweepPoint, sample: RowSample, positive: Flags) -> Value:
     """The F1 at this threshold, which is fixed in every resample."""
     taken = sample.oriented >= sample.sign * point.threshold
     counts = np.stack([taken & positive, taken, positive], axis=1).astype(np.float64)
@@ -241,11 +242,11 @@ class _Means:
         draws = [ratio(drawn[:, at], drawn[:, 2]) for at in (0, 1)]
         return cls(sample, of, ratio(human, n), ratio(score, n), draws[0], draws[1])
 
-    def figure(self, at: int, values: Numbers, draws: Numbers) -> Figure:
+    def figure(self, at: int, values: Numbers, draws: Numbers) -> Value:
         """The mean of one system."""
         return self.sample.rows(np.asarray(self.of == at)).figure(float(values[at]), draws[:, at])
 
-    def agreement(self, name: str) -> Figure:
+    def agreement(self, name: str) -> Value:
         """The correlation of the two orders."""
         n = int(self.human.size)
         if n < FEWEST:

@@ -24,9 +24,9 @@ from reviewgauge.annotation.store.owner import (
     withdraw,
 )
 from reviewgauge.annotation.store.projects import current_guidelines, edit_guidelines, status
+from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.agreement import Coefficient, DimensionAgreement
-from reviewgauge.core.reports.validity import Figure
 
 WIDTH, HEIGHT, EDGE = 420, 120, 16  # of a drawing of agreement by batch
 
@@ -97,7 +97,7 @@ def _height(value: float, bottom: int) -> float:
     return HEIGHT - EDGE - (max(bottom, min(1.0, value)) - bottom) / (1 - bottom) * (HEIGHT - 2 * EDGE)
 
 
-def _points(dimension: DimensionAgreement, figures: Sequence[Figure | None], bottom: int) -> Iterator[Point]:
+def _points(dimension: DimensionAgreement, figures: Sequence[Value | None], bottom: int) -> Iterator[Point]:
     step = (WIDTH - 2 * EDGE) / (len(dimension.batches) - 1)
     for at, (batch, figure) in enumerate(zip(dimension.batches, figures, strict=True)):
         if figure is not None and figure.value is not None:

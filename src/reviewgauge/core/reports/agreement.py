@@ -8,8 +8,8 @@ from typing import Literal
 from pydantic import Field
 
 from reviewgauge.core.base import Record
+from reviewgauge.core.document import Value
 from reviewgauge.core.labels import Scale
-from reviewgauge.core.reports.validity import Figure
 
 
 class Coefficient(Record):
@@ -20,7 +20,7 @@ class Coefficient(Record):
     """
 
     name: str
-    figure: Figure
+    figure: Value
     items: int
     raters: int
 
@@ -63,7 +63,7 @@ class ClaimShare(Record):
 
     value: str
     claims: int
-    share: Figure
+    share: Value
 
 
 class ClaimShares(Record):

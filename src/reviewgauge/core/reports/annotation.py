@@ -8,8 +8,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from reviewgauge.core.base import Record
+from reviewgauge.core.document import Value
 from reviewgauge.core.reports.agreement import AgreementReport, Coefficient
-from reviewgauge.core.reports.validity import Figure
 
 
 class AnnotateResult(Record):
@@ -47,14 +47,14 @@ class RaterAgreement(Record):
     rater: str
     dimension: str
     labels: int
-    with_others: Figure
-    among_others: Figure
-    gap: Figure
+    with_others: Value
+    among_others: Value
+    gap: Value
     lean: float | None = None
-    thirds: tuple[Figure, ...] = ()
-    on_gold: Figure
-    others_on_gold: Figure
-    gold_gap: Figure
+    thirds: tuple[Value, ...] = ()
+    on_gold: Value
+    others_on_gold: Value
+    gold_gap: Value
 
 
 class Difference(Record):

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from reviewgauge.core.base import Record
-from reviewgauge.core.reports.validity import Figure
+from reviewgauge.core.document import Value
 
 
 class Step(Record):
@@ -41,9 +41,9 @@ class PartResult(Record):
     cases: int
     repositories: int
     hash: str
-    seed: Figure | None = None
-    best: Figure | None = None
-    difference: Figure | None = None
+    seed: Value | None = None
+    best: Value | None = None
+    difference: Value | None = None
     failed: int = 0
     silent: int = 0
 

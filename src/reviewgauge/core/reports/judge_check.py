@@ -12,8 +12,8 @@ from typing import Literal
 from pydantic import Field
 
 from reviewgauge.core.base import Record, Text
+from reviewgauge.core.document import Value
 from reviewgauge.core.records import Case, Review
-from reviewgauge.core.reports.validity import Figure
 
 Kind = Literal["pairs", "grades"]
 
@@ -31,16 +31,16 @@ class JudgeAgreement(Record):
     rater: str
     rows: int
     clusters: int
-    kappa: Figure
+    kappa: Value
     unasked: int = 0
-    kappa_asked: Figure | None = None
-    percent: Figure | None = None
-    auc: Figure | None = None
-    f1: Figure | None = None
-    base_rate: Figure | None = None
-    judge_rate: Figure | None = None
-    spearman: Figure | None = None
-    spearman_within: Figure | None = None
+    kappa_asked: Value | None = None
+    percent: Value | None = None
+    auc: Value | None = None
+    f1: Value | None = None
+    base_rate: Value | None = None
+    judge_rate: Value | None = None
+    spearman: Value | None = None
+    spearman_within: Value | None = None
     left_out: Mapping[str, int] = Field(default_factory=dict)
 
 
@@ -52,9 +52,9 @@ class Repeats(Record):
     """
 
     repeats: int
-    flips: Figure
-    kappa: Figure
-    spread: Figure
+    flips: Value
+    kappa: Value
+    spread: Value
     models: bool
 
 
@@ -69,10 +69,10 @@ class ProbeRow(Record):
     name: str
     group: str
     what: str
-    flips: Figure
+    flips: Value
     up: float | None = None
     down: float | None = None
-    shift: Figure | None = None
+    shift: Value | None = None
     unchanged: int = 0
     failed: int = 0
     reason: str = ""
@@ -81,7 +81,7 @@ class ProbeRow(Record):
 class LengthBias(Record):
     """Spearman's rho of the judge's signed error with the length in words, and what neutral padding does."""
 
-    correlation: Figure
+    correlation: Value
     padding: tuple[ProbeRow, ...] = ()
 
 
@@ -92,9 +92,9 @@ class SelfPreference(Record):
     """
 
     families: tuple[str, ...] = ()
-    own: Figure | None = None
-    others: Figure | None = None
-    difference: Figure | None = None
+    own: Value | None = None
+    others: Value | None = None
+    difference: Value | None = None
     reason: str = ""
 
 
@@ -173,8 +173,8 @@ class Corrected(Record):
     system: str
     measure: str
     raw: float | None
-    people: Figure
-    corrected: Figure
+    people: Value
+    corrected: Value
     trust: float | None
     checked: int
     reviews: int

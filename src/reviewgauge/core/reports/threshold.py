@@ -7,15 +7,15 @@ from typing import Literal
 from pydantic import Field
 
 from reviewgauge.core.base import Record
-from reviewgauge.core.reports.validity import Figure
+from reviewgauge.core.document import Value
 
 
 class LinkRates(Record):
     """Of the claims that are close, those that people say the review addresses (precision), and the other way round."""
 
-    precision: Figure
-    recall: Figure
-    f1: Figure
+    precision: Value
+    recall: Value
+    f1: Value
 
 
 class ThresholdPoint(Record):
@@ -29,8 +29,8 @@ class ThresholdPoint(Record):
     threshold: float
     sentence: LinkRates | None = None
     review: LinkRates | None = None
-    kendall: Figure | None = None
-    spearman: Figure | None = None
+    kendall: Value | None = None
+    spearman: Value | None = None
 
 
 class HistogramBin(Record):
@@ -73,7 +73,7 @@ class FittedThreshold(Record):
     model: str
     fingerprint: str
     spec: str
-    threshold: Figure
+    threshold: Value
     reviews: int
     changes: int
     points: tuple[ThresholdPoint, ...] = ()

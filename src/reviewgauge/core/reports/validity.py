@@ -12,6 +12,7 @@ from typing import Literal
 from pydantic import Field
 
 from reviewgauge.core.base import Record
+from reviewgauge.core.document import Value
 from reviewgauge.core.labels import Scale
 
 
@@ -25,25 +26,13 @@ class RowSet(Record):
     left_out: Mapping[str, int] = Field(default_factory=dict)
 
 
-class Figure(Record):
-    """One number with its interval. `value` is None where it is undefined, and `reason` says why."""
-
-    value: float | None
-    low: float | None = None
-    high: float | None = None
-    level: float = 0.95
-    n: int
-    p: float | None = None
-    reason: str = ""
-
-
 class Correlations(Record):
     """How one metric's scores go with the human values on one row set."""
 
     rows: RowSet
-    pearson: Figure
-    spearman: Figure
-    kendall: Figure
+    pearson: Value
+    spearman: Value
+    kendall: Value
 
 
 class SliceRow(Record):
@@ -51,8 +40,8 @@ class SliceRow(Record):
 
     fact: str
     value: str
-    spearman: Figure
-    kendall: Figure
+    spearman: Value
+    kendall: Value
 
 
 class GradeRow(Record):
@@ -66,10 +55,10 @@ class GradeRow(Record):
     n: int
     minimum: float
     q1: float
-    median: Figure
+    median: Value
     q3: float
     maximum: float
-    mean: Figure
+    mean: Value
     density: tuple[tuple[float, float], ...] = ()
 
 
@@ -121,9 +110,9 @@ class Classifier(Record):
     n_test: int
     rows: tuple[ClassRow, ...]
     macro: ClassRow
-    accuracy: Figure
-    balanced_accuracy: Figure
-    kappa_quadratic: Figure
+    accuracy: Value
+    balanced_accuracy: Value
+    kappa_quadratic: Value
 
 
 class SweepPoint(Record):
@@ -145,10 +134,10 @@ class Sweep(Record):
     cut: float
     positives: int
     n: int
-    auc: Figure
+    auc: Value
     best: SweepPoint | None
     points: tuple[SweepPoint, ...] = ()
-    best_f1: Figure | None = None
+    best_f1: Value | None = None
 
 
 class HeatMap(Record):
@@ -160,15 +149,15 @@ class HeatMap(Record):
     predicted_by: str
     grades: tuple[float, ...]
     counts: tuple[tuple[int, ...], ...]
-    exact: Figure
-    kappa_quadratic: Figure
+    exact: Value
+    kappa_quadratic: Value
 
 
 class ReliabilityPoint(Record):
     """Of the `n` rows with predictions about `predicted`, the mean human value."""
 
     predicted: float
-    observed: Figure
+    observed: Value
 
 
 class Calibrated(Record):
@@ -181,7 +170,7 @@ class Calibrated(Record):
     method: str
     folds: int
     grouped_by: str
-    spearman: Figure
+    spearman: Value
     learned: str = ""
     warning: str = ""
     reliability: tuple[ReliabilityPoint, ...] = ()
@@ -191,8 +180,8 @@ class SystemPoint(Record):
     """One system: the mean of the human values (normalised to 0..1) and of the metric, and the ranks of both."""
 
     system: str
-    human: Figure
-    metric: Figure
+    human: Value
+    metric: Value
     human_rank: float
     metric_rank: float
 
@@ -214,8 +203,8 @@ class Ranking(Record):
     """
 
     systems: tuple[SystemPoint, ...]
-    spearman: Figure
-    kendall: Figure
+    spearman: Value
+    kendall: Value
     left_out: tuple[str, ...] = ()
     references: tuple[ReferencePoint, ...] = ()
 
@@ -248,8 +237,8 @@ class SharedTrait(Record):
     n_over: int
     n_under: int
     n_all: int
-    over_less_all: Figure | None = None
-    under_less_all: Figure | None = None
+    over_less_all: Value | None = None
+    under_less_all: Value | None = None
 
 
 class OppositeEnds(Record):
@@ -267,10 +256,10 @@ class OppositeEnds(Record):
     highest: float
     n_over: int
     n_under: int
-    over: Figure
-    under: Figure
-    spearman: Figure
-    kendall: Figure
+    over: Value
+    under: Value
+    spearman: Value
+    kendall: Value
 
 
 class MetricValidity(Record):
@@ -332,7 +321,7 @@ class MetricDifference(Record):
     other_measure: str
     value: float | None
     other_value: float | None
-    difference: Figure
+    difference: Value
 
 
 class FitReport(Record):
@@ -350,7 +339,7 @@ class FitReport(Record):
     rows: int
     folds: int
     account: tuple[MetricValidity, ...]
-    leakage: Figure
+    leakage: Value
     leaks: bool
     weights: tuple[tuple[str, float], ...]
     left_out: Mapping[str, int] = Field(default_factory=dict)

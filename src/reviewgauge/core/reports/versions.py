@@ -5,32 +5,18 @@ from __future__ import annotations
 from pydantic import Field
 
 from reviewgauge.core.base import Record
-
-
-class VersionFigure(Record):
-    """One measure of one system on the `n` cases that were scored in both versions: `difference` = new - old."""
-
-    measure: str
-    old: float | None
-    new: float | None
-    difference: float | None
-    low: float | None
-    high: float | None
-    level: float = 0.95
-    unit: str = "share"
-    n: int
-    clusters: int
+from reviewgauge.core.reports.leaderboard import Comparison
 
 
 class SystemVersions(Record):
-    """What the new version makes of one system.
+    """What the new version makes of one system: the `first` of each comparison is the new version, the second the old.
 
     Of its own comments `judged` became references or are known to be wrong now, and `accepted` of those are references.
     It found `found` of the new findings, `own` of them by such a comment.
     """
 
     system: str
-    figures: tuple[VersionFigure, ...]
+    comparisons: tuple[Comparison, ...]
     found: int
     own: int
     judged: int

@@ -11,6 +11,7 @@ from itertools import groupby
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from reviewgauge.core.document import Value
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.agreement import (
     AgreementReport,
@@ -20,7 +21,6 @@ from reviewgauge.core.reports.agreement import (
     DimensionAgreement,
     PairAgreement,
 )
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.views import figures
 from reviewgauge.views.terminal.tables import NARROW, Fitted, bare_table, notes_below, number_column, plain
 
@@ -137,7 +137,7 @@ def _coefficients(rows: Sequence[Coefficient], width: int) -> RenderableType:
     return Group(table, notes_below(*notes)) if notes else table
 
 
-def _value(figure: Figure | None) -> str:
+def _value(figure: Value | None) -> str:
     return figures.number(figure.value if figure else None, digits=DIGITS)
 
 
@@ -190,7 +190,7 @@ def _two_names(pairs: Sequence[PairAgreement]) -> tuple[str, str]:
     return (near or names)[0], corrected
 
 
-def _known(measured: PairAgreement | BatchAgreement) -> dict[str, Figure]:
+def _known(measured: PairAgreement | BatchAgreement) -> dict[str, Value]:
     return {c.name: c.figure for c in measured.coefficients}
 
 

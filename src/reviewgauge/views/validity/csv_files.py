@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from reviewgauge.core.reports.validity import Figure, MetricValidity, ValidityReport
+from reviewgauge.core.document import Value
+from reviewgauge.core.reports.validity import MetricValidity, ValidityReport
 from reviewgauge.views import figures
 from reviewgauge.views.csv import Row, to_csv
 from reviewgauge.views.validity import words
 
-FIGURE = "value, low, high, level, n, p, reason"
+FIGURE = "value, low, high, n, p, reason"
 METRIC = ("metric", "label", "measure", "unit", "note", "dimension")
 
 
@@ -74,11 +75,11 @@ def _text(head: Sequence[str], rows: Sequence[Row]) -> str:
     return to_csv(head, ([figures.visible(cell) if isinstance(cell, str) else cell for cell in row] for row in rows))
 
 
-def _figure(figure: Figure) -> Row:
-    return figure.value, figure.low, figure.high, figure.level, figure.n, figure.p, figure.reason
+def _figure(figure: Value) -> Row:
+    return figure.value, figure.low, figure.high, figure.n, figure.p, figure.reason
 
 
-def _values(figure: Figure | None) -> Row:
+def _values(figure: Value | None) -> Row:
     """Value and interval of a figure, three empty cells without one."""
     return (figure.value, figure.low, figure.high) if figure else (None, None, None)
 

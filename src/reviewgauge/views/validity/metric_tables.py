@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from reviewgauge.core.document import Column, ColumnKind, Table, Value
-from reviewgauge.core.reports.validity import Figure, MetricValidity
+from reviewgauge.core.reports.validity import MetricValidity
 from reviewgauge.views import figures
 from reviewgauge.views.leaderboard import value_or_dash
 from reviewgauge.views.validity import words
@@ -37,15 +37,15 @@ def _columns(kind: ColumnKind, *keys: str) -> list[Column]:
     return [Column(key=key, kind=kind, priority=0 if kind == "name" else 1) for key in keys]
 
 
-def _count(n: float) -> Value:
-    return Value(value=float(n), unit="count")
+def _count(n: float | None) -> Value:
+    return Value(value=n, unit="count")
 
 
 def _text(text: str) -> Value:
     return Value(text=text)
 
 
-def _figure(figure: Figure | None) -> Value:
+def _figure(figure: Value | None) -> Value:
     """A figure; a dash with the reason where it is undefined."""
     found = of_figure(figure, COEFFICIENT)
     why = figure.reason if figure is not None and found.value is None else ""
@@ -136,7 +136,7 @@ def slices_table(
     known = [(m, {row.value: row for row in m.slices if row.fact == fact}) for m in metrics]
     ns: dict[str, set[int]] = {}
     for row in (row for _, rows in known for row in rows.values()):
-        ns.setdefault(row.value, set()).add(row.spearman.n)
+        ns.setdefault(row.value, set()).add(row.spearman.n or 0)
     columns = _columns("name", "metric")
     for value, counts in ns.items():
         columns.append(Column(key=value, title=f"{value} (n = {words.range_of(counts)}): Spearman"))

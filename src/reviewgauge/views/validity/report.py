@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from reviewgauge.core.document import Value
 from reviewgauge.core.reports.validity import (
     Calibrated,
     Classifier,
     ClassRow,
-    Figure,
     HeatMap,
     KsCell,
     LabelSummary,
@@ -71,7 +71,7 @@ class MetricView:
     metric: MetricValidity
     name: str
     anchor: str
-    spearman: Figure
+    spearman: Value
     tables: Mapping[str, Markup]
     violins: Markup
     reliability: list[Reliability]
@@ -119,7 +119,7 @@ class DimensionView:
     @property
     def counts(self) -> list[int]:
         """The numbers of rows of the correlations, each once."""
-        return sorted({view.spearman.n for view in self.metrics})
+        return sorted({view.spearman.n or 0 for view in self.metrics})
 
     @property
     def rows(self) -> RowSet | None:

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from reviewgauge.core.document import Value
 from reviewgauge.core.reports.threshold import FittedThreshold, RandomPairs, ThresholdPoint
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.views.report.shapes import DASHED, Frame, steps, svg_of
 from reviewgauge.views.validity import words
 from reviewgauge.views.validity.plots import RATES
@@ -87,7 +87,7 @@ def _frame(across: Iterable[float], up: tuple[float, float], title: str, side: s
     return frame
 
 
-def _spots(points: Sequence[ThresholdPoint], found: Sequence[Figure | None]) -> Spots:
+def _spots(points: Sequence[ThresholdPoint], found: Sequence[Value | None]) -> Spots:
     return [
         (point.threshold, one.value)
         for point, one in zip(points, found, strict=True)
@@ -95,7 +95,7 @@ def _spots(points: Sequence[ThresholdPoint], found: Sequence[Figure | None]) -> 
     ]
 
 
-def _said(fit: FittedThreshold, what: str, found: Sequence[Figure | None]) -> str:
+def _said(fit: FittedThreshold, what: str, found: Sequence[Value | None]) -> str:
     rows = zip(fit.points, found, strict=True)
     return "; ".join(f"{what} {words.coefficient(f.value)} at {p.threshold:g}" for p, f in rows if f is not None)
 

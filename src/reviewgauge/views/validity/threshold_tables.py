@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from reviewgauge.analysis.threshold import published
 from reviewgauge.core.document import Column, ColumnKind, Table, Value
 from reviewgauge.core.reports.threshold import FittedThreshold, LinkRates, ThresholdPoint, ThresholdReport
-from reviewgauge.core.reports.validity import Figure
 from reviewgauge.core.specs import in_shell
 from reviewgauge.views import figures
 from reviewgauge.views.leaderboard import value_or_dash
@@ -117,13 +116,11 @@ def _at(point: ThresholdPoint) -> Value:
 
 
 def _rates(rates: LinkRates, point: ThresholdPoint, beside: bool) -> Iterator[Value]:
-    yield Value(value=float(rates.precision.n), unit="count")
+    yield Value(value=rates.precision.n, unit="count")
     yield from _beside((rates.precision, rates.recall, rates.f1), RATES, point, beside)
 
 
-def _beside(
-    found: Sequence[Figure | None], names: Sequence[str], point: ThresholdPoint, shown: bool
-) -> Iterator[Value]:
+def _beside(found: Sequence[Value | None], names: Sequence[str], point: ThresholdPoint, shown: bool) -> Iterator[Value]:
     """Our figures, with the paper's at this threshold where it has any and is `shown`."""
     paper = _PAPER.get(point.threshold) if shown else None
     for name, figure in zip(names, found, strict=True):

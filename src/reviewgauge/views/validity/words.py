@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE
+from reviewgauge.core.document import Value
 from reviewgauge.core.reports.validity import (
     Calibrated,
     Classifier,
-    Figure,
     KsCell,
     LabelSummary,
     MetricValidity,
@@ -31,12 +31,12 @@ def coefficient(value: float | None) -> str:
     return figures.number(value, digits=3)
 
 
-def bounds(figure: Figure | KsCell, gap: str = " ") -> str:
+def bounds(figure: Value | KsCell, gap: str = " ") -> str:
     """`[.197, .250]`, empty where there is no interval."""
     return figures.interval(figure.low, figure.high, gap=gap, digits=3)
 
 
-def with_bounds(figure: Figure) -> str:
+def with_bounds(figure: Value) -> str:
     """`.224 [.197, .250]`."""
     return f"{coefficient(figure.value)} {bounds(figure)}".rstrip()
 
@@ -64,10 +64,10 @@ def dimensions(report: ValidityReport) -> list[str]:
     return list(dict.fromkeys(m.dimension for m in report.metrics))
 
 
-def spearman(metric: MetricValidity) -> Figure:
+def spearman(metric: MetricValidity) -> Value:
     """The correlation on all rows."""
     if not metric.correlations:
-        return Figure(value=None, n=0, reason="no correlation was computed")
+        return Value(value=None, n=0, reason="no correlation was computed")
     return metric.correlations[0].spearman
 
 
@@ -155,7 +155,7 @@ def _beaten_by(baselines: Sequence[MetricValidity], metric: MetricValidity) -> M
     return next((m for m in baselines[:1] if _defined(spearman(m).value, -2.0) >= value), None)
 
 
-def _differences(report: ValidityReport, metric: MetricValidity) -> dict[tuple[str, str, str], Figure]:
+def _differences(report: ValidityReport, metric: MetricValidity) -> dict[tuple[str, str, str], Value]:
     """What a metric is better by than each other one, on the rows of both, by the key of the other."""
     own = (pair for pair in report.differences if (pair.metric, pair.measure, pair.dimension) == key(metric))
     return {(pair.other, pair.other_measure, pair.dimension): pair.difference for pair in own}
@@ -165,7 +165,7 @@ def _answer(
     real: Sequence[MetricValidity],
     baselines: Sequence[MetricValidity],
     called: Mapping[tuple[str, str, str], str],
-    differences: Mapping[tuple[str, str, str], Figure],
+    differences: Mapping[tuple[str, str, str], Value],
 ) -> str:
     best, *others = real
     figure, dimension = spearman(best), best.dimension
@@ -346,7 +346,7 @@ def undefined(metrics: Sequence[MetricValidity], called: Mapping[tuple[str, str,
     return [f"{_joined(of)}: {what} undefined: {reason}" for (what, reason), of in why.items()]
 
 
-def overview_figures(metric: MetricValidity) -> dict[str, Figure | None]:
+def overview_figures(metric: MetricValidity) -> dict[str, Value | None]:
     """The figures of a metric's line in the overview, None if not computed."""
     rows = metric.correlations[0] if metric.correlations else None
     sweep, heat = main_sweep(metric), metric.heat_map
