@@ -84,7 +84,7 @@ def test_json_output_satisfies_its_schema(
     validator = jsonschema.Draft202012Validator({**read_schema("output"), "$ref": f"#/$defs/{record}"})
     for one in printed if many else [printed]:
         validator.validate(one)
-    assert f"`{record}`" in (REFERENCE / "json.md").read_text(encoding="utf-8")
+    assert f"`{record}`" in (REFERENCE / "command-line.md").read_text(encoding="utf-8")
 
 
 def test_every_data_set_has_its_card() -> None:
