@@ -23,8 +23,17 @@ from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import FilePath, Word
 from reviewgauge.models.cache.vector_cache import cache_home
-from reviewgauge.models.seq2seq.checkpoint import STATE, Settings, TrainingState, load_torch, read_state
-from reviewgauge.models.seq2seq.training import Writer, chosen_device, open_writer, train
+from reviewgauge.models.seq2seq.training import (
+    STATE,
+    Settings,
+    Training,
+    Writer,
+    chosen_device,
+    load_torch,
+    open_writer,
+    read_training,
+    train,
+)
 from reviewgauge.reviewers.learning.examples import Passage, examples_hash, read_examples, read_passages
 from reviewgauge.reviewers.reading.review_files import unique
 
@@ -36,9 +45,8 @@ class Lstm(Reviewer):
     """Trains with `--train`, or takes the training in the folder `checkpoint`; comments on at most `most` hunks.
 
     What is trained goes into `checkpoint`, by default a folder of the cache that belongs to these examples and
-    parameters; a training that was stopped goes on there. `words`: the most pieces of words that it knows. `source`
-    and `target`: the most pieces of a hunk and of a comment. `patience`: after so many epochs without a better one it
-    ends. `device`: as torch names it (`cpu`, `cuda:1`).
+    parameters. `words`: the most pieces of words that it knows. `source` and `target`: the most pieces of a hunk and of
+    a comment. `patience`: after so many epochs without a better one it ends. `device`: as torch names it (`cuda:1`).
     """
 
     example: ClassVar[str] = "reviewgauge review new.jsonl lstm --train old.jsonl -o runs/mine"
@@ -57,7 +65,7 @@ class Lstm(Reviewer):
     dropout: float = 0.1
     seed: int = 0
     device: Word = "auto"
-    _trained: tuple[Path, TrainingState] | None = field(default=None, init=False, repr=False, compare=False)
+    _trained: tuple[Path, Training] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.most < 1:
@@ -92,30 +100,28 @@ class Lstm(Reviewer):
         object.__setattr__(learnt, "_trained", (folder, train(pairs, settings, folder, self.device, progress)))
         return learnt
 
-    def _training(self) -> tuple[Path, TrainingState] | None:
-        """The folder and the training in it; None where there is none. Raises BadInput, UserError."""
-        if self._trained is not None or not self.checkpoint:
+    def _training(self) -> tuple[Path, Training]:
+        """The folder and the training in it. Raises BadInput, UserError."""
+        if self._trained is not None:
             return self._trained
+        if not self.checkpoint:
+            raise UserError("lstm has not learnt anything", remedy=_REMEDY)
         folder = Path(self.checkpoint).expanduser()
-        state = read_state(folder)
-        if state is None or not state.best:
+        found = read_training(folder)
+        if found is None:
             raise UserError(f"{folder} holds no training (no {STATE})", remedy="train one with --train DATASET")
-        return folder, state
+        return folder, found
 
     def _writer(self) -> Writer:
-        training = self._training()
-        if training is None:
-            raise UserError("lstm has not learnt anything", remedy=_REMEDY)
-        folder, state = training
-        return open_writer(folder, state.best, chosen_device(self.device))
+        folder, training = self._training()
+        return open_writer(folder, training.best, chosen_device(self.device))
 
     @override
     def pins(self) -> Mapping[str, str]:
-        training = self._training()
-        if training is None:
+        if self._trained is None and not self.checkpoint:
             return {}
-        _, state = training
-        return {"weights": state.best[:16], "training": state.examples[:16]}
+        _, training = self._training()
+        return {"weights": training.best[:16], "training": training.examples[:16]}
 
     @override
     def check(self, changes: Sequence[Change]) -> None:
@@ -126,14 +132,12 @@ class Lstm(Reviewer):
     @override
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         self._writer()
-        training = self._training()
-        assert training is not None
-        _, state = training
-        first, best = state.history[0], state.history[state.best_epoch - 1]
-        losses = f"loss on those held out {first.validation:.2f} after 1 epoch"
-        if state.best_epoch > 1:
-            losses += f", {best.validation:.2f} after {state.best_epoch}"
-        notes = [Drop(item=f"{state.pairs:,} examples; {losses}", by="lstm", reason="learnt from")]
+        _, training = self._training()
+        best = training.best_epoch
+        losses = f"loss on those held out {training.history[0].validation:.2f} after 1 epoch"
+        if best > 1:
+            losses += f", {training.history[best - 1].validation:.2f} after {best}"
+        notes = [Drop(item=f"{training.pairs:,} examples; {losses}", by="lstm", reason="learnt from")]
         other = sum(change.task in (Task.ASSESS, Task.LOCATE) for change in changes)
         if other:
             count = f"{other} change{'s' * (other != 1)}"
