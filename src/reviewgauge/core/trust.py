@@ -123,7 +123,7 @@ def check_model(text: str, shown: str, origin: FromFile) -> None:
     chat = text.startswith(("openai:", "anthropic:", "fake:"))
     if chat and origin.offline:
         return
-    if "//" in text or "@" in text or text.startswith(("hub:", "st:")):
+    if "//" in text or "@" in text or text.startswith("hub:"):
         raise origin.refuse(f"{shown} is an address on the network")
     if not chat:
         check_file(text, shown, origin)

@@ -132,5 +132,3 @@ def test_what_is_missing_is_named_with_its_command() -> None:
     assert f"onnx is not installed ({extra})" in said(DEFAULT, "onnx")
     assert f"tokenizers is not installed ({extra})" in said(DEFAULT, "tokenizers")
     assert f"huggingface-hub is not installed ({extra})" in said("hub:org/name", "huggingface_hub")
-    other = said("st:org/name", "sentence_transformers")
-    assert "pip install 'reviewgauge[sentence-transformers]'" in other

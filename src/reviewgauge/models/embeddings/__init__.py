@@ -1,1 +1,1 @@
-"""Texts to vectors: local weights, endpoints, sentence-transformers."""
+"""Texts to vectors: local weights, endpoints."""

@@ -95,10 +95,10 @@ def read_shape(config: Mapping[str, Any], source: str) -> Shape:
             source,
             f"the architecture {kind!r} cannot be built; these can: {known}",
             field="model_type",
-            remedy="use a folder with the model's ONNX file, hub:ORG/NAME or st:ORG/NAME",
+            remedy="use a folder with the model's ONNX file, or hub:ORG/NAME",
         )
     if config.get("position_embedding_type", "absolute") != "absolute" or config.get("is_decoder"):
-        raise BadInput(source, "only encoders with absolute positions are built", remedy="use st:ORG/NAME")
+        raise BadInput(source, "only encoders with absolute positions are built", remedy="use its ONNX file")
     activation = config.get("hidden_act", "gelu")
     if activation not in _ACTIVATIONS:
         raise BadInput(source, f"the activation {activation!r} is not known", field="hidden_act")

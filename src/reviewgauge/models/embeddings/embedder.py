@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.records import Usage
 from reviewgauge.models.cache.vector_cache import VectorCache
 
 Floats = npt.NDArray[np.float32]
@@ -39,11 +38,7 @@ class TokenStates(NamedTuple):
 
 
 class Refused(ValueError):
-    """A model refuses some text (too long, as a rule). `done` are the vectors of the others, by text."""
-
-    def __init__(self, problem: str, done: Mapping[str, Floats]) -> None:
-        super().__init__(problem)
-        self.done = done
+    """A model refuses some text, too long as a rule."""
 
 
 class Embedder(ABC):
@@ -71,11 +66,6 @@ class Embedder(ABC):
         """How many tokens of a text a vector is made from, special ones included; None where it is unknown."""
         return None
 
-    @property
-    def usage(self) -> Usage:
-        """The cost of calls over the network so far."""
-        return Usage()
-
     @abstractmethod
     def _encode(self, texts: Sequence[str]) -> Floats:
         """One vector per text (n x d), of any length; the texts are distinct. Raises Refused."""
@@ -83,7 +73,7 @@ class Embedder(ABC):
     def vectors(self, texts: Sequence[str]) -> Floats:
         """One vector of length 1 per text (n x d), in order. Equal texts are computed once, and kept in the cache.
 
-        Raises Refused where the model will not read a text; the others are kept.
+        Raises Refused where the model will not read a text.
         """
         readable_texts = [readable(text) for text in texts]
         unique = list(dict.fromkeys(readable_texts))
@@ -91,14 +81,10 @@ class Embedder(ABC):
         missing = sorted((text for text in unique if text not in known), key=len)
         for start in range(0, len(missing), _CHUNK):
             chunk = missing[start : start + _CHUNK]
-            try:
-                found = dict(zip(chunk, to_length_one(self._encode(chunk)), strict=True))
-            except Refused as refusal:
-                if refusal.done:
-                    self._keep(dict(zip(refusal.done, to_length_one(np.stack([*refusal.done.values()])), strict=True)))
-                raise
+            found = dict(zip(chunk, to_length_one(self._encode(chunk)), strict=True))
             known.update(found)
-            self._keep(found)
+            if self.cache:
+                self.cache.put(self.fingerprint, found)
         if not texts:
             return np.zeros((0, self.dimensions), dtype=np.float32)
         if len(sizes := {len(vector) for vector in known.values()}) > 1:
@@ -107,10 +93,6 @@ class Embedder(ABC):
                 remedy="is another model answering under this name? REVIEWGAUGE_CACHE=off leaves old vectors out",
             )
         return np.stack([known[text] for text in readable_texts])
-
-    def _keep(self, vectors: Mapping[str, Floats]) -> None:
-        if self.cache:
-            self.cache.put(self.fingerprint, vectors)
 
     def cut(self, texts: Sequence[str]) -> Truths | None:
         """Which texts have more tokens than `longest`, so that their ends are not read; None where it is unknown."""
@@ -137,16 +119,6 @@ def to_length_one(vectors: Floats) -> Floats:
 def readable(text: str) -> str:
     """`text` with half surrogate pairs replaced, character by character."""
     return _SURROGATE.sub("\ufffd", text)
-
-
-def token_states(text: str, encoding: Any, vectors: Floats) -> TokenStates:
-    """`vectors` with the tokens of an encoding of the stripped text; offsets are those in `text` as it was given."""
-    stripped = readable(text)
-    special = np.array(encoding.special_tokens_mask, dtype=bool)
-    offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
-    offsets[~special] += len(stripped) - len(stripped.lstrip())
-    ids = np.array(encoding.ids, dtype=np.int64)
-    return TokenStates(ids, tuple(encoding.tokens), offsets, special, bool(encoding.overflowing), vectors)
 
 
 def check_fitted_for(model: Embedder, fitted_for: str, what: str) -> None:

@@ -1,8 +1,8 @@
 """Open the embedding model that a spec names.
 
-A spec is `all-MiniLM-L6-v2` (installed weights), a folder, `hub:ORG/NAME[@REVISION]`,
-`st:ORG/NAME` or `st:FOLDER`, or `openai:MODEL[@http://HOST/v1]`. Only `hub:`, `st:ORG/NAME` and `openai:` use the
-network. No number that was fitted on one model's vectors may be used with another's: see `check_fitted_for`.
+A spec is `all-MiniLM-L6-v2` (installed weights), a folder, `hub:ORG/NAME[@REVISION]`, or
+`openai:MODEL[@http://HOST/v1]`. Only `hub:` and `openai:` use the network. No number that was fitted on one model's
+vectors may be used with another's: see `check_fitted_for`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from reviewgauge.core.errors import MissingExtra, UserError, one_line
 from reviewgauge.models.cache.vector_cache import VectorCache, open_cache
 from reviewgauge.models.chat.client import is_offline
 from reviewgauge.models.embeddings.embedder import DEFAULT, Embedder
-from reviewgauge.models.embeddings.model_folder import CONFIG, ONNX_FILES, SETTINGS, TOKENIZER
+from reviewgauge.models.embeddings.model_folder import CONFIG, ONNX_FILES, SERVE_IT, SETTINGS, TOKENIZER
 
 _NAME = re.compile(r"[\w.-]+/[\w.-]+")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -39,10 +39,6 @@ def embedder(word: str, *, cache: bool = True) -> Embedder:
 def _load(word: str, cache_file: str | None) -> Embedder:
     cache = None if cache_file is None else VectorCache(Path(cache_file))
     route, colon, rest = word.partition(":")
-    if colon and route == "st":
-        from reviewgauge.models.embeddings.sentence_transformers import SentenceTransformersEmbedder
-
-        return SentenceTransformersEmbedder(word, rest, cache)
     if colon and route == "openai":
         from reviewgauge.models.embeddings.openai_endpoint import EndpointEmbedder
 
@@ -55,7 +51,7 @@ def _load(word: str, cache_file: str | None) -> Embedder:
         return OnnxEmbedder(word, download(rest), cache)
     folder = Path(word).expanduser()
     if not word or not folder.is_dir():
-        known = f"{DEFAULT}, for crscore also words and chars, a folder, hub:ORG/NAME, st:ORG/NAME, openai:MODEL"
+        known = f"{DEFAULT}, for crscore also words and chars, a folder, hub:ORG/NAME, openai:MODEL"
         raise UserError(f"no embedding model is called {word!r}, and there is no such folder", remedy=known)
     return OnnxEmbedder(word, folder, cache)
 
@@ -86,14 +82,14 @@ def download(rest: str) -> Path:
     folder = first.parent
     commit = folder.name  # the rest comes from the same commit, whatever is pushed meanwhile
     if _fetch(name, TOKENIZER, commit) is None:
-        raise UserError(f"hub:{rest} holds no {TOKENIZER}", remedy=f"use st:{name}")
+        raise UserError(f"hub:{rest} holds no {TOKENIZER}", remedy=SERVE_IT)
     for small in SETTINGS:
         _fetch(name, small, commit)
     for weights in ONNX_FILES:
         if _fetch(name, weights, commit) is not None:
             _fetch(name, weights + _SUFFIX, commit)
             return folder
-    raise UserError(f"hub:{rest} holds no ONNX file ({' or '.join(ONNX_FILES)})", remedy=f"use st:{name}")
+    raise UserError(f"hub:{rest} holds no ONNX file ({' or '.join(ONNX_FILES)})", remedy=SERVE_IT)
 
 
 def _fetch(name: str, file: str, revision: str | None) -> Path | None:

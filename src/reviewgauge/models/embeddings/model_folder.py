@@ -16,6 +16,7 @@ from typing import Any
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import read_file
 
+SERVE_IT = "serve it behind an OpenAI-compatible endpoint: openai:MODEL@http://HOST/v1"
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 SETTINGS = (
     CONFIG,
@@ -137,7 +138,7 @@ def _refuse_prompt(folder: Path) -> None:
     found = _read(folder / "config_sentence_transformers.json") or {}
     name = found.get("default_prompt_name")
     if name and (found.get("prompts") or {}).get(name):
-        raise UserError(f"{folder}: the model puts the prompt {name!r} before texts", remedy="use it as st:ORG/NAME")
+        raise UserError(f"{folder}: the model puts the prompt {name!r} before texts", remedy=SERVE_IT)
 
 
 def _pooling(folder: Path) -> str:
@@ -147,9 +148,7 @@ def _pooling(folder: Path) -> str:
         for module in modules:
             kind = str(module.get("type", "")).rpartition(".")[2] if isinstance(module, dict) else str(module)
             if kind not in _MODULES:
-                raise BadInput(
-                    str(folder / "modules.json"), f"the module {kind!r} is not known", remedy="use it as st:ORG/NAME"
-                )
+                raise BadInput(str(folder / "modules.json"), f"the module {kind!r} is not known", remedy=SERVE_IT)
             if kind == "Pooling":
                 pooling = str(module.get("path") or pooling)
     found = _read(folder / pooling / CONFIG)
@@ -161,6 +160,6 @@ def _pooling(folder: Path) -> str:
         raise BadInput(
             str(folder / pooling / CONFIG),
             f"pooling by {' and '.join(map(str, modes))} is not one of {', '.join(_POOLINGS)}",
-            remedy="use it as st:ORG/NAME",
+            remedy=SERVE_IT,
         )
     return str(modes[0])

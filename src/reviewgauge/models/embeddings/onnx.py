@@ -23,7 +23,7 @@ from reviewgauge.core.errors import BadInput, MissingExtra, UserError, one_line
 from reviewgauge.models.cache.vector_cache import VectorCache
 from reviewgauge.models.embeddings import model_folder
 from reviewgauge.models.embeddings.bert_graph import build_graph, is_known, read_shape, read_weights
-from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, Whole, readable, token_states
+from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, Whole, readable
 
 _TOKENS_PER_BATCH = 1024  # more makes the intermediate values fall out of the processor's cache
 _TOKENS_ON_CUDA = 65_536
@@ -85,11 +85,6 @@ class OnnxEmbedder(Embedder):
     def longest(self) -> int:
         return self.settings.longest
 
-    @property
-    def device(self) -> str:
-        """Where it runs: `cpu` or `cuda`."""
-        return self._session(None).device
-
     @override
     def cut(self, texts: Sequence[str]) -> Truths:
         unique = list(dict.fromkeys(texts))
@@ -107,7 +102,7 @@ class OnnxEmbedder(Embedder):
         known: dict[str, TokenStates] = {}
         for rows, states in self._states([np.array(e.ids, dtype=np.int64) for e in encodings], layer):
             for row, vectors in zip(rows, states, strict=True):
-                known[unique[row]] = token_states(unique[row], encodings[row], vectors)
+                known[unique[row]] = _token_states(unique[row], encodings[row], vectors)
         return [known[text] for text in texts]
 
     @override
@@ -192,6 +187,16 @@ class OnnxEmbedder(Embedder):
         return Session(self._weights[0], {})
 
 
+def _token_states(text: str, encoding: Any, vectors: Floats) -> TokenStates:
+    """`vectors` with the tokens of an encoding of the stripped text; offsets are those in `text` as it was given."""
+    stripped = readable(text)
+    special = np.array(encoding.special_tokens_mask, dtype=bool)
+    offsets = np.array(encoding.offsets, dtype=np.int64).reshape(-1, 2)
+    offsets[~special] += len(stripped) - len(stripped.lstrip())
+    ids = np.array(encoding.ids, dtype=np.int64)
+    return TokenStates(ids, tuple(encoding.tokens), offsets, special, bool(encoding.overflowing), vectors)
+
+
 class Session:
     """An onnxruntime session: ids of equal length in (B x T), hidden states out (B x T x d, float32)."""
 
@@ -216,10 +221,8 @@ class Session:
         except Exception as error:  # onnxruntime's errors share no base class
             named = "the built graph" if isinstance(model, bytes) else str(model)
             raise UserError(f"onnxruntime cannot load {named}: {one_line(str(error), 200)}") from None
-        self.device = "cuda" if _CUDA in self._session.get_providers() else "cpu"
-        self.tokens_at_once, self.workers = (
-            (_TOKENS_ON_CUDA, 1) if self.device == "cuda" else (_TOKENS_PER_BATCH, threads())
-        )
+        on_cuda = _CUDA in self._session.get_providers()
+        self.tokens_at_once, self.workers = (_TOKENS_ON_CUDA, 1) if on_cuda else (_TOKENS_PER_BATCH, threads())
         self._inputs = [wanted.name for wanted in self._session.get_inputs()]
         if unknown := sorted(set(self._inputs) - {"input_ids", "attention_mask", "token_type_ids"}):
             raise UserError(

@@ -17,7 +17,6 @@ import numpy as np
 from typing_extensions import override
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.cache.vector_cache import VectorCache
 from reviewgauge.models.chat.client import is_offline, run_in_background
@@ -42,13 +41,11 @@ class EndpointEmbedder(Embedder):
         super().__init__(name, cache)
         model, _, parameters = rest.partition("?")
         if parameters or not model.partition("@")[0]:
-            raise UserError(
-                f"{name} is not an embedding model", remedy="write openai:MODEL or openai:MODEL@http://HOST/v1"
-            )
+            remedy = "write openai:MODEL or openai:MODEL@http://HOST/v1"
+            raise UserError(f"{name} is not an embedding model", remedy=remedy)
         spec = parse_model(f"openai:{model}")
         self.model, self._address, self._patience = spec.model, address_of(spec), patience
         self._url = self._address or OpenAI.base_url
-        self._calls, self._tokens, self._seconds = 0, 0, 0.0
         self._size = 0
 
     @property
@@ -63,69 +60,42 @@ class EndpointEmbedder(Embedder):
         """See `Embedder.dimensions`. Makes a call where nothing was embedded yet."""
         return self._size or self.vectors(["dimensions"]).shape[1]
 
-    @property
-    @override
-    def usage(self) -> Usage:
-        return Usage(calls=self._calls, tokens_in=self._tokens, seconds=self._seconds)
-
     @override
     def _encode(self, texts: Sequence[str]) -> Floats:
         """A blank text is not sent, as endpoints refuse it: its vector is all zeros."""
         if is_offline():
-            raise UserError(
-                f"{self.name} is not asked: this is done offline", remedy="score the run yourself to ask it"
-            )
-        batches = _batches(texts, [row for row, text in enumerate(texts) if text.strip()])
+            remedy = "score the run yourself to ask it"
+            raise UserError(f"{self.name} is not asked: this is done offline", remedy=remedy)
+        said = [text for text in texts if text.strip()]
         try:
-            found = run_in_background(self._embed_all(texts, batches)) if batches else {}
-        except Failed as failed:
-            raise UserError(failed.problem, remedy=failed.remedy) from None
-        refusals = [answer for answer in found.values() if isinstance(answer, str)]
-        vectors = {row: answer for row, answer in found.items() if not isinstance(answer, str)}
-        if refusals:
-            raise Refused(refusals[0], {texts[row]: vector for row, vector in vectors.items()})
-        blank = np.zeros(self._size or self.dimensions, dtype=np.float32)
-        return np.stack([vectors.get(row, blank) for row in range(len(texts))])
-
-    async def _embed_all(self, texts: Sequence[str], batches: list[list[int]]) -> dict[int, Floats | str]:
-        """By row its vector, or why the endpoint refuses it."""
-        limiter = EndpointLimiter(self._url, in_flight=1, patience=self._patience)
-        address = open_address(OpenAI, self._address, limiter, _LARGEST)
-        found: dict[int, Floats | str] = {}
-        try:
-            for rows in batches:
-                answers = await self._embed(address, [texts[row] for row in rows])
-                found.update(zip(rows, answers, strict=True))
-        finally:
-            await address.client.close()
-        return found
-
-    async def _embed(self, address: Address, texts: list[str]) -> Sequence[Floats | str]:
-        """The vectors of one batch. Where the endpoint refuses it, each text is asked alone to find the culprit."""
-        try:
-            return await address.until_answered(self.name, partial(self._call, address, texts))
+            vectors = iter(run_in_background(self._embed(_batches(said))))
         except Failed as failed:
             if failed.stops or failed.kind not in _TEXT_REFUSED:
-                raise
-            reason = failed.problem
-        if len(texts) == 1:
-            return [f"{self.name} refuses a text of {len(texts[0]):,} characters: {reason}"]
-        found = [(await self._embed(address, [text]))[0] for text in texts]
-        if all(isinstance(answer, str) for answer in found):
-            raise UserError(f"{self.name} refuses every text: {reason}")
+                raise UserError(failed.problem, remedy=failed.remedy) from None
+            what = f"a text of {len(said[0]):,} characters" if len(said) == 1 else f"one of {len(said)} texts"
+            raise Refused(f"{self.name} refuses {what}: {failed.problem}") from None
+        blank = np.zeros(self._size or self.dimensions, dtype=np.float32)
+        return np.stack([next(vectors) if text.strip() else blank for text in texts])
+
+    async def _embed(self, batches: Sequence[list[str]]) -> list[Floats]:
+        """The vectors of each text in each batch. Raises Failed."""
+        limiter = EndpointLimiter(self._url, in_flight=1, patience=self._patience)
+        address = open_address(OpenAI, self._address, limiter, _LARGEST)
+        found: list[Floats] = []
+        try:
+            for texts in batches:
+                found += await address.until_answered(self.name, partial(self._call, address, texts))
+        finally:
+            await address.client.close()
         return found
 
     async def _call(self, address: Address, texts: list[str], state: CallState) -> list[Floats]:
         """One try. Raises RetryableError, or Failed."""
         body = {"model": self.model, "input": texts, "encoding_format": "float"}
+        sent = SentRequest(self.name, address.variable, address.sends_key)
         async with address.limiter.turn(sum(map(len, texts)) // 4):
             state.sent = time.monotonic()
-            self._calls += 1
-            try:
-                sent = SentRequest(self.name, address.variable, address.sends_key)
-                vectors = self._read(await address.post("/embeddings", body, sent, TIMEOUT), len(texts))
-            finally:
-                self._seconds += time.monotonic() - state.sent
+            vectors = self._read(await address.post("/embeddings", body, sent, TIMEOUT), len(texts))
         address.limiter.succeeded()
         return vectors
 
@@ -134,7 +104,6 @@ class EndpointEmbedder(Embedder):
         try:
             with np.errstate(over="ignore"):  # what is too large for a float32 becomes infinite, and is refused below
                 rows = {int(row["index"]): np.array(row["embedding"], dtype=np.float32) for row in answer["data"]}
-            tokens = int((answer.get("usage") or {}).get("total_tokens") or 0)
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
             raise InvalidResponse from None
         if sorted(rows) != list(range(wanted)) or len(answer["data"]) != wanted:
@@ -145,19 +114,15 @@ class EndpointEmbedder(Embedder):
         if len(sizes) > 1:
             raise UserError(f"{self.name} gave vectors of {' and '.join(map(str, sorted(sizes)))} numbers")
         self._size = sizes.pop()
-        self._tokens += tokens
         return [rows[row] for row in range(wanted)]
 
 
-def _batches(texts: Sequence[str], rows: Sequence[int]) -> list[list[int]]:
-    """`rows` in batches that one call can hold."""
-    batches: list[list[int]] = []
-    characters = 0
-    for row in rows:
-        size = len(texts[row])
-        if not batches or len(batches[-1]) == _TEXTS_PER_CALL or characters + size > _CHARACTERS_PER_CALL:
+def _batches(texts: Sequence[str]) -> list[list[str]]:
+    """`texts` in batches that one call can hold."""
+    batches: list[list[str]] = []
+    for text in texts:
+        last = batches[-1] if batches else []
+        if not last or len(last) == _TEXTS_PER_CALL or sum(map(len, last)) + len(text) > _CHARACTERS_PER_CALL:
             batches.append([])
-            characters = 0
-        batches[-1].append(row)
-        characters += size
+        batches[-1].append(text)
     return batches
