@@ -16,7 +16,7 @@ from reviewgauge.repo.analysers.run import analyse
 from reviewgauge.reviewers.reading.change_text import pieces_of
 
 LINES = [f"x{n} = {n}" for n in range(40)]
-SPEC = "static(tools=('ruff', 'radon'))"
+SPEC = "static(tools=('ruff', 'smells'))"
 
 
 @pytest.mark.slow

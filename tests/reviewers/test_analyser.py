@@ -9,7 +9,7 @@ from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Severity
 from reviewgauge.core.specs import load, signature
-from reviewgauge.repo.analysers.programs import ESLINT_RULES, RULES
+from reviewgauge.repo.analysers.findings import rules_of
 from reviewgauge.repo.analysers.run import TOOLS
 from reviewgauge.repo.diff.anchors import anchor, code_reader
 from reviewgauge.reviewers.analyser import Analyser
@@ -29,13 +29,14 @@ BUSY = "def busy(a):\n" + "".join(f"    if a == {n}:\n        return {n}\n" for 
 @pytest.mark.slow
 def test_a_developer_can_read_what_the_tools_say(tmp_path: Path) -> None:
     change = make_change(tmp_path, {"x": ""}, {"m.py": SOURCE, "busy.py": BUSY, "old.py": "print 'x'\n"}, "c1")
-    tools = ("ruff", "radon")
+    tools = ("ruff", "smells")
     assert Analyser(tools=tools).prepare([change]) == ()
     review = Analyser(tools=tools).review(change)
     assert review.case == "c1"
     said = {c.body: c for c in review.comments}
     assert set(said) == {
         "`busy` is hard to follow: cyclomatic complexity is 15 (rank C), over 10. Consider splitting it.",
+        "`busy` has too many branches: 14, over 12.",
         "`os` imported but unused. Remove unused import: `os`.",
         "Do not use mutable data structures for argument defaults. Replace with `None`; initialize within function"
         " (in `load`).",
@@ -99,13 +100,13 @@ def test_a_tool_out_of_time_fails_the_change(tmp_path: Path) -> None:
 
 def test_the_page_names_the_rules_that_are_asked_for() -> None:
     page = (Path(__file__).parents[2] / "docs" / "guides" / "review.md").read_text(encoding="utf-8")
-    assert f"`{' '.join(RULES)}`" in page
+    assert f"`{' '.join(rules_of('ruff')['rules'])}`" in page
     assert f"{len(TOOLS['lizard'])} other languages" in page
-    assert f"{len(ESLINT_RULES)} core rules" in page
+    assert f"{len(rules_of('eslint')['rules'])} core rules" in page
     assert all(f"| {tool}" in page for tool in TOOLS)
 
 
 def test_its_versions_are_pinned_and_its_spec_round_trips() -> None:
-    assert set(Analyser(tools=("ruff", "radon")).pins()) == {"ruff", "radon"}
-    custom = Analyser(tools=("ruff",), complexity=12, suppressions=True)
+    assert set(Analyser(tools=("ruff", "smells")).pins()) == {"ruff", "smells"}
+    custom = Analyser(tools=("ruff",), complexity=12, seconds=9.0)
     assert load(Reviewer, signature(custom)) == custom

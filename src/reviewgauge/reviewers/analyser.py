@@ -1,4 +1,4 @@
-"""Static analysers on the changed lines, with no model: ruff, radon, lizard ...
+"""Static analysers on the changed lines, with no model: ruff, lizard, smells ...
 
 The offline baseline that needs no model. What each tool reads, and how it is kept from the repository's own
 settings, is in `repo/analysers/run.py`, with the tools' sources.
@@ -29,11 +29,9 @@ class Analyser(Reviewer, AnalyserSettings):
     """Runs `tools` on the files that a change touches, in their head version.
 
     The default is what comes with ReviewGauge, so figures are the same on every machine; `tools=()` runs all that are
-    installed. `complexity` is the highest cyclomatic complexity of a function that is not reported; `statements` to
-    `comprehension_length` are those of the smells (SmellLimits says what each counts and where its default comes from),
-    but for `cohesion`, the lowest percentage of a class. `suppressions=True` obeys comments such as `noqa` and
-    `eslint-disable`; by default the code under review does not silence its reviewer. A tool that takes longer than
-    `seconds` fails that change.
+    installed. `complexity` to `comprehension_length` are the highest figures that are not reported (SmellLimits says
+    what each counts and where its default comes from), but for `cohesion`, the lowest percentage of a class. Comments
+    such as `noqa` and `eslint-disable` are not obeyed. A tool that takes longer than `seconds` fails that change.
     """
 
     needs_diff: ClassVar[bool] = True
@@ -51,7 +49,7 @@ class Analyser(Reviewer, AnalyserSettings):
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         """Name the tools that are not installed and the files that no tool reads. Raises UserError, NeedsCode."""
         check_tools(self.tools)
-        for name in ("complexity", "seconds", *(limit.name for limit in fields(SmellLimits))):
+        for name in ("seconds", *(limit.name for limit in fields(SmellLimits))):
             if getattr(self, name) <= 0:
                 raise UserError(f"{name} of analyser must be above 0, got {getattr(self, name)}")
         if changes and not any(change.git is not None and change.head is not None for change in changes):

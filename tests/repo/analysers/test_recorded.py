@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from git_project import make_change
 from reviewgauge.core.records import Change, Severity
 from reviewgauge.repo.analysers.findings import AnalyserCrash, AnalyserSettings, Output
-from reviewgauge.repo.analysers.jshint import read_jshint
-from reviewgauge.repo.analysers.pmd import read_pmd
+from reviewgauge.repo.analysers.programs import read_jshint, read_pmd
 from reviewgauge.repo.analysers.run import Analysis, analyse, installed, versions
 from reviewgauge.repo.git.repository import Repository
 
@@ -124,16 +123,10 @@ def test_nothing_in_the_repository_decides_what_runs(tmp_path: Path, programs: P
         assert any(word.startswith("--suppress-marker=") for word in arguments)
 
 
-def test_the_comments_in_the_code_are_obeyed_when_asked(tmp_path: Path, programs: Path) -> None:
-    put_program(programs, "pmd", replayed("pmd"))
+def test_the_comments_in_the_code_are_not_obeyed(tmp_path: Path, programs: Path) -> None:
     put_program(programs, "jshint", "cat *.js >&2; exit 9")
-    run(change_of(tmp_path, "pmd"), "pmd", suppressions=True)
-    assert "suppress" not in (programs / ARGUMENTS).read_text("utf-8")
-    change = change_of(tmp_path / "js", "jshint")
-    with pytest.raises(AnalyserCrash, match=r"/\* jshint -W061"):
-        run(change, "jshint", suppressions=True)
     with pytest.raises(AnalyserCrash, match=r"/\* xxhint -W061.* // xxhint ignore:line"):
-        run(change, "jshint")
+        run(change_of(tmp_path, "jshint"), "jshint")
 
 
 def test_jshint_needs_to_know_no_globals(tmp_path: Path) -> None:

@@ -374,7 +374,7 @@ def test_every_node_type_is_one_of_the_grammar(key: str) -> None:
     language = Language(getattr(importlib.import_module(grammar.wheel), grammar.entry)())
     wrapped = {kind for by_field, kinds in grammar.holds.values() if not by_field for kind in kinds}
     fields = {name for by_field, names in grammar.holds.values() if by_field for name in names}
-    words = f"{grammar.comments} {grammar.literals} {grammar.holes} {grammar.bodied} {grammar.attributes}".split()
+    words = (*grammar.comments, *grammar.literals, *grammar.holes, *grammar.bodied, *grammar.attributes)
     for kind in {*grammar.roles, *grammar.holds, *wrapped, *words}:
         assert language.id_for_node_kind(kind, True), f"{key} has no {kind}"
     for name in fields:

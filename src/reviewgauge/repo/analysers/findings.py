@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from reviewgauge.core.files import search_path
 from reviewgauge.core.records import Severity
@@ -58,11 +61,10 @@ class Output:
 
 
 @dataclass(frozen=True)
-class ComplexityLimits:
-    """Which tools to run, and the highest complexity that is not a finding."""
+class ToolChoice:
+    """Which tools to run."""
 
     tools: tuple[Word, ...] = ()
-    complexity: int = 10
 
 
 @dataclass(frozen=True)
@@ -70,9 +72,11 @@ class SmellLimits:
     """The highest figures that are not a smell; of cohesion the lowest, in percent. Lengths are in characters.
 
     PyScent's: pylint's defaults, 5 calls, 30%, 60 and 72 characters. The parameters are CRScore's (Table 14: "more than
-    n parameters, n = 6"); pylint's own limit is 5. `external_calls` are those in one class to what it does not define.
+    n parameters, n = 6"); pylint's own limit is 5. `complexity` is lizard's limit, too. `external_calls` are those in
+    one class to what it does not define.
     """
 
+    complexity: int = 10
     statements: int = 50
     parameters: int = 6
     branches: int = 12
@@ -85,10 +89,9 @@ class SmellLimits:
 
 
 @dataclass(frozen=True)
-class AnalyserSettings(SmellLimits, ComplexityLimits):  # the fields of the last base come first
-    """`suppressions` says whether comments may silence a tool, `seconds` limits each."""
+class AnalyserSettings(SmellLimits, ToolChoice):  # the fields of the last base come first
+    """`seconds` limits each tool."""
 
-    suppressions: bool = False
     seconds: float = 60.0
 
 
@@ -151,111 +154,42 @@ def last_words(err: bytes) -> str:
     return text[-300:] or "it printed no message"
 
 
-# Rules that fire on every use of a module, whatever is done with it. The use itself has its own rule.
-_EVERY_USE = frozenset(f"S{number}" for number in (*range(403, 412), 603, 607))
+_RULES = tomllib.loads(files(__package__).joinpath("rules.toml").read_text("utf-8"))
 _OF_TESTS = frozenset({"S101", "shotgun-surgery", "low-cohesion"})
 _TEST_FILE = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
-
-_RUFF_CATEGORIES = (
-    (("PERF",), "performance"),
-    (("S",), "security"),
-    (("N", "E7", "F401", "F811", "F841", "PLW0", "PLW2901"), "maintainability"),
-)
-_RUFF_SEVERITIES = (
-    (("E9", "F70", "F82", "F50", "F52", "F63", "PLE"), Severity.HIGH),
-    (("S201", "S202", "S304", "S324", "S501", "S502", "S507", "S602", "S605", "S701"), Severity.HIGH),  # as in bandit
-    (("E722", "E711", "E721", "F811", "S", "B", "PLW", "RUF", "DTZ", "ASYNC", "SIM115", "T10"), Severity.MEDIUM),
-)
-_ESLINT_SECURITY = frozenset({"no-eval", "no-implied-eval", "no-new-func", "no-script-url"})
-_ESLINT_PERFORMANCE = frozenset({"no-await-in-loop"})
-_ESLINT_TIDY = frozenset({"no-unused-vars", "eqeqeq", "no-empty", "no-useless-escape", "no-useless-catch"})
-_JSHINT_SECURITY = frozenset({"W054", "W060", "W061", "W066", "W107"})  # eval in its forms, document.write, script URLs
-_PMD_CATEGORIES = {
-    "Performance": "performance",
-    "Security": "security",
-    "Error Prone": "defect",
-    "Multithreading": "defect",
-}
-_PMD_SEVERITIES = {"1": Severity.HIGH, "2": Severity.HIGH, "3": Severity.MEDIUM, "4": Severity.LOW, "5": Severity.INFO}
-_LEVELS = {
-    "HIGH": Severity.HIGH,
-    "MEDIUM": Severity.MEDIUM,
-    "LOW": Severity.LOW,
-    "error": Severity.HIGH,
-    "warning": Severity.MEDIUM,
-    "performance": Severity.LOW,
-    "portability": Severity.LOW,
-    "info": Severity.LOW,
-    "style": Severity.INFO,
-}
-
-
-# jshint's codes for what eslint has a rule for
-_JSHINT_ESLINT = {
-    "W004": "no-redeclare",
-    "W019": "use-isnan",
-    "W027": "no-unreachable",
-    "W054": "no-new-func",
-    "W061": "no-eval",
-    "W066": "no-implied-eval",
-    "W075": "no-dupe-keys",
-    "W083": "no-loop-func",
-    "W084": "no-cond-assign",
-    "W086": "no-fallthrough",
-    "W087": "no-debugger",
-    "W107": "no-script-url",
-    "W122": "valid-typeof",
-}
 
 
 def ignored(finding: RawFinding) -> bool:
     """Whether no reviewer would report this: any use of a module; in a test, `assert` and calls to what is tested."""
-    if finding.tool not in ("ruff", "smells"):
-        return False
-    return finding.rule in _EVERY_USE or (finding.rule in _OF_TESTS and _TEST_FILE.search(finding.path) is not None)
+    if finding.tool == "ruff" and re.fullmatch(_RULES["ruff"]["every_use"], f" {finding.rule}"):
+        return True
+    return finding.rule in _OF_TESTS and _TEST_FILE.search(finding.path) is not None
 
 
 def complaint(finding: RawFinding) -> str:
     """A key that equal findings of two tools share."""
-    return _JSHINT_ESLINT.get(finding.rule, finding.rule)
+    return str(_RULES["jshint"]["same_as"].get(finding.rule, finding.rule))
 
 
 def category(finding: RawFinding) -> str:
     """security, performance, maintainability or defect."""
-    rule = finding.rule
-    if rule == "cyclomatic" or finding.tool == "smells":
-        return "maintainability"
-    if finding.tool == "pmd":
-        return _PMD_CATEGORIES.get(finding.level.partition("/")[0], "maintainability")
-    if finding.tool == "jshint":
-        return "security" if rule in _JSHINT_SECURITY else "defect"
-    if finding.tool == "ruff":
-        if rule == "SIM115":
-            return "defect"
-        return next((word for starts, word in _RUFF_CATEGORIES if rule.startswith(starts)), "defect")
-    if finding.tool == "eslint":
-        if rule in _ESLINT_SECURITY:
-            return "security"
-        if rule in _ESLINT_PERFORMANCE:
-            return "performance"
-        return "maintainability" if rule in _ESLINT_TIDY else "defect"
-    if finding.level == "performance":
-        return "performance"
-    return "maintainability" if finding.level in ("style", "portability") else "defect"
+    return _known(finding, "categories", "category") or "maintainability"
 
 
 def severity(finding: RawFinding) -> Severity:
     """The tool's own severity where it has one, else one by the rule. A complexity or smell counts by its excess."""
-    if finding.rule == "cyclomatic" or finding.tool == "smells":
-        return Severity.MEDIUM if float(finding.level) >= 2 else Severity.LOW
-    if finding.tool == "pmd":
-        return _PMD_SEVERITIES.get(finding.level.rpartition("/")[2], Severity.LOW)
-    if finding.tool == "jshint":
-        return Severity.MEDIUM
-    if finding.tool == "ruff":
-        if finding.rule == "S101":
-            return Severity.LOW
-        return next((grade for starts, grade in _RUFF_SEVERITIES if finding.rule.startswith(starts)), Severity.LOW)
-    if finding.tool == "eslint":
-        return Severity.LOW if finding.rule in _ESLINT_TIDY else Severity.MEDIUM
-    return _LEVELS.get(finding.level, Severity.LOW)
+    known = _known(finding, "severities", "severity")
+    return Severity(known) if known else Severity.MEDIUM if float(finding.level) >= 2 else Severity.LOW
+
+
+def _known(finding: RawFinding, patterns: str, otherwise: str) -> str:
+    """What the table says of a finding; empty for a complexity and a smell, which are not in it."""
+    rules = _RULES.get(finding.tool, {})
+    what = f"{finding.level} {finding.rule}"
+    found = (value for value, pattern in rules.get(patterns, {}).items() if re.fullmatch(pattern, what))
+    return str(next(found, rules.get(otherwise, "")))
+
+
+def rules_of(tool: str) -> dict[str, Any]:
+    """What `rules.toml` says of a tool."""
+    return dict(_RULES[tool])

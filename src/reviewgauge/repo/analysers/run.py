@@ -1,16 +1,13 @@
 """Runs static analysers on the head version of the files that a change touches, and keeps findings on changed lines.
 
 The files are exported as plain blobs into an empty folder, alone: no settings file of the repository is among them
-unless the change touches it, and even then no tool reads it. Nothing is built, imported or executed. ruff,
-radon and lizard come with the package, smells is ours; eslint, jshint, pmd, shellcheck and cppcheck are programs of the
-machine. Sources: docs.astral.sh/ruff, radon.readthedocs.io, github.com/terryyin/lizard, eslint.org, jshint.com,
-pmd.github.io, shellcheck.net, cppcheck.sourceforge.io; for smells, its own file.
+unless the change touches it, and even then no tool reads it. Nothing is built, imported or executed. ruff and lizard
+(github.com/terryyin/lizard) come with the package, smells is ours; eslint, jshint and pmd are programs of the machine.
 """
 
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import os
 import re
 import shutil
@@ -36,9 +33,6 @@ from reviewgauge.repo.analysers.findings import (
     Output,
     RawFinding,
 )
-from reviewgauge.repo.analysers.jshint import run_jshint
-from reviewgauge.repo.analysers.pmd import run_pmd
-from reviewgauge.repo.analysers.programs import LIBRARIES, WORKED, find_ruff, run_libraries, run_ruff
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.folders import export_files, scratch_folder
 from reviewgauge.repo.git.repository import Repository
@@ -68,14 +62,17 @@ _LIZARD = (
 )
 TOOLS: Mapping[str, frozenset[str]] = {
     "ruff": frozenset({"Python"}),
-    "radon": frozenset({"Python"}),
     "smells": frozenset({"Python"}),
     "lizard": frozenset(_LIZARD.split()),
     "eslint": frozenset({"JavaScript"}),
     "jshint": frozenset({"JavaScript"}),
     "pmd": frozenset({"Java"}),
-    "shellcheck": frozenset({"Shell"}),
-    "cppcheck": frozenset({"C", "C++"}),
+}
+_PROGRAMS = {
+    "ruff": programs.run_ruff,
+    "eslint": programs.run_eslint,
+    "jshint": programs.run_jshint,
+    "pmd": programs.run_pmd,
 }
 _READ = frozenset().union(*TOOLS.values())
 _NAMED_OTHERWISE = (  # names that lizard does not recognise, of languages that it reads
@@ -112,26 +109,12 @@ class Analysis:
 Function = tuple[str, int, int]  # qualified name, first line, last line
 
 
-class Functions:
-    """Functions of which each lies within another or apart from it."""
-
-    def __init__(self, functions: Iterable[Function] = ()) -> None:
-        self._known = sorted(functions, key=lambda one: (one[1], -one[2]))
-        self._starts = [start for _, start, _ in self._known]
-        self._outer: list[int] = []  # the number of the function around each, -1 for none
-        nested: list[int] = []
-        for number, (_, start, _) in enumerate(self._known):
-            while nested and self._known[nested[-1]][2] < start:
-                nested.pop()
-            self._outer.append(nested[-1] if nested else -1)
-            nested.append(number)
-
-    def around(self, line: int) -> str:
-        """The name of the innermost function that holds a line, empty where there is none."""
-        number = bisect_right(self._starts, line) - 1
-        while number >= 0 and self._known[number][2] < line:
-            number = self._outer[number]
-        return self._known[number][0] if number >= 0 else ""
+def functions_by_line(functions: Sequence[Function]) -> list[str]:
+    """For each line, from 0, the name of the innermost function that holds it, empty where there is none."""
+    names = [""] * (max((end for _, _, end in functions), default=0) + 1)
+    for name, start, end in sorted(functions, key=lambda one: one[1] - one[2]):
+        names[start : end + 1] = [name] * (end + 1 - start)
+    return names
 
 
 @dataclass(slots=True)
@@ -140,22 +123,19 @@ class _ExportedFiles:
 
     changed: dict[str, frozenset[int]] = field(default_factory=dict)
     lines: dict[str, list[str]] = field(default_factory=dict)
-    functions: dict[str, Functions] = field(default_factory=dict)
+    functions: dict[str, list[str]] = field(default_factory=dict)
 
 
 def installed(tools: Iterable[str] = TOOLS) -> dict[str, str]:
     """Those of `tools` that can be run here, with the program's absolute path, or the version of a library."""
     found: dict[str, str] = {}
     for tool in tools:
-        where: str | None
-        if tool in LIBRARIES:
-            where = importlib.metadata.version(tool) if importlib.util.find_spec(tool) else None
-        elif tool == "smells":
-            where = __version__
-        else:
-            where = find_ruff() if tool == "ruff" else shutil.which(tool, path=search_path())
+        if tool in _PROGRAMS:
+            where = programs.find_ruff() if tool == "ruff" else shutil.which(tool, path=search_path())
             if where and tool == "pmd":  # its script finds its libraries through an absolute link only
                 where = os.path.realpath(where)
+        else:
+            where = __version__ if tool == "smells" else importlib.metadata.version(tool)
         if where:
             found[tool] = where
     return found
@@ -163,10 +143,10 @@ def installed(tools: Iterable[str] = TOOLS) -> dict[str, str]:
 
 def versions(tools: Iterable[str] = TOOLS) -> dict[str, str]:
     """The versions of those of `tools` that can be run here, as the programs print them."""
-    found: dict[str, str] = {}
-    for tool, where in installed(tools).items():
-        found[tool] = where if tool in WORKED else "unknown"
-        if tool not in WORKED:
+    found = installed(tools)
+    for tool, where in found.items():
+        if tool in _PROGRAMS:
+            found[tool] = "unknown"
             with suppress(OSError, subprocess.TimeoutExpired):
                 done = subprocess.run([where, "--version"], capture_output=True, timeout=20, check=False, cwd=os.sep)
                 if number := re.search(rb"(?<!\d)\d+(\.\d+)+", done.stdout[:10_000] + done.stderr[:10_000]):
@@ -249,7 +229,7 @@ def analyse(repository: Repository, change: Change, settings: AnalyserSettings) 
     for output in outputs:
         raw += output.findings
         for path, functions in output.functions.items():
-            exported.functions[path] = Functions(functions)
+            exported.functions[path] = functions_by_line(functions)
         for item in output.unread:
             unread.setdefault(item.path, []).append((item.tool, item.reason))
     for path, reasons in sorted(unread.items()):
@@ -276,22 +256,12 @@ def _run(exported: _ExportedFiles, job: AnalyserJob) -> Iterator[Output]:
     available = installed(job.settings.tools)
     asked = {tool: [p for p in sorted(exported.changed) if _language(p) in TOOLS[tool]] for tool in available}
     python = [path for path in sorted(exported.changed) if _language(path) == "Python"]
-    libraries = [tool for tool in WORKED if asked.get(tool)]
+    libraries = [tool for tool in ("lizard", "smells") if asked.get(tool)]
     if python or libraries:
-        other = asked.get("lizard", [])
-        yield run_libraries(libraries, python, other, job)
-    runners = {
-        "ruff": run_ruff,
-        "eslint": programs.run_eslint,
-        "jshint": run_jshint,
-        "shellcheck": programs.run_shellcheck,
-        "cppcheck": programs.run_cppcheck,
-    }
-    for tool, run in runners.items():
+        yield programs.run_libraries(libraries, python, asked.get("lizard", []), job)
+    for tool, run in _PROGRAMS.items():
         if asked.get(tool):
             yield run(available[tool], asked[tool], job)
-    if asked.get("pmd"):
-        yield run_pmd(available["pmd"], job)
 
 
 def _place(raw: Iterable[RawFinding], exported: _ExportedFiles) -> Iterator[tuple[RawFinding, Finding]]:
@@ -299,7 +269,7 @@ def _place(raw: Iterable[RawFinding], exported: _ExportedFiles) -> Iterator[tupl
     ordered = {path: sorted(lines) for path, lines in exported.changed.items()}
     for item in raw:
         changed = ordered.get(item.path, [])
-        known = exported.functions.get(item.path, Functions())
+        known = exported.functions.get(item.path, [])
         if findings.ignored(item):
             continue
         if item.function:
@@ -322,7 +292,7 @@ def _touched(changed: Sequence[int], start: int, end: int) -> tuple[int, int] | 
     return (changed[first], changed[after - 1]) if first < after else None
 
 
-def _finding(item: RawFinding, at: tuple[int, int], known: Functions, lines: Sequence[str]) -> Finding:
+def _finding(item: RawFinding, at: tuple[int, int], known: Sequence[str], lines: Sequence[str]) -> Finding:
     return Finding(
         tool=item.tool,
         rule=item.rule,
@@ -332,7 +302,7 @@ def _finding(item: RawFinding, at: tuple[int, int], known: Functions, lines: Seq
         message=" ".join(item.message.split()),
         category=findings.category(item),
         severity=findings.severity(item),
-        function=item.function or known.around(at[0]),
+        function=item.function or (known[at[0]] if at[0] < len(known) else ""),
         quote=lines[at[0] - 1].strip() if at[0] <= len(lines) else "",
     )
 

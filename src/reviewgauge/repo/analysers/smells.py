@@ -1,7 +1,7 @@
 """Code smells in Python files, computed from the syntax tree: those of PyScent, which CRScore takes its issues from.
 
 Long method, long parameter list, long branch, many attributes, many methods, shotgun surgery, low cohesion, long
-lambda, long comprehension; the tenth, complexity of rank C or worse, is radon's and stands in `worker.py`. The worker
+lambda, long comprehension, and complexity of rank C or worse, counted as radon counts. The worker
 loads this file by its path, so it imports nothing of ReviewGauge. Nodes are visited in a loop, once each, so deep or
 long files cost no recursion.
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +32,9 @@ _FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 def find_smells(source: str, limits: Mapping[str, int]) -> Iterator[Row]:
     """The smells in `source`, a row each; `limits` are the fields of SmellLimits. Raises what `ast.parse` raises."""
-    found = _collect(ast.parse(source))
+    tree = ast.parse(source)
+    found = _collect(tree)
+    yield from _too_complex(tree, limits["complexity"])
     for function in found.functions:
         yield from _of_function(function, limits)
     for owner in found.classes:
@@ -259,6 +262,51 @@ def _cohesion(owner: _Class) -> float | None:
     if len(owner.methods) < _FEWEST_METHODS or not shared:
         return None
     return 100 * shared / (len(variables) * len(owner.methods))
+
+
+def _too_complex(tree: ast.Module, limit: int) -> Iterator[Row]:
+    """The functions and methods over the limit, without those inside of others."""
+    todo: list[tuple[ast.AST, str]] = [(tree, "")]
+    while todo:
+        node, owner = todo.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.ClassDef):
+                todo += [(child, child.name)] * (not owner)
+            elif not isinstance(child, _FunctionNode):
+                todo.append((child, owner))
+            elif (complexity := 1 + sum(map(_paths, _own_nodes(child)))) > limit:
+                name = f"{owner}.{child.name}" if owner else child.name
+                rank = "ABCDEF"[min(5, math.ceil(complexity / 10) - (complexity <= 5))]
+                message = f"cyclomatic complexity is {complexity} (rank {rank})"
+                row = _over("cyclomatic", message, complexity, limit, _lines(child))
+                yield row | {"function": name, "lines": ()}
+
+
+def _own_nodes(function: _FunctionNode) -> Iterator[ast.AST]:
+    """The nodes of a function's body, without functions and classes inside, and what an `assert` asserts."""
+    todo: list[ast.AST] = list(function.body)
+    while todo:
+        node = todo.pop()
+        if not isinstance(node, _FunctionNode | ast.ClassDef):
+            yield node
+            todo += [] if isinstance(node, ast.Assert) else ast.iter_child_nodes(node)
+
+
+def _paths(node: ast.AST) -> int:
+    """The paths that a node adds."""
+    if isinstance(node, ast.If | ast.IfExp | ast.Assert):
+        return 1
+    if isinstance(node, ast.For | ast.AsyncFor | ast.While):
+        return 1 + bool(node.orelse)
+    if isinstance(node, ast.Try):
+        return len(node.handlers) + bool(node.orelse)
+    if isinstance(node, ast.BoolOp):
+        return len(node.values) - 1
+    if isinstance(node, ast.comprehension):
+        return 1 + len(node.ifs)
+    if isinstance(node, ast.Match):
+        return len(node.cases) - any(getattr(case.pattern, "pattern", False) is None for case in node.cases)
+    return 0
 
 
 class _Text:

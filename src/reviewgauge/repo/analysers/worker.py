@@ -1,10 +1,10 @@
-"""The process that runs the analysers which are Python libraries: radon and lizard; and smells.
+"""The process that runs lizard, which is a Python library, and smells.
 
 It is started as a program (`python -I worker.py`) in the folder of exported files, so that a file which makes a
-library crash, hang or eat memory takes nothing else along. It reads one JSON object from stdin (`tools`, `python`
-and `other`: lists of paths, `cyclomatic`, `smells`, `suppressions`) and prints one JSON object per tool,
-after a line with the tool's name alone, so that a crash can be blamed. The Python files are parsed first: what does
-not parse is reported once and no tool reads it. It imports nothing of ReviewGauge.
+library crash, hang or eat memory takes nothing else along. It reads one JSON object from stdin (`tools`, `python` and
+`other`: lists of paths, `limits`) and prints one JSON object per tool, after a line with the tool's name alone, so that
+a crash can be blamed. The Python files are parsed first: what does not parse is reported once and no tool reads it.
+It imports nothing of ReviewGauge.
 """
 
 from __future__ import annotations
@@ -107,30 +107,6 @@ def _functions(tree: ast.AST) -> list[tuple[str, int, int]]:
     return found
 
 
-def _too_complex(job: Row, complexity: int, row: Row, rank: str = "") -> Iterator[Row]:
-    """The row of a function, if it is over the limit."""
-    limit = job["cyclomatic"]
-    if complexity > limit:
-        message = f"cyclomatic complexity is {complexity}{rank}, over {limit}"
-        yield row | {"rule": "cyclomatic", "message": message, "level": str(complexity / limit)}
-
-
-def _radon(job: Row) -> Iterator[Row]:
-    from radon.complexity import cc_rank, cc_visit  # type: ignore[import-untyped]
-    from radon.visitors import Function  # type: ignore[import-untyped]
-
-    for path in job["python"]:
-        try:
-            blocks = cc_visit(_source(path))
-        except RecursionError:
-            yield _unread(path, "is nested too deeply")
-            continue
-        for block in blocks:
-            if isinstance(block, Function):
-                row = {"path": path, "function": block.fullname, "start": block.lineno, "end": block.endline}
-                yield from _too_complex(job, block.complexity, row, f" (rank {cc_rank(block.complexity)})")
-
-
 def _drop_comments(tokens: Iterable[str], reader: Any) -> Iterator[str]:
     """Lizard's own first step, without `#lizard forgives` and `GENERATED CODE`, which stop it."""
     for token in tokens:
@@ -144,10 +120,8 @@ def _drop_comments(tokens: Iterable[str], reader: Any) -> Iterator[str]:
 def _lizard(job: Row) -> Iterator[Row]:
     import lizard
 
-    steps = lizard.get_extensions([])
-    if not job["suppressions"]:
-        steps = [_drop_comments if step is lizard.comment_counter else step for step in steps]
-    analyse = lizard.FileAnalyzer(steps)
+    steps = [_drop_comments if step is lizard.comment_counter else step for step in lizard.get_extensions([])]
+    analyse, limit = lizard.FileAnalyzer(steps), job["limits"]["complexity"]
     for path in job["other"]:
         source = Path(path).read_bytes().decode("utf-8-sig", "replace")
         try:
@@ -157,10 +131,11 @@ def _lizard(job: Row) -> Iterator[Row]:
             continue
         yield {"path": path, "functions": [(f.name, f.start_line, f.end_line) for f in found]}
         for function in found:
-            if function.name != "*global*":
-                row = {"path": path, "function": function.name}
-                row |= {"start": function.start_line, "end": function.end_line}
-                yield from _too_complex(job, function.cyclomatic_complexity, row)
+            complexity = function.cyclomatic_complexity
+            if function.name != "*global*" and complexity > limit:
+                message = f"cyclomatic complexity is {complexity}, over {limit}"
+                row = {"path": path, "rule": "cyclomatic", "message": message, "level": str(complexity / limit)}
+                yield row | {"function": function.name, "start": function.start_line, "end": function.end_line}
 
 
 def _smells(job: Row) -> Iterator[Row]:
@@ -169,18 +144,11 @@ def _smells(job: Row) -> Iterator[Row]:
     smells = sys.modules["smells"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(smells)
     for path in job["python"]:
-        for row in smells.find_smells(_source(path), job["smells"]):
+        for row in smells.find_smells(_source(path), job["limits"]):
             yield {"path": path} | row
-    if "radon" not in job["tools"]:
-        yield from _radon(job)
 
 
-RUNNERS: dict[str, Callable[[Row], Iterable[Row]]] = {
-    "parse": _parse,
-    "radon": _radon,
-    "lizard": _lizard,
-    "smells": _smells,
-}
+RUNNERS: dict[str, Callable[[Row], Iterable[Row]]] = {"parse": _parse, "lizard": _lizard, "smells": _smells}
 
 if __name__ == "__main__":
     sys.exit(run_deep())

@@ -4,13 +4,15 @@ Languages have the names that GitHub gives them ("Python", "C#", "C++"), and onl
 markup has one: data (JSON, YAML) and prose have none. A name does not decide everything: `.h` is C here, `.m` is
 Objective-C, and no shebang is read. Sources: github.com/github-linguist/linguist (docs/how-linguist-works.md,
 docs/overrides.md) for what counts as vendored, generated and documentation; go.dev/s/generatedcode for Go's marker;
-ContextCRBench (arXiv:2511.07017, 2.2.3) for its suffix check.
+ContextCRBench (arXiv:2511.07017, 2.2.3) for its suffix check. The words are in `languages.toml`.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from functools import lru_cache
+from importlib.resources import files
 from pathlib import PurePosixPath
 
 from reviewgauge.core.records import Case
@@ -20,138 +22,35 @@ _HEAD_LINES = 40
 _LONG_LINES = 110  # characters a line on average from which a script or style sheet is minified, as linguist has it
 _ENOUGH = 1000  # bytes; a shorter script says nothing about its lines
 
-_LANGUAGES = {
-    "Python": ".py .pyi .pyw",
-    "JavaScript": ".js .mjs .cjs .jsx",
-    "TypeScript": ".ts .tsx .mts .cts",
-    "Go": ".go",
-    "Java": ".java",
-    "C": ".c .h",
-    "C++": ".cc .cpp .cxx .c++ .hh .hpp .hxx .h++ .ipp .tpp .inl",
-    "C#": ".cs .csx",
-    "Kotlin": ".kt .kts",
-    "Scala": ".scala .sc",
-    "Swift": ".swift",
-    "Objective-C": ".m .mm",
-    "Rust": ".rs",
-    "Ruby": ".rb .rake .gemspec .ru",
-    "PHP": ".php .phtml",
-    "Lua": ".lua",
-    "Perl": ".pl .pm",
-    "R": ".r",
-    "Solidity": ".sol",
-    "Vue": ".vue",
-    "Svelte": ".svelte",
-    "Zig": ".zig",
-    "Erlang": ".erl .hrl",
-    "Elixir": ".ex .exs",
-    "Haskell": ".hs",
-    "OCaml": ".ml .mli",
-    "F#": ".fs .fsi .fsx",
-    "Visual Basic .NET": ".vb",
-    "Clojure": ".clj .cljs .cljc",
-    "Dart": ".dart",
-    "Julia": ".jl",
-    "Groovy": ".groovy .gradle",
-    "Cython": ".pyx .pxd",
-    "Cuda": ".cu .cuh",
-    "Fortran": ".f90 .f95 .f03 .f08",
-    "Assembly": ".asm .s",
-    "Shell": ".sh .bash .ksh .dash",
-    "PowerShell": ".ps1 .psm1",
-    "Batchfile": ".bat .cmd",
-    "HTML": ".html .htm .xhtml",
-    "CSS": ".css",
-    "SCSS": ".scss",
-    "Less": ".less",
-    "CMake": ".cmake",
-    "Makefile": ".mk",
-    "HCL": ".tf .hcl",
-    "Nix": ".nix",
-    "Starlark": ".bzl .star",
-}
-_LANGUAGE_OF_SUFFIX = {suffix: name for name, suffixes in _LANGUAGES.items() for suffix in suffixes.split()}
-_FILES = {
-    "CMake": "cmakelists.txt",
-    "Dockerfile": "dockerfile",
-    "Groovy": "jenkinsfile",
-    "Makefile": "makefile gnumakefile",
-    "Ruby": "gemfile podfile rakefile vagrantfile",
-}
-_LANGUAGE_OF_NAME = {file: name for name, files in _FILES.items() for file in files.split()}
-_OTHER_NAMES = {  # `_` is a blank, too
-    "C#": "c_sharp cs csharp",
-    "C++": "cplusplus cpp cxx",
-    "F#": "fsharp",
-    "Go": "golang",
-    "JavaScript": "javascriptreact js jsx",
-    "Kotlin": "kt",
-    "Objective-C": "objc objective_c objectivec",
-    "Python": "py python3",
-    "Ruby": "rb",
-    "Rust": "rs",
-    "Shell": "bash sh",
-    "TypeScript": "ts tsx typescriptreact",
-    "Visual Basic .NET": "vb.net",
-}
-_ALIASES = {alias: name for name, aliases in _OTHER_NAMES.items() for alias in aliases.split()}
-_BY_LOWER = {name.lower(): name for name in (*_LANGUAGES, "Dockerfile")} | _ALIASES
+_TABLE = tomllib.loads(files(__package__).joinpath("languages.toml").read_text("utf-8"))
 
-_PROSE = ".md .mdx .markdown .mkd .rst .rest .txt .adoc .asciidoc .asc .org .textile .wiki .mediawiki .rdoc .pod .tex"
-_PICTURES = ".png .jpg .jpeg .gif .svg .webp .bmp .ico .pdf .mp4 .webm .mov .woff .woff2 .ttf .eot .otf .drawio .puml"
-_DOCUMENTATION = frozenset(f"{_PROSE} {_PICTURES}".split())
-_DOCUMENTATION_NAME = re.compile(
-    r"(readme|license|licence|copying|copyright|notice|authors?|contributors?|maintainers|changelog|changes|history|news"
-    r"|contributing|code_of_conduct|security|support|thanks|credits|codeowners|citation\.cff)",
-    re.IGNORECASE,
-)
-_FUNCTIONAL_TEXT = re.compile(
-    r"(.*requirements.*|constraints.*|cmakelists|robots|.*-deps|packages)\.txt", re.IGNORECASE
+
+def _by_word(table: dict[str, list[str]]) -> dict[str, str]:
+    return {word: name for name, words in table.items() for word in words}
+
+
+def _any(name: str, form: str = "{}", flags: int = re.IGNORECASE) -> re.Pattern[str]:
+    """A pattern for any of a list of the table."""
+    return re.compile(form.format("|".join(_TABLE[name])), flags)
+
+
+COMMENT_PREFIX = _by_word(_TABLE["comment_prefixes"])
+_LANGUAGE_OF_SUFFIX = _by_word(_TABLE["suffixes"])
+_LANGUAGE_OF_NAME = _by_word(_TABLE["files"])
+_BY_LOWER: dict[str, str] = {name.lower(): name for name in (*_TABLE["suffixes"], "Dockerfile")} | _by_word(
+    _TABLE["other_names"]
 )
 
-_TEST_FOLDER = re.compile(
-    r"tests?|__tests__|__mocks__|__fixtures__|fixtures|specs?|e2e|test[_-]?(?:suites?|cases?|data|files|fixtures|utils|helpers"
-    r"|support|app|apps|project|resources)|tests?_.+|(?:unit|integration|functional|system|regression|acceptance|end[_-]to[_-]end"
-    r"|smoke|doc|fun|func)[_-]?tests?|(?:dummy|mock|fake)[_-]?servers?",
-    re.IGNORECASE,
-)
-_TEST_NAME = re.compile(
-    r"(test_.*|conftest|tests?|selftests?|test_?(?:suite|utils?|helpers?|cases?|base|runner|server|site|proc)s?|.*[._-](test|tests|spec|specs|unittest|e2e)|.*[a-z0-9](Test|Tests|TestCase|Spec|IT)"
-    r"|Test[A-Z].*)"
-)
-
-_VENDORED_FOLDERS = (
-    "vendor vendors node_modules bower_components jspm_packages godeps pods carthage site-packages extern external"
-    " externals third_party third-party thirdparty 3rdparty 3rd_party 3rd-party _vendor _vendored vendored"
-)
-_VENDORED = re.compile(
-    r"(^|/)(\.yarn/(releases|plugins|sdks|versions|unplugged)/.*|gradlew(\.bat)?|mvnw(\.cmd)?|gradle/wrapper/.*"
-    r"|jquery([.-]\d[^/]*)?(\.min)?\.js|bootstrap([.-]\d[^/]*)?(\.min)?\.(js|css))$"
-)
-_LOCK_FILES = (
-    "package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock cargo.lock"
-    " poetry.lock pipfile.lock uv.lock pdm.lock pixi.lock conda-lock.yml gemfile.lock composer.lock go.sum"
-    " go.work.sum gopkg.lock glide.lock mix.lock rebar.lock pubspec.lock podfile.lock package.resolved"
-    " cartfile.resolved gradle.lockfile packages.lock.json paket.lock flake.lock module.bazel.lock"
-    " .terraform.lock.hcl stack.yaml.lock cabal.project.freeze buf.lock chart.lock"
-)
-_LOCKS, _VENDORS = frozenset(_LOCK_FILES.split()), frozenset(_VENDORED_FOLDERS.split())
+_DOCUMENTATION, _LOCKS, _VENDORS = (frozenset(_TABLE[name]) for name in ("documentation", "locks", "vendored_folders"))
+_DOCUMENTATION_NAME = _any("documentation_names")
+_FUNCTIONAL_TEXT = _any("functional_text")
+_TEST_FOLDER = _any("test_folders")
+_TEST_NAME = _any("test_names", flags=0)
+_VENDORED = _any("vendored", "(^|/)({})$")
 _MINIFIED = re.compile(r"[.-]min\.(js|mjs|cjs|css)$")
-_GENERATED = re.compile(
-    r"(^|/)__generated__/|(^|/)dist/.*\.(js|mjs|cjs|css|map|d\.ts)$"
-    r"|\.pb\.(go|cc|h|gw\.go|swift|dart)$|_pb2(_grpc)?\.pyi?$|_pb\.(rb|js|d\.ts)$|\.pbobjc\.[hm]$"
-    r"|\.designer\.(cs|vb)$|\.g\.(cs|i\.cs|dart)$|\.freezed\.dart$|\.generated\.[a-z]+$|(^|/)zz_generated\.[^/]*$"
-    r"|_generated\.(go|rs|h|hpp)$|\.(js|css|ts|mjs)\.map$|(^|/)__snapshots__/.*\.snap$|\.pbxproj$|\.(nib|xcworkspacedata)$"
-    r"|\.bundle\.js$"
-)
-_MARKER = re.compile(
-    rb"@generated\b|code generated .{0,200}do not edit|<auto-?generated"
-    rb"|(auto-?generated|automatically generated) (by|from|using|with|file|code)\b|generated automatically by\b"
-    rb"|\bthis (file|code|module|source) (was |is |has been )?(automatically |auto-?)?generated\b"
-    rb"|generated by (the protocol buffer compiler|cython|django|swig|bison|flex|lemon|antlr|thrift|openapi|swagger)\b",
-    re.IGNORECASE,
-)
-_COMMENT_MARKS = (b"#", b"//", b"/*", b"*", b"--", b";", b"<!--", b"<", b"%", b"'", b'"""', b"(*", b"{-", b"=begin")
+_GENERATED = _any("generated")
+_MARKER = re.compile("|".join(_TABLE["markers"]).encode(), re.IGNORECASE)
+_COMMENT_MARKS = tuple(mark.encode() for mark in _TABLE["comment_marks"])
 
 
 @lru_cache(maxsize=16384)

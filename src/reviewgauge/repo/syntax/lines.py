@@ -9,23 +9,14 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Self
 
+from reviewgauge.repo.syntax.languages import COMMENT_PREFIX
+
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _NOT_NEWLINE = re.compile(rb"[^\n]")
 _OPEN, _CLOSED = {"(": ")", "[": "]", "{": "}"}, frozenset(")]}")
 _NO_CALL = frozenset(  # a bracket after one of these words opens no call
     ["and", "assert", "case", "del", "elif", "else", "for", "if", "in", "is", "lambda", "not", "or", "return", "yield"]
 )
-_PREFIXES = {  # how a comment line begins, for languages without a grammar
-    "#": "Shell Perl R Julia Elixir Makefile CMake Dockerfile Nix Starlark PowerShell Python Ruby HCL Cython",
-    "//": "Kotlin Scala Swift Dart Groovy Objective-C Zig Solidity F# Cuda SCSS Less Java JavaScript TypeScript C C++"
-    " C# Rust Go PHP",
-    "--": "Haskell Lua",
-    "%": "Erlang",
-    ";": "Clojure Assembly",
-    "!": "Fortran",
-    "'": "Visual Basic .NET",
-}
-_PREFIX_OF = {name: prefix.encode() for prefix, names in _PREFIXES.items() for name in names.split()}
 
 
 @dataclass(frozen=True)
@@ -138,10 +129,10 @@ def line_count(source: bytes) -> int:
 
 def comments_by_prefix(source: bytes, language: str) -> list[tuple[int, int]]:
     """The lines that begin with the mark of a comment; none for a language without one."""
-    mark = _PREFIX_OF.get(language)
+    mark = COMMENT_PREFIX.get(language)
     if mark is None:
         return []
-    pattern = re.compile(rb"^[ \t]*(" + re.escape(mark) + rb"[^\n]*)", re.MULTILINE)
+    pattern = re.compile(rb"^[ \t]*(" + re.escape(mark.encode()) + rb"[^\n]*)", re.MULTILINE)
     return [match.span(1) for match in pattern.finditer(source)]
 
 

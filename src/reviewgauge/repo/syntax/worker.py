@@ -124,7 +124,7 @@ def find_scopes(found: list[Node], grammar: Grammar) -> list[Scope]:
 
 def _is_defined(node: Node, grammar: Grammar) -> bool:
     """Whether a node of a type that needs a body has one."""
-    if node.type not in grammar.bodied.split():
+    if node.type not in grammar.bodied:
         return True
     if node.child_by_field_name("body") is not None or node.child_by_field_name("value") is not None:
         return True
@@ -221,7 +221,7 @@ def _reach(node: Node, grammar: Grammar) -> list[int]:
     start, commented = node, node
     last = commented
     while (above := last.prev_sibling) is not None and above.type in grammar.leading:
-        attribute = above.type in grammar.attributes.split()
+        attribute = above.type in grammar.attributes
         if not attribute and (last_row(above) + 1 < last.start_point.row or _ends_a_line(above)):
             break
         last = commented = above
