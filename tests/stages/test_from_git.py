@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -55,9 +54,32 @@ def fill(told: Told) -> dict[str, str]:
     return ids
 
 
+class Shop(NamedTuple):
+    """A history that is told, its commits by name, and what a build made of it."""
+
+    told: Told
+    ids: dict[str, str]
+    cases: dict[str, Case]
+    drops: dict[str, str]
+    sections: list[CardSection]
+
+    def drop(self, name: str) -> str:
+        """Why a change is no case."""
+        assert self.ids[name] not in self.cases
+        return self.drops[self.ids[name][:12]]
+
+
 @pytest.fixture
 def told(tmp_path: Path) -> Told:
     return Told(tmp_path / "shop")
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """The shop of `fill`."""
+    told = Told(tmp_path_factory.mktemp("filled") / "shop")
+    ids = fill(told)
+    return Shop(told, ids, *build(told.folder, tmp_path_factory.mktemp("bench")))
 
 
 def build(
@@ -81,10 +103,8 @@ def build(
         place.close()
 
 
-@pytest.mark.slow
-def test_defects_are_placed_where_they_stood_under_review(told: Told, tmp_path: Path) -> None:
-    ids = fill(told)
-    cases, drops, _ = build(told.folder, tmp_path / "bench")
+def test_defects_are_placed_where_they_stood_under_review(shop: Shop) -> None:
+    ids, cases, drops = shop.ids, shop.cases, shop.drops
     total = cases[ids["total"]]
     assert total.id == f"shop/{ids['total'][:12]}" and total.verdict is False
     assert (total.change.title, total.change.description) == ("Add total", "Sums up.")
@@ -115,17 +135,32 @@ def test_defects_are_placed_where_they_stood_under_review(told: Told, tmp_path: 
     assert set(cases) == {ids["total"], ids["tax-head"], ids["shipping"], ids["total-fix"], ids["tax-fix-head"]}
 
 
-@pytest.mark.slow
-def test_every_reference_lies_on_added_lines_of_its_change(told: Told, tmp_path: Path) -> None:
-    fill(told)
-    cases, _, _ = build(told.folder, tmp_path / "bench")
-    assert sum(len(case.references) for case in cases.values()) == 2
-    for case in cases.values():
+def test_every_reference_lies_on_added_lines_of_its_change(shop: Shop) -> None:
+    assert sum(len(case.references) for case in shop.cases.values()) == 2
+    for case in shop.cases.values():
         added = {file.path: changed_lines(file, Side.NEW) for file in case.change.files}
         for reference in case.references:
             span = reference.span
             assert span is not None and span.start is not None and span.end is not None
             assert set(range(span.start, span.end + 1)) <= added[span.path]
+
+
+def test_the_card_tells_of_fixes_lines_and_what_cannot_be_seen(shop: Shop) -> None:
+    by = {section.title: section for section in shop.sections}
+    assert by["History"].figures["commits"] == 14
+    assert by["Fixes"].figures == {"fixes": 4, "fixes traced to lines that count": 3}
+    assert ("message", "no: no bug fix: spelling", 1) in by["Fixes"].rows
+    noise = by["What a history can show"].figures
+    assert noise["share labelled among labelled and clean"] == 0.4
+    assert noise["half-life of a defect in days (median from change to fix)"] == 26.5
+    lines = by["Blamed lines"]
+    blamed, placed = (lines.figures[name] for name in ("lines blamed", "lines in labels, before the next stages"))
+    assert (blamed, placed) == (3, 2)  # the greeting was mended too late
+    assert (
+        isinstance(blamed, int)
+        and isinstance(placed, int)
+        and blamed == placed + sum(int(row[1] or 0) for row in lines.rows)
+    )
 
 
 @pytest.mark.slow
@@ -151,193 +186,151 @@ def test_nothing_later_than_its_head_can_be_reached_from_a_change(told: Told, tm
     assert re.sub("[0-9a-f]{12}", "", changed.id) == re.sub("[0-9a-f]{12}", "", clean.id), "an id tells nothing"
 
 
-def test_what_was_rewritten_in_silence_is_not_clean(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    ship = told.commit("Add shipping", {"shop/shipping.py": SHIP})
-    late = told.commit("Add tax", {"shop/tax.py": TAX.format("0.19")})
-    told.commit("Small change", {"shop/shipping.py": SHIP.replace("> 10", ">= 10")}, days=9)
-    told.commit("Small change", {"shop/tax.py": TAX.format("0.20")}, days=200)
-    refunds = "".join(f"rate_{n} = total * {n}\n" for n in range(40))
-    soon = told.commit("Add refunds", {"shop/refunds.py": refunds})
-    told.commit("Refunds by day", {"shop/refunds.py": refunds.replace("rate", "daily")}, days=5)
-    told.quiet(500)
-    cases, drops, _ = build(told.folder, tmp_path / "bench")
-    assert drops[ship[:12]] == "a small later change rewrote its lines"
-    assert drops[soon[:12]] == "a change within a week rewrote its lines", "however large it was"
-    assert cases[late].clean, "after the horizon nobody looks"
+def test_the_horizon_moves_what_counts(shop: Shop, tmp_path: Path) -> None:
+    wide, _, _ = build(shop.told.folder, tmp_path / "wide", FromGit(certainty=0, horizon=600))
+    assert wide[shop.ids["greet"]].references
 
 
 @pytest.mark.slow
-def test_the_horizon_moves_what_counts(told: Told, tmp_path: Path) -> None:
-    ids = fill(told)
-    cases, drops, _ = build(told.folder, tmp_path / "bench", FromGit(certainty=0, horizon=10))
-    assert ids["total"] not in cases and drops[ids["total"][:12]] == "first fixed after the horizon"
-    wide, _, _ = build(told.folder, tmp_path / "wide", FromGit(certainty=0, horizon=600))
-    assert ids["greet"] in wide and wide[ids["greet"]].references
-
-
-@pytest.mark.slow
-def test_since_until_limit_branch_and_name(told: Told, tmp_path: Path) -> None:
-    ids = fill(told)
-    cases, drops, _ = build(told.folder, tmp_path / "a", FromGit(certainty=0, since="2020-01-04", name="acme/shop"))
+def test_since_until_limit_branch_and_name(shop: Shop, tmp_path: Path) -> None:
+    folder, ids = shop.told.folder, shop.ids
+    cases, drops, _ = build(folder, tmp_path / "a", FromGit(certainty=0, since="2020-01-04", name="acme/shop"))
     assert drops[ids["total"][:12]] == "older than since"
     assert all(case.id.startswith("acme/shop/") and case.change.repo == "acme/shop" for case in cases.values())
-    cases, _, _ = build(told.folder, tmp_path / "b", FromGit(certainty=0, until="2020-01-20", horizon=10))
+    cases, drops, _ = build(folder, tmp_path / "b", FromGit(certainty=0, until="2020-01-20", horizon=10, limit=5))
     assert cases[ids["total"]].clean, "what the future brought is not looked at"
-    cases, _, _ = build(told.folder, tmp_path / "c", FromGit(certainty=0, limit=4))
-    assert ids["total"] not in cases
-    told.git("branch", "old", ids["shipping"])
-    cases, drops, _ = build(told.folder, tmp_path / "d", FromGit(certainty=0, branch="old"))
-    assert not cases and len(drops) == 3
-    with pytest.raises(UserError, match="nowhere"):
-        build(told.folder, tmp_path / "e", FromGit(certainty=0, branch="nowhere"))
+    assert ids["root"] not in cases and ids["root"][:12] not in drops, "the newest five alone"
     with pytest.raises(UserError, match="no commit up to 1999-01-01"):
-        build(told.folder, tmp_path / "f", FromGit(certainty=0, until="1999-01-01"))
-    for wrong in ({"horizon": 0}, {"since": "yesterday"}):
-        with pytest.raises((ValueError, UserError)):
-            FromGit(**wrong)
-
-
-@pytest.mark.slow
-def test_the_card_tells_of_fixes_lines_and_what_cannot_be_seen(told: Told, tmp_path: Path) -> None:
-    fill(told)
-    _, _, sections = build(told.folder, tmp_path / "bench")
-    by = {section.title: section for section in sections}
-    assert by["History"].figures["commits"] == 14
-    assert by["Fixes"].figures == {"fixes": 4, "fixes traced to lines that count": 3}
-    assert ("message", "no: no bug fix: spelling", 1) in by["Fixes"].rows
-    noise = by["What a history can show"].figures
-    assert noise["share labelled among labelled and clean"] == 0.4
-    assert noise["half-life of a defect in days (median from change to fix)"] == 26.5
-    lines = by["Blamed lines"]
-    blamed, placed = (lines.figures[name] for name in ("lines blamed", "lines in labels, before the next stages"))
-    assert (blamed, placed) == (3, 2)  # the greeting was mended too late
-    assert (
-        isinstance(blamed, int)
-        and isinstance(placed, int)
-        and blamed == placed + sum(int(row[1] or 0) for row in lines.rows)
-    )
+        build(folder, tmp_path / "f", FromGit(certainty=0, until="1999-01-01"))
 
 
 # --- what is not a label ----------------------------------------------------------------------------------------------
 
 
 PARSE = "def parse(text, sep, strict):\n    return {}.split(sep)[strict:{}]\n"
+FEE = "def fee(a):\n    while {}:\n        a = a + {}\n    return a\n"
+TAXES = "\n\ndef tax(b):\n    rate = {}\n    return b * rate\n"
+SAYS_NOTHING = {
+    "import": ("import os\nimport sys\n\n\nX = os.sep\n", "import os\n\n\nX = os.sep\n"),
+    "comment": ("X = 1  # one\n# two\nY = 2\n", "X = 1  # one\n# three\nY = 2\n"),
+    "version": ("__version__ = '1'\nX = 3\n", "__version__ = '2'\nX = 3\n"),
+    "keyword": ("def f():\n    pass\n\n\nX = 1\n", "def f():\n    return\n\n\nX = 1\n"),
+}
+REASON = "It deadlocks under load."
 
 
-def test_a_fix_labels_only_who_wrote_what_it_changes(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    told.commit("Add parse", {"shop/p.py": PARSE.format("text", "1")})
-    edit = told.commit("Name it", {"shop/p.py": PARSE.format("words", "1")})
-    move = told.commit("Move parse", {"shop/p.py": None, "shop/q.py": PARSE.format("words", "1")})
-    told.commit("Fix parse dropping words", {"shop/q.py": PARSE.format("words", "")})
+@pytest.fixture(scope="module")
+def stories(tmp_path_factory: pytest.TempPathFactory) -> Shop:
+    """Many changes and what became of them, each in a file of its own."""
+    told = Told(tmp_path_factory.mktemp("stories") / "shop")
+    ids = {"begin": told.commit("begin", {"README.md": "shop\n"})}
+
+    def say(name: str, message: str, path: str, text: str | None, days: float = 1) -> None:
+        ids[name] = told.commit(message, {f"shop/{path}.py": text}, days)
+
+    ids["late tax"] = told.commit("Add tax", {"shop/late.py": TAX.format("0.19")})
+    say("silent", "Add shipping", "ship", SHIP)
+    say("-", "Small change", "ship", SHIP.replace("> 10", ">= 10"), 9)
+    refunds = "".join(f"rate_{n} = total * {n}\n" for n in range(40))
+    say("soon", "Add refunds", "refunds", refunds)
+    say("-", "Refunds by day", "refunds", refunds.replace("rate", "daily"), 5)
+    say("-", "Add parse", "p", PARSE.format("text", "1"))
+    say("edit", "Name it", "p", PARSE.format("words", "1"))
+    ids["move"] = told.commit("Move parse", {"shop/p.py": None, "shop/q.py": PARSE.format("words", "1")})
+    say("-", "Fix parse dropping words", "q", PARSE.format("words", ""))
+    for name, (before, after) in SAYS_NOTHING.items():
+        say(name, "Add it", name, before)
+        say("-", "Fix crash at start", name, after)
+    say("doubt", "Add one", "one", "def one(a):\n    return a + 2\n")
+    say("guard", "Add two", "two", "def two(a):\n    return a\n")
+    say("-", "Handle wrong sums", "one", "def one(a):\n    return a + 1\n")
+    say("-", "Fix crash on nothing", "two", "def two(a):\n    if a is None:\n        return 0\n    return a\n")
+    for name, body in {
+        "taken back": REASON,
+        "no reason": "",
+        "a title": '[1] "Add a pool with two or more in it"',
+        "no defect": "We want to bring it back in the next cycle.",
+    }.items():
+        say(name, f"Add {name}", name.replace(" ", "_"), "POOL = [1, 2]\n")
+        revert = f'Revert "Add {name}"\n\nThis reverts commit {ids[name]}.\n\n{body}'
+        say(f"revert {name}", revert, name.replace(" ", "_"), None)
+    say("oldest", "Add many", "many", "POOL = [1, 2]\n")
+    say("grown", "Grow the many", "many", "POOL = [1, 2, 3]\n")
+    both = f"This reverts commit {ids['grown']}.\nThis reverts commit {ids['oldest']}."
+    say("-", f"Revert the many\n\n{both}\n\n{REASON}", "many", None)
+    say("pull 3", "Add a queue (#3)", "queue", "QUEUE = [1, 2]\nSIZE = 7 * 3\n")
+    say("pull 4", "Grow the queue (#4)", "queue", "QUEUE = [1, 2, 3]\nSIZE = 7 * 3\n")
+    say("-", "Fix queue that deadlocks\n\nRevert #3 and #4", "queue", "QUEUE = []\nSIZE = 0\n")
+    say("wish", "Add total", "wish", TOTAL.format("[1:]"))
+    wish = TOTAL.format("[first:]").replace("(items)", "(items, first=1)")
+    say("-", "Totals do not take some\n\nFixes #12.", "wish", wish, 3)
+    core = "def core(a, b):\n    x = {}\n    y = b * 2\n    z = y {} x\n    return z\n"
+    say("-", "Add core", "core", core.format("a + b + 1", "-"))
+    say("core", "Subtract less", "core", core.format("a + b + 1", "*"))
+    say("-", "Fix core that counts twice", "core", core.format("max(0, min(9, c))", "+"), 3)
+    before, after = FEE.format("a < 9 * low", "2"), FEE.format("a < 7 * high", "2")
+    say("less", "Add fee", "fee", before)
+    say("most", "Add fee's tax", "fee", before + TAXES.format("19 * low"))
+    say("-", "Fix tax that grows", "fee", after + TAXES.format("21 * high * 3"), 3)
+    say("hasty", "Add sum", "sum", TOTAL.format("[1:]").replace("total", "sums"))
+    say("-", "Fix sum forgetting the first", "sum", TOTAL.format("").replace("total", "sums"), 0.4)
+    body = "def {0}(a):\n    b = a * {1}\n    c = b - a\n    d = c + b\n    return d\n\n\n"
+    say("places", "Add two sums", "s", body.format("one", 2) + body.format("two", 2))
+    say("-", "Fix sums that double", "s", body.format("one", 3) + body.format("two", 3))
+    say("-", "Small change", "late", TAX.format("0.20"), 200)
     told.quiet(400)
-    cases, drops, _ = build(told.folder, tmp_path / "bench")
-    assert edit not in cases, "who edits a line beside the defect did not bring it"
-    assert drops[edit[:12]] == "fixed later, but on no labelled line"
-    assert move not in cases and drops[move[:12]] == "adds no line of the product's code"
+    return Shop(told, ids, *build(told.folder, tmp_path_factory.mktemp("bench")))
+
+
+NO_LINE = "fixed later, but on no labelled line"
 
 
 @pytest.mark.parametrize(
-    ("before", "after"),
+    ("name", "reason"),
     [
-        ("import os\nimport sys\n\n\nX = os.sep\n", "import os\n\n\nX = os.sep\n"),
-        ("X = 1  # one\n# two\nY = 2\n", "X = 1  # one\n# three\nY = 2\n"),
-        ("__version__ = '1'\nX = 3\n", "__version__ = '2'\nX = 3\n"),
-        ("def f():\n    pass\n\n\nX = 1\n", "def f():\n    return\n\n\nX = 1\n"),
+        ("silent", "a small later change rewrote its lines"),
+        ("soon", "a change within a week rewrote its lines"),  # however large it was
+        ("edit", NO_LINE),  # who edits a line beside the defect did not bring it
+        ("move", "adds no line of the product's code"),
+        ("doubt", "a later change may have fixed it"),
+        ("guard", "a later change may have fixed it"),
+        ("no reason", "reverted without a reason"),
+        ("a title", "reverted without a reason"),
+        ("no defect", "reverted without a reason"),
+        ("grown", "reverted together with an older change"),
+        ("wish", NO_LINE),  # an option behind a bare closing word
+        ("core", NO_LINE),  # the fix is about another line, which others wrote
+        ("less", NO_LINE),  # of several changes a fix is about those where most of its work is
+        ("hasty", "fixed sooner than min_days"),
     ],
-    ids=["import", "comment", "version", "bare keyword"],
 )
-def test_lines_that_say_nothing_make_no_label_and_no_clean_change(
-    told: Told, tmp_path: Path, before: str, after: str
-) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    change = told.commit("Add it", {"shop/x.py": before})
-    told.commit("Fix crash at start", {"shop/x.py": after})
-    told.quiet(400)
-    cases, drops, _ = build(told.folder, tmp_path / "bench")
-    assert change not in cases or cases[change].clean
-    if change[:12] in drops:
-        assert drops[change[:12]] in (
-            "a later change may have fixed it",
-            "fixed later, but on no labelled line",
-        )
+def test_what_is_no_label_says_why(stories: Shop, name: str, reason: str) -> None:
+    assert stories.drop(name) == reason
 
 
-def test_doubt_is_neither_label_nor_clean(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    one = told.commit("Add one", {"shop/one.py": "def one(a):\n    return a + 2\n"})
-    two = told.commit("Add two", {"shop/two.py": "def two(a):\n    return a\n"})
-    told.commit("Handle wrong sums", {"shop/one.py": "def one(a):\n    return a + 1\n"})
-    guarded = "def two(a):\n    if a is None:\n        return 0\n    return a\n"
-    told.commit("Fix crash on nothing", {"shop/two.py": guarded})
-    told.quiet(400)
-    cases, drops, _ = build(told.folder, tmp_path / "bench")
-    assert one not in cases and two not in cases
-    assert {drops[one[:12]], drops[two[:12]]} == {"a later change may have fixed it"}
+@pytest.mark.parametrize("name", SAYS_NOTHING)
+def test_lines_that_say_nothing_make_no_label(stories: Shop, name: str) -> None:
+    case = stories.cases.get(stories.ids[name])
+    assert case.clean if case else stories.drop(name) in ("a later change may have fixed it", NO_LINE)
 
 
-def test_a_change_that_was_taken_back(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    one = told.commit("Add a pool", {"shop/pool.py": "POOL = [1, 2]\n"})
-    reason = "It deadlocks under load."
-    told.commit(f'Revert "Add a pool"\n\nThis reverts commit {one}.\n\n{reason}', {"shop/pool.py": None})
-    two = told.commit("Add a queue", {"shop/queue.py": "QUEUE = [1, 2]\n"})
-    told.commit(f'Revert "Add a queue"\n\nThis reverts commit {two}.', {"shop/queue.py": None})
-    told.quiet(400)
-    cases, drops, _ = build(told.folder, tmp_path / "bench")
-    (reference,) = cases[one].references
-    assert reference.span is None and reason in reference.body
-    assert one[:7] not in reference.body
-    assert drops[two[:12]] == "reverted without a reason"
-    assert sum(reason.startswith("reverts") for reason in drops.values()) == 2
+def test_what_is_a_label(stories: Shop) -> None:
+    cases, ids = stories.cases, stories.ids
+    assert cases[ids["late tax"]].clean, "after the horizon nobody looks"
+    for name in ("taken back", "oldest"):
+        (reference,) = cases[ids[name]].references
+        assert reference.span is None and REASON in reference.body and ids[name][:7] not in reference.body
+    assert cases[ids["pull 3"]].references and ids["pull 4"] not in cases
+    assert cases[ids["most"]].references
+    first, second = cases[ids["places"]].references
+    assert second.same_as == first.id and first.same_as is None
+    assert [r.span.start for r in (first, second) if r.span] == [2, 9]
 
 
-def test_a_revert_of_several_changes_blames_the_oldest(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    one = told.commit("Add a pool", {"shop/pool.py": "POOL = [1, 2]\n"})
-    two = told.commit("Grow the pool", {"shop/pool.py": "POOL = [1, 2, 3]\n"})
-    reason = "It deadlocks under load."
-    message = f"Revert the pool\n\nThis reverts commit {two}.\nThis reverts commit {one}.\n\n{reason}"
-    told.commit(message, {"shop/pool.py": None})
-    told.quiet(400)
-    cases, drops, _ = build(told.folder, tmp_path / "bench")
-    assert cases[one].references and two not in cases
-    assert drops[two[:12]] == "reverted together with an older change"
-
-
-def test_a_fix_that_takes_back_several_pull_requests_does_not_blame_the_later_ones(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    one = told.commit("Add a pool (#3)", {"shop/pool.py": "POOL = [1, 2]\nSIZE = 7 * 3\n"})
-    two = told.commit("Grow the pool (#4)", {"shop/pool.py": "POOL = [1, 2, 3]\nSIZE = 7 * 3\n"})
-    told.commit("Fix pool that deadlocks under load\n\nRevert #3 and #4", {"shop/pool.py": "POOL = []\nSIZE = 0\n"})
-    told.quiet(400)
-    cases, _, _ = build(told.folder, tmp_path / "bench")
-    assert two not in cases and cases[one].references
-
-
-def test_a_revert_that_only_repeats_a_title_says_no_reason(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    one = told.commit("Add a pool", {"shop/pool.py": "POOL = [1, 2]\n"})
-    told.commit(
-        f'Revert "Add a.."[1]\n\nThis reverts commit {one}.\n\n[1] "Add a pool with two or more in it"',
-        {"shop/pool.py": None},
-    )
-    told.quiet(400)
-    _, drops, _ = build(told.folder, tmp_path / "bench")
-    assert drops[one[:12]] == "reverted without a reason"
-
-
-def test_a_revert_that_names_no_defect_is_none(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    one = told.commit("Add a pool", {"shop/pool.py": "POOL = [1, 2]\n"})
-    told.commit(
-        f'Revert "Add a pool"\n\nThis reverts commit {one}.\n\nWe want to bring it back in the next cycle.',
-        {"shop/pool.py": None},
-    )
-    told.quiet(400)
-    _, drops, _ = build(told.folder, tmp_path / "bench")
-    assert drops[one[:12]] == "reverted without a reason"
+@pytest.mark.slow
+def test_looser_settings_take_in_more(stories: Shop, tmp_path: Path) -> None:
+    loose, _, _ = build(stories.told.folder, tmp_path, FromGit(certainty=0, strict=False, min_days=0))
+    assert all(loose[stories.ids[name]].references for name in ("less", "most", "hasty"))
 
 
 def test_what_a_later_change_broke_is_no_defect_of_the_line(told: Told, tmp_path: Path) -> None:
@@ -404,67 +397,6 @@ def test_pull_requests_that_landed_before_tell_how_old_an_issue_is(told: Told, t
     assert change not in cases and cases[other].references
 
 
-def test_an_option_behind_a_bare_closing_word_is_a_wish(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    change = told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]")})
-    wish = TOTAL.format("[first:]").replace("(items)", "(items, first=1)")
-    told.commit("Totals do not take some\n\nFixes #12.", {"shop/total.py": wish}, days=3)
-    told.quiet(400)
-    cases, drops, _ = build(told.folder, tmp_path / "bench")
-    assert change not in cases and drops[change[:12]] == "fixed later, but on no labelled line"
-
-
-def test_a_label_that_lost_its_core_line_is_dropped(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    code = "def fee(a, b):\n    x = {}\n    y = b * 2\n    z = y {} x\n    return z\n"
-    told.commit("Add fee", {"shop/fee.py": code.format("a + b + 1", "-")})
-    change = told.commit("Subtract less", {"shop/fee.py": code.format("a + b + 1", "*")})
-    told.commit("Fix fee that counts twice", {"shop/fee.py": code.format("max(0, min(9, c))", "+")}, days=3)
-    told.quiet(400)
-    cases, _, _ = build(told.folder, tmp_path / "bench")
-    assert change not in cases, "the fix is about another line, which others wrote"
-
-
-FEE = "def fee(a):\n    while {}:\n        a = a + {}\n    return a\n"
-TAXES = "\n\ndef tax(b):\n    rate = {}\n    return b * rate\n"
-
-
-def test_of_several_changes_a_fix_is_about_those_where_most_of_its_work_is(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    before, after = FEE.format("a < 9 * low", "2"), FEE.format("a < 7 * high", "2")
-    less = told.commit("Add fee", {"shop/fee.py": before})
-    most = told.commit("Add tax", {"shop/fee.py": before + TAXES.format("19 * low")})
-    told.commit("Fix tax that grows", {"shop/fee.py": after + TAXES.format("21 * high * 3")}, days=3)
-    told.quiet(400)
-    cases, _, _ = build(told.folder, tmp_path / "bench")
-    assert less not in cases and cases[most].references
-    loose, _, _ = build(told.folder, tmp_path / "loose", FromGit(certainty=0, strict=False))
-    assert loose[less].references and loose[most].references
-
-
-def test_what_is_mended_within_a_day_was_unfinished(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    change = told.commit("Add total", {"shop/total.py": TOTAL.format("[1:]")})
-    told.commit("Fix total forgetting the first", {"shop/total.py": TOTAL.format("")}, days=0.4)
-    told.quiet(400)
-    _, drops, _ = build(told.folder, tmp_path / "bench")
-    assert drops[change[:12]] == "fixed sooner than min_days"
-    cases, _, _ = build(told.folder, tmp_path / "any", FromGit(certainty=0, min_days=0))
-    assert cases[change].references
-
-
-def test_several_places_of_one_fix_are_one_finding(told: Told, tmp_path: Path) -> None:
-    told.commit("begin", {"README.md": "shop\n"})
-    body = "def {0}(a):\n    b = a * {1}\n    c = b - a\n    d = c + b\n    return d\n\n\n"
-    change = told.commit("Add two sums", {"shop/s.py": body.format("one", 2) + body.format("two", 2)})
-    told.commit("Fix sums that double", {"shop/s.py": body.format("one", 3) + body.format("two", 3)})
-    told.quiet(400)
-    cases, _, _ = build(told.folder, tmp_path / "bench")
-    first, second = cases[change].references
-    assert second.same_as == first.id and first.same_as is None
-    assert [r.span.start for r in (first, second) if r.span] == [2, 9]
-
-
 # --- resuming and growing ------------------------------------------------------------------------------------------
 
 
@@ -473,7 +405,7 @@ class Killed(Exception):
 
 
 @pytest.mark.slow
-def test_a_killed_build_goes_on_and_says_the_same(told: Told, tmp_path: Path) -> None:
+def test_a_killed_build_goes_on_and_says_the_same(shop: Shop, told: Told, tmp_path: Path) -> None:
     fill(told)
     seen: list[tuple[int, int, str]] = []
 
@@ -487,8 +419,8 @@ def test_a_killed_build_goes_on_and_says_the_same(told: Told, tmp_path: Path) ->
     assert [step for step in seen if step[2] == "tracing fixes"] == [(n, 4, "tracing fixes") for n in (3, 4)], (
         "two are remembered"
     )
-    fresh = build(told.folder, tmp_path / "fresh")
-    assert _without_git(again[0]) == _without_git(fresh[0]) and again[1:] == fresh[1:]
+    assert _without_git(again[0]) == _without_git(shop.cases)
+    assert (again[1], again[2]) == (shop.drops, shop.sections)
 
 
 def _without_git(cases: dict[str, Case]) -> list[Case]:
@@ -508,14 +440,15 @@ def test_new_commits_extend_a_benchmark(told: Told, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_build_again_without_news_reads_nothing_again(
+def test_the_recipe_makes_a_benchmark_that_can_be_used_and_reads_nothing_again(
     told: Told, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    fill(told)
-    told.branch("more")
-    told.commit("Add more", {"shop/more.py": "MORE = 1\n"})
-    told.merge("more", message="Merge pull request #11 from ada/more\n\nMore")
-    first = cli_build(told.folder, out=tmp_path / "bench")
+    ids = fill(told)
+    first = cli_build(told.folder, out=tmp_path / "bench").card
+    assert first is not None and first.recipe == "local"
+    names = ["from_git", "drop_documentation", "drop_generated", "drop_trivial", "where", "drop_duplicates", "resample"]
+    assert [row.stage.partition("(")[0] for row in first.funnel] == names
+    assert [first.counts[name] for name in ("changed", "clean", "findings")] == [2, 2, 2]
     started: list[str] = []
     start = Repository.start
 
@@ -524,10 +457,14 @@ def test_a_build_again_without_news_reads_nothing_again(
         return start(self, *args, **options)
 
     monkeypatch.setattr(Repository, "start", counting)
-    again = cli_build(told.folder, out=tmp_path / "bench")
-    assert first.card is not None and again.card is not None and again.card.benchmark == first.card.benchmark
-    assert [row.kept for row in again.card.funnel] == [row.kept for row in first.card.funnel]
-    assert "diff-tree" not in started and started.count("cat-file") <= 2 and len(started) <= 15, started
+    again = cli_build(told.folder, out=tmp_path / "bench").card
+    assert again is not None and again.benchmark == first.benchmark
+    assert [row.kept for row in again.funnel] == [row.kept for row in first.funnel]
+    assert "diff-tree" not in started and len(started) <= 30, started
+    shutil.rmtree(told.folder)
+    cases = [Case.model_validate_json(line) for line in (tmp_path / "bench" / "cases.jsonl").open("rb")]
+    assert {case.change.head for case in cases if case.references} == {ids["total"], ids["tax-head"]}
+    assert {case.change.git for case in cases} == {"repos/shop.git"}, "it stands without the repository"
 
 
 # --- odd and broken repositories -----------------------------------------------------------------------------------
@@ -550,37 +487,13 @@ def test_what_cannot_be_read_is_one_clear_line(told: Told, tmp_path: Path) -> No
         build(told.folder, tmp_path / "corrupt")
 
 
-def odd(told: Told, tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """The same history in other shapes."""
-    for name, options in {
-        "bare": ["--bare"],
-        "shallow": ["--depth", "9"],
-        "partial": ["--filter=blob:limit=5"],
-        "detached": ["-n"],
-    }.items():
-        target = tmp_path / name / "shop"
-        told.git("config", "uploadpack.allowFilter", "true")
-        told.git("clone", "-q", *options, f"file://{told.folder}", str(target))
-        if name == "detached":
-            told.git("-C", str(target), "checkout", "-q", "--detach", "HEAD")
-        if name == "partial":
-            told.git("-C", str(target), "remote", "set-url", "origin", "file:///nowhere")
-        yield name, target
-
-
 @pytest.mark.slow
-def test_other_shapes_of_a_repository_give_the_same_or_less(told: Told, tmp_path: Path) -> None:
-    ids = fill(told)
-    whole, _, _ = build(told.folder, tmp_path / "whole")
-    for name, folder in odd(told, tmp_path):
-        cases, drops, sections = build(folder, tmp_path / f"bench-{name}")
-        if name in ("bare", "detached"):
-            assert _without_git(cases) == _without_git(whole), name
-        elif name == "shallow":
-            assert ids["total"] not in cases and "shallow" in str(sections[0].warnings)
-            assert set(cases) <= set(whole) and drops
-        else:
-            assert set(cases) <= set(whole) and "partial" in str(sections[0].warnings)
+def test_a_shallow_clone_gives_less_and_says_so(shop: Shop, tmp_path: Path) -> None:
+    clone = tmp_path / "shallow" / "shop"
+    shop.told.git("clone", "-q", "--depth", "9", f"file://{shop.told.folder}", str(clone))
+    cases, drops, sections = build(clone, tmp_path / "bench")
+    assert shop.ids["total"] not in cases and "shallow" in str(sections[0].warnings)
+    assert set(cases) <= set(shop.cases) and drops
 
 
 @pytest.mark.slow
@@ -632,49 +545,14 @@ def test_no_trap_of_a_repository_springs(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_code_that_is_missing_drops_the_change(told: Told, tmp_path: Path) -> None:
-    ids = fill(told)
-    whole, _, _ = build(told.folder, tmp_path / "bench")
-    assert whole[ids["total"]].references
-    source = tmp_path / "partial"
-    told.git("config", "uploadpack.allowFilter", "true")
-    told.git("clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{told.folder}", str(source))
-    told.git("-C", str(source), "remote", "set-url", "origin", "file:///nowhere")
-    cases, drops, _ = build(source, tmp_path / "bench", FromGit(certainty=0, name="other"))
-    assert not cases
-    assert drops[ids["total"][:12]] == "its diff cannot be read"
-
-
-@pytest.mark.slow
-def test_the_benchmark_stands_without_the_repository(told: Told, tmp_path: Path) -> None:
-    ids = fill(told)
-    cases, _, _ = build(told.folder, tmp_path / "bench")
-    shutil.rmtree(told.folder)
-    git = cases[ids["total"]].change.git
-    assert git is not None and Path(git) == tmp_path / "bench" / "repos" / "shop.git"
-
-
-@pytest.mark.slow
-def test_the_recipe_makes_a_benchmark_that_can_be_used(told: Told, tmp_path: Path) -> None:
-    ids = fill(told)
-    result = cli_build(told.folder, out=tmp_path / "bench")
-    assert result.card is not None and result.card.recipe == "local"
-    assert [row.stage.partition("(")[0] for row in result.card.funnel] == [
-        "from_git",
-        "drop_documentation",
-        "drop_generated",
-        "drop_trivial",
-        "where",
-        "drop_duplicates",
-        "resample",
-    ]
-    assert (result.card.counts["changed"], result.card.counts["clean"]) == (2, 2)
-    assert result.card.counts["findings"] == 2
-    again = cli_build(told.folder, out=tmp_path / "again", settings={"clean_per_changed": "0.5", "horizon": "180"})
-    assert again.card is not None and again.card.counts["clean"] == 1
-    shutil.rmtree(told.folder)
-    cases = [Case.model_validate_json(line) for line in (tmp_path / "bench" / "cases.jsonl").open("rb")]
-    assert {case.change.head for case in cases if case.references} == {ids["total"], ids["tax-head"]}
+def test_code_that_is_missing_drops_the_change(shop: Shop, tmp_path: Path) -> None:
+    source, git = tmp_path / "partial", shop.told.git
+    git("config", "uploadpack.allowFilter", "true")
+    git("clone", "-q", "--no-checkout", "--filter=blob:none", f"file://{shop.told.folder}", str(source))
+    git("-C", str(source), "remote", "set-url", "origin", "file:///nowhere")
+    cases, drops, sections = build(source, tmp_path / "bench")
+    assert not cases and "partial" in str(sections[0].warnings)
+    assert drops[shop.ids["total"][:12]] == "its diff cannot be read"
 
 
 @pytest.mark.slow

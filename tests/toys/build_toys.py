@@ -30,6 +30,16 @@ class Count(Stage):
 
 
 @dataclass(frozen=True)
+class Given(Stage):
+    """These candidates."""
+
+    items: tuple[Candidate, ...] = ()
+
+    def apply(self, items: Iterable[Candidate], context: BuildContext) -> Iterator[Candidate]:
+        yield from self.items
+
+
+@dataclass(frozen=True)
 class Even(Stage):
     """Keeps even numbers."""
 

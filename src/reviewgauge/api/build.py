@@ -220,6 +220,8 @@ def _card(
         context.report(CardSection(by="build", title=SIZE, text=f"{size.words}.", warnings=problem))
     warnings = [warning for section in context.sections for warning in section.warnings]
     warnings += [f"{len(written.twice)} cases had the id of another and were left out"] if written.twice else []
+    if lost := written.unstorable:
+        warnings += [f"{len(lost)} cases were left out: a line of a benchmark cannot hold them (first {lost[0]})"]
     failed = sum(row.failed for row in rows)
     warnings += [f"{failed} candidates failed and are not in it: the same command tries them again"] if failed else []
     return BuildCard(

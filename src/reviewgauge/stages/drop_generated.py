@@ -8,29 +8,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from typing_extensions import override
 
+from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, FileStatus
 from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.languages import is_generated_or_vendored
-from reviewgauge.stages.history.memory import RememberedVerdict
 
 
 @dataclass(frozen=True)
-class DropGenerated(RememberedVerdict):
+class DropGenerated(Stage):
     """Drop where at least `share` of the changed lines (of the files, where there are none) lie in such files.
 
     By path, and by the first lines of the file where the code is at hand. The files themselves stay in the changes
     that are kept, since they are part of base and head.
     """
 
+    costly: ClassVar[bool] = True
     share: float = 1.0
 
     @override
-    def problem(self, case: Case) -> str:
-        """Why a change counts as generated; empty where it does not."""
+    def keep(self, case: Case) -> Case | str:
         change = case.change
         if not change.files:
             return "no changed files at hand"
@@ -39,7 +40,7 @@ class DropGenerated(RememberedVerdict):
         if not any(sizes.values()):
             sizes = dict.fromkeys(sizes, 1)
         generated = sum(size for path, size in sizes.items() if is_generated_or_vendored(path, heads.get(path)))
-        return "generated or vendored files" if generated >= self.share * sum(sizes.values()) else ""
+        return "generated or vendored files" if generated >= self.share * sum(sizes.values()) else case
 
 
 def _heads(change: Change) -> dict[str, bytes | None]:

@@ -13,22 +13,23 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from typing_extensions import override
 
+from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile, FileStatus
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.syntax.functions import code_lines
 from reviewgauge.repo.syntax.languages import is_documentation, language
 from reviewgauge.repo.syntax.lines import LineKinds
-from reviewgauge.stages.history.memory import RememberedVerdict
 
 Blob = bytes | None
 
 
 @dataclass(frozen=True)
-class DropTrivial(RememberedVerdict):
+class DropTrivial(Stage):
     """Drop where every file is trivial; `documentation`: files of prose and pictures are.
 
     With `words=False` only what nobody reads is: blank lines and blanks at the end of lines, renames, modes, version
@@ -38,12 +39,12 @@ class DropTrivial(RememberedVerdict):
     runs (indentation in Python) is not layout. What cannot be read (binary files, no patch) is not trivial.
     """
 
+    costly: ClassVar[bool] = True
     documentation: bool = True
     words: bool = True
 
     @override
-    def problem(self, case: Case) -> str:
-        """Why a change is trivial; empty where it is not."""
+    def keep(self, case: Case) -> Case | str:
         change = case.change
         if not change.files:
             return "no changed files at hand"
@@ -53,7 +54,7 @@ class DropTrivial(RememberedVerdict):
             sides = (old.get(file.old_path or file.path), new.get(file.path)) if new or old else (None, None)
             kind = triviality(file, *sides, words=self.words)
             if not kind or (kind == "documentation" and not self.documentation):
-                return ""
+                return case
             found[kind] += 1
         return f"only {next(iter(found))} change" if len(found) == 1 else "nothing that runs changes"
 

@@ -18,7 +18,7 @@ from typing import ClassVar, Literal, TypeVar
 
 from pydantic import ValidationError
 
-from reviewgauge.core.building import BuildContext, Candidate, CardSection
+from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.protocols import Stage, StageOutput
@@ -28,7 +28,7 @@ from reviewgauge.core.trust import Word
 from reviewgauge.repo.diff.diffs import count_changed
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import inspect
-from reviewgauge.repo.history.landed_changes import LandedChange
+from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
 from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.repo.szz.trace import SzzSettings
@@ -108,17 +108,16 @@ class FromGit(Stage):
             raise UserError("name is for one repository", remedy="leave it out: each is called by its folder")
         names = pooled_names(context.sources)
         for source, name in zip(context.sources, names, strict=True):
-            place = context if len(names) == 1 else _OfRepository(context, name)
-            yield from self._history(source, self.name or name, place)
+            yield from self._history(source, self.name or name, context, f": {name}" if len(names) > 1 else "")
 
-    def _history(self, source: str, name: str, context: BuildContext) -> StageOutput:
-        """The cases of one history: read, trace, label, make cases."""
+    def _history(self, source: str, name: str, context: BuildContext, of: str) -> StageOutput:
+        """The cases of one history: read, trace, label, make cases. `of` ends the titles of its sections."""
         repository = mirror_local(Path(source or "."), context.code / f"{name.replace('/', '-')}.git")
         tip, until = self._tip(repository, name)
-        context.report(card.history_section(inspect(repository, tip)))
+        context.report(card.history_section(inspect(repository, tip), of))
         counts, fixes, memory = card.Counts(), list[FoundFix](), HistoryMemory(repository, context)
         with closing(ChangeStore(context.folder)) as store:
-            for item in memory.changes(tip):
+            for item in read_changes(repository, tip):
                 if isinstance(item, Drop):
                     yield self.drop(f"{name}/{item.item[:12]}", item.reason)
                 else:
@@ -130,10 +129,10 @@ class FromGit(Stage):
             maker = _CaseMaker(self, name, labeller, traced, until, counts, memory)
             for made in maker.cases():
                 yield Candidate(case=made) if isinstance(made, Case) else made
-            context.report(card.fixes_section(counts, traced.outcomes))
-            context.report(card.lines_section(traced.lines, labeller.placed, traced.skipped_lines + labeller.skipped))
-            context.report(card.noise_section(counts, self.horizon))
-            context.report(card.more_section(counts.more + labeller.more))
+            context.report(card.fixes_section(counts, traced.outcomes, of))
+            skipped = traced.skipped_lines + labeller.skipped
+            context.report(card.lines_section(traced.lines, labeller.placed, skipped, of))
+            context.report(card.noise_section(counts, self.horizon, of))
 
     def _tracer(self, repository: Repository, context: BuildContext, store: ChangeStore) -> FixTracer:
         settings = SzzSettings(variant=self.variant, tests=False, beside=1, refactoring=True)
@@ -158,42 +157,6 @@ class FromGit(Stage):
         if not found[0]:
             raise UserError(f"{self.branch} has no commit up to {until}", remedy="name a later date")
         return found[0], min(*ends, datetime.combine(until, time.max, UTC))
-
-
-@dataclass(frozen=True)
-class _OfRepository(BuildContext):
-    """The context of a build for one of several repositories: each has its own sections on the card."""
-
-    context: BuildContext
-    name: str
-
-    @property
-    def source(self) -> str:
-        return self.context.source
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        return self.context.sources
-
-    @property
-    def folder(self) -> Path:
-        return self.context.folder
-
-    @property
-    def code(self) -> Path:
-        return self.context.code
-
-    def recall(self, key: Sequence[str]) -> bytes | None:
-        return self.context.recall(key)
-
-    def remember(self, key: Sequence[str], value: bytes) -> None:
-        self.context.remember(key, value)
-
-    def progress(self, label: str, done: int, total: int | None = None) -> None:
-        self.context.progress(f"{self.name}: {label}", done, total)
-
-    def report(self, section: CardSection) -> None:
-        self.context.report(section.model_copy(update={"title": f"{section.title}: {self.name}"}))
 
 
 @dataclass
@@ -280,7 +243,6 @@ class _CaseMaker:
         if blame.fixes:
             return ""
         if blame.late:
-            self.counts.more.update(f"horizon={days}" for days in card.LONGER if min(blame.late) <= days)
             return "first fixed after the horizon"
         if blame.doubts:
             return min(blame.doubts)

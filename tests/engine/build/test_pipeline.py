@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import build_toys
-from build_toys import Count, Crooked, Even, Halves, Middle, Ponder
-from reviewgauge.core.building import Candidate
+from build_toys import Count, Crooked, Even, Given, Halves, Middle, Ponder
+from reviewgauge.core.building import RESULTS, Candidate
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change
@@ -16,6 +16,7 @@ from reviewgauge.engine.build.folder import BuildFolder, Stopped, publish, write
 from reviewgauge.engine.build.pipeline import Pipeline
 from reviewgauge.engine.build.recipes import Step, make_stages, read_recipe, recipe_names, set_parameters
 from reviewgauge.engine.run.executors import Interruption, Threads
+from reviewgauge.stages.first import First
 
 
 def line_of(context: BuildFolder, stages: Sequence[Stage], stop: Interruption | None = None) -> Pipeline:
@@ -72,6 +73,20 @@ def test_what_was_costly_is_done_once_and_what_broke_is_done_again(tmp_path: Pat
     assert line.counts[1].remembered == 4
     assert len(list(line.decisions(1))) == 6  # decisions of before are there too
     assert sorted(log.read_text().split()) == ["1", "2", "3", "4", "5", "6"]
+
+
+def test_a_candidate_that_no_line_can_hold_costs_itself_and_never_the_build(tmp_path: Path) -> None:
+    spoilt = [Candidate(case=Case(id=f"c{n}", change=Change(repo="x"), facts={"n": n})) for n in range(3)]
+    spoilt[1] = spoilt[1].with_facts({"n": float("nan")})
+    context = BuildFolder(tmp_path)
+    line = line_of(context, [Given(tuple(spoilt)), First(2)])
+    written = write_benchmark(tmp_path, line.run())
+    row = line.counts[1].row()
+    assert (row.entered, row.kept, row.failed, written.cases) == (3, 2, 1, 2)
+    context.close()
+    assert "the record cannot be stored" in (tmp_path / RESULTS / "failures.jsonl").read_text()
+    last = write_benchmark(tmp_path, spoilt)
+    assert (last.cases, last.unstorable) == (2, ["c1"])
 
 
 def test_what_breaks_every_item_ends_the_build_and_loses_nothing(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.repo.szz.trace import Inducing
 from reviewgauge.stages.from_git import FromGit
-from reviewgauge.stages.history.labels import INTERCEPT, WEIGHTS, Place, label_features, probability
+from reviewgauge.stages.history.labels import INTERCEPT, WEIGHTS, LabelledPlace, label_features, probability
 
 
 def test_the_shipped_weights_are_fitted_to_the_table() -> None:
@@ -42,7 +42,7 @@ def _probability(head: str, fixed: str, change: ChangedFile, fix: ChangedFile, t
         commit="a" * 40, path="fee.py", line=3, text="return tax(box) * 7", fix="b" * 40, fix_path="fee.py", fix_line=3,
         reason="modified by the fix", when=datetime(2024, 1, 1, tzinfo=UTC),
     )  # fmt: skip
-    return probability(label_features([change], [fix], title, [Place(3, head, fixed, line)]))
+    return probability(label_features([change], [fix], title, [LabelledPlace(3, head, fixed, line)]))
 
 
 def _diff(old: str, new: str, at: int) -> ChangedFile:

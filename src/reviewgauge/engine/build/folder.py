@@ -25,7 +25,7 @@ from reviewgauge.core.files import check_plain, files_below, read_within, replac
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.build_card import BuildCard, Spread
-from reviewgauge.core.stored import checked_line
+from reviewgauge.core.stored import Unstorable, checked_line
 from reviewgauge.engine.run.executors import Interruption
 from reviewgauge.engine.run.journal import CallLog, Lock
 from reviewgauge.engine.run.manifest import benchmark_hash
@@ -248,6 +248,7 @@ class Written:
     cases: int = 0
     reviews: int = 0
     twice: list[str] = field(default_factory=list)
+    unstorable: list[str] = field(default_factory=list)
     mirrors: set[str] = field(default_factory=set)
     census: Census = field(default_factory=Census)
 
@@ -326,9 +327,9 @@ def _link_object(source: str, target: str) -> None:
 def write_benchmark(folder: Path, items: Iterable[Candidate], into: Path | None = None) -> Written:
     """Write `cases.jsonl`, and `reviews.jsonl` where there are any; both replace older ones when all went through.
 
-    A case whose id was seen before is not written, and listed in `twice`. Paths of git directories below `folder`
-    become relative, so that the folder can be moved. `into`: where the files lie until they are moved there. Raises
-    UserError, and whatever the stream raises.
+    A case whose id was seen before, or that no line can hold, is not written but listed. Paths of git directories below
+    `folder` become relative, so that the folder can be moved. `into`: where the files lie until they are moved there.
+    Raises UserError, and whatever the stream raises.
     """
     written, into = Written(), into or folder
     with replacing(into / CASES) as cases, replacing(into / REVIEWS) as reviews:
@@ -348,7 +349,11 @@ def _writing(
             written.twice.append(case.id)
             continue
         seen.add(case.id)
-        cases.write(checked_line(case))
+        try:
+            cases.write(checked_line(case))
+        except Unstorable:
+            written.unstorable.append(case.id)
+            continue
         written.cases += 1
         written.census.add(case)
         for review in item.reviews:

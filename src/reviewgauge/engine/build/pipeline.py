@@ -27,12 +27,13 @@ from reviewgauge.core.records import Case, Usage
 from reviewgauge.core.reports.build_card import FunnelRow
 from reviewgauge.core.results import Drop, Failed, Failure
 from reviewgauge.core.specs import short_spec, signature
-from reviewgauge.core.stored import Lazy, ReplayableStream, replayable
+from reviewgauge.core.stored import Lazy, ReplayableStream, Unstorable, replayable
 from reviewgauge.engine.build.folder import SCRATCH, BuildFolder, Stopped
 from reviewgauge.engine.build.recipes import Step
 from reviewgauge.engine.run.executors import Executor, Interruption, failure_of
 from reviewgauge.models.chat.client import track_usage
 from reviewgauge.models.request.messages import UsageSum
+from reviewgauge.stages.history.memory import code_fingerprint
 
 DROPS, FAILURES = "drops.jsonl", "failures.jsonl"
 WINDOW = 64  # candidates of a costly stage that are worked on before the next are read
@@ -154,7 +155,12 @@ class Pipeline:
 
     def _whole(self, count: StageCount, before: Iterator[Candidate]) -> Iterator[StageOutput]:
         """A source, or a stage that sees the stream: it may go through its input more than once."""
-        stream = ReplayableStream(Candidate, self._entering(count, before), self._scratch)
+        stream = ReplayableStream(Candidate, folder=self._scratch)
+        for item in self._entering(count, before):
+            try:
+                stream.add(item)
+            except Unstorable as error:  # one candidate of 64 MB, or with a number that no JSON has
+                self._fail(count, item, failure_of(error))
         began = time.monotonic()
         yield from count.stage.apply(stream, self._build)
         count.seconds += time.monotonic() - began
@@ -180,12 +186,14 @@ class Pipeline:
         """Window by window, so that the order stays and memory is flat; earlier results are remembered."""
         executor = self._executor(count.stage)
         size = max(WINDOW, 4 * executor.workers)
-        key = ("each", signature(count.stage), json.dumps(dict(count.stage.pins()), sort_keys=True))
+        pins = json.dumps(dict(count.stage.pins()), sort_keys=True)
+        code = "" if count.stage.models else "".join(map(code_fingerprint, ("reviewgauge.repo", "reviewgauge.stages")))
+        key = ("each", signature(count.stage), pins, code)
         while window := list(islice(items, size)):
             began = time.monotonic()
-            found: dict[int, _Worked] = {}
+            found: dict[int, StageOutcome] = {}
             for index, worked in executor.map(lambda item: self._work(count.stage, key, item), window, self._stop):
-                found[index] = worked if isinstance(worked, _Worked) else _Worked(failure=worked)
+                found[index] = worked if isinstance(worked, StageOutcome) else StageOutcome(failure=worked)
                 with suppress(Stopped):  # what is in flight is finished first: its threads write into the folder
                     self._build.progress(short_spec(count.stage), count.kept + count.dropped + len(found), None)
             count.seconds += time.monotonic() - began
@@ -202,22 +210,22 @@ class Pipeline:
             if self._stop.is_set():
                 raise Stopped
 
-    def _work(self, stage: Stage, key: tuple[str, ...], item: Candidate) -> _Worked:
+    def _work(self, stage: Stage, key: tuple[str, ...], item: Candidate) -> StageOutcome:
         """The stage's outputs for one item, remembered or new. An error that would stop every item stops the build."""
         whole_key = (*key, item.to_line().decode("utf-8", "surrogatepass"))
         with track_usage() as count:
             try:
                 if (known := self._build.recall(whole_key)) is not None:
-                    return _read(known)
+                    return _read(known, item)
                 outputs = tuple(stage.each(item, self._build))
-                worked = _Worked(outputs=outputs, usage=count.usage, fake=count.fake)
+                worked = StageOutcome(outputs=outputs, usage=count.usage, fake=count.fake)
                 if not (self._dry_run and stage.models):
-                    self._build.remember(whole_key, _line(worked))
+                    self._build.remember(whole_key, _line(worked, item))
                 return worked
             except UserError as error:
                 if not isinstance(error, Failed) or error.stops:
                     self._stop.stop(error)
-                return _Worked(failure=failure_of(error), usage=count.usage, fake=count.fake)
+                return StageOutcome(failure=failure_of(error), usage=count.usage, fake=count.fake)
 
     def _fail(self, count: StageCount, item: Candidate, failure: Failure) -> None:
         count.failed += 1
@@ -227,7 +235,7 @@ class Pipeline:
 
 
 @dataclass(frozen=True)
-class _Worked:
+class StageOutcome:
     """The outcome of one item of a costly stage."""
 
     outputs: tuple[StageOutput, ...] = ()
@@ -237,19 +245,20 @@ class _Worked:
     remembered: bool = False
 
 
-def _line(worked: _Worked) -> bytes:
-    head = json.dumps({"fake": worked.fake}).encode() + b"\n"
-    return head + b"".join(_tag(outputs).encode() + outputs.to_line() for outputs in worked.outputs)
+def _line(worked: StageOutcome, item: Candidate) -> bytes:
+    """An outcome as it is remembered: a head, then each output behind its kind's letter; `=` is the item itself."""
+    lines = (b"=\n" if one == item else _tag(one).encode() + one.to_line() for one in worked.outputs)
+    return json.dumps({"fake": worked.fake}).encode() + b"\n" + b"".join(lines)
 
 
-def _tag(outputs: StageOutput) -> str:
-    return next(tag for tag, kind in _KINDS.items() if isinstance(outputs, kind))
+def _tag(output: StageOutput) -> str:
+    return next(tag for tag, kind in _KINDS.items() if isinstance(output, kind))
 
 
-def _read(line: bytes) -> _Worked:
+def _read(line: bytes, item: Candidate) -> StageOutcome:
     head, *rest = line.splitlines()
-    outputs = tuple(_KINDS[chr(one[0])].model_validate_json(one[1:]) for one in rest)
-    return _Worked(outputs=outputs, fake=bool(json.loads(head)["fake"]), remembered=True)
+    outputs = tuple(item if one == b"=" else _KINDS[chr(one[0])].model_validate_json(one[1:]) for one in rest)
+    return StageOutcome(outputs=outputs, fake=bool(json.loads(head)["fake"]), remembered=True)
 
 
 def apply_stages(cases: Iterable[Case], stages: Sequence[Stage]) -> tuple[Sequence[Case], list[Drop]]:

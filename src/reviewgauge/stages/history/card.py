@@ -12,8 +12,6 @@ from reviewgauge.core.building import CardSection
 from reviewgauge.repo.history.commits import RepositoryHealth
 
 BY = "from_git"
-MORE = "Settings that give more labels"
-LONGER = (365, 730)  # horizons, in days
 
 
 @dataclass
@@ -27,25 +25,24 @@ class Counts:
     days: list[float] = field(default_factory=list)
     holds: list[float] = field(default_factory=list)
     readings: Counter[str] = field(default_factory=Counter)
-    more: Counter[str] = field(default_factory=Counter)
 
 
-def history_section(health: RepositoryHealth) -> CardSection:
+def history_section(health: RepositoryHealth, of: str = "") -> CardSection:
     """The history that was read, with its warnings."""
     figures: dict[str, Fact] = {"commits": health.commits, "merges": health.merges}
     if health.first is not None and health.last is not None:
         figures |= {"first": health.first.date().isoformat(), "last": health.last.date().isoformat()}
-    return CardSection(by=BY, title="History", figures=figures, warnings=health.warnings)
+    return CardSection(by=BY, title=f"History{of}", figures=figures, warnings=health.warnings)
 
 
-def fixes_section(counts: Counts, outcomes: Mapping[str, int]) -> CardSection:
+def fixes_section(counts: Counts, outcomes: Mapping[str, int], of: str = "") -> CardSection:
     """Which commits count as fixes, and the outcome of each."""
     rows = [("message", reason, count) for reason, count in counts.readings.most_common()]
     rows += [("fix", reason, count) for reason, count in Counter(outcomes).most_common()]
     traced = outcomes.get("traced", 0)
     return CardSection(
         by=BY,
-        title="Fixes",
+        title=f"Fixes{of}",
         text="What the messages of the changes say about fixing, and the outcome of tracing the fixes.",
         columns=("of", "what", "changes"),
         rows=tuple(rows),
@@ -63,7 +60,7 @@ def _unlabelled(counts: Counts, fixes: int) -> str:
     )
 
 
-def lines_section(lines: int, placed: int, skipped: Mapping[str, int]) -> CardSection:
+def lines_section(lines: int, placed: int, skipped: Mapping[str, int], of: str = "") -> CardSection:
     """Why blamed lines did not become labels: of `lines`, `placed` did."""
     why = Counter(skipped)
     why["of a change that is not a case, or that is fixed later than the horizon"] = (
@@ -71,7 +68,7 @@ def lines_section(lines: int, placed: int, skipped: Mapping[str, int]) -> CardSe
     )
     return CardSection(
         by=BY,
-        title="Blamed lines",
+        title=f"Blamed lines{of}",
         text="Lines that a fix deleted or changed, and why most of them are in no label. Every line is counted once.",
         columns=("why not", "lines"),
         rows=tuple((reason, count) for reason, count in why.most_common() if count),
@@ -79,7 +76,7 @@ def lines_section(lines: int, placed: int, skipped: Mapping[str, int]) -> CardSe
     )
 
 
-def noise_section(counts: Counts, horizon: int) -> CardSection:
+def noise_section(counts: Counts, horizon: int, of: str = "") -> CardSection:
     """How much of the truth a history can show."""
     figures: dict[str, Fact] = {
         "changes read": counts.changes,
@@ -94,7 +91,7 @@ def noise_section(counts: Counts, horizon: int) -> CardSection:
         figures["share of fixes in the first half of the horizon"] = _share(early, len(counts.days))
     return CardSection(
         by=BY,
-        title="What a history can show",
+        title=f"What a history can show{of}",
         text=(
             "A clean change is one that no recognised fix spoke about and no small change rewrote within the horizon: "
             "defects that nobody found, or that were fixed silently by adding lines only, are in it. A label says "
@@ -102,13 +99,6 @@ def noise_section(counts: Counts, horizon: int) -> CardSection:
         ),
         figures=figures,
     )
-
-
-def more_section(more: Counter[str]) -> CardSection:
-    """How many labels were left out that another setting takes in."""
-    text = "Each alone, and before the next stages. What a longer horizon or a lower certainty adds is less sure."
-    rows = tuple(more.most_common())
-    return CardSection(by=BY, title=MORE, text=text, columns=("setting", "further labels"), rows=rows)
 
 
 def _share(part: int, whole: int) -> float:

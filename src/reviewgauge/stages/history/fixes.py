@@ -28,7 +28,7 @@ from reviewgauge.repo.history.landed_changes import LandedChange, MergeKind, pul
 from reviewgauge.repo.syntax.languages import is_test
 from reviewgauge.repo.syntax.product import not_product, trivial
 from reviewgauge.repo.szz.trace import Inducing, SzzSettings, Trace, index_history, trace_many
-from reviewgauge.stages.history.memory import HistoryMemory, tracing_code
+from reviewgauge.stages.history.memory import HistoryMemory, code_fingerprint
 
 _FOREIGN_ISSUE = re.compile(r"\b[\w.-]{1,100}/[\w.-]{1,100}#\d+")
 _MERGED = re.compile(r"\s*+merge\b", re.IGNORECASE)
@@ -240,7 +240,7 @@ class FixTracer:
         return Trace(fix=commit) if known is None else Trace.model_validate_json(known)
 
     def _key(self, commit: str) -> tuple[str, ...]:
-        return ("from_git", tracing_code(), repr(self.settings), commit)
+        return ("from_git", code_fingerprint("reviewgauge.repo"), repr(self.settings), commit)
 
     def _weigh(self, found: Traced, index: int, fix: FoundFix) -> None:
         trace = self.recall(fix.commit.id)

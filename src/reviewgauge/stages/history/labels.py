@@ -76,7 +76,7 @@ class LabelFeatures(NamedTuple):
     feature_request: float
 
 
-class Place(NamedTuple):
+class LabelledPlace(NamedTuple):
     """A labelled line: its number at the head of the change, its file there and just before the fix."""
 
     at: int
@@ -95,7 +95,7 @@ def probability(signs: LabelFeatures) -> float:
 
 
 def label_features(
-    files: Sequence[ChangedFile], fix: Sequence[ChangedFile], title: str, places: Sequence[Place]
+    files: Sequence[ChangedFile], fix: Sequence[ChangedFile], title: str, places: Sequence[LabelledPlace]
 ) -> LabelFeatures:
     """The features of a label: `files` is the diff of the change, `fix` that of the fix, `title` the fix's own."""
     gone = words_of(line for file in files if not not_product(file.path) for line in _lines(file, "-"))
@@ -120,7 +120,7 @@ def _words(fix: Sequence[ChangedFile], line: Inducing) -> list[str]:
     return [] if touched is None else [touched.tokens[at] for at in touched.changed or touched.beside]
 
 
-def _stayed(place: Place) -> float:
+def _stayed(place: LabelledPlace) -> float:
     lines, later = place.head.split("\n"), {normal(line) for line in place.fixed.split("\n")}
     around = [text for line in lines[max(0, place.at - 1 - _AROUND) : place.at + _AROUND] if (text := normal(line))]
     return sum(text in later for text in around) / max(1, len(around))
@@ -153,7 +153,7 @@ class Labeller:
     """Makes the references of one change after the other.
 
     A label that holds with a probability below `certainty` is left out. `placed` counts the blamed lines that are in
-    one, `skipped` the others by reason, `more` the labels that another setting takes in.
+    one, `skipped` the others by reason.
     """
 
     memory: HistoryMemory
@@ -163,7 +163,6 @@ class Labeller:
     strict: bool = True
     certainty: float = 0.0
     skipped: Counter[str] = field(default_factory=Counter)
-    more: Counter[str] = field(default_factory=Counter)
     placed: int = 0
 
     def __post_init__(self) -> None:
@@ -189,12 +188,10 @@ class Labeller:
         why = self._aside(found, fix, [line for lines in by_path.values() for line in lines.values()])
         if why or not placed:
             self.skipped[why] += len(placed)
-            self.more.update(["strict=false"] if why == ELSEWHERE else ())
             return []
         signs = self._signs(found, fix, placed)
-        if (holds := probability(signs)) < self.certainty:
+        if probability(signs) < self.certainty:
             why = "of a label that is too likely to be wrong"
-            self.more.update(f"certainty={least:g}" for least in (0.5, 0) if least <= holds)
         groups = [
             LabelledLines(
                 Span(path=path, start=first, end=last),
@@ -295,7 +292,7 @@ class Labeller:
         """What says how likely a label on these lines holds."""
         before = f"{fix.commit.id}^"
         places = [
-            Place(at, self.memory.text(found.change.head, path), self.memory.text(before, line.fix_path), line)
+            LabelledPlace(at, self.memory.text(found.change.head, path), self.memory.text(before, line.fix_path), line)
             for path, at, line in placed
         ]
         return label_features(
