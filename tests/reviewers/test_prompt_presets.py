@@ -236,14 +236,14 @@ def test_an_answer_that_is_not_one_is_unreadable(preset: PresetName, text: str) 
 
     about = change(PRESETS[preset].tasks[0])
     with pytest.raises(Unreadable):
-        PRESETS[preset].reader(about, load_prompt("reviewgauge.reviewers", preset))(text)
+        PRESETS[preset].reader(text, about, load_prompt("reviewgauge.reviewers", preset))
 
 
 def test_readable_answers_are_read_as_they_are() -> None:
     def read(preset: PresetName, answer: object) -> Any:
         text = answer if isinstance(answer, str) else json.dumps(answer)
-        reader = PRESETS[preset].reader(change(PRESETS[preset].tasks[0]), load_prompt("reviewgauge.reviewers", preset))
-        return reader(f"<think>hm</think>\n{text}")
+        prompt = load_prompt("reviewgauge.reviewers", preset)
+        return PRESETS[preset].reader(f"<think>hm</think>\n{text}", change(PRESETS[preset].tasks[0]), prompt)
 
     assert read("contextcrbench_assess", VERDICT).verdict is True
     located = read("contextcrbench_locate", {"lines": ["[][99]", "[][11]"], "reason": "eval"})

@@ -64,7 +64,7 @@ def test_a_line_that_is_not_there_is_wrong_and_put_right_as_published() -> None:
     files = (ChangedFile(path="a.py", patch=f"@@ -10,3 +10,4 @@\n{BAD}"),)
     change = Change(id="c", repo="o/r", files=files, task=Task.LOCATE)
     prompt = load_prompt("reviewgauge.reviewers", "contextcrbench_locate")
-    found = PRESETS["contextcrbench_locate"].reader(change, prompt)('{"lines": ["[][99]"], "reason": "x"}')
+    found = PRESETS["contextcrbench_locate"].reader('{"lines": ["[][99]"], "reason": "x"}', change, prompt)
     said = Review(case="c", system="s", ranked_lines=found.ranked_lines)
     for variant, right in (("", 0), ("published", 1)):
         measured = load(Metric, f"pass_at_k(variant='{variant}')").parts(

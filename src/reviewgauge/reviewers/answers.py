@@ -14,12 +14,11 @@ from typing import ClassVar, Literal
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.parsing import lines, parse_json
 from reviewgauge.core.protocols import Reviewer
-from reviewgauge.core.records import Change, Comment, Review, Span, Task
+from reviewgauge.core.records import Change, Review, Span
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.trust import FilePath
 from reviewgauge.models.answers.readers import Unreadable
-from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.reviewers.reading.model_answers import read_comment, read_lines, read_verdict
+from reviewgauge.reviewers.reading.model_answers import read_task
 from reviewgauge.reviewers.reading.review_files import fingerprint
 
 
@@ -66,19 +65,20 @@ class Answers(Reviewer):
         if name not in self._read:
             raise BadInput(Path(self.path).name, f"has no answer for {name}")
         answer = self._read[name]
-        base = Review(case=name, system=self.system)
         try:
-            if change.task is Task.ASSESS:
-                verdict, why = read_verdict(answer)
-                return base.model_copy(update={"verdict": verdict, "trace": why or None})
-            if change.task is Task.LOCATE:
-                spans, unknown = read_lines(answer, change, repair=bool(self.repair))
-                left = f"not in the hunk: {', '.join(unknown)}" if unknown else None
-                return base.model_copy(update={"ranked_lines": spans, "trace": left})
-            return base.model_copy(update={"comments": (_comment(read_comment(answer), change),)})
+            found = read_task(answer, change, repair=bool(self.repair))
         except Unreadable as error:
             raw = answer if isinstance(answer, str) else None
             raise Failed(FailureKind.UNREADABLE, f"the answer cannot be read: {error}", raw=raw) from None
+        place = change.focus or next((Span(path=file.path) for file in change.files[:1] if file.patch), None)
+        return Review(
+            case=name,
+            system=self.system,
+            comments=tuple(comment.model_copy(update={"span": place}) for comment in found.comments),
+            verdict=found.verdict,
+            ranked_lines=found.ranked_lines,
+            trace=found.remark or None,
+        )
 
     def _load(self) -> None:
         if self._read:
@@ -96,12 +96,3 @@ class Answers(Reviewer):
                     self._read[name] = row["answer"]
         except OSError as error:
             raise UserError(f"cannot read {self.path}: {error.strerror}") from None
-
-
-def _comment(body: str, change: Change) -> Comment:
-    """The comment at the place that was asked about."""
-    focus = change.focus
-    if focus is None and change.files:
-        hunk = parse_patch(change.files[0].patch or "")
-        focus = Span(path=change.files[0].path) if hunk else None
-    return Comment(id="comment", body=body, span=focus)

@@ -25,8 +25,9 @@ from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.syntax.languages import is_documentation, is_generated_or_vendored, is_test, language
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces, diff_text, hunk_texts, pieces_of
 from reviewgauge.reviewers.reading.context_text import BUDGET, CHARACTERS, load_contexts, pin_contexts
+from reviewgauge.reviewers.reading.model_answers import PieceReview
 from reviewgauge.reviewers.reading.model_reviewer import ModelReviewer
-from reviewgauge.reviewers.reading.presets import PieceReview, Reader
+from reviewgauge.reviewers.reading.presets import Reader
 from reviewgauge.reviewers.reading.report_answers import RankedReport, read_ranked_report
 
 # A whole change as one diff within a budget, its most important files first. What is left out is named.

@@ -122,7 +122,8 @@ class Prompt(ModelReviewer):
         return self._preset.messages(self.words(bool(context)), change, piece, dress, context)
 
     def _reader(self, change: Change) -> Reader:
-        return self._preset.reader(change, self.shipped())  # words of a template of one's own are no echo
+        shipped = self.shipped()  # words of a template of one's own are no echo
+        return lambda text: self._preset.reader(text, change, shipped)
 
 
 def _own_template(path: str, shipped: Template, context: bool) -> Template:

@@ -21,7 +21,7 @@ from reviewgauge.judges.golden import Golden
 from reviewgauge.metrics.grade import read_grade
 from reviewgauge.metrics.matching.asking_points import read_hits, read_points
 from reviewgauge.models.answers.readers import Unreadable, whole_number, yes_no
-from reviewgauge.reviewers.reading.model_answers import read_comment, read_lines, read_notes, read_verdict
+from reviewgauge.reviewers.reading.model_answers import read_notes, read_task
 from reviewgauge.stages.asking.change_points import read_change_points
 from reviewgauge.stages.augment import read_summary
 from reviewgauge.stages.drop_low_value import read as read_value
@@ -45,13 +45,13 @@ def _choice(asked: Row, text: str) -> str:
 def _lines(asked: Row, text: str) -> list[str]:
     file = ChangedFile(path="a.py", patch=asked["patch"])
     change = Change(repo="a/b", task=Task.LOCATE, files=(file,), focus=Span(path="a.py"))
-    spans, unknown = read_lines(text, change, repair=False)
-    assert not unknown
+    found = read_task(text, change)
+    assert not found.remark
     rows = {}
     for marker in json.loads(text[text.index("{") : text.rindex("}") + 1])["lines"]:
         old, new = re.findall(r"\[(\d*)\]", marker)
         rows[Side.NEW if new else Side.OLD, int(new or old)] = marker
-    return [rows[s.side, s.start] for s in spans if s.start]
+    return [rows[s.side, s.start] for s in found.ranked_lines if s.start]
 
 
 def _notes(text: str) -> list[Row]:
@@ -76,9 +76,9 @@ def reader_of(row: Row) -> Callable[[str], Any]:
         ],
         "summary": read_summary,
         "notes": _notes,
-        "verdict": lambda text: read_verdict(text)[0],
+        "verdict": lambda text: read_task(text, Change(repo="a/b", task=Task.ASSESS)).verdict,
         "lines": partial(_lines, asked),
-        "comment": read_comment,
+        "comment": lambda text: read_task(text, Change(repo="a/b", task=Task.COMMENT)).comments[0].body,
     }[row["reader"]]
 
 

@@ -14,8 +14,9 @@ from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.request.messages import load_prompt
 from reviewgauge.reviewers.pr_review import PrReview
 from reviewgauge.reviewers.reading.change_text import focus_piece
+from reviewgauge.reviewers.reading.model_answers import PieceReview
 from reviewgauge.reviewers.reading.placing import numbered, placed
-from reviewgauge.reviewers.reading.presets import PRESETS, PieceReview, PresetName, Reader
+from reviewgauge.reviewers.reading.presets import PRESETS, PresetName, Reader
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n+b\n+c\n d"
 NAMES = get_args(PresetName)
@@ -59,7 +60,8 @@ def stored(read: Reader, answer: str, about: Change) -> None:
 @given(answer=ANSWER)
 def test_presets(preset: PresetName, answer: str) -> None:
     about, name = change(preset), preset + ("_fenced" if PRESETS[preset].printed else "")
-    stored(PRESETS[preset].reader(about, load_prompt("reviewgauge.reviewers", name)), answer, about)
+    prompt = load_prompt("reviewgauge.reviewers", name)
+    stored(lambda text: PRESETS[preset].reader(text, about, prompt), answer, about)
 
 
 @given(answer=ANSWER)

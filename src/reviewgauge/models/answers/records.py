@@ -71,10 +71,10 @@ def _plain(schema: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any
     return found
 
 
-def read_record(text: str, record: type[M], prompt: Prompt | None = None) -> M:
-    """The only JSON object in an answer as a record. Raises Unreadable; see `json_object`."""
+def read_record(answer: object, record: type[M], prompt: Prompt | None = None) -> M:
+    """An answer that is, or holds, one JSON object as a record. Raises Unreadable; see `json_object`."""
     try:
-        return record.model_validate(json_object(text, prompt=prompt))
+        return record.model_validate(json_object(answer, prompt=prompt) if isinstance(answer, str) else answer)
     except ValidationError as error:
         raise Unreadable(_problem(error)) from None
 

@@ -1,22 +1,26 @@
 """Answers of models as comments, verdicts and lines, read strictly: an unclear answer is Unreadable, never a guess.
 
 `read_notes` reads AACR-Bench's hunk answers (`<diff>`, `<side>`, `<note>`, `<notesplit />`, and `<end />` at the end),
-the other readers those of ContextCRBench's three tasks (arXiv:2511.07017): `is_merged`, `lines`, `comment`.
+`read_task` those of ContextCRBench's three tasks (arXiv:2511.07017): `is_merged`, `lines`, `comment`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from typing import Annotated, NamedTuple
+
+from pydantic import BeforeValidator
 
 from reviewgauge.core.errors import BadInput
-from reviewgauge.core.records import Change, Comment, Side, Span
+from reviewgauge.core.records import Change, Comment, Side, Span, Task
 from reviewgauge.formats.tags import Tags, closing_tag
 from reviewgauge.models.answers.prose import is_refusal, obeys
-from reviewgauge.models.answers.readers import Unreadable, json_object
-from reviewgauge.models.request.messages import load_prompt
+from reviewgauge.models.answers.readers import Unreadable
+from reviewgauge.models.answers.records import AnswerRecord, LooseText, Text, read_record
+from reviewgauge.models.request.messages import Prompt, load_prompt
 from reviewgauge.repo.diff.diffs import parse_patch
-from reviewgauge.repo.diff.positions import Marker, find_marker, parse_marker
+from reviewgauge.repo.diff.positions import find_marker, parse_marker
+from reviewgauge.reviewers.reading.report_answers import storable_comment
 
 _THOUGHT = re.compile(r"\s*<think(?:ing)?>")
 _END_OF_THOUGHT = re.compile(r"</think(?:ing)?>")
@@ -121,66 +125,76 @@ MOST_LINES = 10  # the paper asks for ten
 _YES_NO = {"yes": True, "true": True, "merged": True, "no": False, "false": False, "not merged": False}
 
 
-def read_verdict(answer: object) -> tuple[bool, str]:
-    """(whether it can be merged, the reason given)."""
-    found = _object(answer)
-    verdict = found.get("is_merged")
-    if isinstance(verdict, str):
-        verdict = _YES_NO.get(verdict.strip().lower())
-    if not isinstance(verdict, bool):
-        raise Unreadable("is_merged must be yes or no")
-    reason = str(found.get("reason") or "")
-    if verdict and (_NOT_MERGED.search(reason) or obeys(reason)):
-        raise Unreadable("its reason contradicts is_merged, or follows an order of the code")
-    return verdict, reason
+def _yes_no(value: object) -> object:
+    return _YES_NO.get(value.strip().lower(), value) if isinstance(value, str) else value
 
 
-def read_lines(answer: object, change: Change, *, repair: bool) -> tuple[tuple[Span, ...], list[str]]:
-    """(the named lines in the order of the answer, the markers that the hunk does not have).
+class MergeAnswer(AnswerRecord):
+    """Whether a change can be merged."""
+
+    is_merged: Annotated[bool, BeforeValidator(_yes_no)]
+    reason: LooseText = ""
+    context_analysis: LooseText = ""
+
+
+class LinesAnswer(AnswerRecord):
+    """Markers of lines, the likeliest first."""
+
+    lines: list[Annotated[str, BeforeValidator(lambda value: value if isinstance(value, str) else "not text")]]
+    reason: LooseText = ""
+
+
+class OneComment(AnswerRecord):
+    """One comment."""
+
+    comment: Text
+
+
+class PieceReview(NamedTuple):
+    """What a model said of one piece: comments, or a verdict, or lines; and a remark for the trace."""
+
+    comments: tuple[Comment, ...] = ()
+    verdict: bool | None = None
+    ranked_lines: tuple[Span, ...] = ()
+    remark: str = ""
+
+
+def read_task(answer: object, change: Change, prompt: Prompt | None = None, *, repair: bool = False) -> PieceReview:
+    """The answer to the task of `change`, a text or an object: a verdict, lines, or a comment. Raises Unreadable."""
+    if change.task is Task.ASSESS:
+        found = read_record(answer, MergeAnswer, prompt)
+        if found.is_merged and (_NOT_MERGED.search(found.reason) or obeys(found.reason)):
+            raise Unreadable("its reason contradicts is_merged, or follows an order of the code")
+        return PieceReview(verdict=found.is_merged, remark=found.reason)
+    if change.task is Task.LOCATE:
+        return _ranked(read_record(answer, LinesAnswer, prompt).lines, change, repair)
+    return PieceReview(comments=(storable_comment(read_record(answer, OneComment, prompt).comment),))
+
+
+def _ranked(listed: list[str], change: Change, repair: bool) -> PieceReview:
+    """The named lines in the order of the answer; the markers that the hunk does not have are the remark.
 
     Such a marker keeps its rank, and its number where it has one, so that `pass_at_k` counts it as wrong or puts it
-    right as published; with two numbers it is a place without a line. Unreadable where no item of the list is a marker.
+    right as published; with two numbers it is a place without a line.
     """
-    listed = _object(answer).get("lines")
-    if not isinstance(listed, list):
-        raise Unreadable("lines is not a list")
+    markers = [parse_marker(item) for item in listed]
+    if not any(markers):
+        raise Unreadable("none of its lines is a marker [old][new]")
     path = change.focus.path if change.focus else change.files[0].path if change.files else ""
     file = next((file for file in change.files if file.path == path), None)
     hunks = parse_patch(file.patch) if file and file.patch else ()
     spans: list[Span] = []
     unknown: list[str] = []
-    for item in listed[:MOST_LINES]:
-        marker = parse_marker(item) if isinstance(item, str) else None
+    for item, marker in zip(listed[:MOST_LINES], markers, strict=False):
         row = find_marker(change, path, marker, repair=repair) if marker else None
-        if row is None:
-            unknown.append(str(item)[:40])
-            spans.append(_claimed(path, marker))
-            continue
-        line = hunks[row.hunk].lines[row.line]
-        number, side = (line.old, Side.OLD) if line.new is None else (line.new, Side.NEW)
-        spans.append(Span(path=path, start=number, side=side))
-    if listed and not any(isinstance(item, str) and parse_marker(item) for item in listed):
-        raise Unreadable("none of its lines is a marker [old][new]")
-    return tuple(spans), unknown
-
-
-def _claimed(path: str, marker: Marker | None) -> Span:
-    old, new = marker or (None, None)
-    if (old is None) == (new is None):
-        return Span(path=path)
-    return Span(path=path, start=old or new, side=Side.NEW if old is None else Side.OLD)
-
-
-def read_comment(answer: object) -> str:
-    """The comment."""
-    comment = _object(answer).get("comment")
-    if not isinstance(comment, str) or not comment.strip(" .…"):
-        raise Unreadable("has no comment")
-    return comment.strip()
-
-
-def _object(answer: object) -> Mapping[str, object]:
-    found = json_object(answer) if isinstance(answer, str) else answer
-    if not isinstance(found, dict):
-        raise Unreadable("is not a JSON object")
-    return found
+        if row is not None:
+            line = hunks[row.hunk].lines[row.line]
+            old, new = (line.old, None) if line.new is None else (None, line.new)
+        else:
+            unknown.append(item[:40])
+            old, new = marker or (None, None)
+        if (old is None) == (new is None):
+            spans.append(Span(path=path))
+        else:
+            spans.append(Span(path=path, start=old or new, side=Side.NEW if old is None else Side.OLD))
+    return PieceReview(ranked_lines=tuple(spans), remark=f"not in the hunk: {', '.join(unknown)}" if unknown else "")

@@ -12,33 +12,25 @@ from typing import Literal, NamedTuple
 
 from pydantic import JsonValue
 
-from reviewgauge.core.records import Change, Comment, Span, Task
-from reviewgauge.models.answers.readers import Unreadable, json_object
-from reviewgauge.models.answers.records import AnswerRecord, answer_schema
+from reviewgauge.core.records import Change, Task
+from reviewgauge.models.answers.records import answer_schema
 from reviewgauge.models.request.messages import FENCE_NOTE, SECTION, Message, Prompt, fill, slots_of
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.diff.positions import Marker
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces, Scope, focus_piece, pieces_of
-from reviewgauge.reviewers.reading.model_answers import read_comment, read_lines, read_notes, read_verdict
-from reviewgauge.reviewers.reading.report_answers import (
-    Report,
-    read_plain_review,
-    read_report,
-    storable_comment,
+from reviewgauge.reviewers.reading.model_answers import (
+    LinesAnswer,
+    MergeAnswer,
+    OneComment,
+    PieceReview,
+    read_notes,
+    read_task,
 )
+from reviewgauge.reviewers.reading.report_answers import Report, read_plain_review, read_report
 
 PresetName = Literal[
     "aacr", "contextcrbench_assess", "contextcrbench_comment", "contextcrbench_locate", "crscore", "swr"
 ]
-
-
-class PieceReview(NamedTuple):
-    """What a model said of one piece: comments, or a verdict, or lines; and a remark for the trace."""
-
-    comments: tuple[Comment, ...] = ()
-    verdict: bool | None = None
-    ranked_lines: tuple[Span, ...] = ()
-    remark: str = ""
 
 
 Reader = Callable[[str], PieceReview]
@@ -48,11 +40,11 @@ class Preset(NamedTuple):
     """How a prompt is used.
 
     `tasks` that it answers, its source's first. `scope` of its source. `numbered`: it is shown the hunk in focus, each
-    line with its marker. `printed`: its source prints the prompt. `reader` makes the reader of one change's answers.
+    line with its marker. `printed`: its source prints the prompt. `reader` reads an answer about a change.
     """
 
     tasks: tuple[Task, ...]
-    reader: Callable[[Change, Prompt], Reader]
+    reader: Callable[[str, Change, Prompt], PieceReview]
     scope: Scope = "hunk"
     numbered: bool = False
     printed: bool = False
@@ -148,66 +140,23 @@ def _focus_lines(change: Change) -> str:
 # --- readers -------------------------------------------------------------------------------------------------------
 
 
-def _notes(change: Change, prompt: Prompt) -> Reader:
-    return lambda text: PieceReview(comments=read_notes(text))
+def _notes(text: str, change: Change, prompt: Prompt) -> PieceReview:
+    return PieceReview(comments=read_notes(text))
 
 
-def _report(change: Change, prompt: Prompt) -> Reader:
-    return lambda text: PieceReview(comments=read_report(text, prompt))
+def _report(text: str, change: Change, prompt: Prompt) -> PieceReview:
+    return PieceReview(comments=read_report(text, prompt))
 
 
-def _plain_review(change: Change, prompt: Prompt) -> Reader:
-    return lambda text: PieceReview(comments=(read_plain_review(text, prompt),))
-
-
-def _verdict(change: Change, prompt: Prompt) -> Reader:
-    def read(text: str) -> PieceReview:
-        verdict, reason = read_verdict(json_object(text, ("is_merged",), prompt))
-        return PieceReview(verdict=verdict, remark=reason)
-
-    return read
-
-
-def _lines(change: Change, prompt: Prompt) -> Reader:
-    def read(text: str) -> PieceReview:
-        spans, unknown = read_lines(json_object(text, ("lines",), prompt), change, repair=False)
-        if not spans:
-            raise Unreadable("lines is empty")
-        return PieceReview(ranked_lines=spans, remark=f"not in the hunk: {', '.join(unknown)}" if unknown else "")
-
-    return read
-
-
-def _comment(change: Change, prompt: Prompt) -> Reader:
-    def read(text: str) -> PieceReview:
-        return PieceReview(comments=(storable_comment(read_comment(json_object(text, ("comment",), prompt))),))
-
-    return read
-
-
-# --- the presets ---------------------------------------------------------------------------------------------------
-
-
-class _Verdict(AnswerRecord):
-    is_merged: bool
-    reason: str
-    context_analysis: str
-
-
-class _Lines(AnswerRecord):
-    lines: list[str]
-    reason: str
-
-
-class _Comment(AnswerRecord):
-    comment: str
+def _plain_review(text: str, change: Change, prompt: Prompt) -> PieceReview:
+    return PieceReview(comments=(read_plain_review(text, prompt),))
 
 
 PRESETS: Mapping[PresetName, Preset] = {
     "aacr": Preset((Task.REVIEW, Task.ASSESS), _notes, printed=True),
-    "contextcrbench_assess": Preset((Task.ASSESS,), _verdict, numbered=True, schema=answer_schema(_Verdict)),
-    "contextcrbench_comment": Preset((Task.COMMENT,), _comment, numbered=True, schema=answer_schema(_Comment)),
-    "contextcrbench_locate": Preset((Task.LOCATE,), _lines, numbered=True, schema=answer_schema(_Lines)),
+    "contextcrbench_assess": Preset((Task.ASSESS,), read_task, numbered=True, schema=answer_schema(MergeAnswer)),
+    "contextcrbench_comment": Preset((Task.COMMENT,), read_task, numbered=True, schema=answer_schema(OneComment)),
+    "contextcrbench_locate": Preset((Task.LOCATE,), read_task, numbered=True, schema=answer_schema(LinesAnswer)),
     "crscore": Preset((Task.REVIEW, Task.COMMENT), _plain_review),
     "swr": Preset((Task.REVIEW, Task.ASSESS), _report, scope="change", schema=answer_schema(Report)),
 }
