@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import threading
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -84,111 +81,16 @@ def forget_all(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(word_module, "_INDEXES", OnceCache(4))
 
 
-@pytest.mark.parametrize("damage", [b"", b"PK\x03\x04 not a zip", b"\x00" * 400])
-def test_a_damaged_cache_costs_time_alone(
-    damage: bytes, tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_damaged_cache_costs_time_alone(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     change = planted(tmp_path / "r")
     first = said("bm25", change)
-    for file in own_cache.rglob("*.npz"):
-        file.write_bytes(damage)
-    forget_all(monkeypatch)
-    assert said("bm25", change) == first
+    for damage in (lambda raw: b"", lambda raw: raw[:-9], lambda raw: raw[:99] + b"?" + raw[100:]):
+        for file in own_cache.rglob("*.npz"):
+            file.write_bytes(damage(file.read_bytes()))
+        forget_all(monkeypatch)
+        assert said("bm25", change) == first
     words, code = sorted(own_cache.rglob("*.npz"), key=lambda file: "words" not in file.name)
     words.write_bytes(code.read_bytes())  # arrays, and not those of words
-    forget_all(monkeypatch)
-    assert said("bm25", change) == first
-
-
-def packed(**arrays: object) -> bytes:
-    stream = io.BytesIO()
-    np.savez(stream, **arrays)  # type: ignore[arg-type]
-    return stream.getvalue()
-
-
-def plain(array: object) -> bytes:
-    stream = io.BytesIO()
-    np.save(stream, array)  # type: ignore[arg-type]
-    return stream.getvalue()
-
-
-def larger_than_memory() -> bytes:
-    """An archive with an array of 8 PB by its header."""
-    stream = io.BytesIO()
-    np.lib.format.write_array_header_1_0(stream, {"descr": "<f8", "fortran_order": False, "shape": (10**15,)})
-    archive = io.BytesIO()
-    with zipfile.ZipFile(archive, "w") as file:
-        file.writestr("counts.npy", stream.getvalue())
-    return archive.getvalue()
-
-
-def bent(raw: bytes, flag: bytes, at: int) -> bytes:
-    """An archive with two bytes of its first central header changed: that it is encrypted, or how it is packed."""
-    header = raw.index(b"PK\x01\x02")
-    return raw[: header + at] + flag + raw[header + at + 2 :]
-
-
-@pytest.mark.parametrize(
-    "damage",
-    [
-        plain(np.zeros(3)),
-        larger_than_memory(),
-        packed(counts=np.array(3)),
-        packed(counts=np.array([1.5, 2.5]), count=np.array(["a"])),
-        packed(count=np.array([[1]]), words=np.zeros((0, 2), dtype=np.complex128)),
-        bent(packed(counts=np.zeros(2)), b"\x01\x00", 8),
-        bent(packed(counts=np.zeros(2)), b"\x63\x00", 10),
-    ],
-    ids=[
-        "an array",
-        "larger than memory",
-        "a number",
-        "of other kinds",
-        "other shapes",
-        "encrypted",
-        "packed otherwise",
-    ],
-)
-def test_an_archive_of_anything_costs_time_alone(
-    damage: bytes, tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    test_a_damaged_cache_costs_time_alone(damage, tmp_path, own_cache, monkeypatch)
-
-
-def out_of_order(arrays: dict[str, Array]) -> None:
-    for name in arrays.keys() & {"chunks", "indptr"}:
-        arrays[name] = np.flip(arrays[name], 0)
-
-
-def other_blobs(arrays: dict[str, Array]) -> None:
-    if "blobs" in arrays:
-        arrays["blobs"] = np.where(arrays["blobs"] == ord("a"), ord("\n"), arrays["blobs"]).astype(np.uint8)
-
-
-def fractions(arrays: dict[str, Array]) -> None:
-    for name in arrays.keys() & {"indices", "definitions"}:
-        arrays[name] = arrays[name].astype(np.float64)
-
-
-def backwards(arrays: dict[str, Array]) -> None:
-    if "definitions" in arrays:
-        arrays["definitions"][:, 1] = 0
-
-
-@pytest.mark.parametrize("change_arrays", [out_of_order, other_blobs, fractions, backwards])
-def test_arrays_that_do_not_fit_together_cost_time_alone(
-    change_arrays: Callable[[dict[str, Array]], None],
-    tmp_path: Path,
-    own_cache: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    change = planted(tmp_path / "r")
-    first = said("bm25", change)
-    for file in own_cache.rglob("*.npz"):
-        with np.load(file) as found:
-            arrays = dict(found)
-        change_arrays(arrays)
-        np.savez(file, **arrays)
     forget_all(monkeypatch)
     assert said("bm25", change) == first
 

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +14,9 @@ import tiny_models
 from numpy_bert import hidden_states, read_weights
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.specs import load, signature
-from reviewgauge.metrics.bertscore import Bertscore, write_idf
+from reviewgauge.core.specs import load
+from reviewgauge.metrics.bertscore import Bertscore
 from reviewgauge.metrics.texts.text_metric import TextPair
-from reviewgauge.models.embeddings.embedder import DEFAULT
 from reviewgauge.models.embeddings.load import embedder
 from reviewgauge.models.embeddings.onnx import OnnxEmbedder
 
@@ -49,12 +45,6 @@ THIRD = (
     (0.396947, 0.377915, 0.387197),
     (0.369273, 0.430741, 0.397646),
 )
-WITH_IDF = (
-    (0.638333, 0.4826, 0.549649),
-    (0.500862, 0.312625, 0.384965),
-    (0.198233, 0.153949, 0.173307),
-    (0.150283, 0.238804, 0.184474),
-)
 
 
 def triples(metric: Metric, *pairs: TextPair) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -72,33 +62,20 @@ def test_values_are_those_of_the_package() -> None:
     assert np.abs(triples(Bertscore(layer=3), *EXAMPLES) - THIRD).max() < 2e-6
 
 
-@pytest.mark.slow
-def test_values_with_idf_are_those_of_the_package(tmp_path: Path) -> None:
-    file = tmp_path / "idf.json"
-    assert write_idf(file, KNOWN, embedder(DEFAULT, cache=False)) == len(KNOWN)
-    metric = load(Metric, f"bertscore(idf={str(file)!r})")
-    assert load(Metric, signature(metric)) == metric
-    assert np.abs(triples(metric, *EXAMPLES) - WITH_IDF).max() < 2e-6
-    assert set(metric.pins()) == {DEFAULT, "idf"}
-
-
 def test_of_several_references_the_best_of_each_counts() -> None:
     found = triples(Bertscore(), TextPair(SAID[0], (KNOWN[2], KNOWN[0])))
     assert np.abs(found - [LAST[0]]).max() < 2e-6
 
 
-def test_blank_identical_and_rescaled() -> None:
+def test_blank_and_identical() -> None:
     same = TextPair(KNOWN[0], (KNOWN[0],))
     blank = TextPair(" \n", (KNOWN[0],))
     assert triples(Bertscore(), blank).tolist() == [[0, 0, 0]]
     assert triples(Bertscore(), same) == pytest.approx(1, abs=1e-6)
-    rescaled = load(Metric, f"bertscore(baseline=(.1, .2, .3), baseline_of={DEFAULT!r})")
-    assert np.abs(triples(rescaled, EXAMPLES[0]) - (np.array(LAST[0]) - [0.1, 0.2, 0.3]) / [0.9, 0.8, 0.7]).max() < 3e-6
-    assert triples(rescaled, blank)[0] == pytest.approx([-0.1 / 0.9, -0.25, -0.3 / 0.7])
     assert Bertscore().segments([]) == []
 
 
-def plain(model: OnnxEmbedder, said: str, known: str, idf: dict[int, float] | None = None) -> tuple[float, ...]:
+def plain(model: OnnxEmbedder, said: str, known: str) -> tuple[float, ...]:
     """BERTScore in loops, on the states of the plain forward pass."""
     weights = read_weights(model.folder / "model.safetensors")
 
@@ -106,7 +83,7 @@ def plain(model: OnnxEmbedder, said: str, known: str, idf: dict[int, float] | No
         ids = model.tokens([text], longest=10**6)[0].ids.tolist()
         states = hidden_states(weights, dict(model.settings.config), ids)[-1]
         special = {tiny_models.VOCABULARY.index(word) for word in ("[CLS]", "[SEP]")}
-        rare = [0.0 if token in special else (idf or {}).get(token, 1.0) for token in ids]
+        rare = [0.0 if token in special else 1.0 for token in ids]
         return list(zip(ids, rare, (states / np.linalg.norm(states, axis=1, keepdims=True)).tolist(), strict=True))
 
     def side(some: list[tuple[int, float, list[float]]], others: list[tuple[int, float, list[float]]]) -> float:
@@ -142,30 +119,6 @@ def test_any_text_has_the_value_of_the_plain_implementation(
     assert ((found >= 0) & (found <= 1 + 1e-6)).all()
 
 
-def test_idf_counts_texts_not_occurrences(tmp_path: Path) -> None:
-    folder = str(tiny_models.write_model(tmp_path / "tiny"))
-    model = embedder(folder, cache=False)
-    assert isinstance(model, OnnxEmbedder)
-    file = tmp_path / "idf.json"
-    references = ["lock lock leak", "lock", "the null check", "lock"]
-    assert write_idf(file, references, model) == 4
-    ids = {word: tiny_models.VOCABULARY.index(word) for word in ("lock", "leak", "the")}
-    counts = Counter({ids["lock"]: 3, ids["leak"]: 1, ids["the"]: 1})
-    stored = json.loads(file.read_text())["counts"]
-    assert {token: stored[str(token)] for token in counts} == counts
-    idf = {token: math.log(5 / (count + 1)) for token, count in ((int(t), c) for t, c in stored.items())}
-    everything = dict.fromkeys(range(len(tiny_models.VOCABULARY)), math.log(5)) | idf
-    found = triples(Bertscore(model=folder, idf=str(file)), TextPair("lock leak z", ("the lock",)))
-    assert found[0] == pytest.approx(plain(model, "lock leak z", "the lock", everything), abs=1e-5)
-
-
-def test_a_text_of_weightless_tokens_has_0(tmp_path: Path) -> None:
-    folder = str(tiny_models.write_model(tmp_path / "tiny"))
-    write_idf(tmp_path / "idf.json", ["lock", "lock leak"], embedder(folder, cache=False))
-    found = Bertscore(model=folder, idf=str(tmp_path / "idf.json")).segments([TextPair("lock", ("lock leak",))])
-    assert found[0]["precision"] == found[0]["f1"] == 0
-
-
 def test_long_texts_are_read_as_far_as_the_network_goes(tmp_path: Path) -> None:
     folder = str(tiny_models.write_model(tmp_path / "tiny", longest=4))
     full = "lock " * (tiny_models.POSITIONS - 2)
@@ -183,51 +136,9 @@ def test_a_value_does_not_depend_on_the_batch() -> None:
         assert {name: together[row][name] for name in alone} == pytest.approx(alone, abs=1e-7)
 
 
-def test_numbers_of_another_model_are_refused(tmp_path: Path) -> None:
-    folder = str(tiny_models.write_model(tmp_path / "tiny"))
-    write_idf(tmp_path / "idf.json", ["lock"], embedder(folder, cache=False))
-    for spec in (
-        f"bertscore(idf={str(tmp_path / 'idf.json')!r})",
-        f"bertscore(model={folder!r}, baseline=(.1, .1, .1), baseline_of={DEFAULT!r})",
-    ):
-        with pytest.raises(UserError, match="belongs to the model"):
-            triples(load(Metric, spec), *EXAMPLES)
-
-
-@pytest.mark.parametrize(
-    ("parameters", "words"),
-    [
-        ("layer=-1", "must be 0"),
-        ("baseline=(.1, .2, .3)", "baseline_of="),
-        (f"baseline_of={DEFAULT!r}", "baseline_of="),
-        (f"baseline=(.1, 1, .3), baseline_of={DEFAULT!r}", "below 1"),
-        ("baseline=(.1, .2)", "is not of type"),
-    ],
-)
-def test_parameters_that_mean_nothing_are_refused(parameters: str, words: str) -> None:
-    with pytest.raises(UserError, match=words):
-        load(Metric, f"bertscore({parameters})")
-
-
-@pytest.mark.parametrize(
-    ("content", "words"),
-    [
-        (None, "cannot read"),
-        ("{", "not a file of token counts"),
-        ("{}", "not a file of token counts"),
-        ('{"fingerprint": "ab", "texts": 2, "counts": {"5": 3}}', "not between 0"),
-        ('{"fingerprint": "ab", "texts": 2, "counts": [5]}', "not a file of token counts"),
-    ],
-)
-def test_a_broken_file_of_counts_is_named(tmp_path: Path, content: str | None, words: str) -> None:
-    file = tmp_path / "idf.json"
-    if content is not None:
-        file.write_text(content)
-    with pytest.raises(UserError, match=words):
-        Bertscore(idf=str(file)).pins()
-
-
 @pytest.mark.slow
 def test_a_layer_that_is_not_there_is_refused() -> None:
+    with pytest.raises(UserError, match="must be 0"):
+        load(Metric, "bertscore(layer=-1)")
     with pytest.raises(UserError, match=r"layer 7: .* to 6"):
         triples(Bertscore(layer=7), *EXAMPLES)

@@ -10,7 +10,6 @@ import importlib.metadata
 import importlib.util
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -32,12 +31,13 @@ from reviewgauge.core.records import Change
 # words those of `code_words`: names as a whole, and the parts of names in camelCase or snake_case.
 
 
-VERSION = 1  # of the words and of what is kept
+VERSION = 2  # of the words and of what is kept
 LONGEST_QUERY = 100_000  # characters of a query that are read
 Floats = npt.NDArray[np.float32]
 _NAME = re.compile(r"[^\W\d]\w*")
 _BREAK = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|_")
 _LONGEST = 100  # characters of a name; what is longer is data
+_SCORES = ("data", "indices", "indptr")  # what bm25s holds
 
 
 def code_words(text: str) -> list[str]:
@@ -84,8 +84,7 @@ def _open(code: CodeIndex) -> WordIndex:
     key = f"{code.key}-words-{VERSION}-{importlib.metadata.version('bm25s').replace('.', '-')}"
     kept = read_arrays(key)
     if kept is not None:
-        with suppress(Exception):  # arrays of any shape and kind; the index is made again
-            return _from_arrays(kept, code)
+        return _from_arrays(kept, code)
     made = make_word_index(code, code.chunk_texts())
     keep_arrays(key, _to_arrays(made))
     return made
@@ -108,30 +107,15 @@ def _engine() -> Any:
 
 
 def _to_arrays(index: WordIndex) -> Arrays:
-    words = as_bytes(list(index.numbers))
-    if not index.numbers:
-        return {"words": words, "count": np.array([0])}
-    scores = index.engine.scores
-    arrays = {name: scores[name] for name in ("data", "indices", "indptr")}
-    return {**arrays, "words": words, "count": np.array([len(index.numbers)])}
+    scores = index.engine.scores if index.numbers else {}
+    return {"words": as_bytes(index.numbers), **{name: scores[name] for name in _SCORES if name in scores}}
 
 
 def _from_arrays(kept: Arrays, code: CodeIndex) -> WordIndex:
-    """Raises ValueError, or what numpy does, where they do not fit together."""
-    words = as_texts(kept["words"], int(kept["count"][0]))
+    words = as_texts(kept["words"])
     engine = _engine()
     if words:
-        data, indices, indptr = (kept[name] for name in ("data", "indices", "indptr"))
-        documents = len(code.chunk_rows)
-        if data.dtype.kind != "f" or indices.dtype.kind != "i" or indptr.dtype.kind != "i" or indptr.ndim != 1:
-            raise ValueError("not the numbers of an index")
-        if indptr[0] != 0 or (indptr[1:] < indptr[:-1]).any() or data.ndim != 1 or indices.ndim != 1:
-            raise ValueError("words out of order")
-        if len(indptr) != len(words) + 1 or len(data) != len(indices) or indptr[-1] != len(data):
-            raise ValueError("not an index of these words")
-        if len(indices) and not 0 <= int(indices.min()) <= int(indices.max()) < documents:
-            raise ValueError("a chunk that is not there")
-        engine.scores = {"data": data, "indices": indices, "indptr": indptr, "num_docs": documents}
+        engine.scores = {**{name: kept[name] for name in _SCORES}, "num_docs": len(code.chunk_rows)}
         engine.nonoccurrence_array = None
     return WordIndex(code, {word: number for number, word in enumerate(words)}, engine)
 

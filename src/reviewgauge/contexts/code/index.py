@@ -33,7 +33,7 @@ from reviewgauge.repo.syntax.grammars import GRAMMARS
 from reviewgauge.repo.syntax.languages import HEAD, is_generated_or_vendored, language
 from reviewgauge.repo.syntax.lines import line_count
 
-VERSION = 1  # of what an index holds
+VERSION = 2  # of what an index holds
 MOST_FILES = 100_000
 MOST_BYTES = 100_000_000
 _SECONDS = 600.0  # to make an index; hostile code can take the parser ten seconds a file
@@ -41,7 +41,6 @@ _AT_ONCE = 64  # files whose syntax is read side by side
 _BINARY = 8000  # bytes in which git looks for a NUL
 _KINDS = ("function", "method", "class")
 _FILE = ("100644", "100755")  # modes: no links, no submodules
-_BLOB = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _JOINT = re.compile(r"::|\.")  # between the parts of a qualified name
 Whole = npt.NDArray[np.int32]
 
@@ -200,8 +199,7 @@ def _open(git: str, commit: str) -> CodeIndex:
     key = f"{tree}-code-{_made_with()}"
     kept = read_arrays(key)
     if kept is not None:
-        with suppress(Exception):  # arrays of any shape and kind; the index is made again
-            return _from_arrays(kept, key, git)
+        return _from_arrays(kept, key, git)
     made, whole = _make(git, tree, key)
     if whole:
         keep_arrays(key, _to_arrays(made))
@@ -239,7 +237,7 @@ def _make(git: str, tree: str, key: str) -> tuple[CodeIndex, bool]:
             for one in definitions(content, path):
                 if one.kind in _KINDS and one.name:
                     definition_rows.append((number, one.start, one.end, _KINDS.index(one.kind)))
-                    names.append(one.name.replace("\x00", ""))
+                    names.append(one.name)
         if left < 0 or len(paths) >= MOST_FILES or time.monotonic() > end:
             whole = next(files, None) is None
             break
@@ -264,30 +262,10 @@ def _files(git: str, tree: str) -> Iterator[tuple[str, str, bytes]]:
 
 
 def _to_arrays(index: CodeIndex) -> Arrays:
-    return {
-        "paths": as_bytes(list(index.paths)),
-        "blobs": as_bytes(list(index.blobs)),
-        "names": as_bytes(list(index.names)),
-        "chunks": index.chunk_rows,
-        "definitions": index.definition_rows,
-        "counts": np.array([len(index.paths), len(index.names)]),
-    }
+    texts = {name: as_bytes(getattr(index, name)) for name in ("paths", "blobs", "names")}
+    return {**texts, "chunks": index.chunk_rows, "definitions": index.definition_rows}
 
 
 def _from_arrays(kept: Arrays, key: str, git: str) -> CodeIndex:
-    """Raises ValueError, or what numpy does, where they do not fit together."""
-    files, named = kept["counts"].tolist()
-    rows, defined = kept["chunks"], kept["definitions"]
-    for one, columns in ((rows, 3), (defined, 4)):
-        if one.dtype != np.int32 or one.ndim != 2 or one.shape[1] != columns or one.min(initial=0) < 0:
-            raise ValueError("not the rows of an index")
-        if len(one) and (one[:, 0].max() >= files or one[:, 1].min() < 1 or (one[:, 1] > one[:, 2]).any()):
-            raise ValueError("a file or lines that are not there")
-    if (rows[1:, 0] < rows[:-1, 0]).any():
-        raise ValueError("chunks out of order")
-    if len(defined) != named or (named and defined[:, 3].max() >= len(_KINDS)):
-        raise ValueError("not the definitions of an index")
-    paths, blobs = as_texts(kept["paths"], files), as_texts(kept["blobs"], files)
-    if not all(_BLOB.fullmatch(blob) for blob in blobs):
-        raise ValueError("not the names of blobs")
-    return CodeIndex(key, git, paths, blobs, rows, defined, as_texts(kept["names"], named))
+    paths, blobs, names = (as_texts(kept[name]) for name in ("paths", "blobs", "names"))
+    return CodeIndex(key, git, paths, blobs, kept["chunks"], kept["definitions"], names)

@@ -5,10 +5,11 @@ They lie in `contexts` of the folder of caches (see `models/cache/vector_cache.p
 
 from __future__ import annotations
 
+import hashlib
 import io
+import json
 import re
-import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,22 +26,24 @@ FOLDER = "contexts"
 _LARGEST = 1 << 30  # bytes of one file
 _MOST = 2 << 30  # bytes of all
 _NAME = re.compile(r"[0-9a-z-]+")
+_SUM = 32  # bytes before the arrays: the SHA-256 of name and content, so that nothing else is read
 
 
 def read_arrays(name: str) -> Arrays | None:
-    """The arrays kept under `name`; None where there are none, or they cannot be read."""
+    """The arrays kept under `name`; None where there are none, or the file is not as it was written."""
     file = _file(name)
     if file is None:
         return None
-    try:
-        raw = io.BytesIO(read_within(file, _LARGEST))
-        with zipfile.ZipFile(raw) as packed:
-            if sum(entry.file_size for entry in packed.infolist()) > _LARGEST:
-                return None
-        with np.load(raw, allow_pickle=False) as found:
-            return {key: found[key] for key in found.files}
-    except Exception:  # zipfile, zlib and numpy raise eleven kinds for damaged bytes; the index is made again
-        return None
+    with suppress(UserError, OSError):
+        raw = read_within(file, _LARGEST)
+        if raw[:_SUM] == _sum(name, raw[_SUM:]):
+            with np.load(io.BytesIO(raw[_SUM:]), allow_pickle=False) as found:
+                return {key: found[key] for key in found.files}
+    return None
+
+
+def _sum(name: str, content: bytes) -> bytes:
+    return hashlib.sha256(name.encode() + content).digest()
 
 
 def keep_arrays(name: str, arrays: Arrays) -> None:
@@ -51,7 +54,7 @@ def keep_arrays(name: str, arrays: Arrays) -> None:
     written = io.BytesIO()
     np.savez(written, allow_pickle=False, **arrays)
     with suppress(UserError, OSError):
-        write_whole(file, written.getvalue())
+        write_whole(file, _sum(name, written.getvalue()) + written.getvalue())
         _make_room(file)
 
 
@@ -79,14 +82,12 @@ def _make_room(newest: Path) -> None:
         total -= about.st_size
 
 
-def as_bytes(texts: list[str]) -> npt.NDArray[np.uint8]:
-    """Texts without NUL as an array of bytes."""
-    return np.frombuffer("\x00".join(texts).encode("utf-8", "surrogatepass"), dtype=np.uint8)
+def as_bytes(texts: Iterable[str]) -> npt.NDArray[np.uint8]:
+    """Texts as an array of bytes."""
+    return np.frombuffer(json.dumps(list(texts)).encode(), dtype=np.uint8)
 
 
-def as_texts(raw: npt.NDArray[np.uint8], count: int) -> list[str]:
-    """The `count` texts of `as_bytes`. Raises ValueError."""
-    found = raw.tobytes().decode("utf-8", "surrogatepass").split("\x00") if count else []
-    if len(found) != count:
-        raise ValueError("another number of texts")
+def as_texts(raw: npt.NDArray[np.uint8]) -> list[str]:
+    """The texts of `as_bytes`."""
+    found: list[str] = json.loads(raw.tobytes())
     return found
