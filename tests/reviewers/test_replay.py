@@ -317,28 +317,6 @@ def test_a_scan_of_one_repository_does_not_speak_of_others(tmp_path: Path, chang
         Replay(path=str(file)).prepare(changes)
 
 
-def test_a_scan_of_one_folder_did_not_review_what_changes_nothing_there(tmp_path: Path, changes: list[Change]) -> None:
-    code, docs = tmp_path / "pyflakes.txt", tmp_path / "repo"
-    commits = [commit(docs, {"docs/a.py": "a\n", "app/shop.py": "x\n"}), commit(docs, {"docs/a.py": "b\n"})]
-    outside = between(docs, commits[0], commits[1], "7").model_copy(update={"repo": changes[0].repo})
-    code.write_text("app/shop.py:5:12: undefined name 'x'\n")
-    several = [*changes, outside]
-    bare = reasons(Replay(path=str(code)), several)["1 change"]  # nobody knows: few findings may all lie in one folder
-    assert "in app/, and the change is not: each is a review without comments" in bare and 'covers="app"' in bare
-    assert not replay_all(Replay(path=str(code)), several)[2].comments
-    reviewer = Replay(path=str(code), covers=("app/",))
-    assert (
-        "covers app/ only, and the change has no file there: each is a failure"
-        in reasons(reviewer, several)["1 change"]
-    )
-    with pytest.raises(BadInput, match="covers app/ only"):
-        reviewer.review(outside)
-    assert list(reasons(Replay(path=str(code), covers="./"), several)) == ["1 of 1 comment kept"]
-    with pytest.raises(UserError, match="no change has a file in src"):
-        Replay(path=str(code), covers="src").prepare(several)
-    assert places(reviewer.review(changes[0])) == [("app/shop.py", 5)] and not reviewer.review(changes[1]).comments
-
-
 def test_a_scan_needs_diffs(tmp_path: Path, changes: list[Change]) -> None:
     file = tmp_path / "a.rdjson"
     file.write_text(rdjson(("odd", "app/shop.py", 5)))

@@ -21,9 +21,9 @@ from reviewgauge.core.trust import ModelName, PluginSpec
 from reviewgauge.models.answers.records import answer_schema
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence, load_prompt
 from reviewgauge.models.request.messages import Prompt as Template
-from reviewgauge.repo.diff.diffs import Hunk, parse_patch
+from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.syntax.languages import is_documentation, is_generated_or_vendored, is_test, language
-from reviewgauge.reviewers.reading.change_text import Piece, Pieces, diff_text, hunk_texts, pieces_of
+from reviewgauge.reviewers.reading.change_text import Piece, Pieces, diff_text, pieces_of
 from reviewgauge.reviewers.reading.context_text import BUDGET, CHARACTERS, load_contexts, pin_contexts
 from reviewgauge.reviewers.reading.model_answers import PieceReview
 from reviewgauge.reviewers.reading.model_reviewer import ModelReviewer
@@ -40,24 +40,24 @@ def prioritised(change: Change, tokens: int) -> Pieces:
     """One piece with as much of the change as fits into `tokens` by estimate.
 
     First come source files, then tests, other text, documentation, generated and vendored files; within each those
-    that add most lines. Files and hunks that only delete, and files without hunks, come last. A file that does not fit
-    as a whole is shown with the hunks that do; a change of which not even a hunk fits is cut off.
+    that add most lines. Files that only delete, and files without hunks, come last. A file that does not fit is left
+    out; where the first does not, the change is cut off.
     """
     ranked = change.model_copy(update={"files": tuple(sorted(change.files, key=_rank))})
     whole = pieces_of(ranked, "change")
-    if not whole.pieces or len(whole.pieces[0].text) <= tokens * CHARACTERS:
-        return whole
     left = tokens * CHARACTERS
+    if not whole.pieces or len(whole.pieces[0].text) <= left:
+        return whole
     shown: list[ChangedFile] = []
     unread = list(whole.unread)
     for file in ranked.files:
-        part, missing = _fitting(file, left)
-        if part is not None:
-            shown.append(part)
-            left -= _length(part)
-        if missing:
-            unread.append(f"{file.path}:{missing}left out for the budget of {tokens:,} tokens")
-    if not any(file.patch for file in shown):
+        length = len(diff_text(Change(repo="one", files=(file,)))) + 1
+        if length <= left:
+            shown.append(file)
+            left -= length
+        else:
+            unread.append(f"{file.path}: left out for the budget of {tokens:,} tokens")
+    if not shown or shown[0] is not ranked.files[0]:
         return pieces_of(ranked, "change", tokens * CHARACTERS)
     kept = change.model_copy(update={"files": tuple(shown)})
     return Pieces([Piece("the change", diff_text(kept), kept)], unread)
@@ -78,31 +78,6 @@ def _kind(path: str) -> int:
     if is_test(path):
         return 1
     return 0 if language(path) else 2
-
-
-def _fitting(file: ChangedFile, room: int) -> tuple[ChangedFile | None, str]:
-    """(the file with what fits into `room` characters, or None; what does not fit, for a sentence, or nothing)."""
-    if _length(file) <= room:
-        return file, ""
-    hunks = list(zip(parse_patch(file.patch or ""), hunk_texts(file.patch or ""), strict=True))
-    room -= _length(file.model_copy(update={"patch": ""})) + len("\n--- a/\n+++ b/") + 2 * len(file.path)
-    chosen: set[int] = set()
-    for number in sorted(range(len(hunks)), key=lambda n: (not _adds(hunks[n][0]), n)):
-        if len(hunks[number][1]) < room:
-            chosen.add(number)
-            room -= len(hunks[number][1]) + 1
-    if not chosen:
-        return None, " "
-    patch = "\n".join(text for number, (_, text) in enumerate(hunks) if number in chosen)
-    return file.model_copy(update={"patch": patch}), f" {len(hunks) - len(chosen)} of {len(hunks)} hunks "
-
-
-def _adds(hunk: Hunk) -> bool:
-    return any(line.kind == "+" for line in hunk.lines)
-
-
-def _length(file: ChangedFile) -> int:
-    return len(diff_text(Change(repo="one", files=(file,)))) + 1
 
 
 @dataclass(frozen=True)

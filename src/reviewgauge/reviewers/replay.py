@@ -43,11 +43,10 @@ class Replay(Reviewer):
 
     `format` is a format's spec, found out from the content when empty. `tool` chooses among several in one file. `root`
     is the folder that absolute paths in the file start with. `missing="silent"` takes a change that a file does not
-    speak of as reviewed without a comment; by default it is a failure, because nobody knows. `covers` are the folders
-    that one scan of a repository looked at: a change with no file there was not reviewed.
+    speak of as reviewed without a comment; by default it is a failure, because nobody knows.
 
-    `mapping` and `scanned` are not parameters: `prepare`, which alone sees every change, sets how one file is split
-    among them, and the repositories that a scan speaks of.
+    `prepare`, which alone sees every change, sets how one file is split among them (`mapping`), and the repositories
+    that a scan speaks of (`scanned`).
     """
 
     example: ClassVar[str] = 'replay(path="my-tool.sarif")'
@@ -58,7 +57,6 @@ class Replay(Reviewer):
     tool: Word = ""
     root: Word = ""
     missing: Literal["failure", "silent"] = "failure"
-    covers: tuple[Word, ...] | Word = ()
     mapping: Literal["", "named", "scan", "whole"] = field(default="", init=False, repr=False, compare=False)
     scanned: frozenset[str] = field(default=frozenset(), init=False, repr=False, compare=False)
 
@@ -141,8 +139,8 @@ class Replay(Reviewer):
                 raise BadInput(self.path, f"does not name {_name(change)}")
             yield from placed(mine, change, self.root)
         elif mapping == "scan":
-            if self.missing == "failure" and (lacks := self._lacks(change)):
-                raise BadInput(self.path, lacks)
+            if self.missing == "failure" and change.repo not in self.scanned:
+                raise BadInput(self.path, f"does not speak of {change.repo}")
             yield from self._place_scan(parsed, change)
         else:
             yield from placed(parsed, change, self.root)
@@ -178,12 +176,8 @@ class Replay(Reviewer):
                 remedy="one file per change needs none: path='reviews/{case}.json'",
             )
         yield from self._prepare_repositories(parsed, changes)
-        used = {id(entry): set[str]() for entry in parsed}
-        for change in changes:
-            for entry in parsed:
-                used[id(entry)] |= {comment.id for comment in self._place_scan([entry], change)}
         total = sum(len(entry.comments) for entry in parsed)
-        kept = sum(len(ids) for ids in used.values())
+        kept = sum(len({c.id for change in changes for c in self._place_scan([entry], change)}) for entry in parsed)
         scan = "the file names no change and is read as one scan of the repository"
         of = f"of {_count(total, 'comment')}"
         if total > kept:
@@ -195,43 +189,23 @@ class Replay(Reviewer):
 
     def _prepare_repositories(self, parsed: Sequence[Parsed], changes: Sequence[Change]) -> Iterator[Drop]:
         """Tell which repositories were scanned: those with over half as many of its files as the one with most."""
-        repos = Counter(change.repo for change in changes)
-        named = _paths(parsed, self.root)
-        found = dict.fromkeys(repos, [""] if not named and len(repos) == 1 else [])
+        repos, named = Counter(change.repo for change in changes), _paths(parsed, self.root)
+        found = dict.fromkeys(repos, int(not named and len(repos) == 1))
         for repo in repos if named else ():
             files = _files_of([change for change in changes if change.repo == repo])
-            found[repo] = [end for path in named if (end := next((e for e in _ends(path) if e in files), None))]
-        half = max(map(len, found.values())) / 2
-        scanned = frozenset(repo for repo, paths in found.items() if len(paths) > half)
+            found[repo] = sum(any(end in files for end in _ends(path)) for path in named)
+        scanned = frozenset(repo for repo, count in found.items() if count > max(found.values()) / 2)
         object.__setattr__(self, "scanned", scanned)
-        if self._folders and not any(_touches(change, self._folders) for change in changes):
-            raise UserError(f"no change has a file in {', '.join(self._folders)}", remedy="from the repository's root")
         if self.missing == "failure" and not scanned:
             what = f"names no file of {', '.join(sorted(repos)[:3])}" if named else "does not say what was scanned"
             raise UserError(f"{self.path} {what}", remedy='root="FOLDER" is where its paths start; missing="silent"')
-        taken = "a failure" if self.missing == "failure" else "a review without comments"
-        for lacks, number in Counter(filter(None, map(self._lacks, changes))).items():
-            yield _drop(_count(number, "change"), f"the file {lacks}: each is {taken}")
-        tops = {path.partition("/")[0] if "/" in path else "" for repo in scanned for path in found[repo]}
-        if self.covers or len(tops) != 1 or not (top := min(tops)):
-            return
-        if outside := sum(change.repo in scanned and not _touches(change, [top]) for change in changes):
-            rest = f'each is a review without comments; were only {top}/ scanned: covers="{top}"'
-            yield _drop(
-                _count(outside, "change"), f"all that the file names is in {top}/, and the change is not: {rest}"
-            )
-
-    def _lacks(self, change: Change) -> str:
-        """Why a scan did not look at `change`; empty where it may have."""
-        if change.repo not in self.scanned:
-            return f"does not speak of {change.repo}"
-        if self._folders and not _touches(change, self._folders):
-            return f"covers {', '.join(self._folders)} only, and the change has no file there"
-        return ""
+        for repo in sorted(repos.keys() - scanned):
+            yield _drop(_count(repos[repo], "change"), f"the file does not speak of {repo}: each is {self._taken}")
 
     @property
-    def _folders(self) -> tuple[str, ...]:
-        return (self.covers,) if isinstance(self.covers, str) and self.covers else tuple(self.covers)
+    def _taken(self) -> str:
+        """What a change is that the file does not speak of."""
+        return "a failure" if self.missing == "failure" else "a review without comments"
 
     # --- files that name their changes -----------------------------------------------------------------------------
 
@@ -253,8 +227,7 @@ class Replay(Reviewer):
             yield _drop(item, "not in this benchmark")
         absent = sum(not any(names_change(key, change) for key in known) for change in changes)
         if absent:
-            taken = "a failure" if self.missing == "failure" else "a review without comments"
-            yield _drop(_count(absent, "change"), f"not named in the file: each is {taken}")
+            yield _drop(_count(absent, "change"), f"not named in the file: each is {self._taken}")
 
     def _prepare_files(self, changes: Sequence[Change]) -> Iterator[Drop]:
         owners: dict[Path, Change] = {}
@@ -274,11 +247,9 @@ class Replay(Reviewer):
             except BadInput as error:  # the change's failure, not the run's
                 broken.append(_drop(_name(change), str(error)))
         if not owners:
-            tried = f", such as {' or '.join(dict.fromkeys((lost[0], ODD.sub('_', lost[0]))))}" if lost else ""
-            raise UserError(
-                f"{self.path} has no file for any of {_count(len(changes), 'change')}",
-                remedy=f"name the files by case id{tried}, or by head commit",
-            )
+            such = f", such as {ODD.sub('_', lost[0])}" if lost else ""
+            problem = f"{self.path} has no file for any of {_count(len(changes), 'change')}"
+            raise UserError(problem, remedy=f"name the files by case id{such}, or by head commit")
         yield from _skipped(read)
         yield from self._foreign(read, [change for change in changes if change.has_diff])
         yield from broken
@@ -323,12 +294,6 @@ def _files_of(changes: Sequence[Change]) -> set[str]:
     changed = {path for change in changes for file in change.files for path in (file.path, file.old_path) if path}
     last = next((change for change in reversed(changes) if change.git and change.head), None)
     return changed.union(Repository(Path(last.git)).paths(last.head) if last and last.git and last.head else ())
-
-
-def _touches(change: Change, folders: Iterable[str]) -> bool:
-    """Whether a file of `change` lies in one of the folders; so it may where its files are not known."""
-    starts = tuple(posixpath.join(posixpath.normpath(f"/{folder}"), "") for folder in folders)
-    return not change.files or any(f"/{file.path}".startswith(starts) for file in change.files)
 
 
 def _name(change: Change) -> str:

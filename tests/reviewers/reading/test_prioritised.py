@@ -52,14 +52,6 @@ def test_what_does_not_fit_is_left_out_by_name_and_smaller_files_take_its_place(
     ]
 
 
-def test_hunks_that_only_delete_give_way_to_those_that_add() -> None:
-    patch = "\n".join([deleted(20), added(20, 100), deleted(2, 200)])
-    (piece,), unread = prioritised(Change(repo="o/r", files=(ChangedFile(path="a.py", patch=patch),)), 80)
-    (file,) = piece.change.files
-    assert [hunk.old_start for hunk in parse_patch(file.patch or "")] == [100, 200]
-    assert unread == ["a.py: 1 of 3 hunks left out for the budget of 80 tokens"]
-
-
 def test_a_change_of_which_no_hunk_fits_is_cut_off() -> None:
     (piece,), _ = prioritised(Change(repo="o/r", files=(ChangedFile(path="a.py", patch=added(500)),)), 50)
     assert piece.cut > 0
