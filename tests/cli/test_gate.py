@@ -11,7 +11,7 @@ import pytest
 
 import documented
 import reviewgauge
-from reviewgauge.api.gate import smoke, split_measure
+from reviewgauge.api.gate import split_measure
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span
 
@@ -76,24 +76,11 @@ def test_mistakes_are_one_line_and_exit_code_2(runs: Path) -> None:
         ([str(runs / "both"), "--baseline", str(runs / "old"), "--margin", ".1"], "holds 2 systems"),
         ([str(runs / "new"), "--baseline", str(runs / "old"), "--margin", ".1", "--metric", "hits.f9"], "no measure"),
         ([str(runs / "new"), "--baseline", str(runs / "old"), "--margin", ".1", "--metric", "chrf"], "was not scored"),
-        ([str(runs / "both"), "--smoke", "4", "--margin", ".1"], "--margin has no meaning with --smoke"),
-        ([str(runs / "both"), "--smoke", "4", "--junit", "a.xml"], "--junit has no meaning with --smoke"),
-        ([str(runs / "new"), "--baseline", str(runs / "old"), "--margin", ".1", "-o", "x"], "--output has no meaning"),
     ):
         done = run(*arguments)
         assert done.returncode == 2
         assert problem in done.stderr
         assert done.stderr.count("\n") == 1
-
-
-def test_smoke_writes_the_cases_that_separate(runs: Path, tmp_path: Path) -> None:
-    done = run(str(runs / "both"), "--smoke", "5", "-o", str(tmp_path / "cases.txt"))
-    assert done.returncode == 0, done.stderr
-    ids = (tmp_path / "cases.txt").read_text("utf-8").split()
-    assert len(ids) == 5
-    assert "--only case=@" in done.stderr
-    with pytest.raises(UserError, match="fewer than 500"):
-        smoke(runs / "both", count=500)
 
 
 @pytest.mark.parametrize(

@@ -95,12 +95,11 @@ def test_json_holds_what_the_function_returns(run: Path, capsys: pytest.CaptureF
 
 
 @pytest.mark.slow
-def test_holm_power_and_prices_reach_the_plan(run: Path) -> None:
+def test_power_and_prices_reach_the_plan(run: Path) -> None:
     plain = reviewgauge.plan(run, detect=0.05).changes[0].pairs[0].rows[0].changes
-    holm = reviewgauge.plan(run, detect=0.05, comparisons=5).changes[0].pairs[0].rows[0].changes
     sure = reviewgauge.plan(run, detect=0.05, power=0.95).changes[0].pairs[0].rows[0].changes
-    assert plain is not None and holm is not None and sure is not None
-    assert plain < holm and plain < sure
+    assert plain is not None and sure is not None
+    assert plain < sure
     priced = reviewgauge.plan(run, detect=0.05, attempt_cost=1.0).changes[0].pairs[0].rows[0]
     assert priced.changes is not None and priced.dollars == pytest.approx(2 * priced.changes)
 

@@ -8,10 +8,8 @@ from pathlib import Path
 
 from reviewgauge.analysis.compare.gate import gate as compare_with_baseline
 from reviewgauge.analysis.compare.gate import overall
-from reviewgauge.analysis.compare.smoke import smoke as pick_cases
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import write_named
-from reviewgauge.core.reports.gate import Gate, SmokeSet
+from reviewgauge.core.reports.gate import Gate
 from reviewgauge.core.specs import names, short_spec
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
@@ -58,16 +56,6 @@ def gate(
     verdict, reason = overall(checks)
     notes = tuple(dict.fromkeys(warning for one in found for warning in one.warnings))
     return found[0].model_copy(update={"checks": checks, "verdict": verdict, "reason": reason, "warnings": notes})
-
-
-def smoke(*runs: str | Path, count: int, metric: str = "", file: str | Path | None = None) -> SmokeSet:
-    """The `count` cases that told the systems of scored runs apart best; `file` gets their ids, one a line."""
-    spec, measure = split_measure(metric)
-    found = pick_cases(_read_one(runs, spec), count=count, measure=measure)
-    if file is None:
-        return found
-    write_named(Path(file), "".join(f"{case.case}\n" for case in found.cases).encode())
-    return found.model_copy(update={"file": str(file)})
 
 
 def split_measure(word: str) -> tuple[str, str]:

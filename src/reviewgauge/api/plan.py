@@ -26,7 +26,6 @@ def plan(
     labels: str | Path | None = None,
     data: str | Path | None = None,
     power: float = 0.8,
-    comparisons: int = 1,
     attempt_cost: float | None = None,
     resamples: int = 2_000,
     seed: int = 0,
@@ -35,8 +34,8 @@ def plan(
 
     `runs` are scored pilots of one benchmark: the plan says how many changes and attempts find a difference of
     `detect`. `labels` (a file, a run folder, or a data set whose files are in `data`) say how many raters it takes;
-    where it is left out, the labels of the runs do. `comparisons` share the level of 5% (Holm). What an attempt
-    costs, in dollars, is taken from the runs where they recorded it.
+    where it is left out, the labels of the runs do. What an attempt costs is taken from the runs
+    where they recorded it.
     """
     if not runs and labels is None:
         raise UserError("nothing to plan from", remedy="reviewgauge plan --from RUN --detect .03, or --labels FILE")
@@ -51,8 +50,8 @@ def plan(
     changes = []
     for entry in read_scored_runs(runs, metric) if runs else ():
         prices = _prices(entry, attempt_cost)
-        question = Question(detect or 0.0, power, comparisons, prices)
-        plan = make_plan(entry, question, systems=systems, measure=measure, resamples=resamples, seed=seed)
+        question = Question(detect or 0.0, power, prices)
+        plan = make_plan(entry, question, systems=systems, measure=measure)
         changes.append(plan.model_copy(update={"warnings": (*caveats(entry), *plan.warnings)}))
     found: list[RaterPlan] = []
     notes: list[str] = []

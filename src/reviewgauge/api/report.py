@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reviewgauge.analysis.compare.compare import compare
-from reviewgauge.analysis.compare.leaderboard import leaderboard
+from reviewgauge.analysis.compare.leaderboard import leaderboard, worst_cases
 from reviewgauge.analysis.compare.slices import FEWEST, group_values, tier_slice
-from reviewgauge.analysis.compare.worst import worst_cases
 from reviewgauge.analysis.stats.score_table import stated_facets
 from reviewgauge.core.base import Fact, Record
 from reviewgauge.core.errors import UserError

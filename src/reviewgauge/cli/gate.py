@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from reviewgauge.api.gate import gate, smoke
-from reviewgauge.cli.options import json_option, refuse, resamples_option, seed_option
-from reviewgauge.cli.output import emit, note
+from reviewgauge.api.gate import gate
+from reviewgauge.cli.options import json_option, resamples_option, seed_option
+from reviewgauge.cli.output import emit
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_named
 from reviewgauge.core.reports.gate import GateVerdict
@@ -28,8 +28,6 @@ EXIT = {GateVerdict.NOT_WORSE: 0, GateVerdict.WORSE: 1, GateVerdict.CANNOT_TELL:
 @click.option("--against", default="", help="The baseline system, where its run holds several.")
 @click.option("--markdown", type=click.Path(dir_okay=False), help="Write the verdict for a pull request.")
 @click.option("--junit", type=click.Path(dir_okay=False), help="Write the verdict as JUnit XML.")
-@click.option("--smoke", "count", type=click.IntRange(min=1), help="Pick the cases that separate best, and stop.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False), help="With --smoke: write the case ids here.")
 @resamples_option
 @seed_option
 @json_option
@@ -41,8 +39,6 @@ def command(
     baseline: str | None,
     metrics: Sequence[str],
     margins: Sequence[float],
-    count: int | None,
-    output: str | None,
     markdown: str | None,
     junit: str | None,
     as_json: bool,
@@ -54,12 +50,6 @@ def command(
     --metric it is the headline of the metric of the runs. Noise (margin .1), comments per change (2) and
     clean changes left alone (.1) are guarded: a candidate that is surely worse by more fails, whatever its --metric.
     """
-    if count is not None:
-        apart = ("margins", "system", "against", "markdown", "junit", "resamples", "seed")
-        refuse(context, "with --smoke", *apart)
-        _smoke([run] if baseline is None else [run, baseline], count, "".join(metrics[:1]), output, as_json)
-        return
-    refuse(context, "without --smoke", "output")
     if not margins:
         raise UserError("no --margin given", remedy="how much worse would still be fine, such as --margin .02")
     found = gate(run, baseline=baseline, metric=metrics, margin=margins, **options)
@@ -69,10 +59,3 @@ def command(
         write_named(Path(junit), gates.junit(found))
     emit(found, as_json, lambda: gates.gate(found))
     context.exit(EXIT[found.verdict])
-
-
-def _smoke(runs: Sequence[str], count: int, metric: str, output: str | None, as_json: bool) -> None:
-    found = smoke(*runs, count=count, metric=metric, file=output)
-    emit(found, as_json, lambda: gates.smoke(found))
-    if output:
-        note(f"next: reviewgauge review DATASET REVIEWER -o RUN --only case=@{output}")

@@ -28,9 +28,6 @@ from reviewgauge.views.terminal import plan_tables
 @click.option("--labels", help="Human labels to plan raters from: a CSV or JSON lines file, a run, or a data set.")
 @click.option("--data", type=click.Path(exists=True), help="The files of the data set that --labels names.")
 @click.option("--power", default=0.8, show_default=True, help="How often a study should find the difference.")
-@click.option(
-    "--comparisons", default=1, show_default=True, type=click.IntRange(min=1), help="Comparisons made together (Holm)."
-)
 @click.option("--attempt-cost", type=float, help="Dollars that one review costs (default: as the runs recorded).")
 @click.option("--resamples", default=2_000, show_default=True, type=click.IntRange(min=1), help="Bootstrap resamples.")
 @seed_option

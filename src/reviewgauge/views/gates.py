@@ -11,7 +11,7 @@ from rich.text import Text as RichText
 
 from reviewgauge.core.document import Column, Document, Table, Text, Value
 from reviewgauge.core.errors import one_line
-from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict, SmokeSet
+from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict
 from reviewgauge.views import figures
 from reviewgauge.views.leaderboard import note, value_or_dash
 from reviewgauge.views.terminal.documents import document_view
@@ -177,21 +177,6 @@ def picked(found: Gate) -> dict[str, list[GateCase]]:
 def gain(case: GateCase, unit: str) -> str:
     """A case's gain, with one more digit than a measure."""
     return ("+" if case.gain is not None and case.gain > 0 else "") + figures.number(case.gain, unit, 3)
-
-
-def smoke(found: SmokeSet) -> RenderableType:
-    """The picked cases."""
-    table = Table(
-        name="smoke",
-        title=f"the {len(found.cases)} of {found.of} cases that separate {len(found.systems)} systems best",
-        columns=(Column(key="case", kind="name", priority=0), Column(key="clean", kind="text")),
-        rows=tuple((Value(text=one.case), Value(text="clean" if one.clean else "")) for one in found.cases),
-        shown=1_000_000,
-    )
-    benchmark = figures.short_hash(found.benchmark)
-    rest = f"by {figures.label(found.measure)} of {found.label} on {found.dataset}, benchmark {benchmark}"
-    lines = [rest, *(f"! {warning}" for warning in found.warnings)]
-    return document_view(Document(blocks=(table, *map(note, lines))))
 
 
 # --- Markdown and JUnit XML -----------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 
 from analysis_toys import BENCHMARK, Errors, Micro, failed, make_cases, mean_scores, micro_scores
-from reviewgauge.analysis.compare.worst import worst_cases
+from reviewgauge.analysis.compare.leaderboard import worst_cases
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 

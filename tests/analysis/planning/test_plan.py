@@ -56,7 +56,7 @@ def micro_tables(
 def make_plan(metric: Mean | Micro, tables: tuple[Numbers, Numbers], question: Question, **more: object) -> ChangePlan:
     cases = make_cases(len(tables[0]), repositories=3)
     found = scores_of(metric, "one", cases, tables[0]) + scores_of(metric, "two", cases, tables[1])
-    given = {"systems": ("one", "two"), "resamples": 200, **more}
+    given = {"systems": ("one", "two"), **more}
     return plan(ScoredRun(metric, cases, found, benchmark=BENCHMARK), question, **given)  # type: ignore[arg-type]
 
 
@@ -124,7 +124,7 @@ def test_one_attempt_is_planned_by_changes_only_and_says_so() -> None:
     pair = make_plan(Mean(), mean_tables(np.random.default_rng(7), 40, 1), Question(0.05)).pairs[0]
     assert [row.attempts for row in pair.rows] == [1]
     assert pair.within_first is None and pair.within_second is None
-    assert "is not known apart from" in pair.warnings[0]
+    assert "by changes only" in pair.warnings[0]
 
 
 def test_more_attempts_take_fewer_changes_down_to_what_lies_between_them() -> None:
@@ -149,13 +149,6 @@ def test_attempts_of_a_system_that_never_varies_are_not_planned() -> None:
     both = make_plan(Mean(), (np.repeat(one[:, :1], 2, axis=1), fixed), Question(0.03)).pairs[0]
     assert [row.attempts for row in both.rows] == [1]
     assert "never differ" in both.warnings[0]
-
-
-def test_holm_takes_more() -> None:
-    tables = mean_tables(np.random.default_rng(10), 100, 2)
-    once = changes(make_plan(Mean(), tables, Question(0.03)).pairs[0], 1)
-    five = changes(make_plan(Mean(), tables, Question(0.03, comparisons=5)).pairs[0], 1)
-    assert five / once == pytest.approx(((2.5758 + 0.8416) / (1.96 + 0.8416)) ** 2, rel=0.02), "level .05 / 5"
 
 
 def test_unbalanced_attempts_and_failures_are_counted_not_scored() -> None:
@@ -227,7 +220,6 @@ def test_all_pairs_with_the_leader_and_the_one_in_the_middle() -> None:
         ({"detect": float("nan")}, "detect must be positive, got nan"),
         ({"detect": 0.1, "power": 1.0}, "power"),
         ({"detect": 0.1, "power": 0.01}, "power"),
-        ({"detect": 0.1, "comparisons": 0}, "comparisons"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(question: dict[str, float], said: str) -> None:
@@ -248,11 +240,9 @@ def test_shares_and_names_are_checked() -> None:
 def test_a_pilot_that_saw_no_variance_between_changes_is_not_believed_too_far() -> None:
     generator = np.random.default_rng(2)
     one, two = (generator.normal(0, 0.3, (24, 3, 1)) for _ in range(2))
-    pair = make_plan(Mean(), (one, two), Question(0.05), resamples=1_000).pairs[0]
+    pair = make_plan(Mean(), (one, two), Question(0.05)).pairs[0]
     assert pair.between == 0
     assert any("look too good" in text for text in pair.warnings)
-    ten = pair.rows[-1]
-    assert ten.changes is not None and ten.high is not None and ten.high > 2 * ten.changes
 
 
 def test_an_impossible_number_of_changes_is_no_number() -> None:

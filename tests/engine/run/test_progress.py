@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from reviewgauge.core.errors import UserError
@@ -29,16 +27,3 @@ def test_a_name_that_fits_nothing_is_refused() -> None:
     Selection(cases=("a", "b*")).check(["a", "bc"])
     with pytest.raises(UserError, match=r"case=c\* matches none of the 2 cases \(such as a\)"):
         Selection(cases=("a", "c*")).check(["a", "bc"])
-
-
-def test_cases_can_be_listed_in_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "cases.txt"
-    file.write_text("a\n\nacme/b#1\n", encoding="utf-8")
-    only = parse_only([f"case=@{file}", "case=c*"])
-    assert only.cases == ("a", "acme/b#1", "c*")
-    assert [name for name in ("a", "b", "acme/b#1", "cd") if only.takes(name)] == ["a", "acme/b#1", "cd"]
-    with pytest.raises(UserError, match="cannot be read: No such file"):
-        parse_only(["case=@nowhere.txt"])
-    file.write_text("\n", encoding="utf-8")
-    with pytest.raises(UserError, match="names no case"):
-        parse_only([f"case=@{file}"])

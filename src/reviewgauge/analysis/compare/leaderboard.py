@@ -19,6 +19,7 @@ from reviewgauge.analysis.compare.slices import (
     parse_cut,
 )
 from reviewgauge.analysis.compare.summary import Summariser, View, rank
+from reviewgauge.analysis.stats.arrays import measures_of_totals
 from reviewgauge.analysis.stats.bootstrap import Resampler, cluster_cases
 from reviewgauge.analysis.stats.power import Spread, case_means, influences
 from reviewgauge.analysis.stats.score_table import ScoreTable, broken_identities, merge_pins, table_of, warn_of_fakes
@@ -181,3 +182,22 @@ def _warn_of_rows(rows: Sequence[SystemSummary]) -> list[str]:
         if row.failures and any(e.value is not None and e.worst is None for e in row.estimates):
             found.append(f"{row.system}: some figures cannot be bounded with the failures counted as worst and as best")
     return found
+
+
+def worst_cases(run: ScoredRun, count: int) -> list[int]:
+    """The positions of the `count` cases that cost the headline the most, in the order of the benchmark.
+
+    A case costs what the headline would gain without it, summed over the systems; of ties the first come first.
+    """
+    metric = run.metric
+    panel = table_of(run)
+    cost = np.zeros(len(panel.cases))
+    for parts, scored in zip(panel.parts, panel.scored, strict=True):
+        own = np.column_stack([parts * scored[:, None], scored])  # the last column counts
+        total = own.sum(axis=0)
+        measures = measures_of_totals(metric, panel.names, np.vstack([total, total - own]))[metric.headline]
+        cost += np.nan_to_num(measures[1:] - measures[0])
+    costs = {case.id: value for case, value in zip(panel.cases, cost.tolist(), strict=True)}
+    sign = -1.0 if metric.headline in metric.lower_is_better else 1.0
+    by_place = np.array([sign * costs[case.id] for case in run.cases])
+    return sorted(np.argsort(-by_place, kind="stable")[:count].tolist())

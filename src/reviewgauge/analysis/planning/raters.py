@@ -142,7 +142,7 @@ class OneWay:
         values = np.concatenate(rows)
         spread = Spread.of(values, attempts)
         own = Clusters("item", tuple(str(at) for at in item), item, len(rows))
-        alone = split(mean, [spread], own, Resampler(own.count, 0, 0))
+        alone = split(mean, [spread], own)
         within = alone.within[0] or 0.0
         columns = _columns(size, mean, spread)
         sums = np.stack([np.bincount(groups.index, weights=column, minlength=groups.count) for column in columns])

@@ -18,7 +18,7 @@ from statistics import NormalDist
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Integers, Numbers, measures_of_totals
-from reviewgauge.analysis.stats.bootstrap import Clusters, Resampler
+from reviewgauge.analysis.stats.bootstrap import Clusters
 from reviewgauge.core.protocols import Metric
 
 _STEP = 1e-5  # relative change of a total for a slope: small, yet far above rounding
@@ -116,62 +116,30 @@ class Components:
 
     With n cases and k attempts of each system its variance is (between + within[0] / k + within[1] / k) / n. Without
     two attempts at any case a system's `within` is None, and the variance of its attempts is part of `between`.
-    `draws` are resampled values of the three (3 x resamples).
     """
 
     between: float
     within: tuple[float | None, float | None]
     cases: int
     clusters: int
-    draws: Numbers
 
     def variance(self, attempts: int) -> float:
         """The variance of the difference on a single case with this many attempts."""
         return self.between + sum(part or 0.0 for part in self.within) / attempts
 
-    def drawn(self, attempts: int) -> Numbers:
-        """The same under each resample of the clusters."""
-        return np.asarray(self.draws[0] + (self.draws[1] + self.draws[2]) / attempts)
 
-
-def split(difference: Numbers, spreads: Sequence[Spread], clusters: Clusters, resampler: Resampler) -> Components:
+def split(difference: Numbers, spreads: Sequence[Spread], clusters: Clusters) -> Components:
     """Split the variance of `difference` (n, one value a case: the mean of its attempts) of one or two systems.
 
     Cases are summed over each cluster first, so variance that they share is part of `between`. A negative `between`,
     which can occur by chance, is taken as 0.
     """
-    index, groups, n = clusters.index, clusters.count, difference.size
-    columns = [np.ones(n), difference - difference.mean()]
-    for spread in spreads:
-        known = np.isfinite(spread.own)
-        columns += [np.where(known, spread.own, 0.0), known.astype(np.float64), 1 / spread.counts]
-    sums = np.stack([np.bincount(index, weights=column, minlength=groups) for column in columns])
-    size, gap = sums[:2]
-    table = np.vstack([size, gap, size**2, gap**2, size * gap, sums[2:]])
-    point = _from_sums(table.sum(axis=1)[:, None], groups, 1)
-    drawn = [_from_sums(table @ weights.T, groups, 2) for weights in resampler.weights()]
-    draws = np.concatenate(drawn, axis=1) if drawn else np.zeros((3, 0))
-    within = [float(point[1 + s, 0]) if spread.known else None for s, spread in enumerate(spreads)]
-    return Components(float(point[0, 0]), (within[0], within[1] if len(within) > 1 else None), n, groups, draws)
-
-
-def _from_sums(total: Numbers, groups: int, corrections: int) -> Numbers:
-    """(between, within of the first, of the second) from sums over clusters, a column a resample.
-
-    Each correction by g / (g - 1) undoes one reason why a variance over g clusters is too small: that their mean was
-    estimated from them, and that they were resampled from g clusters and not from the population.
-    """
-    cases, gap, size2, gap2, cross = total[:5]
-    mean = gap / cases
-    whole = (gap2 - 2 * mean * cross + mean**2 * size2) / cases * (groups / (groups - 1)) ** corrections
-    within: list[Numbers] = []
-    for own, known, inverse in (total[at : at + 3] for at in range(5, len(total), 3)):
-        each = np.divide(own, known, out=np.zeros_like(own), where=known > 0)
-        whole = whole - each * inverse / cases
-        within.append(each)
-    while len(within) < 2:
-        within.append(np.zeros_like(whole))
-    return np.stack([np.maximum(whole, 0.0), *within])
+    groups, n = clusters.count, difference.size
+    gap = np.bincount(clusters.index, weights=difference - difference.mean(), minlength=groups)
+    between = float((gap**2).sum()) / n * groups / (groups - 1)
+    within = [float(np.nanmean(spread.own)) if spread.known else None for spread in spreads]
+    between -= sum((own or 0.0) * float(np.mean(1 / s.counts)) for own, s in zip(within, spreads, strict=True))
+    return Components(max(between, 0.0), (within[0], within[1] if len(within) > 1 else None), n, groups)
 
 
 def standard_error(draws: Numbers, clusters: int) -> float | None:

@@ -1,4 +1,4 @@
-"""What `gate` reports: a candidate compared with a baseline; and a smoke set, for a small budget."""
+"""What `gate` reports: a candidate compared with a baseline."""
 
 from __future__ import annotations
 
@@ -102,31 +102,3 @@ class Gate(GateCheck):
     def unstable(self) -> int | None:
         """How many cases are unstable across attempts; None where every case was tried once."""
         return None if max(self.attempts) < 2 else sum(case.unstable is True for case in self.cases)
-
-
-class SmokeCase(Record):
-    """A case that separates: `separation` is the covariance of what the systems do on it with what they do elsewhere.
-
-    `noise` is the variance between attempts at it, None with a single attempt; both in squared units of the measure.
-    """
-
-    case: str
-    separation: float
-    noise: float | None = None
-    clean: bool = False
-
-
-class SmokeSet(Record):
-    """The cases that told systems apart best, best first, out of `of`."""
-
-    schema_version: Literal[1] = 1
-    metric: str
-    label: str
-    measure: str
-    systems: tuple[str, ...]
-    of: int
-    dataset: str
-    benchmark: str
-    cases: tuple[SmokeCase, ...]
-    file: str | None = None
-    warnings: tuple[str, ...] = ()

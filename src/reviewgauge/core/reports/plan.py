@@ -14,15 +14,13 @@ from reviewgauge.core.document import Value
 class AttemptRow(Record):
     """What a study with so many attempts at each change takes.
 
-    `changes` find the difference with the power asked for; `low` and `high` bound them at 95%, as far as the pilot's
-    variances are known. `judgements` counts reviews of both systems. `detectable` is what the present
-    changes would find with so many attempts. `dollars` is the price of the study, None where it is not known.
+    `changes` find the difference with the power asked for. `judgements` counts reviews of both systems. `detectable` is
+    what the present changes would find with so many attempts. `dollars` is the price of the study, None where it is not
+    known.
     """
 
     attempts: int
     changes: int | None
-    low: int | None = None
-    high: int | None = None
     repositories: int | None = None
     judgements: int | None = None
     detectable: float | None = None
@@ -39,15 +37,15 @@ class PairPlan(Record):
 
     first: str
     second: str
-    difference: float | None
+    difference: float | None = None
     changes: int
     clusters: int
-    attempts_first: float
-    attempts_second: float
-    between: float
-    within_first: float | None
-    within_second: float | None
-    error: float | None
+    attempts_first: float = 0.0
+    attempts_second: float = 0.0
+    between: float = 0.0
+    within_first: float | None = None
+    within_second: float | None = None
+    error: float | None = None
     rows: tuple[AttemptRow, ...] = ()
     reason: str = ""
     warnings: tuple[str, ...] = ()
@@ -57,8 +55,7 @@ class ChangePlan(Record):
     """How many changes and attempts it takes to find a difference of `detect` in one measure of one metric.
 
     `pairs` are the leader and every other system but baselines, or those that were named; `typical` is the position of
-    the pair in the middle. `best` is the highest value of these systems, None where less is better: a larger difference
-    cannot show. The level of 5% is shared by `comparisons` comparisons.
+    the pair in the middle.
     """
 
     metric: str
@@ -69,14 +66,10 @@ class ChangePlan(Record):
     benchmark: str
     detect: float
     power: float
-    comparisons: int
     clustered_by: str
-    best: float | None = None
     dollars_per_attempt: Mapping[str, float] = Field(default_factory=dict)
     pairs: tuple[PairPlan, ...]
     typical: int | None
-    resamples: int
-    seed: int
     estimate_note: str = ""
     warnings: tuple[str, ...] = ()
 

@@ -7,14 +7,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import TypeVar
 
 from pydantic import Field
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import read_file
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Usage
 from reviewgauge.core.results import Failure
@@ -121,7 +119,7 @@ class WorkTally:
         )
 
 
-REMEDY = "write --only failed, --only case=ID, where * stands for any letters, or --only case=@FILE of ids"
+REMEDY = "write --only failed, or --only case=ID, where * stands for any letters"
 
 
 @dataclass(frozen=True)
@@ -150,22 +148,8 @@ def parse_only(words: Sequence[str]) -> Selection:
     cases = []
     for word in words:
         what, equals, name = word.partition("=")
-        if what == "case" and equals and name.startswith("@"):
-            cases += _listed(Path(name[1:]))
-        elif what == "case" and equals and name:
+        if what == "case" and equals and name:
             cases.append(name)
         elif word != "failed":
             raise UserError(f"--only {word} is unknown", remedy=REMEDY)
     return Selection("failed" in words, tuple(cases))
-
-
-def _listed(file: Path) -> list[str]:
-    """The case ids in a file, one a line, as `gate --smoke` writes them. Raises UserError."""
-    try:
-        names = [line.strip() for line in read_file(file).decode("utf-8").splitlines()]
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UserError(f"--only case=@{file} cannot be read: {reason}", remedy=REMEDY) from None
-    if not any(names):
-        raise UserError(f"--only case=@{file}: the file names no case")
-    return [name for name in names if name]

@@ -32,10 +32,6 @@ def _table(first: str, *numbers: str) -> Table:
     return table
 
 
-def _range(low: int | None, high: int | None) -> str:
-    return f"{figures.count(low)}..{figures.count(high)}" if low is not None or high is not None else figures.UNDEFINED
-
-
 def name_of(pair: PairPlan) -> str:
     """The name of the pair."""
     return f"{pair.first} - {pair.second}"
@@ -46,10 +42,9 @@ def name_of(pair: PairPlan) -> str:
 
 def _change_plan(found: ChangePlan) -> RenderableType:
     wanted = f"{found.detect:g}".removeprefix("0" if found.unit == "share" else "")
-    shared = f", shared by {found.comparisons} comparisons (Holm)" if found.comparisons > 1 else ""
     title = (
         f"{figures.label(found.measure)} ({found.label}) on {found.dataset}: to detect a difference of {wanted} "
-        f"with {figures.percent(found.power)} power at the 5% level{shared}"
+        f"with {figures.percent(found.power)} power at the 5% level"
     )
     parts: list[RenderableType] = [plain(title, 500, "bold"), Text("")]
     shown = found.pairs[found.typical] if found.typical is not None else None
@@ -63,7 +58,7 @@ def _change_plan(found: ChangePlan) -> RenderableType:
 
 
 def _pairs(found: ChangePlan) -> RenderableType:
-    table = _table("first - second", "diff", "between", "within", "at hand", "finds now", "changes", "95% range")
+    table = _table("first - second", "diff", "between", "within", "at hand", "finds now", "changes")
     for pair in found.pairs[:PAIRS_SHOWN]:
         row = pair.rows[0] if pair.rows else AttemptRow(attempts=1, changes=None)
         table.add_row(
@@ -74,7 +69,6 @@ def _pairs(found: ChangePlan) -> RenderableType:
             str(pair.changes),
             figures.number(row.detectable, found.unit),
             figures.count(row.changes),
-            _range(row.low, row.high),
         )
     left = len(found.pairs) - PAIRS_SHOWN
     more = [plain(f"{left} more pairs; --json has all", style="dim")] if left > 0 else []
@@ -93,10 +87,10 @@ def _within(pair: PairPlan, unit: str) -> str:
 def _study(pair: PairPlan, unit: str) -> Group:
     priced = any(row.dollars is not None for row in pair.rows)
     by_repository = any(row.repositories is not None for row in pair.rows)
-    columns = ["attempts at each change", "changes", "95% range", *["repositories"] * by_repository]
+    columns = ["attempts at each change", "changes", *["repositories"] * by_repository]
     table = _table(*columns, "reviews", f"{pair.changes} at hand find", *["price"] * priced)
     for row in pair.rows:
-        cells = [str(row.attempts), figures.count(row.changes), _range(row.low, row.high)]
+        cells = [str(row.attempts), figures.count(row.changes)]
         cells += [figures.count(row.repositories)] * by_repository
         cells += [figures.count(row.judgements), figures.number(row.detectable, unit)]
         table.add_row(*cells, *[figures.dollars(row.dollars)] * priced)
@@ -108,14 +102,10 @@ def _answer(found: ChangePlan, pair: PairPlan, wanted: str) -> str:
     middle = ", the pair in the middle" if len(found.pairs) > 1 else ""
     often = "one attempt" if row.attempts == 1 else f"{row.attempts} attempts"
     what = figures.label(found.measure)
-    if found.best is not None and found.unit == "share" and found.detect > found.best:
-        most = f"No system has more than {figures.number(found.best)} {what} here, so none can be {wanted} better"
-        return f"{most} than another: this benchmark cannot decide."
     if row.changes is None:
         return f"No feasible study detects a difference of {wanted} {what} between {pair.first} and {pair.second}."
-    span = f" (between {row.low:,} and {row.high:,} by this pilot)" if row.low and row.high else ""
     text = (
-        f"With {often} at each change, {row.changes:,} changes{span} are needed to detect a difference of {wanted} "
+        f"With {often} at each change, {row.changes:,} changes are needed to detect a difference of {wanted} "
         f"in {what} between {pair.first} and {pair.second}{middle}."
     )
     return text + " " + _at_hand(pair, found.detect)
@@ -139,7 +129,7 @@ def _notes(found: ChangePlan, shown: PairPlan | None) -> list[RenderableType]:
     lines += [f"! {text}" for text in found.warnings]
     rest = (
         f"{found.label or found.metric}, benchmark {figures.short_hash(found.benchmark)}; clustered by "
-        f"{found.clustered_by}; ranges from {found.resamples:,} resamples, seed {found.seed}"
+        f"{found.clustered_by}"
     )
     shown_lines = [rest, *(line for line in dict.fromkeys(lines) if line)]
     return [Text(""), *(plain(line, 1000, "yellow" if line.startswith("!") else "dim") for line in shown_lines)]
