@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recorded_forge import TOKEN, Forge, missing, secondary_limit, serve
-from reviewgauge.core.building import RESULTS, RepositoryCandidate
+from reviewgauge.core.building import RESULTS
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load
 from reviewgauge.engine.build.folder import BuildFolder
+from reviewgauge.stages import select_repos
 from reviewgauge.stages.pull_requests.candidates import chosen_repositories
-from reviewgauge.stages.select_repos import SelectRepos, popular, ranked, read_candidates
+from reviewgauge.stages.select_repos import RepositoryCandidate, SelectRepos, popular, ranked, read_candidates
 
 HEADER = "name,language,stars,new_stars,issues_and_pulls,closed_pulls,active,language_share,team\n"
 
@@ -56,30 +57,28 @@ def test_context_crbenchs_rule_from_a_file(tmp_path: Path, context: BuildFolder)
         "a/shareless,Rust,9,,9000,,2025-04-01,,",
         "a/countless,Rust,9,,,,2025-04-01,0.9,",
     )
-    stage = SelectRepos(candidates=table(tmp_path, *rows), top=3)
-    assert (
-        run(SelectRepos(candidates=stage.candidates, top=2), context)["a/third"]
-        == "not among the 2 most starred of Python"
-    )
+    stage = SelectRepos(candidates=table(tmp_path, *rows))
+    _, refused = popular(read_candidates(Path(stage.candidates)), ("Python",), 2)
+    assert {one.name: one.reason for one in refused}["a/third"] == "not among the 2 most starred of Python"
+    unstated = "its language's share, last activity or number of issues is not stated"
     assert run(stage, context) == {
         "a/mixed": "its language is not over 60% of it",
         "a/asleep": "not active in the 6 months before 2025-04-30",
         "a/small": "not over 5,000 issues and pull requests",
         "a/cobol": "in none of the languages",
         "a/starless": "stars are not stated",
-        "a/unknown": "when it was last active is not stated",
-        "a/shareless": "the share of its language is not stated",
-        "a/countless": "the number of its issues and pull requests is not stated",
+        "a/unknown": unstated,
+        "a/shareless": unstated,
+        "a/countless": unstated,
     }
     assert chosen_repositories(context) == ("a/good", "a/second", "a/third")
     lines = (context.folder / RESULTS / "repositories.jsonl").read_bytes().splitlines()
-    kept = RepositoryCandidate.model_validate_json(lines[0])
-    assert (kept.name, kept.extra) == ("a/good", {"team": "red"})
+    assert RepositoryCandidate.model_validate_json(lines[0]).name == "a/good"
     assert context.sections[-1].figures == {"candidates": 11, "chosen": 3}
 
 
 def test_aacr_benchs_rule_needs_both_ranks_then_takes_some_of_each_language(
-    tmp_path: Path, context: BuildFolder
+    tmp_path: Path, context: BuildFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = (
         "a/one,Python,,90,,90,,,",
@@ -91,7 +90,8 @@ def test_aacr_benchs_rule_needs_both_ranks_then_takes_some_of_each_language(
         "a/kotlin,Kotlin,,85,,85,,,",
         "a/untold,Go,5,,,50,,,",
     )
-    stage = SelectRepos(rule="aacr_bench", candidates=table(tmp_path, *rows), rank=6, per_language=2)
+    monkeypatch.setattr(select_repos.ranked, "__defaults__", (6, 2))
+    stage = SelectRepos(rule="aacr_bench", candidates=table(tmp_path, *rows))
     assert run(stage, context) == {
         "a/three": "not among the 2 with most new stars of Python",
         "a/starred": "not in the top 6 by closed pull requests",
@@ -114,15 +114,15 @@ def test_json_lines_are_read_as_well(tmp_path: Path, context: BuildFolder) -> No
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("stars\n5\n", "line 1: has no column name"),
-        ("name,stars\na/b,many\n", "line 2, field stars: 'many' is not a number"),
+        ("stars\n5\n", "line 2, field name: is missing"),
+        ("name,stars\na/b,many\n", "line 2, field stars: should be a valid integer"),
         ("name,stars\na/b\n", "line 2: has more or fewer fields"),
         ("name,stars\na/b,1,2\n", "line 2: has more or fewer fields"),
         ("name,stars\n/a,1\n", "line 2, field name: is an absolute path"),
-        ("name,active\na/b,soon\n", "a/b, field active: 'soon' is not a date"),
+        ("name,active\na/b,soon\n", "line 2, field active: should be a valid date"),
         ("name\na/b\nA/B\n", "names a/b twice"),
-        ("name,language_share\na/b,60\n", "a/b, field language_share: 60.0 is not a share"),
-        ("name,language_share\na/b,nan\n", "a/b, field language_share: nan is not a share"),
+        ("name,language_share\na/b,60\n", "line 2, field language_share: should be less than or equal to 1"),
+        ("name,language_share\na/b,nan\n", "line 2, field language_share: should be"),
         ("name\n\xff\n", "is not UTF-8"),
         ('name\n"a/b\n', "is not a CSV"),
     ],
@@ -163,8 +163,12 @@ def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
         yield running
 
 
-def test_the_forge_is_asked_only_as_far_as_it_takes(forge: Forge, context: BuildFolder) -> None:
-    stage = SelectRepos(api=forge.url, languages=("Python",), top=4)
+def test_the_forge_is_asked_only_as_far_as_it_takes(
+    forge: Forge, context: BuildFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(select_repos, "CONTEXT_LANGUAGES", ("Python",))
+    monkeypatch.setattr(select_repos, "TOP", 4)
+    stage = SelectRepos(api=forge.url)
     reasons = {
         "acme/slow": "not active in the 6 months before 2025-04-30",
         "acme/mixed": "its language is not over 60% of it",
@@ -179,9 +183,12 @@ def test_the_forge_is_asked_only_as_far_as_it_takes(forge: Forge, context: Build
     assert len(forge.asked) == before, "the answers so far are stored"
 
 
-def test_a_repository_that_is_gone_is_a_counted_drop(forge: Forge, context: BuildFolder) -> None:
+def test_a_repository_that_is_gone_is_a_counted_drop(
+    forge: Forge, context: BuildFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     forge.troubles += [missing("/repos/acme/slow/languages"), secondary_limit("/search/", retry_after=0)]
-    reasons = run(SelectRepos(api=forge.url, languages=("Python",)), context)
+    monkeypatch.setattr(select_repos, "CONTEXT_LANGUAGES", ("Python",))
+    reasons = run(SelectRepos(api=forge.url), context)
     assert reasons["acme/slow"] == "repository deleted, or not open to this token"
     assert chosen_repositories(context) == ("acme/shop", "acme/other")
 

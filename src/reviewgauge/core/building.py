@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pydantic import Field
 
-from reviewgauge.core.base import Fact, Id, Record, Text
+from reviewgauge.core.base import Fact, Record, Text
 from reviewgauge.core.history import PullRequest
 from reviewgauge.core.records import Case, Review
 
@@ -70,20 +70,6 @@ class CardSection(Record):
     rows: tuple[tuple[str | int | float | None, ...], ...] = ()
     figures: Mapping[str, Fact] = Field(default_factory=dict)
     warnings: tuple[Text, ...] = ()
-
-
-class RepositoryCandidate(Record):
-    """A repository that may be chosen: what a forge says about it. Counts are None where they were not asked for."""
-
-    name: Id
-    language: str = ""
-    stars: int | None = None
-    new_stars: int | None = None
-    issues_and_pulls: int | None = None
-    closed_pulls: int | None = None
-    active: str = ""
-    language_share: float | None = None
-    extra: Mapping[str, Fact] = Field(default_factory=dict)
 
 
 class BuildContext(Protocol):
