@@ -119,7 +119,7 @@ def test_json_lines_are_read_as_well(tmp_path: Path, context: BuildFolder) -> No
         ("name,stars\na/b\n", "line 2: has more or fewer fields"),
         ("name,stars\na/b,1,2\n", "line 2: has more or fewer fields"),
         ("name,stars\n/a,1\n", "line 2, field name: is an absolute path"),
-        ("name,active\na/b,soon\n", "line 2, field active: should be a valid date"),
+        ("name,active\na/b,soon\n", "line 2, field active: invalid isoformat"),
         ("name\na/b\nA/B\n", "names a/b twice"),
         ("name,language_share\na/b,60\n", "line 2, field language_share: should be less than or equal to 1"),
         ("name,language_share\na/b,nan\n", "line 2, field language_share: should be"),

@@ -17,15 +17,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar, Literal
 
-from pydantic import TypeAdapter
 from typing_extensions import override
 
-from reviewgauge.core.base import content_id
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.results import Drop
-from reviewgauge.core.trust import Word
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit, read_history
 from reviewgauge.repo.history.fix_messages import FixKind
@@ -39,7 +36,6 @@ REVERTED = "it was reverted later"
 NO_CODE = "its repository is not at hand, so nobody can look for later fixes"
 NOT_LANDED = "it is not part of the history in which later fixes were looked for"
 TOO_RECENT = "observed for less than the horizon"
-NO_BRANCH = "the branch in which to look for later fixes is not in its repository"
 _DAY = 86_400.0  # seconds
 _AT_ONCE = 8  # repositories whose fixes are in memory
 _MOST_COMMITS = 1000  # of one change
@@ -51,23 +47,20 @@ _NAMED_REVERT = "reverts a change that it names"
 class DropBuggy(Stage):
     """Keep changes that no fix within `horizon` days points to, and that were observed for as long.
 
-    `horizon=0`: any later fix counts, however much later, and nothing is asked of the time of observation. `branch` is
-    where fixes are looked for: by default the repository's HEAD, or where a mirror has none the newest merge commit of
-    the pull requests at hand. `lines`: a fix counts from so many lines on. A fix whose pull request came in as well,
-    and closes an issue, speaks of nothing that was written after the issue was opened. Not for what `from_git` made,
-    whose flawed changes are those that a fix speaks of.
+    `horizon=0`: any later fix counts, however much later, and nothing is asked of the time of observation. Fixes are
+    looked for at the repository's HEAD, or where a mirror has none at the newest merge commit of the pull requests at
+    hand. A fix whose pull request came in as well, and closes an issue, speaks of nothing that was written after the
+    issue was opened. Not for what `from_git` made, whose flawed changes are those that a fix speaks of.
     """
 
     needs_build: ClassVar[bool] = True
 
     horizon: int = 365
     variant: Literal["basic", "ag", "ma"] = "ma"
-    branch: Word = ""
-    lines: int = 1
 
     def __post_init__(self) -> None:
-        if self.horizon < 0 or self.lines < 1:
-            raise ValueError("drop_buggy needs a horizon of 0 days or more, and lines from 1 on")
+        if self.horizon < 0:
+            raise ValueError("drop_buggy needs a horizon of 0 days or more")
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
@@ -86,11 +79,9 @@ class DropBuggy(Stage):
         if not folder:
             return NO_CODE
         repository = Repository(Path(folder))
-        tips = _history(repository, self.branch or "HEAD", 1) or (
-            [] if self.branch else _history(repository, newest, 1)
-        )
+        tips = _history(repository, "HEAD", 1) or _history(repository, newest, 1)
         if not tips:
-            return NO_BRANCH if self.branch else NO_CODE
+            return NO_CODE
         tip = tips[0]
         settings = SzzSettings(variant=self.variant, tests=False, refactoring=True)
         fixes = later_fixes(repository, context, tip.id, settings, opened=opened)
@@ -106,7 +97,7 @@ class DropBuggy(Stage):
         when, commits = landed
         for later in look.fixes.of(commits):
             days = max((later.landed - when) / _DAY, 0.0)
-            if (later.lines >= self.lines or later.is_revert) and not 0 < self.horizon < days:
+            if not 0 < self.horizon < days:
                 detail = f"{later.fix[:12]}, {days:.0f} days later"
                 return self.drop(item.id, REVERTED if later.is_revert else MISSED, detail)
         if self.horizon and (observed := (look.until - when) / _DAY) < self.horizon:
@@ -255,17 +246,11 @@ def later_fixes(
     *,
     opened: Mapping[str, datetime] = MappingProxyType({}),
 ) -> LaterFixes:
-    """The fixes in the history that ends at the commit `tip`, traced with `settings`.
+    """The fixes in the history that ends at the commit `tip`, traced with `settings`, each once.
 
-    `opened`: when the issue that a fix closes was
-    opened, by the commit as which the fix landed; what was written later is not blamed. Raises UserError where git
-    fails.
+    `opened`: when the issue that a fix closes was opened, by the commit as which the fix landed; what was written later
+    is not blamed. Raises UserError where git fails.
     """
-    dates = content_id(*(f"{fix} {when.isoformat()}" for fix, when in sorted(opened.items())))
-    key = ("szz", _VERSION, repr(settings), "later fixes", tip, dates)
-    stored = TypeAdapter(LaterFixes)
-    if (known := context.recall(key)) is not None:
-        return stored.validate_json(known)
     found = LaterFixes()
     fixes: dict[str, float] = {}
     for change in read_changes(repository, tip):
@@ -290,7 +275,6 @@ def later_fixes(
     for fix in wanted:
         _add(found, fix.commit, fixes[fix.commit], context.recall(_key(settings, fix)))
         found.dated += fix.opened is not None
-    context.remember(key, stored.dump_json(found))
     return found
 
 

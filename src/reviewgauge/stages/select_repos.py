@@ -18,7 +18,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, ValidationError
 
 from reviewgauge.core.base import Id, Record, Share
 from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection
@@ -42,6 +42,10 @@ RANK, PER_LANGUAGE = 2000, 5  # AACR-Bench's
 LARGEST = 64 * 1024**2  # bytes of a file of candidates
 
 
+def _day(value: object) -> object:
+    return date.fromisoformat(value[:10]) if isinstance(value, str) else value
+
+
 class RepositoryCandidate(Record, extra="ignore"):
     """A repository that may be chosen: what a forge says about it. None is what is not stated."""
 
@@ -51,9 +55,7 @@ class RepositoryCandidate(Record, extra="ignore"):
     new_stars: int | None = None
     issues_and_pulls: int | None = None
     closed_pulls: int | None = None
-    active: Annotated[
-        date | None, Field(strict=False), BeforeValidator(lambda day: day[:10] if isinstance(day, str) else day)
-    ] = None
+    active: Annotated[date | None, BeforeValidator(_day)] = None
     language_share: Share | None = None
 
 
