@@ -80,7 +80,7 @@ def test_a_change_of_very_many_files_leaves_a_short_trace() -> None:
 
 def test_the_most_severe_findings_are_kept_and_the_rest_is_counted() -> None:
     said = report(finding("low", "+print(a)"), finding("critical", "+b = eval(a)", "security"), finding("high", ""))
-    answer = PrReview("fake:rules", most=2)._reader(CHANGE)(said)
+    answer = PrReview("fake:rules", most=2)._read(said)
     assert [(one.severity, one.category) for one in answer.comments] == [
         (Severity.CRITICAL, "security"),
         (Severity.HIGH, None),
@@ -98,7 +98,7 @@ def test_a_finding_of_a_file_that_was_not_shown_has_no_place() -> None:
     from reviewgauge.reviewers.reading.placing import placed
 
     (piece,) = reviewer._pieces(CHANGE).pieces
-    (comment,) = reviewer._reader(CHANGE)(said).comments
+    (comment,) = reviewer._read(said).comments
     assert placed(comment, piece).anchoring is Anchoring.INVALID
 
 
@@ -118,7 +118,7 @@ def test_a_finding_of_a_file_that_was_not_shown_has_no_place() -> None:
 )
 def test_a_report_that_is_not_one_is_unreadable(text: str) -> None:
     with pytest.raises(Unreadable):
-        PrReview("fake:rules")._reader(CHANGE)(text)
+        PrReview("fake:rules")._read(text)
 
 
 @pytest.mark.slow

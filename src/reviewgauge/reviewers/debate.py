@@ -7,48 +7,35 @@ are ours.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal, TypeVar
 
 from pydantic import JsonValue
 from typing_extensions import override
 
-from reviewgauge.core.errors import NeedsCode, UserError, one_line
-from reviewgauge.core.protocols import Context, Reviewer
-from reviewgauge.core.records import Change, Comment, Review, Task
-from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.errors import one_line
+from reviewgauge.core.records import Change, Comment, Task
+from reviewgauge.core.results import Drop, Failed
 from reviewgauge.core.trust import ModelName, PluginSpec
 from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.answers.records import AnswerRecord, Text, Word, answer_schema, read_record
 from reviewgauge.models.chat.ask import ask_for, ask_for_each
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.messages import FENCE_NOTE, Message, Prompt, fence, load_prompt
-from reviewgauge.reviewers.reading.change_text import Piece, pieces_of, with_patches
-from reviewgauge.reviewers.reading.context_text import (
-    BUDGET,
-    context_text,
-    load_contexts,
-    pin_contexts,
-    prepare_contexts,
-)
-from reviewgauge.reviewers.reading.placing import numbered, placed
+from reviewgauge.reviewers.reading.change_text import Piece, Pieces, pieces_of
+from reviewgauge.reviewers.reading.context_text import BUDGET, load_contexts, pin_contexts
+from reviewgauge.reviewers.reading.model_answers import PieceReview
+from reviewgauge.reviewers.reading.model_reviewer import ModelReviewer
 from reviewgauge.reviewers.reading.report_answers import MaybeText, Report, read_report
-
-# The findings of a debate, what was said about each, and the strict reading of the roles' answers.
-
 
 MOST_ROUNDS = 5
 MOST_FINDINGS = 60  # of both reviewers together
-
-
-Part = Literal["function", "form"]
-PARTS: Mapping[Part, str] = {
+PARTS = {
     "function": "how the code works: logic, missing cases, interfaces, resources, security",
     "form": "how the code reads: structure, names, documentation, tests, style, what is hard to maintain",
 }
-REPORT = answer_schema(Report)
 
 
 @dataclass
@@ -56,7 +43,7 @@ class Argued:
     """A finding: who made it, what was said about it, and whether it still stands. `open`: it is contested."""
 
     name: str
-    part: Part
+    part: str
     comment: Comment
     said: list[str] = field(default_factory=list)
     stands: bool = True
@@ -72,15 +59,7 @@ class Argued:
         return f"{self.name}, by the reviewer of {self.part}\n{fenced}"
 
 
-class Answer(NamedTuple):
-    """What a role says about one finding. `word` is its stance or decision."""
-
-    word: str
-    reason: str
-    comment: str = ""
-
-
-class Stance(AnswerRecord):
+class _Stance(AnswerRecord):
     """What the author says about one finding."""
 
     finding: Text
@@ -88,7 +67,7 @@ class Stance(AnswerRecord):
     reason: MaybeText = ""
 
 
-class Decision(AnswerRecord):
+class _Decision(AnswerRecord):
     """What a reviewer decides about its own finding."""
 
     finding: Text
@@ -97,58 +76,46 @@ class Decision(AnswerRecord):
     comment: MaybeText = ""
 
 
-class Stances(AnswerRecord):
-    """The author's answer to each open finding."""
-
-    answers: list[Stance]
+class _Stances(AnswerRecord):
+    answers: list[_Stance]
 
 
-class Decisions(AnswerRecord):
-    """A reviewer's decision on each of its findings."""
-
-    decisions: list[Decision]
+class _Decisions(AnswerRecord):
+    decisions: list[_Decision]
 
 
-def answers_schema(record: type[Stances | Decisions], names: Sequence[str]) -> Mapping[str, JsonValue]:
-    """The JSON schema of a list of answers, one on each of `names`."""
-    schema = answer_schema(record)
-    (listed,) = schema["properties"].values()
-    listed["items"]["properties"]["finding"]["enum"] = [*names]
-    return schema
-
-
-def read_stances(text: str, prompt: Prompt, names: Sequence[str]) -> Mapping[str, Answer]:
+def read_stances(text: str, names: Sequence[str]) -> Mapping[str, _Stance]:
     """The author's answer to each open finding. Raises Unreadable: one is missing, twice, or not among them."""
-    listed = read_record(text, Stances, prompt).answers
-    return _by_name([(one.finding, Answer(one.stance, one.reason.strip())) for one in listed], names)
+    return _by_name(read_record(text, _Stances, _prompt("answer")).answers, names)
 
 
-def read_decisions(text: str, prompt: Prompt, names: Sequence[str]) -> Mapping[str, Answer]:
+def read_decisions(text: str, names: Sequence[str]) -> Mapping[str, _Decision]:
     """A reviewer's decision on each of its findings. Raises Unreadable, also for one that is kept without words."""
-    listed = read_record(text, Decisions, prompt).decisions
-    answers = [(one.finding, Answer(one.decision, one.reason.strip(), one.comment.strip())) for one in listed]
-    found = _by_name(answers, names)
-    for name, answer in found.items():
-        if answer.word == "keep" and not answer.comment.strip(" .…\n"):
+    found = _by_name(read_record(text, _Decisions, _prompt("decide")).decisions, names)
+    for name, one in found.items():
+        if one.decision == "keep" and not one.comment.strip(" .…\n"):
             raise Unreadable(f"{name} is kept without a comment")
     return found
 
 
-def _by_name(answers: Sequence[tuple[str, Answer]], names: Sequence[str]) -> Mapping[str, Answer]:
-    found: dict[str, Answer] = {}
-    for name, answer in answers:
-        if name in found:
-            raise Unreadable(f"{name} is named twice")
-        if name not in names:
-            raise Unreadable(f"the finding {name[:20]!r} is not one of those asked about")
-        found[name] = answer
+_A = TypeVar("_A", _Stance, _Decision)
+
+
+def _by_name(answers: Sequence[_A], names: Sequence[str]) -> Mapping[str, _A]:
+    found: dict[str, _A] = {}
+    for one in answers:
+        if one.finding in found:
+            raise Unreadable(f"{one.finding} is named twice")
+        if one.finding not in names:
+            raise Unreadable(f"the finding {one.finding[:20]!r} is not one of those asked about")
+        found[one.finding] = one
     if missing := [name for name in names if name not in found]:
         raise Unreadable(f"nothing is said about {missing[0]}")
     return found
 
 
 @dataclass(frozen=True)
-class Debate(Reviewer):
+class Debate(ModelReviewer):
     """`model` plays both reviewers, one for function and one for form, and `author` (empty: `model`) their opponent.
 
     In each of `rounds` the author accepts or contests the open findings, and each reviewer keeps, rewords or withdraws
@@ -171,57 +138,36 @@ class Debate(Reviewer):
         load_contexts(self.context)
 
     @property
+    @override
     def models(self) -> tuple[str, ...]:
         """The models of the roles, and those that contexts ask."""
-        asked = (self.model, self.author or self.model, *(name for one in self._contexts for name in one.models))
-        return tuple(dict.fromkeys(asked))
+        return tuple(dict.fromkeys((self.model, self.author or self.model, *super().models)))
 
     @property
-    def _contexts(self) -> tuple[Context, ...]:
-        return load_contexts(self.context)
+    def _tasks(self) -> tuple[Task, ...]:
+        return (Task.REVIEW,)
 
     def pins(self) -> Mapping[str, str]:
         """The words of the prompts, and what the contexts rest on."""
         prompts = {f"{name} prompt": _prompt(name).fenced_digest for name in ("review", "answer", "decide")}
         return prompts | pin_contexts(self._contexts)
 
-    @override
-    def check(self, changes: Sequence[Change]) -> None:
-        if all(change.task is not Task.REVIEW for change in changes):
-            raise UserError(f"debate reviews whole changes, and the task is {changes[0].task}", remedy="use prompt")
-
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
-        """What the contexts cannot use. Raises UserError for a model that cannot be asked."""
-        for model in (self.model, self.author or self.model):
-            chat_model(model)
-        return tuple(prepare_contexts(self._contexts, self.budget, changes))
+        """What cannot be used. Raises UserError for a model that cannot be asked."""
+        chat_model(self.author or self.model)
+        return super().prepare(changes)
 
-    def review(self, change: Change) -> Review:
-        """What the reviewers hold after the debate. Raises Failed where a role gives no readable answer."""
-        if change.task is not Task.REVIEW:
-            raise Failed(FailureKind.REQUEST, f"debate reviews whole changes, and the task is {change.task}")
-        try:
-            change = with_patches(change, "debate")
-            shown = pieces_of(change, "change", self.truncate)
-            if not shown.pieces:
-                why = "; ".join(shown.unread[:3]) or "no file of it has a patch"
-                raise Failed(FailureKind.REQUEST, f"the change has no hunk of text to show: {why}")
-            given = context_text(self._contexts, change, change, self.budget)
-        except NeedsCode as error:
-            raise Failed(FailureKind.REQUEST, error.problem, remedy=error.remedy) from None
-        (piece,) = shown.pieces
-        debate = _Debate(self, piece, given.text)
+    def _pieces(self, change: Change) -> Pieces:
+        return pieces_of(change, "change", self.truncate)
+
+    def _answers(self, change: Change, pieces: Sequence[Piece], contexts: Sequence[str]) -> Sequence[PieceReview]:
+        debate = _Debate(self, pieces[0], contexts[0])
         findings = debate.open()
         for number in range(1, self.rounds + 1):
             if not debate.round(number, findings):
                 break
-        kept = (placed(one.comment, piece) for one in findings if one.stands)
-        return Review(
-            case=change.id or change.repo,
-            system=self.system,
-            comments=numbered(kept),
-            trace="\n".join([*shown.remarks, *given.remarks, *debate.minutes]) or None,
-        )
+        kept = tuple(one.comment for one in findings if one.stands)
+        return [PieceReview(comments=kept, remark="\n".join(debate.minutes))]
 
 
 class _Debate:
@@ -241,8 +187,8 @@ class _Debate:
         """The findings of both reviewers."""
         read = partial(read_report, prompt=_prompt("review"))
         talks = [self._messages("review", part=words) for words in PARTS.values()]
-        answers = ask_for_each(chat_model(self.of.model), talks, read, schema=REPORT)
-        raised: list[tuple[Part, Comment]] = []
+        raised: list[tuple[str, Comment]] = []
+        answers = ask_for_each(chat_model(self.of.model), talks, read, schema=answer_schema(Report))
         for part, answer in zip(PARTS, answers, strict=True):
             if isinstance(answer, Failed):
                 raise answer
@@ -261,39 +207,36 @@ class _Debate:
         contested = [one for one in findings if one.stands and one.open]
         if not contested:
             return False
-        for one, stance in self._stances(contested):
-            one.open = stance.word == "object"
-            self._note(one, f"the author {stance.word}s in round {number}: {stance.reason}")
+        names = [one.name for one in contested]
+        author, messages = self.of.author or self.of.model, self._messages("answer", findings=_listed(contested))
+        read, schema = partial(read_stances, names=names), _schema(_Stances, names)
+        stances = ask_for(chat_model(author), messages, read, schema=schema).value
+        for one in contested:
+            said = stances[one.name]
+            one.open = said.stance == "object"
+            self._note(one, f"the author {said.stance}s in round {number}: {said.reason.strip()}")
         both = number == 1 and len({one.part for one in contested}) > 1  # then one may repeat the other
         for part in PARTS:
             self._decide(number, [one for one in contested if one.part == part and (both or one.open)], findings)
         return any(one.stands and one.open for one in findings)
-
-    def _stances(self, contested: Sequence[Argued]) -> Iterator[tuple[Argued, Answer]]:
-        names = [one.name for one in contested]
-        read = partial(read_stances, prompt=_prompt("answer"), names=names)
-        schema = answers_schema(Stances, names)
-        messages = self._messages("answer", findings=_listed(contested))
-        said = ask_for(chat_model(self.of.author or self.of.model), messages, read, schema=schema).value
-        yield from ((one, said[one.name]) for one in contested)
 
     def _decide(self, number: int, mine: Sequence[Argued], findings: Sequence[Argued]) -> None:
         """One reviewer's decisions on its own findings. It sees what the other one withdrew before it."""
         if not mine:
             return
         names = [one.name for one in mine]
-        read = partial(read_decisions, prompt=_prompt("decide"), names=names)
-        schema = answers_schema(Decisions, names)
         standing = _listed([one for one in findings if one.stands])
         messages = self._messages("decide", findings=standing, mine=", ".join(names))
-        said = ask_for(chat_model(self.of.model), messages, read, schema=schema).value
-        for one, decision in ((one, said[one.name]) for one in mine):
-            one.stands = decision.word == "keep"
+        read, schema = partial(read_decisions, names=names), _schema(_Decisions, names)
+        decisions = ask_for(chat_model(self.of.model), messages, read, schema=schema).value
+        for one in mine:
+            said = decisions[one.name]
+            one.stands, comment = said.decision == "keep", said.comment.strip()
             verb = "keeps" if one.stands else "withdraws"
-            self._note(one, f"its reviewer {verb} it in round {number}: {decision.reason}")
-            if one.stands and decision.comment != one.comment.body:
-                one.comment = one.comment.model_copy(update={"body": decision.comment})
-                self._note(one, f"and now says: {decision.comment}")
+            self._note(one, f"its reviewer {verb} it in round {number}: {said.reason.strip()}")
+            if one.stands and comment != one.comment.body:
+                one.comment = one.comment.model_copy(update={"body": comment})
+                self._note(one, f"and now says: {comment}")
 
     def _messages(self, name: str, **slots: str) -> tuple[Message, ...]:
         return _prompt(name).messages({**self._shown, **slots})
@@ -305,6 +248,14 @@ class _Debate:
 
 def _prompt(name: str) -> Prompt:
     return load_prompt("reviewgauge.reviewers", f"debate_{name}")
+
+
+def _schema(record: type[AnswerRecord], names: Sequence[str]) -> Mapping[str, JsonValue]:
+    """The JSON schema of a list of answers, one on each of `names`."""
+    schema = answer_schema(record)
+    (listed,) = schema["properties"].values()
+    listed["items"]["properties"]["finding"]["enum"] = [*names]
+    return schema
 
 
 def _listed(findings: Sequence[Argued]) -> str:

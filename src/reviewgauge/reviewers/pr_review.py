@@ -12,14 +12,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import JsonValue
-
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Change, ChangedFile, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import ModelName, PluginSpec
 from reviewgauge.models.answers.records import answer_schema
-from reviewgauge.models.request.messages import FENCE_NOTE, Message, fence, load_prompt
+from reviewgauge.models.request.messages import FENCE_NOTE, fence, load_prompt
 from reviewgauge.models.request.messages import Prompt as Template
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.syntax.languages import is_documentation, is_generated_or_vendored, is_test, language
@@ -27,7 +25,6 @@ from reviewgauge.reviewers.reading.change_text import Piece, Pieces, diff_text, 
 from reviewgauge.reviewers.reading.context_text import BUDGET, CHARACTERS, load_contexts, pin_contexts
 from reviewgauge.reviewers.reading.model_answers import PieceReview
 from reviewgauge.reviewers.reading.model_reviewer import ModelReviewer
-from reviewgauge.reviewers.reading.presets import Reader
 from reviewgauge.reviewers.reading.report_answers import RankedReport, read_ranked_report
 
 # A whole change as one diff within a budget, its most important files first. What is left out is named.
@@ -102,10 +99,6 @@ class PrReview(ModelReviewer):
         return (Task.REVIEW, Task.ASSESS)
 
     @property
-    def _schema(self) -> Mapping[str, JsonValue]:
-        return answer_schema(RankedReport)
-
-    @property
     def _template(self) -> Template:
         return load_prompt("reviewgauge.reviewers", "pr_review")
 
@@ -122,8 +115,9 @@ class PrReview(ModelReviewer):
     def _pieces(self, change: Change) -> Pieces:
         return prioritised(change, self.tokens)
 
-    def _messages(self, change: Change, piece: Piece, context: str = "") -> tuple[Message, ...]:
-        return self._template.messages(
+    def _answers(self, change: Change, pieces: Sequence[Piece], contexts: Sequence[str]) -> Sequence[PieceReview]:
+        (piece,), (context,) = pieces, contexts
+        messages = self._template.messages(
             {
                 "fence_note": FENCE_NOTE,
                 "pr_title": fence(change.title),
@@ -134,16 +128,14 @@ class PrReview(ModelReviewer):
                 "most": str(self.most),
             }
         )
+        return self._ask(pieces, [messages], self._read, answer_schema(RankedReport))
 
-    def _reader(self, change: Change) -> Reader:
-        def read(text: str) -> PieceReview:
-            found, report = read_ranked_report(text, self._template)
-            extra = len(found) - self.most
-            more = [f"{extra} more than the {self.most} most severe findings were left out"] if extra > 0 else []
-            remark = "\n".join([f"tests: {report.tests}", f"security: {report.security}", *more])
-            return PieceReview(comments=found[: self.most], remark=remark)
-
-        return read
+    def _read(self, text: str) -> PieceReview:
+        found, report = read_ranked_report(text, self._template)
+        extra = len(found) - self.most
+        more = [f"{extra} more than the {self.most} most severe findings were left out"] if extra > 0 else []
+        remark = "\n".join([f"tests: {report.tests}", f"security: {report.security}", *more])
+        return PieceReview(comments=found[: self.most], remark=remark)
 
 
 def _omitted(change: Change, piece: Piece) -> str:

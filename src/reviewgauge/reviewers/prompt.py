@@ -16,8 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from pydantic import JsonValue
-
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import read_file
 from reviewgauge.core.records import Change, Task
@@ -27,8 +25,9 @@ from reviewgauge.models.request.messages import Message, fence, load_prompt, rea
 from reviewgauge.models.request.messages import Prompt as Template
 from reviewgauge.reviewers.reading.change_text import Piece, Pieces, Scope
 from reviewgauge.reviewers.reading.context_text import BUDGET, load_contexts, pin_contexts
+from reviewgauge.reviewers.reading.model_answers import PieceReview
 from reviewgauge.reviewers.reading.model_reviewer import ModelReviewer
-from reviewgauge.reviewers.reading.presets import PRESETS, Preset, PresetName, Reader, check_template, completed
+from reviewgauge.reviewers.reading.presets import PRESETS, Preset, PresetName, check_template, completed
 
 
 @dataclass(frozen=True)
@@ -75,10 +74,6 @@ class Prompt(ModelReviewer):
     def _tasks(self) -> tuple[Task, ...]:
         return self._preset.tasks
 
-    @property
-    def _schema(self) -> Mapping[str, JsonValue] | None:
-        return self._preset.schema
-
     def words(self, context: bool = False) -> Template:
         """The prompt: the user's own, completed, or the preset's. Raises UserError."""
         return _own_template(self.template, self.shipped(context), context) if self.template else self.shipped(context)
@@ -121,9 +116,10 @@ class Prompt(ModelReviewer):
         dress = str if self.prompt == "published" else fence
         return self._preset.messages(self.words(bool(context)), change, piece, dress, context)
 
-    def _reader(self, change: Change) -> Reader:
-        shipped = self.shipped()  # words of a template of one's own are no echo
-        return lambda text: self._preset.reader(text, change, shipped)
+    def _answers(self, change: Change, pieces: Sequence[Piece], contexts: Sequence[str]) -> Sequence[PieceReview]:
+        preset, shipped = self._preset, self.shipped()  # words of a template of one's own are no echo
+        talks = [self._messages(change, piece, context) for piece, context in zip(pieces, contexts, strict=True)]
+        return self._ask(pieces, talks, lambda text: preset.reader(text, change, shipped), preset.schema)
 
 
 def _own_template(path: str, shipped: Template, context: bool) -> Template:

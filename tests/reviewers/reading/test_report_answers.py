@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from typing import get_args
 
 import pytest
@@ -16,7 +17,7 @@ from reviewgauge.reviewers.pr_review import PrReview
 from reviewgauge.reviewers.reading.change_text import focus_piece
 from reviewgauge.reviewers.reading.model_answers import PieceReview
 from reviewgauge.reviewers.reading.placing import numbered, placed
-from reviewgauge.reviewers.reading.presets import PRESETS, PresetName, Reader
+from reviewgauge.reviewers.reading.presets import PRESETS, PresetName
 
 PATCH = "@@ -1,2 +1,3 @@\n a\n+b\n+c\n d"
 NAMES = get_args(PresetName)
@@ -42,7 +43,7 @@ def change(preset: PresetName) -> Change:
     return Change(id="c", repo="o/r", files=files, task=PRESETS[preset].tasks[0])
 
 
-def stored(read: Reader, answer: str, about: Change) -> None:
+def stored(read: Callable[[str], PieceReview], answer: str, about: Change) -> None:
     """Read an answer as a reviewer does, down to the line of a run."""
     try:
         found: PieceReview = read(answer)
@@ -67,4 +68,4 @@ def test_presets(preset: PresetName, answer: str) -> None:
 @given(answer=ANSWER)
 def test_ranked_reports(answer: str) -> None:
     about = change("swr")
-    stored(PrReview("fake:rules")._reader(about), answer, about)
+    stored(PrReview("fake:rules")._read, answer, about)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from pydantic import JsonValue
@@ -24,8 +24,9 @@ from reviewgauge.reviewers.reading.context_text import (
     load_contexts,
     prepare_contexts,
 )
+from reviewgauge.reviewers.reading.model_answers import PieceReview
 from reviewgauge.reviewers.reading.placing import all_answered, numbered, placed
-from reviewgauge.reviewers.reading.presets import Reader, preset_for, refusal
+from reviewgauge.reviewers.reading.presets import preset_for, refusal
 
 _MOST_REMARKS = 200  # lines of a trace about what was left out
 _MANY = 100_000  # tokens of one change, by estimate, that a run warns of
@@ -47,22 +48,22 @@ class ModelReviewer(Reviewer):
     def _tasks(self) -> tuple[Task, ...]:
         """The tasks that it answers."""
 
-    @property
-    @abstractmethod
-    def _schema(self) -> Mapping[str, JsonValue] | None:
-        """The JSON schema of its answers; None asks for words."""
-
     @abstractmethod
     def _pieces(self, change: Change) -> Pieces:
         """The pieces of a change, one call each."""
 
     @abstractmethod
-    def _messages(self, change: Change, piece: Piece, context: str = "") -> tuple[Message, ...]:
-        """The messages of one call."""
+    def _answers(self, change: Change, pieces: Sequence[Piece], contexts: Sequence[str]) -> Sequence[PieceReview]:
+        """What is said of each piece, which has a context. Raises Failed."""
 
-    @abstractmethod
-    def _reader(self, change: Change) -> Reader:
-        """Reads the answers about a change."""
+    def _ask(
+        self,
+        pieces: Sequence[Piece],
+        talks: Sequence[Sequence[Message]],
+        read: Callable[[str], PieceReview],
+        schema: Mapping[str, JsonValue] | None,
+    ) -> Sequence[PieceReview]:
+        return all_answered(pieces, ask_for_each(chat_model(self.model), talks, read, schema=schema))
 
     @property
     def _called(self) -> str:
@@ -132,9 +133,7 @@ class ModelReviewer(Reviewer):
             why = "; ".join(shown.unread[:3]) or "no file of it has a patch"
             raise Failed(FailureKind.REQUEST, f"the change has no hunk of text to show: {why}")
         given = [self._context_of(change, piece) for piece in shown.pieces]
-        talks = [self._messages(change, piece, one.text) for piece, one in zip(shown.pieces, given, strict=True)]
-        read = self._reader(change)
-        answers = all_answered(shown.pieces, ask_for_each(chat_model(self.model), talks, read, schema=self._schema))
+        answers = self._answers(change, shown.pieces, [one.text for one in given])
         comments = (placed(one, piece) for piece, of in zip(shown.pieces, answers, strict=True) for one in of.comments)
         left_out = [*shown.remarks, *_left_out(shown, given)]
         more = [f"and {len(left_out) - _MOST_REMARKS:,} more parts were left out"] * (len(left_out) > _MOST_REMARKS)

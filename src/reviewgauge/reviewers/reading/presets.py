@@ -33,9 +33,6 @@ PresetName = Literal[
 ]
 
 
-Reader = Callable[[str], PieceReview]
-
-
 class Preset(NamedTuple):
     """How a prompt is used.
 
