@@ -1,4 +1,4 @@
-"""What CRScore says of odd input, from files to scores: the table of docs/reference/crscore.md. None is not zero."""
+"""What CRScore says of odd input, from files to scores. None is not zero."""
 
 from __future__ import annotations
 
