@@ -14,7 +14,7 @@ from documented import run, steady
 from recorded_forge import TOKEN, serve
 from reviewgauge.core.building import Decision
 from reviewgauge.engine.build.recipes import read_recipe
-from reviewgauge.repo.forge.archive import Archive
+from reviewgauge.repo.forge.archive import read_archive
 from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.from_github import FromGithub
 from reviewgauge.stages.sampling.audit import audit_stage
@@ -50,7 +50,7 @@ def test_pull_requests_and_hosted_reviews(tmp_path: Path, monkeypatch: pytest.Mo
     listed = re.search(r"```json\n(\{\"repo\".*?)```", PAGE, re.DOTALL)
     assert listed is not None
     assert set(json.loads(listed[1])) - {"timeline"} <= set(first), "what the page says stands in each line"
-    assert len(list(Archive(dump).pulls())) == 12
+    assert len(list(read_archive(dump))) == 12
 
 
 def test_the_parameters_of_pull_requests_are_those_of_the_recipes_and_of_the_source() -> None:

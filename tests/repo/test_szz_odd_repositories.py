@@ -112,10 +112,11 @@ def test_revisions_that_the_repository_wants_ignored_are_not(story: Story, tmp_p
     assert trace(mirror_local(story.folder, tmp_path / "m.git"), fix).commits == (bug,), "a mirror has no such setting"
 
 
-def test_what_takes_too_long_is_said(story: Story) -> None:
+def test_what_takes_too_long_is_said(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     story.commit({"a.py": "a = 1\n"})
     fix = story.commit({"a.py": "a = 2\n"})
-    found = story.trace(fix, seconds=1e-9)
+    monkeypatch.setattr("reviewgauge.repo.szz.trace._SECONDS", 1e-9)
+    found = story.trace(fix)
     assert found.inducing == ()
     assert len(found.skipped) == 1
 

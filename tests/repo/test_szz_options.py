@@ -131,9 +131,6 @@ def test_the_date_of_the_issue_and_the_age_decide(story: Story) -> None:
         ("a.py:1", "written after the issue was opened"),
         ("a.py:2", "written after the issue was opened"),
     }
-    assert story.blames(fix, min_days=11) == {early}
-    assert story.blames(fix, max_days=11) == {late}
-    assert reasons(story.trace(fix, max_days=11)) == ["written more than 11 days before the fix"]
     assert story.trace(fix).when == datetime(2020, 2, 10, tzinfo=UTC)
 
 
@@ -146,10 +143,9 @@ def test_a_clock_that_runs_ahead_is_noted_and_drops_nothing(story: Story) -> Non
     story.commit({"a.py": "a = 1\n"})
     bug = story.commit({"a.py": "a = 2\n"}, day=900)
     fix = story.commit({"a.py": "a = 3\n"})
-    found = story.trace(fix, max_days=30)
+    found = story.trace(fix)
     assert set(found.commits) == {bug}
     assert found.notes == (f"{bug[:12]} is dated after the fix that follows it",)
-    assert reasons(story.trace(fix, min_days=1)) == ["written less than 1 days before the fix"]
 
 
 # --- limits ---

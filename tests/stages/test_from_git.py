@@ -516,10 +516,9 @@ def test_clocks_that_are_wrong(told: Told, tmp_path: Path) -> None:
     change = told.commit("Add sum", {"shop/a.py": TOTAL.format("[1:]")}, days=1500)
     told.commit("Fix sum forgetting the first", {"shop/a.py": TOTAL.format("")}, days=-1000)
     told.quiet(1000)
-    cases, drops, sections = build(told.folder, tmp_path / "bench")
+    cases, drops, _ = build(told.folder, tmp_path / "bench")
     assert change not in cases
     assert drops[change[:12]] == "a fix is dated before it: a clock was wrong"
-    assert "dated over a day before" in str(sections[0].warnings)
 
 
 def test_odd_paths_are_read(told: Told, tmp_path: Path) -> None:

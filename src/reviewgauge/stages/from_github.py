@@ -25,7 +25,7 @@ from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.results import Drop, Failed
 from reviewgauge.core.trust import Address, FilePath, Variable, Word
 from reviewgauge.repo.forge.access import SCHEME, is_repository, repository_name
-from reviewgauge.repo.forge.archive import Archive, write_archive_line
+from reviewgauge.repo.forge.archive import read_archive, write_archive_line
 from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.pulls import read_pull
 from reviewgauge.repo.forge.reading import PullReader, Raw, read_issue
@@ -268,7 +268,7 @@ class FromGithub(Stage):
         wanted = {repository_name(word).lower() for word in self._named(context)}
         counts: dict[str, int] = {}
         mirrors: dict[str, Mirror] = {}
-        pulls = Archive(Path(self.archive).expanduser()).pulls()
+        pulls = read_archive(Path(self.archive).expanduser())
         for done, (where, raw) in enumerate(pulls):
             context.progress("pull requests of the archive", done, None)
             try:

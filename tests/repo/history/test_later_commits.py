@@ -31,7 +31,7 @@ def test_what_rewrites_or_works_beside_the_lines_until_the_horizon(tmp_path: Pat
     assert not later_commits(told.repository, head, (), 50).commits
 
 
-def test_what_names_the_change_or_what_it_renamed(tmp_path: Path) -> None:
+def test_what_names_the_change(tmp_path: Path) -> None:
     told = Told(tmp_path / "shop")
     told.commit("begin", {"shop/a.py": "def weigh():\n    return 1\n", "shop/b.py": "X = weigh()\n"})
     told.branch("old")
@@ -40,14 +40,12 @@ def test_what_names_the_change_or_what_it_renamed(tmp_path: Path) -> None:
     told.branch("rename")
     head = told.commit("Rename", {"shop/a.py": "def heavy():\n    return 1\n"})
     told.merge("rename", message="Merge pull request #30 from ada/rename\n\nRename")
-    told.commit("Call what is there", {"shop/b.py": "X = heavy()\n"})
     told.commit("Other", {"shop/d.py": "Z = 1\n"})
     told.commit("Of course #300 is another one", {"shop/d.py": "Z = 2\n"})
     told.commit(f"Follow-up of {head[:9]}", {"shop/d.py": "Z = 3\n"})
     told.commit("Repair #30", {"shop/d.py": "Z = 4\n"})
     found = later_commits(told.repository, head, told.repository.changed_files(f"{head}^", head), 50)
     assert [(one.title, one.why) for one in found.commits] == [
-        ("Call what is there", "about a name that it changes"),
         (f"Follow-up of {head[:9]}", "names it"),
         ("Repair #30", "names it"),
     ]

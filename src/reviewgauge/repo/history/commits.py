@@ -1,15 +1,14 @@
 """Reads a history as one stream: one `git log` process, one commit in memory at a time.
 
-Children come before parents also where clocks were wrong; times are UTC. `inspect` says beforehand what is missing and
-whether clocks are right.
+Children come before parents also where clocks were wrong; times are UTC. `inspect` says beforehand what is missing.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from reviewgauge.core.base import Record
@@ -153,74 +152,36 @@ def _without_address(author: str) -> str:
     return _ADDRESS.sub("", author).strip() if "@" in author or "<" in author else author
 
 
-SKEW = timedelta(days=1)  # a commit older than its parent by more than this was made under a wrong clock
-EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)  # no history that anybody reads began before
+_EARLIEST = datetime(1990, 1, 1, tzinfo=UTC)  # no history that anybody reads began before
 
 
 @dataclass(frozen=True, slots=True)
 class RepositoryHealth:
-    """The state of a repository and of its history. Times are those of commits, UTC.
+    """A history: its commits, the times of the first and the last (UTC), and what a reader of it should know."""
 
-    `skewed` counts commits that are older than a parent by more than a day,
-    `implausible` those before 1990, in the future, or whose date git could not read.
-    """
-
-    name: str
-    shallow: bool = False
-    partial: bool = False
-    commits: int = 0
-    merges: int = 0
-    first: datetime | None = None
-    last: datetime | None = None
-    skewed: int = 0
-    implausible: int = 0
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What a reader of the history should know, one sentence each, the most serious first."""
-        return tuple(self._warnings())
-
-    def _warnings(self) -> Iterator[str]:
-        if self.shallow:
-            yield f"{self.name} is a shallow clone: its oldest commits seem to add every file (git fetch --unshallow)"
-        if self.partial:
-            yield f"{self.name} is a partial clone: files that were never fetched cannot be read"
-        if self.skewed:
-            yield f"{_commits(self.skewed, self.name)} dated over a day before a parent"
-        if self.implausible:
-            yield f"{_commits(self.implausible, self.name)} dated before 1990, in the future, or not at all"
+    commits: int
+    merges: int
+    first: datetime | None
+    last: datetime | None
+    warnings: tuple[str, ...]
 
 
-def inspect(repository: Repository, tip: str = "HEAD", now: datetime | None = None) -> RepositoryHealth:
-    """The state of `repository` and of the history of `tip`, in one quick pass.
+def inspect(repository: Repository, tip: str = "HEAD") -> RepositoryHealth:
+    """The state of `repository` and of the history of `tip`, in one quick pass; times that cannot be do not count.
 
     Raises UserError where `tip` does not exist, or commits are damaged or missing.
     """
-    missing = missing_objects(repository)
-    found = RepositoryHealth(repository.name, missing.shallow, missing.partial)
-    return _with_times(found, read_history(repository, (tip,)), (now or datetime.now(UTC)) + SKEW)
-
-
-def _with_times(health: RepositoryHealth, history: Iterable[Commit], latest: datetime) -> RepositoryHealth:
-    """`health` with commits and wrong dates counted, children before parents; holds only parents still to come."""
-    commits = merges = skewed = implausible = 0
+    missing, name = missing_objects(repository), repository.name
+    warnings = [f"{name} is a shallow clone: its oldest commits seem to add every file (git fetch --unshallow)"]
+    warnings = warnings * missing.shallow
+    warnings += [f"{name} is a partial clone: files that were never fetched cannot be read"] * missing.partial
+    commits = merges = 0
     first = last = None
-    dates: dict[str, list[datetime]] = {}  # of the children of commits to come
-    for commit in history:
+    latest = datetime.now(UTC) + timedelta(days=1)
+    for commit in read_history(repository, (tip,)):
         commits += 1
         merges += commit.is_merge
-        date, children = commit.committed, dates.pop(commit.id, [])
-        if not commit.sound_times or not EARLIEST <= date <= latest:
-            implausible += 1
-            continue
-        skewed += sum(date - child > SKEW for child in children)
-        first, last = min(date, first or date), max(date, last or date)
-        for parent in commit.parents:
-            dates.setdefault(parent, []).append(date)
-    return replace(
-        health, commits=commits, merges=merges, first=first, last=last, skewed=skewed, implausible=implausible
-    )
-
-
-def _commits(number: int, name: str) -> str:
-    return f"1 commit of {name} is" if number == 1 else f"{number:,} commits of {name} are"
+        date = commit.committed
+        if commit.sound_times and _EARLIEST <= date <= latest:
+            first, last = min(date, first or date), max(date, last or date)
+    return RepositoryHealth(commits, merges, first, last, tuple(warnings))

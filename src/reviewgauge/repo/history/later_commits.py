@@ -15,9 +15,7 @@ from reviewgauge.repo.syntax.product import not_product, trivial
 
 _SECONDS = 30.0
 _TITLE = 300  # characters of a title that are compared
-_MOST_NAMES = 8
 _DIFF = ("-U3", "--src-prefix=a/", "--dst-prefix=b/")
-_DEFINED = re.compile(r"^\s*+(?:async\s++)?(?:def|class|fn|func|function)\s++([A-Za-z_]\w{3,80})")
 _SHORT = 8  # characters of a line, without blanks, from which on it is known again
 _MARKS = re.compile(r"^(?:\[[^\]]{0,60}\]\s*)+|(?:\s*\(#\d+\))+$")  # what a backport puts around a title
 
@@ -41,8 +39,8 @@ class LaterCommits(NamedTuple):
 def later_commits(repository: Repository, head: str, files: Sequence[ChangedFile], days: float) -> LaterCommits:
     """The commits of any branch within `days` that have to do with a change ending at `head`.
 
-    They touch the product lines that it adds (known again by their text), name its commit or pull request, or touch a
-    line with the old name of what it calls otherwise. Raises UserError where git fails or takes long.
+    They touch the product lines that it adds (known again by their text), or name its commit or pull request. Raises
+    UserError where git fails or takes long.
     """
     wanted = {file.path: lines for file in files if not not_product(file.path) and (lines := _added(file))}
     stated, _, subject = repository.run("log", "-1", "--format=%ct%x09%s", "--end-of-options", head, "--").partition(
@@ -61,12 +59,6 @@ def later_commits(repository: Repository, head: str, files: Sequence[ChangedFile
     found += [
         (when, one._replace(why="names it")) for when, one, _ in _log(repository, *window, "-E", f"--grep={names}")
     ]
-    if gone := _renamed(files):
-        words = rf"(^|[^A-Za-z0-9_])({'|'.join(gone)})([^A-Za-z0-9_]|$)"
-        found += [
-            (when, one._replace(why="about a name that it changes"))
-            for when, one, _ in _log(repository, *window, "--pickaxe-regex", f"-S{words}", "--", *_like(files))
-        ]
     own, by_title = _MARKS.sub("", subject.decode("utf-8", "replace").strip()[:_TITLE]), dict[str, LaterCommit]()
     for when, one in sorted(found, key=lambda pair: (pair[0], pair[1].why)):
         title = _MARKS.sub("", one.title[:_TITLE])
@@ -95,27 +87,6 @@ def _pull(repository: Repository, head: str, subject: str) -> int | None:
         if head in parents.split(" ")[1:]:
             return pull_number(title)
     return None
-
-
-def _renamed(files: Sequence[ChangedFile]) -> list[str]:
-    """The old names of functions and classes in whose place a change defines another."""
-    old, new = set[str](), set[str]()
-    blocks = (b for f in files if not not_product(f.path) for hunk in parse_patch(f.patch or "") for b in hunk.blocks())
-    for block in blocks:
-        gone, put = ([name for one in block if one.kind == kind for name in _defined(one.text)] for kind in "-+")
-        old.update(gone if put else ())
-        new.update(put)
-    return sorted(name for name in old - new if not name.startswith("__"))[:_MOST_NAMES]
-
-
-def _defined(text: str) -> list[str]:
-    return _DEFINED.findall(text[:_TITLE])
-
-
-def _like(files: Sequence[ChangedFile]) -> list[str]:
-    """The kinds of files that hold the product's code in a change, as git takes them."""
-    endings = {file.path.rpartition(".")[2] for file in files if not not_product(file.path) and "." in file.path}
-    return sorted(f"*.{ending}" for ending in endings if ending.isalnum())
 
 
 def _added(file: ChangedFile) -> frozenset[str]:

@@ -36,40 +36,28 @@ class SzzSettings:
     `refactoring`: lines that were moved and identifiers that were renamed are followed. `whitespace`: a change of white
     space alone counts as a change (None: in `basic` only). `beside`: for a fix without a line to blame, this many lines
     before and after each place where it adds some are blamed; 0 reports it as having nothing to blame. `choose`: all
-    inducing commits, or of each fix only the latest (R-SZZ) or the one with most lines (L-SZZ; Davies et al., 2014).
+    inducing commits, or of each fix only the latest (R-SZZ; Davies et al., 2014).
 
-    An inducing commit is at least `min_days` and at most `max_days` older than the fix. Fixes of more than `max_files`
-    files or `max_lines` deleted lines are skipped, files of more than `largest_file` bytes too. `documentation`,
-    `generated` (and vendored) and `tests` say whether such files are traced. `seconds` bound one question to git,
-    `depth` the number of commits that one line is followed through.
+    Fixes of more than `max_files` files or `max_lines` deleted lines are skipped, files of more than `largest_file`
+    bytes too. `documentation`, `generated` (and vendored) and `tests` say whether such files are traced.
     """
 
     variant: Literal["basic", "ag", "ma"] = "ma"
     refactoring: bool = False
     whitespace: bool | None = None
     beside: int = 0
-    choose: Literal["all", "latest", "largest"] = "all"
-    min_days: float = 0.0
-    max_days: float | None = None
+    choose: Literal["all", "latest"] = "all"
     max_files: int = 50
     max_lines: int = 1000
     documentation: bool = False
     generated: bool = False
     tests: bool = True
     largest_file: int = 5_000_000
-    seconds: float = 60.0
-    depth: int = 20
 
     def __post_init__(self) -> None:
         """Check the settings."""
         if self.variant not in ("basic", "ag", "ma"):
             raise UserError(f"variant={self.variant!r} is not a variant of SZZ", remedy="choose basic, ag or ma")
-        if self.choose not in ("all", "latest", "largest"):
-            raise UserError(f"choose={self.choose!r} is not a choice of SZZ", remedy="choose all, latest or largest")
-        if self.max_days is not None and self.max_days < self.min_days:
-            raise UserError(f"max_days={self.max_days:g} is less than min_days={self.min_days:g}")
-        if min(self.beside, self.max_files, self.max_lines, self.largest_file, self.depth) < 0 or self.seconds <= 0:
-            raise UserError("limits of SZZ must not be negative, and seconds must be positive")
 
 
 @dataclass(frozen=True)
@@ -128,7 +116,8 @@ class Trace(Record):
 
 _AHEAD = 8  # fixes that are traced ahead of the one that is being read, for each thread
 _DEFAULT = SzzSettings()
-_DAY = 86_400.0  # seconds
+_SECONDS = 60.0  # that one question to git may take
+_DEPTH = 20  # commits that one line is followed through
 
 
 def trace(repository: Repository, fix: str | Fix, settings: SzzSettings = _DEFAULT) -> Trace:
@@ -146,7 +135,7 @@ def trace_many(
     idle: SimpleQueue[_Session] = SimpleQueue()
     with ExitStack() as stack:
         for _ in range(jobs):
-            git = stack.enter_context(GitReader(repository, settings.largest_file, settings.seconds))
+            git = stack.enter_context(GitReader(repository, settings.largest_file, _SECONDS))
             idle.put(_Session(git, settings))
         pool = stack.enter_context(ThreadPoolExecutor(jobs))
         waiting: deque[Future[Trace]] = deque()
@@ -212,12 +201,8 @@ def _untraced(fix: str, reason: str, detail: str = "") -> Trace:
 def _chosen(found: list[Inducing], settings: SzzSettings) -> list[Inducing]:
     if settings.choose == "all" or not found:
         return found
-    if settings.choose == "latest":
-        best = max(found, key=lambda line: (line.when, line.commit)).commit
-    else:
-        count = Counter(line.commit for line in found)
-        best = max(count, key=lambda c: (count[c], c))
-    return [line for line in found if line.commit == best]
+    latest = max(found, key=lambda line: (line.when, line.commit)).commit
+    return [line for line in found if line.commit == latest]
 
 
 Way = tuple[str, ...]
@@ -354,16 +339,21 @@ class Tracer:
         if commit.parents and self._git.commit(commit.parents[0]) is None:
             return "the history is cut off before this line was written"
         earlier = self._skipper.before(commit, one)
-        if earlier and not isinstance(earlier, str) and len(way) >= self._settings.depth:
-            return f"touched without content by more than {self._settings.depth} commits"
+        if earlier and not isinstance(earlier, str) and len(way) >= _DEPTH:
+            return f"touched without content by more than {_DEPTH} commits"
         return earlier
 
     def _inducing(self, path: str, fix_line: int, touched: Touched, one: Blamed, way: Way) -> Inducing | None:
         commit = self._git.commit(one.commit)
         if commit is None:
             return None
-        if reason := self._too_early_or_late(commit):
-            self._skip(f"{path}:{fix_line}", reason, one.commit)
+        if (
+            commit.date > self._commit.date
+            and (note := f"{commit.id[:12]} is dated after the fix that follows it") not in self.notes
+        ):
+            self.notes.append(note)
+        if self._fix.opened is not None and commit.date > self._fix.opened:
+            self._skip(f"{path}:{fix_line}", "written after the issue was opened", one.commit)
             return None
         return Inducing(
             commit=one.commit,
@@ -377,19 +367,6 @@ class Tracer:
             when=commit.date,
             through=way,
         )
-
-    def _too_early_or_late(self, commit: Commit) -> str:
-        settings = self._settings
-        days = (self._commit.date - commit.date).total_seconds() / _DAY
-        if days < 0 and (note := f"{commit.id[:12]} is dated after the fix that follows it") not in self.notes:
-            self.notes.append(note)
-        if self._fix.opened is not None and commit.date > self._fix.opened:
-            return "written after the issue was opened"
-        if max(days, 0.0) < settings.min_days:
-            return f"written less than {settings.min_days:g} days before the fix"
-        if settings.max_days is not None and days > settings.max_days:
-            return f"written more than {settings.max_days:g} days before the fix"
-        return ""
 
 
 def _nothing(files: list[FileDiff]) -> str:
