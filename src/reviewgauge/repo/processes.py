@@ -1,4 +1,4 @@
-"""Child processes: read to their end within a time limit, or kept and asked one question after the other.
+"""Child processes: read as they print, or kept and asked one question after the other.
 
 `RecentlyUsed` keeps what they answered.
 """
@@ -19,7 +19,6 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from pathlib import Path
-from subprocess import TimeoutExpired
 from typing import IO, Any, Generic, TypeVar
 
 _BLOCK = 1 << 18
@@ -178,25 +177,6 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def gather(process: subprocess.Popen[bytes], seconds: float) -> tuple[bytes, bytes]:
-    """(output, errors) of a process that reads nothing, after its end. Raises TimeoutExpired after `seconds`.
-
-    `Popen.communicate` with a limit sleeps in steps of up to 50 ms once the pipes are closed. For a process of 5 ms, as
-    one `git blame` is, that is a tenth of its time.
-    """
-    assert process.stdout is not None and process.stderr is not None
-    until = time.monotonic() + seconds
-    parts: dict[int, list[bytes]] = {process.stdout.fileno(): [], process.stderr.fileno(): []}
-    try:
-        for pipe, piece in pieces(parts, until):
-            parts[pipe].append(piece)
-    except TimeoutError:
-        raise TimeoutExpired(process.args, seconds) from None
-    _wait(process, until)
-    out, errors = (b"".join(some) for some in parts.values())
-    return out, errors
-
-
 def pieces(pipes: Collection[int], until: float) -> Iterator[tuple[int, bytes]]:
     """Each piece that comes out of a pipe, empty at its end, until all have ended. Raises TimeoutError at `until`."""
     waiting = select.poll()
@@ -213,19 +193,6 @@ def pieces(pipes: Collection[int], until: float) -> Iterator[tuple[int, bytes]]:
                 waiting.unregister(pipe)
                 running -= 1
             yield pipe, piece
-
-
-def _wait(process: subprocess.Popen[bytes], until: float) -> None:
-    """Wait for the end of a process, which is near; without steps where the system can tell when it comes."""
-    with contextlib.suppress(AttributeError, OSError):  # no pidfd on this system
-        ended = os.pidfd_open(process.pid)
-        try:
-            waiting = select.poll()
-            waiting.register(ended, select.POLLIN)
-            waiting.poll(1000 * max(0.0, until - time.monotonic()))
-        finally:
-            os.close(ended)
-    process.wait(timeout=max(0.0, until - time.monotonic()))
 
 
 _Key = TypeVar("_Key", bound=Hashable)

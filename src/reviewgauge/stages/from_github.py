@@ -25,6 +25,7 @@ from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.results import Drop, Failed
 from reviewgauge.core.trust import Address, FilePath, Variable, Word
 from reviewgauge.repo.forge.access import SCHEME, is_repository, repository_name
+from reviewgauge.repo.forge.answers import Kept
 from reviewgauge.repo.forge.archive import read_archive, write_archive_line
 from reviewgauge.repo.forge.client import Forge
 from reviewgauge.repo.forge.pulls import read_pull
@@ -41,6 +42,7 @@ FOLDER, DUMP = "forge", "pulls.jsonl.gz"
 STATES = ("merged", "closed", "open")
 AT_ONCE = 20  # pull requests whose commits are fetched together
 ROUND = 24 * 3600.0  # seconds for which a crawl that was killed goes on with the lists it had
+_ROUND = "round"  # under which the beginning of a crawl is kept, until it is done
 MOST_ISSUES = 10  # of one pull request that are read
 MOST_READ = 20_000  # characters of one text that are looked through for issues
 UNREADABLE = "what the forge says of it cannot be read"
@@ -101,7 +103,7 @@ class FromGithub(Stage):
                         write_archive_line(dump, made[0])
                         yield final_candidate(made[1])
             (folder / f"{DUMP}.part").replace(folder / DUMP)
-            forge.answers.mark("round", "")
+            forge.answers.put(_ROUND, Kept(None))
             _report(context, forge)
 
     def open_forge(self, context: BuildContext) -> Forge:
@@ -125,11 +127,11 @@ class FromGithub(Stage):
 
     def _round(self, forge: Forge) -> str:
         """The name of this crawl: that of the one before where it was killed not long ago, so that its lists hold."""
-        now, known = forge.now, forge.answers.marked("round")
-        if known and now - float(known) < ROUND:
-            return known
-        forge.answers.mark("round", repr(now))
-        return repr(now)
+        now, kept = forge.now, forge.answers.get(_ROUND)
+        known = kept.body if kept is not None else None
+        began = known if isinstance(known, float) and now - known < ROUND else now
+        forge.answers.put(_ROUND, Kept(began))
+        return repr(began)
 
     def _listed(self, reader: PullReader, began: str) -> Iterator[tuple[int, str]]:
         """(number, last update) of the pull requests to read."""
@@ -333,10 +335,8 @@ def _texts(raw: Raw) -> Iterator[str]:
 
 
 def _report(context: BuildContext, forge: Forge) -> None:
-    spent, left = forge.spent, forge.left
+    spent = forge.spent
     summary = f"{spent.requests:,} requests, {spent.waited:,.0f} s waited for limits"
-    if left:
-        summary += ", left now: " + ", ".join(f"{count:,} {name}" for name, count in sorted(left.items()))
     if not forge.authenticated:
         summary += ". It was asked without a token, so nobody knows which threads were resolved"
     if spent.without_graphql:
@@ -355,7 +355,6 @@ def _report(context: BuildContext, forge: Forge) -> None:
                 "taken from disk": spent.reused,
                 "found unchanged": spent.unchanged,
                 "seconds waited": round(spent.waited),
-                "answers with missing parts": spent.partial,
                 "pull requests without an answer of GraphQL": spent.without_graphql,
             },
         )

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import tracemalloc
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -94,27 +93,6 @@ def test_a_change_stays_within_its_room(printed: bytes) -> None:
     """What comes after the room is used up is left out; small diffs that still fit are kept."""
     diffs = read_change(cut(printed, [64]), UNLIMITED, 3_000).diffs
     assert [diff is None for diff in diffs] == [False, True, *[False] * 5]
-
-
-def test_a_huge_diff_is_not_held(printed: bytes) -> None:
-    """Of a diff of many megabytes no more than the limit and a block is ever in memory."""
-    head, _, tail = printed.partition(b"diff --git a/big b/big")
-
-    def blocks() -> Iterator[bytes]:
-        yield head
-        yield b"diff --git a/big b/big\n@@ -1 +1 @@\n"
-        line = b"+" + b"x" * 999 + b"\n"
-        for _ in range(600):
-            yield line * 100
-        yield b"\ndiff --git " + tail.partition(b"\ndiff --git ")[2]
-
-    tracemalloc.start()
-    change = read_change(blocks(), 1_000_000, 10_000_000)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 8_000_000
-    assert [diff is None for diff in change.diffs] == [False, True, *[False] * 5]
-    assert change.entries == read(printed, [len(printed)]).entries
 
 
 @given(st.binary(max_size=300), st.booleans())

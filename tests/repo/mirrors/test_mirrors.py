@@ -73,7 +73,7 @@ def test_shallow_linked_bare_and_detached_sources(tmp_path: Path, source: Path) 
     head = run_git(source, "rev-parse", "HEAD")
     run_git(tmp_path, "clone", "-q", "--depth=1", f"file://{source}", "shallow")
     shallow = mirror_local(tmp_path / "shallow", tmp_path / "shallow.git")
-    assert missing_objects(shallow).shallow and "unshallow" in missing_objects(shallow).reason
+    assert missing_objects(shallow).shallow
     assert run_git(shallow.git_dir, "rev-list", "HEAD") == head
     run_git(tmp_path / "shallow", "fetch", "-q", "--unshallow")
     mirror_local(tmp_path / "shallow", tmp_path / "shallow.git")
@@ -87,7 +87,7 @@ def test_shallow_linked_bare_and_detached_sources(tmp_path: Path, source: Path) 
 
     run_git(tmp_path, "clone", "-q", "--bare", str(source), "bare")
     assert mirror_local(tmp_path / "bare", tmp_path / "bare.git").exists(head)
-    assert missing_objects(linked) == (False, False) and missing_objects(linked).reason == ""
+    assert missing_objects(linked) == (False, False)
 
 
 def test_a_partial_source_gives_a_partial_mirror(tmp_path: Path, source: Path) -> None:

@@ -20,11 +20,9 @@ from reviewgauge.core.databases import open_database
 from reviewgauge.core.errors import UserError
 
 FILE = "answers.sqlite"
-_FORMAT = 1
 _TABLES = (
     "CREATE TABLE IF NOT EXISTS answers"
     "(request TEXT PRIMARY KEY, version TEXT, etag TEXT, next TEXT, body BLOB) WITHOUT ROWID",
-    "CREATE TABLE IF NOT EXISTS marks(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID",
 )
 _ADDRESS = re.compile(r"<[^<>\s@]{1,100}@[^<>\s@]{1,200}>")
 _DROPPED = {"email", "verification"}  # the payload of a signature repeats the addresses
@@ -34,9 +32,9 @@ class Kept(NamedTuple):
     """A stored answer. `version` is the state that it is complete for; `next` is the URL of the following page."""
 
     body: JsonValue
-    version: str
-    etag: str
-    next: str
+    version: str = ""
+    etag: str = ""
+    next: str = ""
 
 
 class Answers:
@@ -49,12 +47,6 @@ class Answers:
             self._file = open_database(folder / FILE, _TABLES, timeout=30)
             self._file.execute("PRAGMA journal_mode=WAL")
             self._file.execute("PRAGMA synchronous=NORMAL")
-            (found,) = self._file.execute("PRAGMA user_version").fetchone()
-            if found not in (0, _FORMAT):
-                raise UserError(
-                    f"{folder / FILE} was written by another version", remedy="delete it and repeat the command"
-                )
-            self._file.execute(f"PRAGMA user_version={_FORMAT}")
         except (OSError, sqlite3.Error) as error:
             raise UserError(f"cannot keep answers in {folder}: {error}", remedy="name another folder with -o") from None
 
@@ -81,22 +73,6 @@ class Answers:
                 "INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)",
                 (request, kept.version, kept.etag, kept.next, body),
             )
-
-    def renew(self, request: str, version: str) -> None:
-        """Mark the stored answer as valid for `version`."""
-        with self._lock:
-            self._file.execute("UPDATE answers SET version = ? WHERE request = ?", (version, request))
-
-    def mark(self, name: str, value: str) -> None:
-        """Store a note about the crawl."""
-        with self._lock:
-            self._file.execute("INSERT OR REPLACE INTO marks VALUES (?, ?)", (name, value))
-
-    def marked(self, name: str) -> str:
-        """The stored note; empty where there is none."""
-        with self._lock:
-            row = self._file.execute("SELECT value FROM marks WHERE name = ?", (name,)).fetchone()
-        return "" if row is None else str(row[0])
 
     def close(self) -> None:
         """Close the file."""

@@ -35,19 +35,16 @@ from reviewgauge.repo.forge.replies import (
     Broken,
     Clock,
     ForgeResponse,
-    Step,
+    Limited,
     TooLarge,
     Transport,
     Unavailable,
-    Unreached,
-    asked_pause,
+    check_graphql,
+    check_status,
     error_message,
-    graphql_step,
     next_link,
     read_json,
-    remaining,
     resets_at,
-    step_of,
 )
 
 TRIES = 6  # of one failing request
@@ -67,15 +64,13 @@ Params = Mapping[str, str | int]
 class RequestsSpent:
     """The cost of a crawl: requests sent, seconds waited for limits, answers taken from disk, answers found unchanged.
 
-    `partial` counts GraphQL answers with errors beside their data, `without_graphql` pull requests that GraphQL gave
-    nothing about although there is a token.
+    `without_graphql` counts pull requests that GraphQL gave nothing about although there is a token.
     """
 
     requests: int = 0
     waited: float = 0.0
     reused: int = 0
     unchanged: int = 0
-    partial: int = 0
     without_graphql: int = 0
 
 
@@ -85,7 +80,7 @@ class _Call:
 
     method: str
     url: str
-    resource: str
+    resource: str  # which of the forge's limits counts it: core, search, graphql
     listed: bool = False
     body: bytes | None = None
     etag: str = ""
@@ -94,12 +89,7 @@ class _Call:
     hops: int = 0
 
 
-@dataclass
-class _Limit:
-    """The requests left of one resource (`core`, `search`, `graphql`) until the limit resets, by the client's clock."""
-
-    remaining: int
-    resets: float
+_EVERYTHING = ""  # the resource that secondary limits are about
 
 
 class Forge:
@@ -124,11 +114,11 @@ class Forge:
         """
         self.address, self.spent = address(api), RequestsSpent()
         self._variable, self._token, self.answers = token, read_token(token), Answers(folder)
-        self._limits: dict[str, _Limit] = {}
+        self._closed_until: dict[str, float] = {}  # by resource, on the client's clock
         self._clock, self._progress = clock or Clock(), progress
         self._transport = transport or Transport(self.address.rest)
         self._lock = threading.RLock()
-        self._resume, self._given_up = 0.0, 0
+        self._given_up = 0
 
     def __enter__(self) -> Self:
         return self
@@ -145,12 +135,6 @@ class Forge:
     def authenticated(self) -> bool:
         """Whether there is a token; GraphQL needs one."""
         return bool(self._token)
-
-    @property
-    def left(self) -> Mapping[str, int]:
-        """The requests left of each resource, where the forge states them."""
-        now = self._clock.now()
-        return {resource: limit.remaining for resource, limit in self._limits.items() if limit.resets > now}
 
     @property
     def now(self) -> float:
@@ -205,8 +189,8 @@ class Forge:
         reply, body = self._ask(_Call("GET", url, resource, listed, etag=kept.etag if kept is not None else ""))
         if reply.status == 304 and kept is not None:
             self.spent.unchanged += 1
-            self.answers.renew(request, version)
-            return kept._replace(version=version)
+            self.answers.put(request, kept._replace(version=version))
+            return kept
         found = Kept(body, version, reply.headers.get("etag", ""), next_link(reply.headers))
         self.answers.put(request, found)
         return found
@@ -234,32 +218,50 @@ class Forge:
                 self._wait(call)
                 try:
                     reply = self._send(call)
-                    step, message = step_of(reply), error_message(reply)
-                    if step is Step.SAME and not call.etag:
-                        raise Broken("it answers 304 to a request without an ETag")
-                    found = _taken(call, reply) if step is Step.TAKE else None
-                    if step is Step.TAKE and call.resource == "graphql":
-                        step, message = graphql_step(found)
-                        self.spent.partial += bool(message) and step is Step.TAKE
+                    if 300 <= reply.status < 400 and reply.status != 304:
+                        self._follow(call, reply)
+                        continue
+                    found = self._read(call, reply)
                 except TooLarge as error:
                     raise self._failed(f"{_shown(call.url)}: {error}") from None
-                except Broken as broken:
-                    self._break(call, str(broken), unreached=isinstance(broken, Unreached))
-                    continue
-                if step is not Step.AGAIN:
+                except Unavailable as error:
                     self._given_up = 0
-                if step in (Step.TAKE, Step.SAME):
+                    raise Unavailable(error.status, self._hide(error.problem)) from None
+                except Limited as limited:
+                    self._pause(call, limited)
+                except Broken as broken:
+                    self._break(call, broken)
+                else:
+                    self._given_up = 0
                     return reply, found
-                self._react(call, step, message, reply)
+
+    def _read(self, call: _Call, reply: ForgeResponse) -> JsonValue:
+        """The JSON of an answer, None where nothing changed. Raises Broken, Limited, Unavailable and Failed."""
+        if reply.status == 304:
+            if not call.etag:
+                raise Broken("it answers 304 to a request without an ETag")
+            return None
+        shown, message = _shown(call.url), error_message(reply) if reply.status >= 400 else ""
+        if reply.status == 401:
+            raise Failed(
+                FailureKind.REQUEST,
+                f"{shown}: 401 {self._hide(message)}: the forge refuses the token in {self._variable}",
+                remedy=f"set {self._variable} to a valid token and repeat the command: the answers so far are stored",
+                stops=True,
+            )
+        check_status(reply, message, shown, self._clock.now())
+        found = read_json(reply)
+        if (_items(found) is None) if call.listed else not isinstance(found, dict):
+            raise Broken(f"the answer is not {'a list' if call.listed else 'an object'} of the API")
+        if call.resource == "graphql":
+            check_graphql(found, reply, shown, self._clock.now())
+        return found
 
     def _wait(self, call: _Call) -> None:
-        """Wait until the limit allows the call."""
-        while True:
-            now = self._clock.now()
-            limit = self._limits.get(call.resource)
-            until = max(self._resume, limit.resets if limit is not None and limit.remaining < 1 else 0.0)
-            if until <= now:
-                return
+        """Wait until the limits allow the call."""
+        while (now := self._clock.now()) < (
+            until := max(self._closed_until.get(name, 0.0) for name in (_EVERYTHING, call.resource))
+        ):
             if self._progress is not None:  # it may cancel the crawl
                 shown = time.strftime("%H:%M:%S UTC", time.gmtime(until))
                 self._progress(f"waiting for the forge's limit until {shown}", self.spent.requests, None)
@@ -282,37 +284,9 @@ class Forge:
             headers["Content-Type"] = "application/json"
         self.spent.requests += 1
         reply = self._transport.send(call.method, call.url, headers, call.body)
-        if (left := remaining(reply)) is not None:
-            self._limits[call.resource] = _Limit(left, resets_at(reply, self._clock.now()))
+        if reply.headers.get("x-ratelimit-remaining") == "0":
+            self._closed_until[call.resource] = resets_at(reply, self._clock.now())
         return reply
-
-    def _react(self, call: _Call, step: Step, message: str, reply: ForgeResponse) -> None:
-        """Prepare the next try of a call as the answer asks. Raises Unavailable and Failed."""
-        shown = self._hide(f"{_shown(call.url)}: {reply.status}{' ' if message else ''}{message}")
-        if step is Step.FOLLOW:
-            self._follow(call, reply)
-        elif step is Step.SPENT:
-            self._limits[call.resource] = _Limit(0, resets_at(reply, self._clock.now()))
-            call.pauses += 1
-            if call.pauses > PAUSES * 4:
-                raise self._failed(f"{shown}, repeatedly", stops=True)
-        elif step is Step.PAUSE:
-            self._pause(call, shown, reply)
-        elif step is Step.INVALID_TOKEN:
-            raise Failed(
-                FailureKind.REQUEST,
-                f"{shown}: the forge refuses the token in {self._variable}",
-                remedy=f"set {self._variable} to a valid token and repeat the command: the answers so far are stored",
-                stops=True,
-            )
-        elif step is Step.FORBIDDEN:
-            raise Unavailable(403, f"{_shown(call.url)}: not open to this token", remedy="check its permissions")
-        elif step is Step.AGAIN:
-            self._break(call, f"{reply.status} {message}".strip(), unreached=False)
-        elif reply.status >= 400:
-            raise Unavailable(reply.status, shown)
-        else:  # a GraphQL answer without data
-            raise Unavailable(404 if step is Step.GONE else 422, shown)
 
     def _follow(self, call: _Call, reply: ForgeResponse) -> None:
         """Follow the redirect of a renamed repository. Raises Failed where it leaves this API."""
@@ -324,26 +298,26 @@ class Forge:
             raise self._failed(f"{_shown(call.url)}: {reply.status}: the address is not that of the API", stops=True)
         call.url = self._inside(target)
 
-    def _pause(self, call: _Call, shown: str, reply: ForgeResponse) -> None:
-        """Pause all requests as long as the forge asks, else a minute, doubled each time."""
+    def _pause(self, call: _Call, limited: Limited) -> None:
+        """Close the forge, or what the call is counted by, for as long as it asks; else a minute, doubled each time."""
         call.pauses += 1
         now = self._clock.now()
-        asked = asked_pause(reply, now)
-        wait = asked if asked is not None else FIRST_PAUSE * 2.0 ** (call.pauses - 1)
+        wait = limited.seconds if limited.seconds is not None else FIRST_PAUSE * 2.0 ** (call.pauses - 1)
         if call.pauses > PAUSES or wait > LONGEST_PAUSE:
             until = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(now + min(wait, 10**8)))
-            raise self._failed(f"{shown}: the forge asks to wait until {until}", stops=True)
-        self._resume = max(self._resume, now + wait)
+            raise self._failed(f"{limited}: the forge asks to wait until {until}", stops=True)
+        resource = _EVERYTHING if limited.everything else call.resource
+        self._closed_until[resource] = max(self._closed_until.get(resource, 0.0), now + wait)
 
-    def _break(self, call: _Call, reason: str, *, unreached: bool) -> None:
+    def _break(self, call: _Call, broken: Broken) -> None:
         """Wait for the next try. Raises Failed after the last; a forge that is down ends the crawl."""
         call.tries += 1
         if call.tries < TRIES:
             self._clock.sleep(backoff(call.tries, FIRST_WAIT))
             return
         self._given_up += 1
-        problem = f"{_shown(call.url)}: gave up after {call.tries} tries: {reason}"
-        raise self._failed(problem, stops=unreached or self._given_up >= IN_A_ROW)
+        problem = f"{_shown(call.url)}: gave up after {call.tries} tries: {broken}"
+        raise self._failed(problem, stops=broken.unreached or self._given_up >= IN_A_ROW)
 
     def _failed(self, problem: str, *, stops: bool = False) -> Failed:
         return Failed(FailureKind.NETWORK, self._hide(problem), remedy=_AGAIN, stops=stops)
@@ -351,14 +325,6 @@ class Forge:
     def _hide(self, text: str) -> str:
         """`text` without the token."""
         return text.replace(self._token, "***") if self._token else text
-
-
-def _taken(call: _Call, reply: ForgeResponse) -> JsonValue:
-    """The JSON of an answer. Raises Broken where it is not the list or object that the API documents."""
-    found = read_json(reply)
-    if (_items(found) is None) if call.listed else not isinstance(found, dict):
-        raise Broken(f"the answer is not {'a list' if call.listed else 'an object'} of the API")
-    return found
 
 
 def _items(body: JsonValue) -> list[JsonValue] | None:

@@ -1,4 +1,4 @@
-"""Exchanges with a forge by urllib3, and what to do with an answer: take it, wait, follow, retry or give up.
+"""Exchanges with a forge by urllib3, and what an answer that is not one means: broken, limited, or not there.
 
 An exchange follows no redirect, repeats nothing, and is bounded in size and time.
 
@@ -14,7 +14,6 @@ import time
 import urllib.parse
 import urllib.request
 from collections.abc import Mapping
-from enum import Enum, auto
 from typing import NamedTuple
 
 import urllib3
@@ -22,6 +21,7 @@ from pydantic import JsonValue
 
 from reviewgauge.core.backoff import http_date, retry_after
 from reviewgauge.core.errors import one_line
+from reviewgauge.core.json_reader import node, nodes, text
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.repo.forge.answers import without_addresses
 
@@ -43,15 +43,51 @@ class Clock:
 
 
 class Broken(Exception):
-    """One try failed in a way that another may not."""
+    """One try failed in a way that another may not. `unreached`: nothing answers at the address."""
 
-
-class Unreached(Broken):
-    """Nothing answers at the address, or the network does not lead there."""
+    def __init__(self, problem: str, *, unreached: bool = False) -> None:
+        super().__init__(problem)
+        self.unreached = unreached
 
 
 class TooLarge(Exception):
     """The answer is over the size limit; another try would be as well."""
+
+
+class Limited(Exception):
+    """A limit was passed. `seconds` to wait, None where the forge states none; `everything`: whatever is asked for."""
+
+    def __init__(self, problem: str, seconds: float | None, *, everything: bool) -> None:
+        super().__init__(problem)
+        self.seconds, self.everything = seconds, everything
+
+
+class Unavailable(Failed):
+    """The forge does not have it, or not for this token. The crawl goes on without it."""
+
+    def __init__(self, status: int, problem: str) -> None:
+        super().__init__(FailureKind.REQUEST, problem)
+        self.status = status
+
+    @property
+    def reason(self) -> str:
+        """The reason, in words that can be counted."""
+        return _REASONS.get(self.status, f"the forge answers {self.status}")
+
+    @property
+    def of_server(self) -> bool:
+        """Whether a GraphQL query fails for every item: the server lacks the field, the type or GraphQL."""
+        return bool((_NO_FIELD if self.status == 422 else _NO_ADDRESS).search(self.problem))
+
+
+_NO_FIELD = re.compile(r"doesn't exist on type|No such type|doesn't accept argument|argument definition|undefinedField")
+_NO_ADDRESS = re.compile(r"graphql: (?:404|405|410|501)\b")
+_REASONS = {
+    403: "not open to this token",
+    404: "deleted, or not open to this token",
+    410: "deleted",
+    451: "blocked for legal reasons",
+}
 
 
 class ForgeResponse(NamedTuple):
@@ -89,9 +125,9 @@ class Transport:
                 raise
             answer.release_conn()
         except (urllib3.exceptions.NewConnectionError, urllib3.exceptions.ConnectTimeoutError) as error:
-            raise Unreached(f"cannot reach it: {network_problem(error)}") from None
+            raise Broken(f"cannot reach it: {network_problem(error)}", unreached=True) from None
         except urllib3.exceptions.SSLError as error:
-            raise Unreached(f"its TLS certificate is not trusted: {network_problem(error)}") from None
+            raise Broken(f"its TLS certificate is not trusted: {network_problem(error)}", unreached=True) from None
         except urllib3.exceptions.TimeoutError:
             raise Broken(f"no answer within {self._silence:.0f} s") from None
         except urllib3.exceptions.HTTPError as error:
@@ -129,93 +165,52 @@ def network_problem(error: Exception) -> str:
     return one_line(str(error).rpartition(": ")[2] or type(error).__name__, 160)
 
 
-LONGEST_WINDOW = 3660.0  # seconds; the windows of primary limits are an hour at most
+_LONGEST_WINDOW = 3660.0  # seconds; the windows of primary limits are an hour at most
 _SECONDARY = re.compile(r"secondary rate limit|abuse detection|temporarily blocked|too many requests", re.IGNORECASE)
 _PRIMARY = re.compile(r"api rate limit (?:already )?exceeded", re.IGNORECASE)
 _LATE = re.compile(r"something went wrong|timed? ?out|timeout", re.IGNORECASE)
 _NEXT = re.compile(r'<([^<>]{1,4096})>\s*;[^,<>]{0,200}?\brel="?next"?')
 
 
-class Step(Enum):
-    """What to do with an answer."""
-
-    TAKE = auto()
-    SAME = auto()  # 304
-    FOLLOW = auto()  # a renamed repository
-    SPENT = auto()  # the primary limit
-    PAUSE = auto()  # a secondary limit
-    INVALID_TOKEN = auto()
-    FORBIDDEN = auto()  # to this token
-    GONE = auto()
-    AGAIN = auto()
-    REFUSED = auto()  # an invalid request
-
-
-class Unavailable(Failed):
-    """The forge does not have it, or not for this token. The crawl goes on without it."""
-
-    def __init__(self, status: int, problem: str, *, remedy: str = "") -> None:
-        super().__init__(FailureKind.REQUEST, problem, remedy=remedy)
-        self.status = status
-
-    @property
-    def reason(self) -> str:
-        """The reason, in words that can be counted."""
-        return _REASONS.get(self.status, f"the forge answers {self.status}")
-
-    @property
-    def of_server(self) -> bool:
-        """Whether a GraphQL query fails for every item: the server lacks the field, the type or GraphQL."""
-        return bool((_NO_FIELD if self.status == 422 else _NO_ADDRESS).search(self.problem))
-
-
-_NO_FIELD = re.compile(r"doesn't exist on type|No such type|doesn't accept argument|argument definition|undefinedField")
-_NO_ADDRESS = re.compile(r"graphql: (?:404|405|410|501)\b")
-_REASONS = {
-    403: "not open to this token",
-    404: "deleted, or not open to this token",
-    410: "deleted",
-    451: "blocked for legal reasons",
-}
-
-
-def step_of(reply: ForgeResponse) -> Step:
-    """The step that the HTTP status calls for."""
+def check_status(reply: ForgeResponse, message: str, shown: str, now: float) -> None:
+    """Raise what a status over 399 means: Broken, Limited, Unavailable. `message` is that of `error_message`."""
     status = reply.status
-    if status == 304:
-        return Step.SAME
-    if 200 <= status < 300:
-        return Step.TAKE
-    if 300 <= status < 400:
-        return Step.FOLLOW
-    if status == 401:
-        return Step.INVALID_TOKEN
-    if status in (403, 429):
-        return _limit(reply)
-    if status in (404, 410, 451):
-        return Step.GONE
+    problem = f"{shown}: {status}{' ' if message else ''}{message}"
     if status in (408, 425) or status >= 500:
-        return Step.AGAIN
-    return Step.REFUSED
+        raise Broken(f"{status} {message}".strip())
+    if status in (403, 429):
+        primary = reply.headers.get("x-ratelimit-remaining") == "0" or _PRIMARY.search(message) is not None
+        secondary = _SECONDARY.search(message) is not None
+        if primary or secondary or status == 429 or "retry-after" in reply.headers:
+            raise Limited(problem, _asked_pause(reply, now, primary), everything=secondary or not primary)
+        raise Unavailable(403, f"{shown}: not open to this token")
+    if status >= 400:
+        raise Unavailable(status, problem)
 
 
-def _limit(reply: ForgeResponse) -> Step:
-    text = reply.body[:65_536].decode("utf-8", "replace")
-    if _SECONDARY.search(text):
-        return Step.PAUSE
-    if reply.headers.get("x-ratelimit-remaining") == "0" or _PRIMARY.search(text):
-        return Step.SPENT
-    if reply.status == 429 or "retry-after" in reply.headers:
-        return Step.PAUSE
-    return Step.FORBIDDEN
+def check_graphql(body: JsonValue, reply: ForgeResponse, shown: str, now: float) -> None:
+    """As `check_status`, for a GraphQL answer with status 200 and no data. What is beside errors counts as data."""
+    if not isinstance(body, dict) or not ("data" in body or "errors" in body):
+        raise Broken("the answer is not a GraphQL answer")
+    errors = nodes(body, "errors")
+    if not errors:
+        return
+    message = one_line("; ".join(text(error, "message") for error in errors[:3]), 200)
+    kinds = {text(error, "type") for error in errors}
+    primary = "RATE_LIMITED" in kinds or _PRIMARY.search(message) is not None
+    if primary or _SECONDARY.search(message):
+        raise Limited(f"{shown}: {message}", _asked_pause(reply, now, primary), everything=not primary)
+    if _LATE.search(message):
+        raise Broken(f"GraphQL: {message}")
+    if not any(value is not None for value in node(body, "data").values()):
+        refused = 404 if "NOT_FOUND" in kinds else 422
+        raise Unavailable(403 if kinds & {"FORBIDDEN", "INSUFFICIENT_SCOPES"} else refused, f"{shown}: {message}")
 
 
-def asked_pause(reply: ForgeResponse, now: float) -> float | None:
+def _asked_pause(reply: ForgeResponse, now: float, primary: bool) -> float | None:
     """Seconds that the answer asks to wait, None where it states none. Dates are read by the server's own clock."""
     asked = retry_after(reply.headers, now=http_date(reply.headers.get("date")) or now)
-    if asked is not None or reply.headers.get("x-ratelimit-remaining") != "0":
-        return asked
-    return max(0.0, resets_at(reply, now) - now) or None
+    return resets_at(reply, now) - now if asked is None and primary else asked
 
 
 def resets_at(reply: ForgeResponse, now: float) -> float:
@@ -223,21 +218,11 @@ def resets_at(reply: ForgeResponse, now: float) -> float:
 
     The reset time is compared with the answer's own `Date`, so a wrong clock on this machine does no harm.
     """
-    reset = _number(reply.headers.get("x-ratelimit-reset"))
-    if reset is None:
+    reset = reply.headers.get("x-ratelimit-reset", "")
+    if not re.fullmatch(r"\d{1,15}", reset):
         return now + 60.0
     server = http_date(reply.headers.get("date"))
-    return now + min(LONGEST_WINDOW, max(0.0, reset - (now if server is None else server)) + 1.0)
-
-
-def remaining(reply: ForgeResponse) -> int | None:
-    """The requests left; None where the forge states no limit."""
-    left = _number(reply.headers.get("x-ratelimit-remaining"))
-    return None if left is None else int(left)
-
-
-def _number(value: str | None) -> float | None:
-    return float(value) if value is not None and re.fullmatch(r"\d{1,15}", value) else None
+    return now + min(_LONGEST_WINDOW, max(0.0, float(reset) - (now if server is None else server)) + 1.0)
 
 
 def next_link(headers: Mapping[str, str]) -> str:
@@ -248,10 +233,8 @@ def next_link(headers: Mapping[str, str]) -> str:
 
 def read_json(reply: ForgeResponse) -> JsonValue:
     """The body, without e-mail addresses. Raises Broken where it is not JSON."""
-    if not reply.body:
-        return None
     try:
-        return without_addresses(json.loads(reply.body))
+        return without_addresses(json.loads(reply.body)) if reply.body else None
     except (ValueError, RecursionError):
         raise Broken("the answer is not JSON: is this the address of the API?") from None
 
@@ -262,32 +245,4 @@ def error_message(reply: ForgeResponse) -> str:
         value = json.loads(reply.body[:65_536])
     except (ValueError, RecursionError):
         value = None
-    message = value.get("message") if isinstance(value, dict) else None
-    return one_line(message if isinstance(message, str) else "", 200)
-
-
-def graphql_step(body: JsonValue) -> tuple[Step, str]:
-    """The step that a GraphQL answer with status 200 calls for, and its error messages.
-
-    TAKE with a message: some data is missing. Raises Broken for timeouts and for what is not a GraphQL answer.
-    """
-    if not isinstance(body, dict) or not ("data" in body or "errors" in body):
-        raise Broken("the answer is not a GraphQL answer")
-    given = body.get("errors")
-    errors = [error for error in given if isinstance(error, dict)] if isinstance(given, list) else []
-    if not errors:
-        return Step.TAKE, ""
-    message = one_line("; ".join(str(error.get("message", "")) for error in errors[:3]), 200)
-    kinds = {str(error.get("type", "")) for error in errors}
-    if "RATE_LIMITED" in kinds or _PRIMARY.search(message):
-        return Step.SPENT, message
-    if _SECONDARY.search(message):
-        return Step.PAUSE, message
-    if _LATE.search(message):
-        raise Broken(f"GraphQL: {message}")
-    data = body.get("data")
-    if isinstance(data, dict) and any(value is not None for value in data.values()):
-        return Step.TAKE, message
-    if kinds & {"FORBIDDEN", "INSUFFICIENT_SCOPES"}:
-        return Step.FORBIDDEN, message
-    return (Step.GONE if "NOT_FOUND" in kinds else Step.REFUSED), message
+    return one_line(text(value, "message"), 200)

@@ -2,8 +2,7 @@
 
 Names and modes come from git's raw lines (NUL-separated, never quoted), and patches are cut at lines that begin with
 `diff --`: inside a hunk git begins every line with a blank, `+`, `-` or a backslash, so content cannot pass for a
-header. All in bytes; a change of many megabytes is cut as it comes, and a file's diff over the limit is dropped on the
-way.
+header. All in bytes; a change of many megabytes is cut as it comes.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple
 
 from pydantic import ValidationError
@@ -56,49 +55,23 @@ def read_change(blocks: Iterable[bytes], largest: int = LARGEST_PATCH, room: int
     while not text.startswith(_BEGIN, at) and (block := next(blocks, b"")):
         text += block
         entries, at = read_entries(text, 0)
-    diffs = _Diffs(largest, _PATCHES * largest if room is None else room)
-    text = text[at:]
-    for block in blocks:
-        text = diffs.add_some(text) + block
-    diffs.add_all(text)
-    return PrintedChange(entries, tuple(diffs.found))
+    left = _PATCHES * largest if room is None else room
+    diffs: list[bytes | None] = []
+    for diff in _split(text[at:], blocks):
+        fits = len(diff) <= min(largest, left)
+        left -= len(diff) if fits else 0
+        diffs.append(diff if fits else None)
+    return PrintedChange(entries, tuple(diffs))
 
 
-class _Diffs:
-    """The diffs of one change, as long as they are within the limits."""
-
-    def __init__(self, largest: int, room: int) -> None:
-        self.found: list[bytes | None] = []
-        self._largest, self._room = largest, room
-        self._inside_huge = False  # what comes next belongs to a diff that was given up
-
-    def add_all(self, text: bytes) -> None:
-        """Take the diffs of `text`, the last one included."""
-        if text.startswith(_BEGIN) or self._inside_huge:
-            for piece in text.split(_NEXT):
-                self._add(piece)
-
-    def add_some(self, text: bytes) -> bytes:
-        """Take the diffs of `text` but the last, which may go on; give back that one, or the end of it."""
-        *whole, last = text.split(_NEXT)
-        for piece in whole:
-            self._add(piece)
-        keep = len(_NEXT)  # the end may be the first half of the next diff's beginning
-        if self._inside_huge or len(last) - keep > self._largest:
-            if not self._inside_huge:
-                self.found.append(None)
-                self._inside_huge = True
-            return last[-keep:]
-        return _BEGIN + last if whole else last
-
-    def _add(self, piece: bytes) -> None:
-        if self._inside_huge:
-            self._inside_huge = False
-            return
-        piece = piece.removeprefix(_BEGIN)
-        fits = len(piece) <= min(self._largest, self._room)
-        self._room -= len(piece) if fits else 0
-        self.found.append(piece if fits else None)
+def _split(text: bytes, blocks: Iterable[bytes]) -> Iterator[bytes]:
+    """What follows each `diff --` of a text that goes on in blocks. One is held at a time: git bounds a file's diff."""
+    if text.startswith(_BEGIN):
+        text = text.removeprefix(_BEGIN)
+        for block in chain((b"",), blocks):
+            *whole, text = (text + block).split(_NEXT)
+            yield from whole
+        yield text
 
 
 def read_entries(text: bytes, at: int) -> tuple[tuple[RawEntry, ...], int]:

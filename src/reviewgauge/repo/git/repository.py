@@ -23,7 +23,7 @@ from reviewgauge.core.records import ChangedFile
 from reviewgauge.repo.git.containment import check_readable, git_folder
 from reviewgauge.repo.git.diff_tree import changed_files, read_change
 from reviewgauge.repo.git.paths import decode_path, encode_path
-from reviewgauge.repo.processes import end_group, gather, start_tied
+from reviewgauge.repo.processes import end_group, start_tied
 
 _FULL = r"no space left on device|out of disk ?space|disk quota exceeded"
 _MAKE_ROOM = "free some space and run the same command again; what was recorded is kept"
@@ -152,10 +152,7 @@ class Repository:
         process = self.start(*args, stdin=source, stderr=subprocess.PIPE, protocols=protocols, settings=settings)
         with process:
             try:
-                if stdin is None and seconds is not None:
-                    out, err = gather(process, seconds)
-                else:
-                    out, err = process.communicate(stdin, timeout=seconds)
+                out, err = process.communicate(stdin, timeout=seconds)
             except subprocess.TimeoutExpired:
                 raise UserError(f"git {args[0]} took longer than {seconds:g} seconds") from None
             finally:
@@ -228,7 +225,7 @@ class Repository:
                 return
             with self.start("rev-parse", "--git-dir", stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
                 try:
-                    gather(process, _CONFIG_SECONDS)
+                    process.wait(_CONFIG_SECONDS)  # with an open stdin: an include may be that
                 except subprocess.TimeoutExpired:
                     remedy = f"look at the lines about `include` in {self.git_dir / 'config'}"
                     raise UserError(

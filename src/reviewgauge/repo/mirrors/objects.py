@@ -36,13 +36,6 @@ class MissingObjects(NamedTuple):
     shallow: bool = False
     partial: bool = False
 
-    @property
-    def reason(self) -> str:
-        """What is missing, as text; empty where nothing is."""
-        parts = ["its history is cut off (a shallow clone: git fetch --unshallow)"] * self.shallow
-        parts += ["some of its files may never have been fetched (a partial clone)"] * self.partial
-        return " and ".join(parts)
-
 
 def missing_objects(repository: Repository) -> MissingObjects:
     """What `repository` lacks."""

@@ -207,64 +207,46 @@ class Parsers:
     """Up to two parsing processes, started when they are needed. Safe to use from several threads."""
 
     def __init__(self, most: int = PROCESSES, seconds: float = SECONDS) -> None:
-        self._most, self._seconds = most, seconds
-        self._free = threading.Condition()
+        self._most, self._seconds, self._owner = most, seconds, os.getpid()
+        self._turns = threading.Semaphore(most)
         self._idle: list[Child] = []
-        self._busy = 0
-        self._owner = os.getpid()
 
     def ask(self, key: str, want: str, source: bytes) -> dict[str, Any] | None:
         """The worker's answer about a source; None where it died or took too long.
 
         Raises UserError where the process does not start at all.
         """
+        if self._owner != os.getpid():  # this process was forked: the pipes belong to the other one
+            self.__init__(self._most, self._seconds)  # type: ignore[misc]
         head = json.dumps({"grammar": key, "want": want, "size": len(source)}).encode()
-        child = self._take()
-        child.seconds = self._seconds
-        answered = False
-        try:
-            child.ask(head + b"\n" + source)
-            answer: dict[str, Any] = json.loads(child.line())
-            answered = True
-            return answer
-        except ChildEnded:
-            return None
-        finally:
-            if not answered:
+        with self._turns:
+            child = self._take()
+            child.seconds = self._seconds
+            try:
+                child.ask(head + b"\n" + source)
+                answer: dict[str, Any] = json.loads(child.line())
+            except ChildEnded:
+                return None
+            except BaseException:
                 child.close()
-            with self._free:
-                self._busy -= 1
-                if answered:
-                    self._idle.append(child)
-                self._free.notify()
+                raise
+            self._idle.append(child)
+            return answer
 
     def close(self) -> None:
         """End the processes that are idle; those of the process that this one was forked from are left alone."""
-        with self._free:
+        while self._idle:
+            child = self._idle.pop()
             if self._owner == os.getpid():
-                for child in self._idle:
-                    child.close()
-            self._idle = []
+                child.close()
 
     def _take(self) -> Child:
-        with self._free:
-            if self._owner != os.getpid():  # this process was forked: the pipes belong to the other one
-                self._idle, self._busy, self._owner = [], 0, os.getpid()
-            while not self._idle and self._busy >= self._most:
-                self._free.wait()
-            self._busy += 1
-            while self._idle:
-                child = self._idle.pop()
-                if child.alive:
-                    return child
-                child.close()  # ended by something else
-        try:
-            return _started()
-        except BaseException:
-            with self._free:
-                self._busy -= 1
-                self._free.notify()
-            raise
+        while self._idle:
+            child = self._idle.pop()
+            if child.alive:
+                return child
+            child.close()  # ended by something else
+        return _started()
 
 
 def _started() -> Child:
