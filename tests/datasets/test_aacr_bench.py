@@ -5,13 +5,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Case, ChangedFile, RequiredContext, Side, Span
-from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.aacr_bench import AacrBench
 from reviewgauge.datasets.files.code import CODE, DIFFS, Diff
 
@@ -173,35 +169,6 @@ def test_bad_files_are_named(tmp_path: Path, positive: object, negative: object,
     assert "_samples.json" in str(caught.value)
 
 
-def test_a_cut_file_and_an_absent_one(tmp_path: Path) -> None:
-    data = write(tmp_path, [sample(comment())], [])
-    whole = (tmp_path / "positive_samples.json").read_bytes()
-    (tmp_path / "positive_samples.json").write_bytes(whole[:-9])
-    with pytest.raises(BadInput, match="is the file complete"):
-        data.cases()
-    (tmp_path / "positive_samples.json").unlink()
-    with pytest.raises(UserError, match="reviewgauge get aacr_bench"):
-        data.cases()
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from(sorted(comment())), st.none() | st.integers() | st.text(max_size=4) | st.booleans(), max_size=3
-    ),
-    st.dictionaries(
-        st.sampled_from(sorted(sample())), st.none() | st.integers() | st.text(max_size=4) | st.just([]), max_size=2
-    ),
-)
-def test_no_file_brings_anything_but_a_user_error(
-    tmp_path_factory: pytest.TempPathFactory, odd: dict[str, object], odder: dict[str, object]
-) -> None:
-    data = write(tmp_path_factory.mktemp("aacr"), [{**sample(comment(**odd)), **odder}], [sample()])
-    try:
-        data.cases()
-    except UserError as error:
-        assert "\n" not in str(error)
-
-
 def test_code_that_was_fetched_is_attached_and_what_lacks_is_noted(tmp_path: Path) -> None:
     other = sample(githubPrUrl="https://github.com/owner/name/pull/8", target_commit="c" * 40)
     data = write(tmp_path, [sample(), other], [])
@@ -214,9 +181,3 @@ def test_code_that_was_fetched_is_attached_and_what_lacks_is_noted(tmp_path: Pat
     assert not second.change.has_diff
     assert [note.item for note in data.notes()] == ["owner/name#8"]
     assert not any(case.change.has_diff for case in AacrBench(path=str(tmp_path), code=False).cases())
-
-
-def test_spec_round_trip() -> None:
-    data = AacrBench(path="somewhere")
-    assert load(Dataset, signature(data)) == data
-    assert {file.name for file in data.card.files} == {"LICENSE", "positive_samples.json", "negative_samples.json"}

@@ -5,7 +5,6 @@ from itertools import islice
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
@@ -13,7 +12,6 @@ from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Side, Span, Task
 from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.code_reviewer import CodeReviewer
-from reviewgauge.datasets.files.get import fetch_files
 
 PATCH = "@@ -3,2 +3,3 @@ def f():\n a = 1\n-b = 2\n+b = 3\n+c = 4"
 MSG = {"oldf": "import os\n", "patch": PATCH, "msg": "Why 3?", "id": 17, "y": 1, "lang": "py", "proj": "me-shop"}
@@ -129,11 +127,6 @@ def test_which_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         list(CodeReviewer().cases())
 
 
-def test_get_says_where_it_is(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"no checksum .*zenodo\.org/record/6900648"):
-        fetch_files(CodeReviewer(), out=tmp_path)
-
-
 def test_the_card_counts_the_test_comments_only() -> None:
     assert CodeReviewer().card.expected["changes"] == 10_169
     assert not CodeReviewer(task="assess").card.expected
@@ -149,15 +142,3 @@ ROW = st.fixed_dictionaries(
         **dict.fromkeys(("y", "lang", "proj", "repo"), TEXT | st.integers(-1, 2) | st.none()),
     },
 )
-
-
-@given(rows=st.lists(ROW, max_size=4), task=st.sampled_from(["comment", "assess", "refine"]))
-def test_no_row_is_a_crash(tmp_path: Path, rows: list[object], task: str) -> None:
-    file = write(tmp_path / "data.jsonl", *rows)
-    data = load(Dataset, f"code_reviewer(path={str(file)!r}, task={task!r})")
-    try:
-        cases = list(data.cases())
-    except UserError as error:
-        assert "data.jsonl" in str(error)
-    else:
-        assert all(case.change.task in (Task.COMMENT, Task.ASSESS) for case in cases)

@@ -150,13 +150,6 @@ def test_cases(read: Read) -> None:
     }
 
 
-def test_reviews(read: Read) -> None:
-    _, reviews, _ = read
-    assert set(Counter(review.system for review in reviews).values()) == {200} and len(reviews) == 2000
-    blank = [review for review in reviews if not review.comments]
-    assert Counter(review.system for review in blank) == {"codellama_13b": 92}
-
-
 def test_links_are_places_in_the_list(read: Read) -> None:
     cases, _, labels = read
     known = {(case.id, claim.id) for case in cases for claim in case.claims}
@@ -183,14 +176,6 @@ def test_what_was_left_out_is_counted(real: CrscoreStudy) -> None:
     assert next(item for reason, item in found.items() if reason.startswith("coded -2")) == (
         "2: python: 74 generated claims, java: 79 generated claims"
     )
-
-
-@pytest.mark.slow
-def test_counts_of_both_languages(real: CrscoreStudy) -> None:
-    counts = real.counts()
-    assert counts.keys() == real.card.expected.keys()
-    assert counts["rated reviews without msg"] == 2 * 882
-    assert all(count <= real.card.expected[name] for name, count in counts.items())
 
 
 def test_generated_claims(shared_data: Path, read: Read) -> None:

@@ -260,23 +260,6 @@ JSON = st.recursive(
 )
 
 
-@given(st.dictionaries(st.sampled_from([*Case.model_fields, "case", "system", "review", "metric"]), JSON, max_size=4))
-def test_no_record_brings_anything_but_a_user_error(
-    tmp_path_factory: pytest.TempPathFactory, changes: dict[str, object]
-) -> None:
-    file = write(tmp_path_factory.mktemp("fuzz"), line(**changes))
-    try:
-        read(file)
-    except UserError as error:
-        assert "\n" not in str(error)
-    check(file)
-
-
-def test_spec_round_trip() -> None:
-    data = Jsonl(path="x.jsonl")
-    assert load(Dataset, signature(data)) == data and data.card.title
-
-
 def test_a_change_that_only_names_its_commits_gets_its_patches_from_there(tmp_path: Path) -> None:
     change = make_change(tmp_path / "shop", {"a.py": "one\n"}, {"a.py": "one\ntwo\n"})
     bare = change.model_copy(update={"files": (), "git": "shop", "id": None})

@@ -5,16 +5,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import RaterKind, SubjectKind
-from reviewgauge.core.protocols import Dataset
 from reviewgauge.core.records import Severity
-from reviewgauge.core.specs import load, signature
-from reviewgauge.datasets.martian import Martian, judges, stored_counts
+from reviewgauge.datasets.martian import Martian, stored_counts
 
 JUDGES = ["anthropic_claude-opus-4-5-20251101", "anthropic_claude-sonnet-4-5-20250929", "openai_gpt-5.2"]
 
@@ -106,12 +103,6 @@ def test_reviews_without_candidates_are_kept(real: Martian) -> None:
     assert Counter(review.system for review in posted) == {"baz": 9, "propel": 5, "bugbot": 1}
     empty = [review for review in reviews.values() if review.system == "graphite" and not review.comments]
     assert len(empty) == 24
-
-
-@pytest.mark.slow
-def test_the_counts_at_hand_stand_beside_the_expected_ones(real: Martian) -> None:
-    assert real.counts() == {"changes": 30, "references": 85, "repositories": 3, "tools": 12, "judges": 3}
-    assert real.counts().keys() == real.card.expected.keys()
 
 
 def test_an_unknown_extractor_names_those_at_hand(real: Martian) -> None:
@@ -236,24 +227,3 @@ JSON = st.recursive(
     ),
     max_leaves=12,
 )
-
-
-@given(goldens=JSON, found=JSON, stored=JSON)
-def test_no_json_brings_anything_but_a_user_error(
-    tmp_path_factory: pytest.TempPathFactory, goldens: object, found: object, stored: object
-) -> None:
-    folder = tmp_path_factory.mktemp("martian")
-    for data in (write(folder, goldens, found, stored), write(folder, golden("g"), found, {URL: {"bot": stored}})):
-        for read in (data.cases, data.notes, lambda data=data: data.recorded(extractor="judge")):
-            try:
-                read()
-            except UserError as error:
-                assert "\n" not in str(error)
-
-
-def test_spec_round_trip_and_card() -> None:
-    data = Martian(path="somewhere")
-    assert load(Dataset, signature(data)) == data
-    assert judges(Path("nowhere")) == []
-    assert len(data.card.files) == 12 and all(len(file.sha256) == 64 for file in data.card.files)
-    assert all(file.url.startswith("https://raw.githubusercontent.com/withmartian/") for file in data.card.files)

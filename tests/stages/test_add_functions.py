@@ -9,7 +9,7 @@ import pytest
 
 from git_project import commit, make_change, run_git
 from reviewgauge.core.building import Candidate, Decision
-from reviewgauge.core.records import Case, Change, FileStatus, Issue, Side, Snippet, Span
+from reviewgauge.core.records import Case, Change, Issue, Snippet, Span
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages.add_functions import AddFunctions
@@ -88,15 +88,6 @@ def test_the_card_counts_what_the_papers_table_2_counts(tmp_path: Path, context:
     assert table.rows == (("all", 3, 3, 3 * 7, 3 * 7, 3 * 7), ("unmerged", 2, 2, 2 * 7, 2 * 7, 2 * 7))
 
 
-def test_context_lines_count_as_the_paper_has_it(tmp_path: Path, context: BuildFolder) -> None:
-    change = edited(tmp_path, ("total = n", "total = n + 1"))
-    assert places(snippets(AddFunctions(), context, change)) == [
-        ("old", "class", "Shop", 9, 15),  # the three lines above begin in the class
-        ("new", "class", "Shop", 9, 15),
-    ]
-    assert places(snippets(AddFunctions(changed=True), context, change))[0] == ("old", "method", "Shop.price", 10, 12)
-
-
 def test_two_hunks_in_one_scope_are_one_snippet(tmp_path: Path, context: BuildFolder) -> None:
     many = "def f():\n" + "".join(f"    x{n} = {n}\n" for n in range(40))
     after = many.replace("x2 = 2", "x2 = 0").replace("x35 = 35", "x35 = 0")
@@ -135,22 +126,6 @@ def test_a_deleted_function_lies_in_the_file_after(tmp_path: Path, context: Buil
     change = edited(tmp_path, ("def first(a):\n    b = a\n    return b\n\n\n", ""))
     found = places(snippets(AddFunctions(changed=True), context, change))
     assert [one[:3] for one in found] == [("old", "function", "first"), ("new", "file", "")]
-
-
-def test_a_file_that_came_or_went_has_one_side(tmp_path: Path, context: BuildFolder) -> None:
-    change = make_change(
-        tmp_path / "code", {"a.py": BEFORE, "keep": ""}, {"a.py": None, "b.py": "def f():\n    return 7\n"}
-    )
-    assert {file.status for file in change.files} == {FileStatus.DELETED, FileStatus.ADDED}
-    found = snippets(AddFunctions(), context, change)
-    assert {(s.path, s.side) for s in found} == {("a.py", Side.OLD), ("b.py", Side.NEW)}
-
-
-def test_a_renamed_file_has_its_old_name_before(tmp_path: Path, context: BuildFolder) -> None:
-    after = BEFORE.replace("total = n", "total = n + 1")
-    change = make_change(tmp_path / "code", {"old.py": BEFORE}, {"old.py": None, "new.py": after})
-    found = snippets(AddFunctions(), context, change)
-    assert [(s.path, s.side.value) for s in found] == [("old.py", "old"), ("new.py", "new")]
 
 
 def test_the_focus_narrows_it_to_one_hunk(tmp_path: Path, context: BuildFolder) -> None:
@@ -242,11 +217,6 @@ def test_the_order_stays_when_several_are_worked_on(tmp_path: Path, context: Bui
 def test_code_that_is_no_utf8_is_shown_with_marks(tmp_path: Path, context: BuildFolder) -> None:
     change = make_change(tmp_path / "code", {"a.c": b"// \xe9\nint x;\n"}, {"a.c": b"// \xe9\nint y;\n"})
     assert snippets(AddFunctions(), context, change)[0].text == "// \N{REPLACEMENT CHARACTER}\nint x;"
-
-
-def test_terms_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(ValueError, match="0 or more"):
-        AddFunctions(window=-1)
 
 
 def test_a_repository_that_is_armed_runs_nothing(tmp_path: Path, context: BuildFolder) -> None:

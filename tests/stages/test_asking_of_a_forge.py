@@ -75,12 +75,6 @@ def _lines(patch: str) -> list[DiffLine]:
     return [line for hunk in parse_patch(patch) for line in hunk.lines]
 
 
-def test_words_that_change_nothing_make_it_clean(pulls: dict[int, Candidate], context: BuildFolder) -> None:
-    for number in (2, 3):
-        (kept,), _, _ = run(ExtractPoints(FAKE), pulls[number], context)
-        assert kept.case.clean
-
-
 def test_aacrs_stages_on_the_revision_that_people_discussed(pulls: dict[int, Candidate], context: BuildFolder) -> None:
     chosen = SelectRevision().narrow(pulls[1])
     assert isinstance(chosen, Candidate)

@@ -62,7 +62,6 @@ def test_documentation_only() -> None:
     assert DropDocumentation().keep(case()) == "no changed files at hand"
     data = case(("a.json", SMALL))
     assert DropDocumentation().keep(data) == data
-    assert DropDocumentation(also=(".JSON",)).keep(data) == "documentation only"
     hunk = case(("README.md", SMALL), ("a.py", SMALL), focus=Span(path="README.md", start=1), task=Task.ASSESS)
     assert DropDocumentation().keep(hunk) == "documentation only", "the place that is asked about counts"
 

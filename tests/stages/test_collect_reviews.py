@@ -141,23 +141,6 @@ def test_ones_own_pull_request_is_not_reviewed(story: Story, tmp_path: Path) -> 
     assert collected(pull, tmp_path, stage) == ([], [("acme/shop/pull/1", "nobody of reviews_by looked at it")])
 
 
-def test_the_words_above_the_comments_are_taken_in_where_they_say_something(story: Story, tmp_path: Path) -> None:
-    first = story.heads[0]
-    said = (
-        submitted("1", BOB, first, state="CHANGES_REQUESTED", body="Please add a test."),
-        submitted("2", BOB, first, state="APPROVED", body="Thank you!"),
-        submitted("3", BOT, first, body="## Summary by Helper\n3 files"),
-    )
-    stage = CollectReviews(reviews_by=("helper", "bob"), summaries=True)
-    (early,), _ = collected(with_reviews(story.pull(), *said), tmp_path, stage)
-    assert [(one.system, [c.body for c in one.comments]) for one in early.reviews] == [
-        ("helper", []),
-        ("bob", ["Please add a test."]),
-    ]
-    without, _ = collected(with_reviews(story.pull(), *said), tmp_path / "b")
-    assert [len(one.comments) for one in without[0].reviews] == [0, 0]
-
-
 def test_a_state_whose_commits_are_gone_is_a_counted_drop(story: Story, tmp_path: Path) -> None:
     pull = with_reviews(story.pull(by_bot("1", 13), by_bot("2", 13, commit=story.heads[-1])))
     gone = pull.model_copy(update={"git": None})

@@ -106,5 +106,3 @@ def test_what_cannot_be_read_is_not_called_trivial() -> None:
     for one in (case(patch=None), case(binary=True), case(patch="@@ -1 +1 @@\n-a\n+a", status=FileStatus.TYPE_CHANGED)):
         assert DropTrivial().keep(one) == one
     assert DropTrivial().keep(Case(id="a", change=Change(repo="a/b"))) == "no changed files at hand"
-    docs = Case(id="a", change=Change(repo="a/b", files=(ChangedFile(path="a.md", patch="@@ -1 +1 @@\n-a\n+b"),)))
-    assert DropTrivial(documentation=False).keep(docs) == docs

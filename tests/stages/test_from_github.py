@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +19,6 @@ from recorded_forge import (
     revoked,
     secondary_limit,
     serve,
-    slow,
 )
 from reviewgauge.core.building import BuildContext, Candidate
 from reviewgauge.core.errors import UserError
@@ -30,7 +27,6 @@ from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.forge.client import Forge as ForgeClient
 from reviewgauge.repo.forge.replies import Clock
 from reviewgauge.stages.from_github import DUMP, FOLDER, FromGithub
-from waiting import until
 
 NAME = "acme/shop"
 
@@ -212,28 +208,6 @@ def test_a_crawl_that_is_killed_at_any_request_goes_on_there(at: int, forge: For
 
 
 @pytest.mark.slow
-def test_a_process_that_is_killed_leaves_all_that_was_answered(forge: Forge, tmp_path: Path) -> None:
-    stage = FromGithub(api=forge.url, code="api")
-    whole = run(stage, tmp_path / "whole")
-    asked = [one.path for one in forge.asked if one.method == "GET" and one.status == 200]
-    forge.asked.clear()
-    forge.troubles.append(slow("/pulls/1/comments", 60))
-    program = (
-        "from pathlib import Path; from reviewgauge.engine.build.folder import BuildFolder; "
-        "from reviewgauge.stages.from_github import FromGithub; "
-        f"place = BuildFolder(Path({str(tmp_path / 'killed')!r}), 'github:{NAME}'); "
-        f"list(FromGithub(api={forge.url!r}, code='api').apply((), place))"
-    )
-    with subprocess.Popen([sys.executable, "-c", program]) as process:
-        until(lambda: forge.paths("/pulls/1/comments"), process)
-        process.kill()
-    forge.troubles.clear()
-    assert run(stage, tmp_path / "killed") == whole
-    answered = [one.path for one in forge.asked if one.method == "GET" and one.status == 200]
-    assert sorted(answered) == sorted(asked)
-
-
-@pytest.mark.slow
 def test_enterprise_is_asked_under_its_own_paths(forge: Forge, tmp_path: Path) -> None:
     usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
     forge.asked.clear()
@@ -262,29 +236,6 @@ def test_no_token_is_written_anywhere(forge: Forge, tmp_path: Path) -> None:
 
 
 # --- dumps ---------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_the_dump_of_a_build_builds_the_same_without_the_forge(forge: Forge, tmp_path: Path) -> None:
-    states = ("merged", "closed", "open")
-    usual, _ = run(FromGithub(api=forge.url, states=states), tmp_path / "a")
-    forge.asked.clear()
-    for archive in (tmp_path / "a" / FOLDER, tmp_path / "a" / FOLDER / DUMP):
-        read, drops = run(FromGithub(archive=str(archive), states=states), tmp_path / archive.name, "")
-        assert without_git(read) == without_git(usual) and not drops
-    assert not forge.asked
-    chosen, _ = run(FromGithub(archive=str(tmp_path / "a" / FOLDER), numbers=(2,)), tmp_path / "c", "")
-    assert [one.case.id for one in chosen] == [f"{NAME}/pull/2"]
-    other, _ = run(FromGithub(archive=str(tmp_path / "a" / FOLDER), repos=("x/y",)), tmp_path / "d", "")
-    assert not other
-
-
-@pytest.mark.slow
-def test_a_dump_with_a_clone_has_every_state(forge: Forge, tmp_path: Path) -> None:
-    usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
-    stage = FromGithub(archive=str(tmp_path / "a" / FOLDER / DUMP), clone=str(forge.git_dir))
-    read, _ = run(stage, tmp_path / "b", "")
-    assert [one.pull.revisions for one in read if one.pull] == [one.pull.revisions for one in usual if one.pull]
 
 
 # --- troubles ------------------------------------------------------------------------------------------------------

@@ -91,8 +91,3 @@ def test_fixed_issues_are_put_into_the_change_in_place_of_others() -> None:
     assert [one.number for one in kept.case.change.issues] == [27, 5]
     assert fixed_issues(behind)[1] == ""
     assert LinkIssues().narrow(candidate(None)) == "no pull request behind it"
-
-
-@given(st.text(max_size=300))
-def test_any_text_can_be_read(text: str) -> None:
-    assert all(number >= 0 for (_, number), _ in references(text, "a/b"))

@@ -202,14 +202,3 @@ def test_a_commit_that_is_no_id_is_never_asked_about(forge: Forge, tmp_path: Pat
     found, drops = run(FromGithub(api=forge.url, numbers=(1,), code="api"), tmp_path)
     assert len(found) == 1 and not drops, "its files are listed under its number"
     assert not [one for one in forge.asked[asked:] if "/compare/" in one.path]
-
-
-@pytest.mark.parametrize("name", ["../../user", "?", "a/b/c", "a b/c"])
-@pytest.mark.slow
-def test_an_issue_of_no_repository_is_not_asked_about(name: str, forge: Forge, tmp_path: Path) -> None:
-    closing = {"nodes": [{"number": 3, "repository": {"nameWithOwner": name}}]}
-    told = {"closingIssuesReferences": closing, "timelineItems": {"nodes": [], "pageInfo": {"hasNextPage": False}}}
-    body = json.dumps({"data": {"repository": {"pullRequest": told}}}).encode()
-    forge.troubles.append(Trouble(Answer(200, body), "/graphql"))
-    found, drops = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
-    assert len(found) == 1 and not drops

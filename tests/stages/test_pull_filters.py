@@ -60,7 +60,6 @@ ROWS = [
     Row(Where(fact="adopted", at_least=1), ONE.with_facts({"adopted": 1})),
     Row(DropBots(), candidate(pull(thread("1"), author=BOT))),
     Row(DropBots(authors=True), candidate(pull(author=BOT)), "opened by a bot"),
-    Row(DropBots(authors=True, also=("ANN",)), ONE, "opened by a bot"),
     Row(DropBots(), candidate(pull(thread("1", remark("a", BOT)))), "reviewed by bots only"),
     Row(DropBots(authors=True), candidate(pull(author=GHOST))),
     Row(DropOutdated(), candidate(pull())),
@@ -131,9 +130,7 @@ def test_what_bots_said_is_taken_out_everywhere() -> None:
     assert [[r.id for r in one.remarks] for one in kept.pull.threads] == [["a", "c"]]
     assert [r.id for r in kept.pull.conversation] == ["g"]
     assert kept.pull.reviews == ()
-    named = DropBots(also=("bob",)).narrow(candidate(pull(thread("1"), thread("2", remark("x", ANN)))))
-    assert isinstance(named, Candidate)
-    assert [c.id for c in named.case.references] == ["thread-2"], "the reference goes with its thread"
+    assert [c.id for c in kept.case.references] == ["thread-1"], "the reference goes with its thread"
 
 
 def test_outdated_threads_go_with_their_references_and_phrasings_are_unchained() -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from git_project import commit, make_change
+from git_project import commit
 from pull_toys import BOT, pull, reference, remark, thread
 from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.history import PullRequest, Revision, Thread
@@ -155,12 +155,6 @@ def test_no_hunk_is_in_both_classes(grown: Grown) -> None:
         (True, "c.py", "d"),
     ]
     assert all("x = 2" not in patch_of(case) for case in cases)
-
-
-def test_what_was_never_merged_could_not_be(tmp_path: Path) -> None:
-    grown = Grown(tmp_path / "r", merged=False)
-    cases, drops = split(SplitHunks(), grown.item(on(grown, 30)))
-    assert ([c.verdict for c in cases], drops) == ([False], [])
 
 
 def test_context_that_moved_is_no_change_but_one_within_the_hunk_is(tmp_path: Path) -> None:
@@ -353,13 +347,3 @@ def test_hunks_read_back_as_they_were(lines: list[str], changed: list[bool]) -> 
     one = Candidate(case=Case(id="c", change=change), pull=behind)
     cases, _ = split(SplitHunks(mergeable=99), one)
     assert tuple(h for c in cases for h in parse_patch(c.change.files[0].patch or "")) == parse_patch(patch)
-
-
-def test_on_a_change_of_a_real_repository(tmp_path: Path) -> None:
-    before = "".join(f"line {n}\n" for n in range(1, 41))
-    change = make_change(
-        tmp_path / "r", {"a.py": before}, {"a.py": before.replace("line 3\n", "").replace("30", "thirty")}
-    )
-    behind = pull(merged=True, head=change.head)
-    cases, _ = split(SplitHunks(), Candidate(case=Case(id="c", change=change), pull=behind))
-    assert [c.change.focus and c.change.focus.start for c in cases] == [1, 26]

@@ -160,22 +160,6 @@ def test_tests_of_a_fix_verify_a_label_refute_it_or_tell_nothing(shop: Told, tmp
 
 
 @pytest.mark.drill
-def test_nothing_is_run_unasked_and_nothing_twice(shop: Told, tmp_path: Path) -> None:
-    log = tmp_path / "log"
-    script = tmp_path / "run.sh"
-    script.write_text(f'#!/bin/sh\necho "$@" >> {log}\nexec {PYTEST} "$@"\n')
-    script.chmod(0o755)
-    _, labels = built(shop, tmp_path / "bench")
-    assert {label.tier for label in labels.values()} == {Tier.TRACED} and not log.exists()
-    first, labels = built(shop, tmp_path / "bench", test=f"{script} {{files}}")
-    assert labels["Add total"].tier is Tier.VERIFIED
-    runs = log.read_text().splitlines()
-    assert len(runs) == 21  # 4 of total, 2 of cents, 3 of shipping, 2 of stock, 3 of label, 4 of rest, 3 of postage
-    again, _ = built(shop, tmp_path / "bench", test=f"{script} {{files}}")
-    assert log.read_text().splitlines() == runs and again.benchmark == first.benchmark
-
-
-@pytest.mark.drill
 def test_an_interrupted_build_goes_on_where_it_stopped(shop: Told, tmp_path: Path) -> None:
     log = tmp_path / "log"
     script = tmp_path / "run.sh"

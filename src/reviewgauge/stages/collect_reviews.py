@@ -16,9 +16,9 @@ from pydantic import JsonValue
 from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate
-from reviewgauge.core.history import PullRequest, Remark, Revision, Thread
+from reviewgauge.core.history import PullRequest, Revision, Thread
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.records import Change, Comment, Origin, Review
+from reviewgauge.core.records import Change, Comment, Review
 from reviewgauge.core.trust import Word
 from reviewgauge.repo.forge.accounts import bot_noise, same_login
 from reviewgauge.stages.pull_requests.adoption import Adoption, adoptions, signals
@@ -54,14 +54,12 @@ class CollectReviews(Stage):
     `reviews_by` are logins, with or without `[bot]`. A submitted review without text is an empty review of that state;
     an account that did not review it has none. `extra["adoption"]` of each comment says whether it was acted on,
     `extra["after_push"]` and `extra["after_open"]` are the seconds until it was posted. References are the comments of
-    people outside `reviews_by`. `summaries`: also take the text of a review, unless it is an approval or a status post.
-    Comments on one's own pull request are not reviews.
+    people outside `reviews_by`. Comments on one's own pull request are not reviews.
     """
 
     example: ClassVar[str] = 'collect_reviews(reviews_by=("coderabbitai[bot]",))'
 
     reviews_by: tuple[Word, ...] = ()
-    summaries: bool = False
     costly: ClassVar[bool] = True
     needs_pulls: ClassVar[bool] = True
 
@@ -126,8 +124,6 @@ class CollectReviews(Stage):
             if one.commit == head and _is_by(one, login) and bot_noise(one.remarks[0].body, True) is None
         ]
         submitted = [one for one in pull.reviews if one.commit == head and same_login(one.author.login, login)]
-        if self.summaries:
-            comments += [_with_timing(_summary(one), state, {}) for one in submitted if _is_summary(one)]
         # an empty review has no other record of which look it was
         trace = {"look": looks.index(head) + 1, "looks": len(looks), "states": [one.state for one in submitted]}
         return Review(case=state.name, system=login, comments=tuple(comments), trace=json.dumps(trace))
@@ -160,23 +156,6 @@ def _change(item: Candidate, pull: PullRequest, revision: Revision) -> Change | 
     if isinstance(found, str) and revision.head == item.case.change.head:
         return item.case.change
     return found
-
-
-def _is_summary(review: Remark) -> bool:
-    return review.state != "APPROVED" and bot_noise(review.body, False) is None
-
-
-def _summary(review: Remark) -> Comment:
-    extra: dict[str, JsonValue] = {"state": review.state, "url": review.url}
-    return Comment(
-        id=f"review-{review.id}",
-        body=review.body,
-        origin=Origin.REVIEW,
-        author=review.author.login or None,
-        commit=review.commit,
-        created=review.created,
-        extra={name: value for name, value in extra.items() if value},
-    )
 
 
 def _with_timing(comment: Comment, state: _State, extra: Mapping[str, JsonValue]) -> Comment:

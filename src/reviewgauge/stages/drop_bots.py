@@ -14,37 +14,33 @@ from typing import ClassVar
 from typing_extensions import override
 
 from reviewgauge.core.building import Candidate
-from reviewgauge.core.history import Account, PullRequest, Remark
-from reviewgauge.core.trust import Word
+from reviewgauge.core.history import PullRequest, Remark
 from reviewgauge.stages.pull_requests.candidates import PullStage, is_bot, without_references
 
 
 @dataclass(frozen=True)
 class DropBots(PullStage):
-    """Drop what only bots reviewed, and with `authors` what a bot opened. `also` names further bot accounts."""
+    """Drop what only bots reviewed, and with `authors` what a bot opened."""
 
     needs_pulls: ClassVar[bool] = True
 
     authors: bool = False
-    also: tuple[Word, ...] = ()
 
     @override
     def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:
-        if self.authors and self._is_bot(pull.author):
+        if self.authors and is_bot(pull.author):
             return "opened by a bot"
-        kept = [thread for thread in pull.threads if not self._is_bot(thread.opened_by)]
+        kept = [thread for thread in pull.threads if not is_bot(thread.opened_by)]
         if pull.threads and not kept:
             return "reviewed by bots only"
         update = {
-            "threads": tuple(one.model_copy(update={"remarks": self._by_people(one.remarks)}) for one in kept),
-            "conversation": self._by_people(pull.conversation),
-            "reviews": self._by_people(pull.reviews),
+            "threads": tuple(one.model_copy(update={"remarks": _by_people(one.remarks)}) for one in kept),
+            "conversation": _by_people(pull.conversation),
+            "reviews": _by_people(pull.reviews),
         }
         gone = {thread.id for thread in pull.threads} - {thread.id for thread in kept}
         return without_references(item, gone).model_copy(update={"pull": pull.model_copy(update=update)})
 
-    def _is_bot(self, account: Account) -> bool:
-        return is_bot(account) or account.login.lower() in {name.lower() for name in self.also if name}
 
-    def _by_people(self, remarks: Iterable[Remark]) -> tuple[Remark, ...]:
-        return tuple(remark for remark in remarks if not self._is_bot(remark.author))
+def _by_people(remarks: Iterable[Remark]) -> tuple[Remark, ...]:
+    return tuple(remark for remark in remarks if not is_bot(remark.author))

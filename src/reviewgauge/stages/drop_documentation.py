@@ -13,22 +13,18 @@ from typing_extensions import override
 
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case
-from reviewgauge.core.trust import Word
 from reviewgauge.repo.syntax.languages import is_documentation
 
 
 @dataclass(frozen=True)
 class DropDocumentation(Stage):
-    """`also` names further suffixes (".json") of files that are not code."""
-
-    also: tuple[Word, ...] = ()
+    """The file that is asked about counts, where the change is narrowed to one place."""
 
     @override
     def keep(self, case: Case) -> Case | str:
         paths = [case.change.focus.path] if case.change.focus is not None else [f.path for f in case.change.files]
         if not paths:
             return "no changed files at hand"
-        suffixes = tuple(suffix.lower() for suffix in self.also)
-        if all(is_documentation(path) or path.lower().endswith(suffixes) for path in paths):
+        if all(map(is_documentation, paths)):
             return "documentation only"
         return case

@@ -30,7 +30,7 @@ Blob = bytes | None
 
 @dataclass(frozen=True)
 class DropTrivial(Stage):
-    """Drop where every file is trivial; `documentation`: files of prose and pictures are.
+    """Drop where every file is trivial; files of prose and pictures are.
 
     With `words=False` only what nobody reads is: blank lines and blanks at the end of lines, renames, modes, version
     numbers, empty files. What changes a comment, a file of documentation or the layout of a line then stays.
@@ -40,7 +40,6 @@ class DropTrivial(Stage):
     """
 
     costly: ClassVar[bool] = True
-    documentation: bool = True
     words: bool = True
 
     @override
@@ -53,7 +52,7 @@ class DropTrivial(Stage):
         for file in change.files:
             sides = (old.get(file.old_path or file.path), new.get(file.path)) if new or old else (None, None)
             kind = triviality(file, *sides, words=self.words)
-            if not kind or (kind == "documentation" and not self.documentation):
+            if not kind:
                 return case
             found[kind] += 1
         return f"only {next(iter(found))} change" if len(found) == 1 else "nothing that runs changes"

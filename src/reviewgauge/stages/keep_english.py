@@ -49,14 +49,15 @@ _WORD = re.compile(r"[^\W\d_]++(?:['’][^\W\d_]+)*")
 LONGEST = 100_000  # characters of a text that tell its language
 LONG = 8  # words from which on a text must show its function words
 SHARE = 0.12  # of the words of a long text that must be English function words or words of the trade
+FOREIGN = 0.1  # of the letters may be of another script than Latin: people's names
 SURE, WEAK = 2, 1  # what a function word counts; what a word of the trade, an ending or an accent does
 
 
-def judge_text(text: str, foreign: float = 0.1) -> LanguageAnswer:
-    """What a text is. `foreign`: the share of its letters that may be of another script than Latin."""
+def judge_text(text: str) -> LanguageAnswer:
+    """What a text is."""
     prose = _NOISE.sub(" ", text[:LONGEST])
     letters = [c for c in prose if c.isalpha()]
-    if sum(not _is_latin(c) for c in letters) > foreign * len(letters):
+    if sum(not _is_latin(c) for c in letters) > FOREIGN * len(letters):
         return "other"
     words = _words(prose)
     if not words:
@@ -104,15 +105,13 @@ class KeepEnglish(Stage):
     """Judge title and description apart; code, links, quoted markup and names of the code are not read.
 
     A title that cannot be judged ("v2.1.0") is kept where the description is English. An empty description says
-    nothing against English. `foreign`: the share of letters that may be of another script (people's names).
+    nothing against English.
     """
-
-    foreign: float = 0.1
 
     @override
     def keep(self, case: Case) -> Case | str:
-        title = judge_text(case.change.title, self.foreign)
-        description = judge_text(case.change.description, self.foreign)
+        title = judge_text(case.change.title)
+        description = judge_text(case.change.description)
         if title == "other":
             return "the title is not English"
         if description == "other":

@@ -4,14 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from git_project import run_git
 from local_forge import PEOPLE, Forge, serve
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Tree
-from reviewgauge.datasets.files.get import DONE, fetch_tree, take_tree
+from reviewgauge.core.protocols import Card, Tree
+from reviewgauge.datasets.files.get import DONE, fetch_files
+from reviewgauge.datasets.review_bench import ReviewBench
+
+
+class Small(ReviewBench):
+    """A data set out of a repository of these tests."""
+
+    tree: ClassVar[Tree]
+
+    @property
+    def card(self) -> Card:
+        return super().card.model_copy(update={"tree": self.tree})
+
+
+def got(tree: Tree, folder: Path, source: Path | None = None) -> tuple[int, int, bool]:
+    """How many files there are, how many came now, and whether they are official."""
+    Small.tree = tree
+    found = fetch_files(Small(), source=source, out=folder)
+    return found.files, found.fetched, not found.differs
+
 
 WANTED = {"golden/a.json": "{}", "golden/deep/b.json": "[1]", "LICENSE": "MIT"}
 
@@ -55,10 +75,10 @@ def files(folder: Path) -> dict[str, str]:
 def test_the_files_of_the_commit_are_fetched_once(forge: Forge, origin: Tree, tmp_path: Path) -> None:
     target = tmp_path / "data"
     (target / "code").mkdir(parents=True)  # what lies beside them stays
-    assert fetch_tree(origin, target) == (3, 3)
+    assert got(origin, target) == (3, 3, True)
     assert files(target) == WANTED
     forge.stop()
-    assert fetch_tree(origin, target) == (3, 0)  # no server is needed for what is there
+    assert got(origin, target) == (3, 0, True)  # no server is needed for what is there
     assert (target / "code").is_dir()
 
 
@@ -67,22 +87,22 @@ def test_a_commit_that_the_server_does_not_have_and_a_dead_server_are_named(
     forge: Forge, origin: Tree, tmp_path: Path
 ) -> None:
     with pytest.raises(UserError, match="not our ref"):
-        fetch_tree(origin.model_copy(update={"commit": "f" * 40}), tmp_path / "data")
+        got(origin.model_copy(update={"commit": "f" * 40}), tmp_path / "data")
     with pytest.raises(UserError, match=r"holds none of nowhere"):
-        fetch_tree(origin.model_copy(update={"paths": ("nowhere",)}), tmp_path / "data")
+        got(origin.model_copy(update={"paths": ("nowhere",)}), tmp_path / "data")
     forge.stop()
     with pytest.raises(UserError, match="cannot fetch commit"):
-        fetch_tree(origin, tmp_path / "data")
+        got(origin, tmp_path / "data")
     for url in ("file:///etc", "/etc", "--upload-pack=touch", "ext::sh -c touch"):
         with pytest.raises(UserError, match="is not the address of a git server"):
-            fetch_tree(origin, tmp_path / "data", url=url)
+            got(origin.model_copy(update={"url": url}), tmp_path / "data")
     assert not (tmp_path / "data" / DONE).exists()
 
 
 def test_a_clone_gives_the_files_of_the_commit_whatever_is_checked_out(
     forge: Forge, origin: Tree, tmp_path: Path
 ) -> None:
-    assert take_tree(origin, forge.root / "bench.git", tmp_path / "data") == (3, True)
+    assert got(origin, tmp_path / "data", forge.root / "bench.git") == (3, 3, True)
     assert files(tmp_path / "data") == WANTED
 
 
@@ -92,10 +112,10 @@ def test_a_folder_gives_what_lies_in_it_and_says_that_it_is_not_checked(tmp_path
     (source / "golden").mkdir(parents=True)
     (source / "golden/a.json").write_text("mine")
     (source / "golden/b.json").symlink_to("/etc/hostname")
-    assert take_tree(tree, source, tmp_path / "data") == (1, False)
+    assert got(tree, tmp_path / "data", source) == (1, 1, False)
     assert files(tmp_path / "data") == {"golden/a.json": "mine"}
     with pytest.raises(UserError, match="is the target folder itself"):
-        take_tree(tree, source, source)
+        got(tree, source, source)
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="holds none of LICENSE, golden"):
-        take_tree(tree, tmp_path / "empty", tmp_path / "data")
+        got(tree, tmp_path / "data", tmp_path / "empty")

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import BadInput, UserError
@@ -15,7 +12,6 @@ from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.records import Review
 from reviewgauge.datasets.files.labels import (
     COLUMNS,
-    LabelFile,
     observed_scales,
     on_reviews,
     read_label_file,
@@ -275,40 +271,6 @@ def test_observed_scales(tmp_path: Path) -> None:
 
 
 WORD = st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=1, max_size=8).filter(lambda w: w.strip())
-
-
-@given(
-    ids=st.lists(WORD.filter(lambda w: w.strip()[0] not in "/~" and "\\" not in w and ".." not in w), min_size=1),
-    rater=WORD,
-    delimiter=st.sampled_from(",;\t|"),
-    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
-    data=st.data(),
-)
-def test_what_a_csv_writer_wrote_is_read_back(
-    tmp_path: Path, ids: list[str], rater: str, delimiter: str, encoding: str, data: st.DataObject
-) -> None:
-    names = list(dict.fromkeys(name.strip() for name in ids if name.strip()[1:3] != ":/"))
-    values = [data.draw(st.one_of(st.integers(-9, 9), st.floats(-1e6, 1e6))) for _ in names]
-    stream = io.StringIO()
-    writer = csv.writer(stream, delimiter=delimiter)
-    writer.writerow(["id", "rater", "dimension", "value"])
-    for name, value in zip(names, values, strict=True):
-        writer.writerow([name, rater, "d", value])
-    file = write(tmp_path, stream.getvalue().encode(encoding))
-    if not names:
-        return
-    found = read_labels(file)
-    assert parts(found) == [(name, rater.strip(), "d", value) for name, value in zip(names, values, strict=True)]
-
-
-@given(raw=st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
-def test_no_bytes_are_a_crash(tmp_path: Path, raw: bytes) -> None:
-    for name in ("labels.csv", "labels.jsonl"):
-        file = write(tmp_path, b"id,rater,dimension,value\n" + raw if name.endswith("csv") else raw, name)
-        try:
-            assert isinstance(read_label_file(file), LabelFile)
-        except UserError as error:
-            assert name in str(error)
 
 
 def test_columns_say_whether_a_label_is_on_a_comment_a_reference_or_both(tmp_path: Path) -> None:

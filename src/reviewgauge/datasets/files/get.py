@@ -1,11 +1,8 @@
 """`reviewgauge get`: fetches a data set's files, each verified by its checksum, and the code behind its changes.
 
 Only the addresses on a card are called. A file takes its place once it is complete and verified; an interrupted
-download is resumed, and verified files are not fetched again.
-
-Files of a data set that lie in a git repository: one commit is fetched, and its files are written out.
-
-A commit's id is the checksum of its files: git refuses objects that do not belong to it.
+download is resumed, and verified files are not fetched again. Files in a git repository are those of one commit, whose
+id is their checksum: git refuses objects that do not belong to it.
 """
 
 from __future__ import annotations
@@ -14,10 +11,10 @@ import dataclasses
 import hashlib
 import shutil
 import urllib.parse
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from http import HTTPStatus
 from pathlib import Path, PurePosixPath
-from typing import IO, Literal, NamedTuple, TypeVar
+from typing import IO, NamedTuple, TypeVar
 
 import urllib3
 
@@ -36,96 +33,13 @@ from reviewgauge.repo.git.repository import Repository
 
 D = TypeVar("D", bound=Dataset)
 
-
 DONE = "COMMIT"  # the file that names the commit once all of its files are there
+TIMEOUT = 30.0  # seconds without a byte
+LARGEST = 4 * 1024**3  # bytes; a larger size on a card is a mistake
 _SLOW = {"http.lowSpeedLimit": "1", "http.lowSpeedTime": "60"}  # a connection that stands still for a minute
 _BLOBS = ("100644", "100755")
-
-
-def fetch_tree(
-    tree: Tree, folder: Path, *, url: str | None = None, progress: Progress | None = None
-) -> tuple[int, int]:
-    """Bring the files into `folder`: how many there are, and how many were fetched now.
-
-    `url` is a mirror of the repository. Raises UserError where the commit cannot be fetched.
-    """
-    if _named(folder) == tree.commit:
-        return sum(1 for file in _files(folder, tree)), 0
-    address = url or tree.url
-    if not code.is_address(address):
-        raise UserError(f"{address!r} is not the address of a git server", remedy=tree.url)
-    with scratch_folder() as scratch:
-        git = Repository(scratch)
-        git.run("init", "--bare", "--quiet")
-        wanted = f"+{tree.commit}:refs/reviewgauge/files"
-        protocols = (urllib.parse.urlsplit(address).scheme,)
-        try:
-            git.run("fetch", "--quiet", "--no-tags", "--depth=1", address, wanted, protocols=protocols, settings=_SLOW)
-        except UserError as error:
-            raise UserError(
-                f"cannot fetch commit {tree.commit[:12]} of {address}: {error.problem.rpartition('fatal: ')[2]}",
-                remedy="check the connection and run it again, or give a clone with --from",
-            ) from None
-        written = _write(git, tree, folder, progress)
-    return written, written
-
-
-def take_tree(tree: Tree, source: Path, folder: Path) -> tuple[int, bool]:
-    """Bring the files out of `source`: how many there are, and whether they are the official ones.
-
-    A clone that has the commit gives that commit's files, whatever is checked out. From any other folder the files are
-    copied as they lie.
-    """
-    if (git_folder(source) / "HEAD").is_file() and (git := Repository(source)).exists(tree.commit):
-        return _write(git, tree, folder, None), True
-    if source.resolve() == folder.resolve():
-        raise UserError(f"{source} is the target folder itself")
-    found = list(_files(source, tree))
-    if not found:
-        raise UserError(
-            f"{source} holds none of {', '.join(tree.paths)}",
-            remedy=f"give a clone of {tree.url}",
-        )
-    (folder / DONE).unlink(missing_ok=True)
-    for name in found:
-        write_whole(folder / name, read_file(source / name, LARGEST_FILE))
-    return len(found), False
-
-
-def _named(folder: Path) -> str:
-    file = folder / DONE
-    return read_file(file, 100).decode("ascii", "replace").strip() if file.is_file() else ""
-
-
-def _write(git: Repository, tree: Tree, folder: Path, progress: Progress | None) -> int:
-    """Write the files of the commit, and its name last."""
-    blobs = [entry.path for entry in git.entries(tree.commit) if entry.mode in _BLOBS and _is_wanted(entry.path, tree)]
-    if not blobs:
-        raise UserError(f"commit {tree.commit} of {tree.url} holds none of {', '.join(tree.paths)}")
-    (folder / DONE).unlink(missing_ok=True)
-    for done, (name, content) in enumerate(git.blobs(tree.commit, blobs).items(), 1):
-        if content is None:
-            raise UserError(
-                f"commit {tree.commit} lacks the content of {name}", remedy="clone it again, without --filter"
-            )
-        write_whole(folder / _Checked(name=name).name, content)
-        if progress is not None:
-            progress(done, len(blobs), name)
-    write_whole(folder / DONE, f"{tree.commit}\n".encode())
-    return len(blobs)
-
-
-def _is_wanted(name: str, tree: Tree) -> bool:
-    return any(PurePosixPath(name).is_relative_to(path) for path in tree.paths)
-
-
-def _files(folder: Path, tree: Tree) -> Iterator[str]:
-    """The files of the tree that lie in a folder, without links."""
-    for path in tree.paths:
-        there = folder / path
-        for file in sorted(there.rglob("*")) if there.is_dir() else [there]:
-            if file.is_file() and not file.is_symlink():
-                yield file.relative_to(folder).as_posix()
+_PIECE = 256 * 1024
+_REDIRECTS_ONLY = urllib3.Retry(total=None, connect=0, read=0, status=0, other=0, redirect=10)
 
 
 class FilesGot(NamedTuple):
@@ -152,34 +66,23 @@ def fetch_files(
     *,
     source: str | Path | None = None,
     out: str | Path | None = None,
-    base_url: str | None = None,
     progress: Progress | None = None,
 ) -> FilesGot:
     """Bring the files of `dataset` from their public origin, or from the folder `source`, into `out` or the data home.
 
-    `base_url` is a mirror that holds the files under their names, or of their git repository. Raises UserError.
+    From a folder other versions are taken, too, since people keep excerpts; the result names them. Raises UserError.
     """
-    name = plugin_name(dataset)
-    origins, tree = dataset.card.files, dataset.card.tree
-    if tree is not None:
-        folder = Path(out).expanduser() if out else data_home() / name
-        if source is None:
-            files, now = fetch_tree(tree, folder, url=base_url, progress=progress)
-            return FilesGot(folder, files, now)
-        files, official = take_tree(tree, Path(source).expanduser(), folder)
-        return FilesGot(folder, files, files, () if official else (f"what lies in {source}",))
-    if not origins:
-        where = Path(out).expanduser() if out else data_home() / name
-        files = dataset.check_out(where)
-        return FilesGot(where, files, files)
+    name, origins, tree = plugin_name(dataset), dataset.card.files, dataset.card.tree
     folder = Path(out).expanduser() if out else data_home() / name
-    if source is not None:
-        taken = take(origins, Path(source).expanduser(), folder)
-        by_state = {state: tuple(t.name for t in taken if t.state == state) for state in ("differs", "absent")}
-        there = len(taken) - len(by_state["absent"])
-        return FilesGot(folder, there, there, by_state["differs"], by_state["absent"])
-    done = fetch(origins, folder, base_url=base_url, progress=progress)
-    return FilesGot(folder, len(done), sum(file.state == "fetched" for file in done))
+    given = Path(source).expanduser() if source is not None else None
+    if given is not None and given.resolve() == folder.resolve():
+        raise UserError(f"{given} is the target folder itself")
+    if tree is not None:
+        return _fetch_tree(tree, folder, progress) if given is None else _take_tree(tree, given, folder)
+    if not origins:
+        files = dataset.check_out(folder)
+        return FilesGot(folder, files, files)
+    return _fetch_all(origins, folder, progress) if given is None else _take_all(origins, given, folder)
 
 
 def fetch_code(
@@ -210,86 +113,115 @@ def _bare(dataset: D, folder: Path) -> D:
     return dataclasses.replace(dataset, **changes)
 
 
-TIMEOUT = 30.0  # seconds without a byte
-LARGEST = 4 * 1024**3  # bytes; a larger size on a card is a mistake
-_PIECE = 256 * 1024
-_REDIRECTS_ONLY = urllib3.Retry(total=None, connect=0, read=0, status=0, other=0, redirect=10)
+# --- out of a git repository ---------------------------------------------------------------------------------------
 
 
-class Fetched(NamedTuple):
-    """One file after `fetch`: fetched now or already there."""
+def _fetch_tree(tree: Tree, folder: Path, progress: Progress | None) -> FilesGot:
+    file = folder / DONE
+    if file.is_file() and read_file(file, 100).decode("ascii", "replace").strip() == tree.commit:
+        return FilesGot(folder, sum(1 for _ in _files(folder, tree)), 0)
+    if not code.is_address(tree.url):
+        raise UserError(f"{tree.url!r} is not the address of a git server")
+    with scratch_folder() as scratch:
+        git = Repository(scratch)
+        git.run("init", "--bare", "--quiet")
+        what = ("fetch", "--quiet", "--no-tags", "--depth=1", tree.url, f"+{tree.commit}:refs/reviewgauge/files")
+        try:
+            git.run(*what, protocols=(urllib.parse.urlsplit(tree.url).scheme,), settings=_SLOW)
+        except UserError as error:
+            raise UserError(
+                f"cannot fetch commit {tree.commit[:12]} of {tree.url}: {error.problem.rpartition('fatal: ')[2]}",
+                remedy="check the connection and run it again, or give a clone with --from",
+            ) from None
+        return _write(git, tree, folder, progress)
 
-    name: str
-    state: Literal["fetched", "at hand"]
-    bytes: int
+
+def _take_tree(tree: Tree, source: Path, folder: Path) -> FilesGot:
+    """The commit's files out of a clone that has it, whatever is checked out; else the files as they lie."""
+    if (git_folder(source) / "HEAD").is_file() and (git := Repository(source)).exists(tree.commit):
+        return _write(git, tree, folder, None)
+    found = list(_files(source, tree))
+    if not found:
+        raise UserError(f"{source} holds none of {', '.join(tree.paths)}", remedy=f"give a clone of {tree.url}")
+    (folder / DONE).unlink(missing_ok=True)
+    for name in found:
+        write_whole(folder / name, read_file(source / name, LARGEST_FILE))
+    return FilesGot(folder, len(found), len(found), (f"what lies in {source}",))
 
 
-class Taken(NamedTuple):
-    """One file after `take`: the official version, another one, or absent."""
+def _write(git: Repository, tree: Tree, folder: Path, progress: Progress | None) -> FilesGot:
+    """Write the files of the commit, and its name last."""
+    entries = (entry for entry in git.entries(tree.commit) if entry.mode in _BLOBS)
+    blobs = [e.path for e in entries if any(PurePosixPath(e.path).is_relative_to(path) for path in tree.paths)]
+    if not blobs:
+        raise UserError(f"commit {tree.commit} of {tree.url} holds none of {', '.join(tree.paths)}")
+    (folder / DONE).unlink(missing_ok=True)
+    for done, (name, content) in enumerate(git.blobs(tree.commit, blobs).items(), 1):
+        if content is None:
+            problem = f"commit {tree.commit} lacks the content of {name}"
+            raise UserError(problem, remedy="clone it again, without --filter")
+        write_whole(_place(folder, name), content)
+        if progress is not None:
+            progress(done, len(blobs), name)
+    write_whole(folder / DONE, f"{tree.commit}\n".encode())
+    return FilesGot(folder, len(blobs), len(blobs))
 
-    name: str
-    state: Literal["official", "differs", "absent"]
+
+def _files(folder: Path, tree: Tree) -> Iterator[str]:
+    """The files of the tree that lie in a folder, without links."""
+    for path in tree.paths:
+        there = folder / path
+        for file in sorted(there.rglob("*")) if there.is_dir() else [there]:
+            if file.is_file() and not file.is_symlink():
+                yield file.relative_to(folder).as_posix()
+
+
+# --- single files --------------------------------------------------------------------------------------------------
 
 
 class _Checked(Record):
     name: RelPath
 
 
-def fetch(
-    origins: Iterable[Origin], target: Path, *, base_url: str | None = None, progress: Progress | None = None
-) -> list[Fetched]:
-    """Bring every file of `origins` into `target`.
-
-    `base_url` is a mirror that serves each file at `base_url/NAME`. Raises UserError for the first file that cannot be
-    fetched or is not the official version; earlier ones stay.
-    """
-    done = []
+def _fetch_all(origins: Sequence[Origin], target: Path, progress: Progress | None) -> FilesGot:
+    """Every file; raises UserError for the first that is not to be had or not official, and earlier ones stay."""
+    fetched = 0
     for origin in origins:
         place = _place(target, origin.name)
-        if place.is_file() and place.stat().st_size == origin.size and _sha256(place) == origin.sha256:
-            done.append(Fetched(origin.name, "at hand", origin.size))
-        else:
-            url = origin.url if base_url is None else f"{base_url.rstrip('/')}/{urllib.parse.quote(origin.name)}"
-            _fetch_one(origin, url, place, progress)
-            done.append(Fetched(origin.name, "fetched", origin.size))
+        if not _is_official(place, origin):
+            _fetch_one(origin, place, progress)
+            fetched += 1
         if progress is not None:
             progress(origin.size, origin.size, origin.name)
-    return done
+    return FilesGot(target, len(origins), fetched)
 
 
-def take(origins: Iterable[Origin], source: Path, target: Path) -> list[Taken]:
-    """Copy the data set's files from the folder `source` into `target`; the result says which are official.
-
-    Other versions are copied too, since people keep excerpts. Raises UserError where there are none.
-    """
+def _take_all(origins: Iterable[Origin], source: Path, target: Path) -> FilesGot:
     if not source.is_dir():
         raise UserError(f"{source} is not a folder", remedy="give the folder that holds the data set's files")
-    wanted = list(origins)
-    if source.resolve() == target.resolve():
-        raise UserError(f"{source} is the target folder itself")
-    if not any((source / origin.name).is_file() for origin in wanted):
-        raise UserError(f"{source} holds none of {', '.join(origin.name for origin in wanted[:3])} ...")
-    return [_take_one(origin, source / origin.name, _place(target, origin.name)) for origin in wanted]
-
-
-def _take_one(origin: Origin, source: Path, place: Path) -> Taken:
-    if not source.is_file():
-        return Taken(origin.name, "absent")
-    try:
-        with source.open("rb") as given, replacing(place) as copy:
-            shutil.copyfileobj(given, copy)
-        same = place.stat().st_size == origin.size and _sha256(place) == origin.sha256
-    except OSError as error:
-        raise UserError(f"cannot copy {source} to {place}: {error.strerror}") from None
-    return Taken(origin.name, "official" if same else "differs")
+    there = [origin for origin in origins if (source / origin.name).is_file()]
+    names = [origin.name for origin in origins]
+    if not there:
+        raise UserError(f"{source} holds none of {', '.join(names[:3])} ...")
+    differs: list[str] = []
+    for origin in there:
+        place = _place(target, origin.name)
+        try:
+            with (source / origin.name).open("rb") as given, replacing(place) as copy:
+                shutil.copyfileobj(given, copy)
+            differs += [] if _is_official(place, origin) else [origin.name]
+        except OSError as error:
+            raise UserError(f"cannot copy {source / origin.name} to {place}: {error.strerror}") from None
+    absent = [name for name in names if name not in {origin.name for origin in there}]
+    return FilesGot(target, len(there), len(there), tuple(differs), tuple(absent))
 
 
 def _place(target: Path, name: str) -> Path:
     return target / _Checked(name=name).name  # refuses names that leave the folder
 
 
-def _part(place: Path) -> Path:
-    return place.with_name(place.name + ".part")
+def _is_official(file: Path, origin: Origin) -> bool:
+    return file.is_file() and file.stat().st_size == origin.size and _sha256(file) == origin.sha256
 
 
 def _sha256(file: Path) -> str:
@@ -297,18 +229,18 @@ def _sha256(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _fetch_one(origin: Origin, url: str, place: Path, progress: Progress | None) -> None:
+def _fetch_one(origin: Origin, place: Path, progress: Progress | None) -> None:
+    url, part = origin.url, place.with_name(place.name + ".part")
     if urllib.parse.urlsplit(url).scheme not in ("http", "https"):
         raise UserError(f"{origin.name}: {url} is not an http or https address")
     if origin.size > LARGEST:
         raise UserError(f"{origin.name} has {origin.size:,} bytes on its card, over {LARGEST:,}")
-    part = _part(place)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         if part.is_file() and part.stat().st_size > origin.size:
             part.unlink()
         if not part.is_file() or part.stat().st_size < origin.size:
-            _download(origin, url, part, progress)
+            _download(origin, part, progress)
         found = part.stat().st_size
         if found < origin.size:
             raise UserError(
@@ -325,9 +257,9 @@ def _fetch_one(origin: Origin, url: str, place: Path, progress: Progress | None)
         raise UserError(f"{origin.name}: cannot write {place}: {error.strerror or error}") from None
 
 
-def _download(origin: Origin, url: str, part: Path, progress: Progress | None) -> None:
+def _download(origin: Origin, part: Path, progress: Progress | None) -> None:
     """Append the missing bytes to `part`. Stops one byte after the size on the card."""
-    start = part.stat().st_size if part.is_file() else 0
+    url, start = origin.url, part.stat().st_size if part.is_file() else 0
     headers = {"User-Agent": "reviewgauge", "Accept-Encoding": "identity"}
     if start:
         headers["Range"] = f"bytes={start}-"
