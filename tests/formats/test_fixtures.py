@@ -80,7 +80,6 @@ def test_ruff_rdjson(shop: Shop) -> None:
     comparison = next(c for c in parsed.comments if c.category == "E711")
     assert comparison.suggestion == "x is None"
     assert comparison.severity is Severity.MEDIUM
-    assert comparison.extra["start_column"] == 17
 
 
 def test_ruff_sarif_says_the_same(shop: Shop) -> None:
@@ -114,7 +113,6 @@ def test_reviewdog_lines(shop: Shop) -> None:
         ("lib/prüf liste.py", 2, 2, "as_given"),
     ]
     assert [c.severity for c in parsed.comments] == [Severity.HIGH, Severity.MEDIUM, None, Severity.INFO]
-    assert parsed.comments[0].extra["rule_url"] == "https://linty.example/L1"
     assert parsed.comments[3].suggestion == "    é = 1"
 
 
@@ -268,7 +266,7 @@ def test_review_bench(shop: Shop) -> None:
     ]
     first, second, _ = parsed.comments
     assert (first.severity, first.category, first.author) == (Severity.HIGH, "reliability", "acme-reviewer")
-    assert (second.author, second.extra) == ("acme-reviewer:second-pass", {"suggested_fix": "return x === y;"})
+    assert second.author == "acme-reviewer:second-pass"
     assert first.commit == "2" * 40
     assert [(drop.item, drop.reason) for drop in parsed.skipped] == [("findings[3]", "empty")]
 
@@ -282,7 +280,7 @@ def test_review_bench_test_set() -> None:
         (),
     )
     (comment,) = one.comments
-    assert comment.severity is Severity.HIGH and comment.extra["scope"] == "introduced-by-pr"
+    assert comment.severity is Severity.HIGH
 
 
 def test_martian() -> None:

@@ -128,19 +128,6 @@ def test_the_hunk_is_the_references_else_the_comments_and_its_absence_is_said(
     assert f"-Diff Hunk-\n{shown}" in message.text
 
 
-def test_a_long_hunk_is_cut_around_the_place_only_when_asked_and_says_so() -> None:
-    patch = "@@ -0,0 +1,50 @@\n" + "\n".join(f"+line {n}" for n in range(1, 51))
-    change = Change(repo="a/b", files=(ChangedFile(path="a.py", patch=patch),))
-    reference = at("r", "x", "a.py", 20)
-    whole, cut = (
-        SameConcern(model=FAKE, hunk_lines=n).messages(case_of(reference, change=change), SAID[1], reference, False)
-        for n in (0, 2)
-    )
-    assert "+line 50" in whole[1].text
-    kept = "(left out: 17 lines)\n+line 18\n+line 19\n+line 20\n+line 21\n+line 22\n(left out: 28 lines)"
-    assert kept in cut[1].text
-
-
 def test_the_order_of_the_two_comments_is_a_parameter() -> None:
     judge = SameConcern(model=FAKE, prompt="published", order="reference_first")
     assert judge.orders == (True,)
@@ -241,7 +228,6 @@ def test_a_model_is_short_for_same_concern() -> None:
         ("same_concern(model='fake:rules', votes=0)", "votes=0"),
         ("golden(model='fake:rules', votes=1000)", "votes=1000"),
         ("same_concern(model='fake:rules', tolerance=-1)", "tolerance"),
-        ("same_concern(model='fake:rules', hunk_lines=-1)", "hunk_lines"),
         ("same_concern(model='fake:rules', prompt='mine')", "prompt"),
         ("golden(model='fake:rules', prompt='published')", "prompt"),
     ],

@@ -16,16 +16,7 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location
-from reviewgauge.formats.parsing.comments import (
-    Collector,
-    has,
-    inline_quote,
-    json_lines,
-    peek,
-    severity_of,
-    tidy,
-    unknown_fields,
-)
+from reviewgauge.formats.parsing.comments import Collector, has, inline_quote, json_lines, peek, severity_of
 
 _TYPES = ("review_context", "status", "heartbeat", "finding", "complete", "error")
 _LINES = re.compile(
@@ -83,11 +74,6 @@ def _add(found: Collector, node: Node) -> None:
     start = int(lines[1]) if lines else None
     end = int(lines[2]) if lines and lines[2] else start
     severity, suggestions = node.text("severity"), node.texts("suggestions")
-    extra = unknown_fields(node, "type", "severity", "fileName", "codegenInstructions", "suggestions", "comment")
-    if severity:
-        extra["severity"] = severity
-    if instructions and instructions != body:
-        extra["instructions"] = tidy(instructions)
     found.add(
         body,
         Location(path=node.needed("fileName"), start=start, end=end),
@@ -95,7 +81,6 @@ def _add(found: Collector, node: Node) -> None:
         quote=_quoted(f"{body}\n{instructions}", start is not None),
         severity=None if severity == "none" else severity_of(severity),
         suggestion=suggestions[0] if suggestions else None,
-        extra=extra,
     )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,9 +19,10 @@ from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Severity
-from reviewgauge.formats.parsing.comments import Collector, decode, has, json_lines, peek, unknown_fields
+from reviewgauge.formats.parsing.comments import Collector, decode, has, json_lines, peek
 
 _PRIORITIES = (Severity.CRITICAL, Severity.HIGH, Severity.MEDIUM, Severity.LOW)
+_REVIEW = re.compile(r'\{(?=\s*"findings"\s*:)')  # in a model's prose
 _TAG = re.compile(r"\s*\[P([0-3])\]\s*")
 
 
@@ -62,10 +62,12 @@ def _output(data: bytes, source: str) -> tuple[int | None, str | None, Node]:
     except BadInput as error:
         if b'"exited_review_mode"' in data:
             return _from_log(data, source)
-        for value in _objects(decode(data, source)):
-            if has(value, "findings"):
-                return None, None, object_node(value, source)
-        raise error from None
+        text = decode(data, source)
+        opened = _REVIEW.search(text)
+        try:
+            value, _ = json.JSONDecoder().raw_decode(text, opened.start() if opened else len(text))
+        except (ValueError, RecursionError):
+            raise error from None
     if isinstance(value, dict) and has(value.get("review_output"), "findings"):
         value = value["review_output"]
     return None, None, object_node(value, source)
@@ -85,18 +87,6 @@ def _from_log(data: bytes, source: str) -> tuple[int | None, str | None, Node]:
     return last[0], root, last[1]
 
 
-def _objects(text: str) -> Iterator[object]:
-    """The JSON objects in a text, outermost first; gives up after a hundred braces that open none, or much text."""
-    decoder, at, misses, read = json.JSONDecoder(), 0, 0, 0
-    while (at := text.find("{", at)) >= 0 and misses < 100 and read < 4 * len(text) + 100_000:
-        try:
-            value, at = decoder.raw_decode(text, at)
-            yield value
-        except (ValueError, RecursionError) as error:
-            read += getattr(error, "pos", len(text)) - at
-            at, misses = at + 1, misses + 1
-
-
 def _add(found: Collector, node: Node) -> None:
     title, priority = node.text("title") or "", node.integer("priority")
     tag = _TAG.match(title)
@@ -107,14 +97,10 @@ def _add(found: Collector, node: Node) -> None:
         raise node.error("is missing", "body")
     place = node.node("code_location")
     lines = place.node("line_range")
-    extra = unknown_fields(node, "title", "body", "priority", "confidence_score", "code_location")
-    if priority is not None:
-        extra["priority"] = priority
     found.add(
         body,
         Location(path=place.text("absolute_file_path"), start=lines.integer("start"), end=lines.integer("end")),
         record=node.record,
         severity=_PRIORITIES[priority] if priority is not None and 0 <= priority <= 3 else None,
         confidence=node.share("confidence_score"),
-        extra=extra,
     )

@@ -22,12 +22,11 @@ from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, ChangedFile, Comment, Location, Review, Severity, Side
-from reviewgauge.formats.parsing.comments import Collector, by_case, has, json_lines, peek, place_of, unknown_fields
+from reviewgauge.formats.parsing.comments import Collector, by_case, has, json_lines, peek, place_of
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.forge.accounts import bot_noise, split_suggestion
 from reviewgauge.repo.forge.pulls import SIDES, commented_line
 
-_KEPT = ("id", "node_id", "html_url", "author_association", "state", "diff_hunk", "pull_request_review_id")
 _OWN = "reviewgauge"
 _CHECKS = {"annotation_level", "check_suite", "check_run_id"}
 _NOT_BLANK = re.compile(r"\S")
@@ -150,7 +149,6 @@ def _add(found: Collector, node: Node) -> None:
         author=node.node("user").text("login"),
         commit=node.text("original_commit_id") or node.text("commit_id"),
         created=node.time("created_at") or node.time("submitted_at"),
-        extra={key: value for key, value in unknown_fields(node).items() if key in _KEPT and value is not None},
     )
 
 

@@ -142,7 +142,7 @@ def _add(found: Collector, finding: _Finding, record: str) -> None:
         quote=quote,
         severity=severity_in(body) or severity_in(finding.heading),
         suggestion=suggestion,
-        extra={"split": "rules"} | ({"heading": title(finding.heading)[:200]} if finding.heading else {}),
+        extra={"split": "rules"},
     )
 
 

@@ -18,7 +18,7 @@ from reviewgauge.core.json_reader import Node, clean, kind_of, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Comment, Location, Review, Side
-from reviewgauge.formats.parsing.comments import Collector, has, peek, place_of, unknown_fields
+from reviewgauge.formats.parsing.comments import Collector, has, peek, place_of
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _add(found: Collector, node: Node) -> None:
         body,
         Location(path=node.text("path"), start=line, end=line),
         record=node.record,
-        extra={"source": node.text("source"), **unknown_fields(node, "text", "path", "line", "source")},
+        extra={"source": node.text("source")},
     )
 
 

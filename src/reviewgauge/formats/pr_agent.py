@@ -19,7 +19,7 @@ from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location
-from reviewgauge.formats.parsing.comments import Collector, decode, severity_of, unknown_fields
+from reviewgauge.formats.parsing.comments import Collector, decode, severity_of
 
 if TYPE_CHECKING:
     import yaml
@@ -164,7 +164,6 @@ def _add_issue(found: Collector, node: Node) -> None:
         record=node.record,
         category=header or None,
         severity=severity_of(_text(node, "severity")),
-        extra=unknown_fields(node, "relevant_file", "issue_header", "issue_content", "start_line", "end_line"),
     )
 
 
@@ -183,5 +182,4 @@ def _add_suggestion(found: Collector, node: Node) -> None:
         quote=_text(node, "existing_code"),
         category=_text(node, "label") or None,
         suggestion=_text(node, "improved_code") or None,
-        extra=unknown_fields(node, "relevant_file", "suggestion_content", "existing_code", "improved_code", "label"),
     )

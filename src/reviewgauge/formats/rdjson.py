@@ -1,7 +1,7 @@
 """reviewdog's diagnostics, rdjson and rdjsonl (read and written).
 
-Source: reviewdog's `proto/rdf/reviewdog.proto`. Columns there are UTF-8 bytes (ruff prints characters), so they are
-kept aside and only lines count. An end is exclusive when it has a column: one at column 1 ends on the line before.
+Source: reviewdog's `proto/rdf/reviewdog.proto`. Columns there are UTF-8 bytes (ruff prints characters), so only
+lines count. An end is exclusive when it has a column: one at column 1 ends on the line before.
 A range without columns includes its last line. There is one file for one change, and no side.
 """
 
@@ -19,15 +19,7 @@ from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Comment, Location, Review, Severity, Side
-from reviewgauge.formats.parsing.comments import (
-    Collector,
-    has,
-    json_lines,
-    peek,
-    place_of,
-    tidy,
-    unknown_fields,
-)
+from reviewgauge.formats.parsing.comments import Collector, has, json_lines, peek, place_of
 
 _NUMBERS = ("UNKNOWN_SEVERITY", "ERROR", "WARNING", "INFO")
 _READ = {"ERROR": Severity.HIGH, "WARNING": Severity.MEDIUM, "INFO": Severity.INFO}
@@ -38,7 +30,6 @@ _WRITTEN = {
     Severity.LOW: "INFO",
     Severity.INFO: "INFO",
 }
-_KNOWN = ("message", "location", "severity", "source", "code", "suggestions", "original_output", "originalOutput")
 
 
 @dataclass(frozen=True)
@@ -108,16 +99,7 @@ def _add(found: Collector, node: Node, severity: str | None) -> None:
     first, last = start.integer("line"), end.integer("line")
     if first is not None and last is not None and last > first and end.integer("column") == 1:
         last -= 1
-    columns = {"start_column": start.integer("column"), "end_column": end.integer("column")}
     suggestions = node.nodes("suggestions")
-    extra = unknown_fields(node, *_KNOWN)
-    extra |= {name: value for name, value in columns.items() if value is not None}
-    if severity:
-        extra["severity"] = severity
-    if url := node.node("code").text("url"):
-        extra["rule_url"] = url
-    if len(suggestions) > 1:
-        extra["suggestions"] = tidy([item.value for item in suggestions])
     found.add(
         node.needed("message"),
         Location(path=location.text("path"), start=first, end=last),
@@ -126,7 +108,6 @@ def _add(found: Collector, node: Node, severity: str | None) -> None:
         severity=_READ.get(severity or ""),
         suggestion=suggestions[0].text("text") if suggestions else None,
         author=node.node("source").text("name"),
-        extra=extra,
     )
 
 

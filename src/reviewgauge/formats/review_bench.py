@@ -19,11 +19,10 @@ from reviewgauge.core.json_reader import Node, clean, kind_of, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Comment, Location, Review, Side
-from reviewgauge.formats.parsing.comments import Collector, has, peek, place_of, severity_of, unknown_fields
+from reviewgauge.formats.parsing.comments import Collector, has, peek, place_of, severity_of
 
 _PULL, _FINDING = ("repo", "pr_number", "head"), ("file", "start_line", "end_line", "message")  # required
 _MOST_NAMED = 12  # missing fields
-_KNOWN = ("file", "start_line", "end_line", "message", "producer", "category")
 
 
 @dataclass(frozen=True)
@@ -127,7 +126,6 @@ def _add(found: Collector, node: Node, commit: str | None) -> None:
         severity=severity_of(word) if isinstance(word, str) else None,
         author=node.text("producer"),
         commit=commit,
-        extra=unknown_fields(node, *_KNOWN),
     )
 
 

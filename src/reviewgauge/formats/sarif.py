@@ -23,7 +23,7 @@ from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Change, Comment, Location, Review, Severity, Side
-from reviewgauge.formats.parsing.comments import Collector, by_case, has, peek, place_of, tidy, unknown_fields
+from reviewgauge.formats.parsing.comments import Collector, by_case, has, peek, place_of
 
 _READ = {"error": Severity.HIGH, "warning": Severity.MEDIUM, "note": Severity.LOW, "none": Severity.INFO}
 _WRITTEN = {
@@ -38,7 +38,6 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _OWN = "reviewgauge"
 _NO_RUN = "a tool that found nothing writes one run with an empty list of results"
 LONGEST = 1_000_000  # characters of a message into which arguments were put
-_KNOWN = ("ruleId", "ruleIndex", "rule", "level", "message", "locations", "fixes", "suppressions", "kind", "properties")
 _SILENT = {"pass": "passed", "notApplicable": "not applicable", "open": "not decided by the tool"}
 
 
@@ -167,13 +166,8 @@ def _add(found: Collector, result: Node, rule: Node, bases: Mapping[str, str], a
     columns = region.integer("startColumn"), region.integer("endColumn")
     if start is not None and end is not None and end > start and columns[1] == 1:
         end -= 1
-    properties = result.node("properties")
-    own = properties.node(_OWN)
+    own = result.node("properties").node(_OWN)
     level = result.text("level") or rule.node("defaultConfiguration").text("level") or "warning"
-    extra = unknown_fields(result, *_KNOWN) | unknown_fields(properties, _OWN, "category")
-    extra["level"] = level
-    if len(locations) > 1:
-        extra["other_locations"] = tidy([item.value for item in locations[1:]])
     found.add(
         _message(result, rule),
         Location(
@@ -190,7 +184,6 @@ def _add(found: Collector, result: Node, rule: Node, bases: Mapping[str, str], a
         severity=_severity(own, rule, level),
         suggestion=_fix(result),
         confidence=own.share("confidence"),
-        extra=extra,
     )
 
 

@@ -30,7 +30,7 @@ class SameConcern(ModelJudge):
     `prompt`: the paper's words, "published" to the byte, or "fenced" with the texts under review marked as data.
     `location`: "first" does not ask about pairs on other lines (more than `tolerance` apart), another side or another
     file; what has no lines is asked. "any" asks about all. `votes` trials, in one `order` or in both; `agree`: see
-    docs/reference/judges.md. `hunk_lines` keeps so many lines of a hunk around the place; 0 keeps the whole hunk.
+    docs/reference/judges.md.
     """
 
     model: ModelName = ""
@@ -40,12 +40,9 @@ class SameConcern(ModelJudge):
     votes: int = 1
     agree: Agree = "majority"
     order: Order = "comment_first"
-    hunk_lines: int = 0
 
     def __post_init__(self) -> None:
         self.check()
-        if self.hunk_lines < 0:
-            raise ValueError("hunk_lines counts lines and cannot be negative")
 
     @property
     def answer_schema(self) -> Mapping[str, JsonValue] | None:
@@ -74,7 +71,7 @@ class SameConcern(ModelJudge):
 
     def messages(self, case: Case, comment: Comment, reference: Comment, swapped: bool) -> tuple[Message, ...]:
         """The paper's prompt, filled."""
-        hunk, found = hunk_of(case.change, reference, comment, self.hunk_lines)
+        hunk, found = hunk_of(case.change, reference, comment)
         known = reference.body if self.prompt == "published" else with_fix(reference)
         one, two = (known, comment.body) if swapped else (comment.body, known)
         if self.prompt == "published":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from pydantic import JsonValue, ValidationError
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import BadInput
-from reviewgauge.core.json_reader import LARGEST, Node, clean
+from reviewgauge.core.json_reader import clean
 from reviewgauge.core.parsing import first_problem, parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Comment, Location, Review, Severity
@@ -158,8 +157,6 @@ def detect(data: bytes, source: str) -> Format:
 
 _INLINE = re.compile(r"(?<!`)`([^`\n]{8,200})`(?!`)")
 _CODE = re.compile(r"[(=\[{;]|->|::")
-KEPT = 2000  # characters of an unknown field that are kept aside
-_DEEPEST = 6
 
 
 def decode(data: bytes, source: str) -> str:
@@ -201,26 +198,3 @@ def inline_quote(text: str) -> str | None:
 def has(value: object, *keys: str) -> bool:
     """Whether it is an object with all of these keys."""
     return isinstance(value, dict) and all(key in value for key in keys)
-
-
-def unknown_fields(node: Node, *known: str) -> dict[str, JsonValue]:
-    """The fields of `node` that the format does not know, where they are small. YAML has numbers as keys too."""
-    fields = node.as_object().items()
-    return {clean(str(key)): kept for key, value in fields if key not in known and (kept := tidy(value)) is not None}
-
-
-def tidy(value: object, depth: int = 0) -> JsonValue:
-    """`value` where it is small and shallow enough to be kept in `extra`, else None."""
-    if isinstance(value, str):
-        return clean(value) if len(value) <= KEPT else None
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, int | float):
-        return value if -LARGEST <= value <= LARGEST else None
-    if depth > _DEEPEST or not isinstance(value, list | dict) or len(value) > 50:
-        return None
-    if isinstance(value, list):
-        kept: JsonValue = [tidy(item, depth + 1) for item in value]
-    else:
-        kept = {clean(str(key)): tidy(item, depth + 1) for key, item in value.items()}
-    return kept if depth or len(json.dumps(kept)) <= KEPT else None

@@ -17,11 +17,11 @@ SUFFIXES = (".json", ".jsonl", ".ndjson", ".sarif", ".rdjson", ".rdjsonl")
 _OPENING = r"(?:\{\s*(?:\"|\}|\Z)|\[\s*(?:\{\s*(?:\"|\}|\Z)|\"|\Z))"
 _AT_START = re.compile(r"\s*(?:(?:`{3,}|~{3,})\w*\s*)?(?=" + _OPENING + ")")
 _AT_LINE = re.compile(r"^(?=" + _OPENING + ")", re.MULTILINE)
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|[{}\[\]]')
 _FENCE = re.compile(r"^(`{3,20}|~{3,20})[^\n]*+\n", re.MULTILINE)
 _ANSWER = re.compile(
     r'"(?:findings|issues|comments?|diagnostics|results|runs|message|severity|start_?[Ll]ine|line)"\s*:'
 )
+_decoder = json.JSONDecoder(strict=False)
 
 
 @cache
@@ -45,34 +45,16 @@ def refuse_json(text: str, source: str) -> None:
         begin = opened.start()
         before = bisect(quoted, begin, key=lambda fence: fence[0]) - 1
         closed = quoted[before][1] if before >= 0 and begin < quoted[before][1] else None
-        end = _end(text, begin, closed or len(text))
-        if end is None and closed is None:
-            raise BadInput(source, f"holds JSON that is cut off{_from(text, begin)}", remedy="is the output complete?")
-        at = end or closed or len(text)
-        if (at - begin) * 2 > len(text) and _ANSWER.search(text, begin, at) and _is_json(text[begin:at]):
-            raise BadInput(source, f"holds JSON in no known format{_from(text, begin)}", remedy="write the JSON alone")
+        where = f"from line {text.count(chr(10), 0, begin) + 1} on"
+        try:
+            _, at = _decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            if closed is None:
+                raise BadInput(source, f"holds JSON that is cut off or broken, {where}", remedy=_COMPLETE) from None
+            at = closed
+            continue
+        if (at - begin) * 2 > len(text) and _ANSWER.search(text, begin, at):
+            raise BadInput(source, f"holds JSON in no known format, {where}", remedy="write the JSON alone")
 
 
-def _from(text: str, at: int) -> str:
-    line = text.count("\n", 0, at) + 1
-    return f", from line {line} on"
-
-
-def _end(text: str, begin: int, last: int) -> int | None:
-    """Where the brackets that open at `begin` are closed; None where they are not, before `last`."""
-    depth = 0
-    for token in _TOKEN.finditer(text, begin, last):
-        depth += (token[0] in "{[") - (token[0] in "}]")
-        if not depth:
-            return token.end()
-    return None
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except RecursionError:  # brackets deeper than any prose has them
-        return True
-    except ValueError:
-        return False
-    return True
+_COMPLETE = "is the output complete? JSON that is quoted belongs in a fence"

@@ -67,42 +67,20 @@ NO_PLACE = "(The comments name no line of the diff.)"
 NO_HUNK = "(The comment stands on a line that the diff does not show.)"
 
 
-def hunk_of(change: Change, reference: Comment, comment: Comment, around: int = 0) -> tuple[str, bool]:
-    """(the hunk of the reference, else of the comment; True), or (why there is none, False).
-
-    `around` > 0 keeps that many lines before and after the place, and notes how many were left out.
-    """
+def hunk_of(change: Change, reference: Comment, comment: Comment) -> tuple[str, bool]:
+    """(the hunk of the reference, else of the comment; True), or (why there is none, False)."""
     if not change.has_diff:
         return NO_DIFF, False
     places = [one.span for one in (reference, comment) if one.span is not None and one.span.start is not None]
     for span in places:
-        for hunk in _hunks(change, span):
-            if covered := _lines(hunk, span):
-                return _text(hunk, covered, around), True
+        patches = (file.patch for file in change.files if span.path in (file.path, file.old_path))
+        for hunk in parse_patch(next((patch for patch in patches if patch is not None), "")):
+            if _covers(hunk, span):
+                head = f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@ {hunk.heading}"
+                return "\n".join([head.rstrip(), *(f"{line.kind}{line.text}" for line in hunk.lines)]), True
     return (NO_HUNK if places else NO_PLACE), False
 
 
-def _hunks(change: Change, span: Span) -> tuple[Hunk, ...]:
-    for file in change.files:
-        if span.path in (file.path, file.old_path) and file.patch is not None:
-            return parse_patch(file.patch)
-    return ()
-
-
-def _lines(hunk: Hunk, span: Span) -> range:
-    """The positions of the hunk's lines inside the span; empty where there are none."""
-    numbers = [line.new if span.side is Side.NEW else line.old for line in hunk.lines]
-    start, end = span.start or 0, span.end or 0
-    inside = [at for at, number in enumerate(numbers) if number is not None and start <= number <= end]
-    return range(inside[0], inside[-1] + 1) if inside else range(0)
-
-
-def _text(hunk: Hunk, place: range, around: int) -> str:
-    head = f"@@ -{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count} @@ {hunk.heading}".rstrip()
-    lines = [f"{line.kind}{line.text}" for line in hunk.lines]
-    first, last = 0, len(lines)
-    if around:
-        first, last = max(0, place.start - around), min(len(lines), place.stop + around)
-    before = [f"(left out: {first} lines)"] if first else []
-    after = [f"(left out: {len(lines) - last} lines)"] if last < len(lines) else []
-    return "\n".join([head, *before, *lines[first:last], *after])
+def _covers(hunk: Hunk, span: Span) -> bool:
+    numbers = (line.new if span.side is Side.NEW else line.old for line in hunk.lines)
+    return any(number is not None and (span.start or 0) <= number <= (span.end or 0) for number in numbers)

@@ -134,7 +134,7 @@ class ChatClient:
         await self._endpoints.close()
 
     def model(self, spec: str | ModelSpec) -> ChatModel:
-        """The model that a spec names. Raises UserError for a parameter that it is known not to take."""
+        """The model that a spec names. Raises UserError for a parameter that its protocol lacks."""
         parsed = parse_model(spec) if isinstance(spec, str) else spec
         check_parameters(parsed)
         return ChatModel(parsed, self)

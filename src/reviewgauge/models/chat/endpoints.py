@@ -42,12 +42,12 @@ class InProcess:
 
 
 def check_parameters(spec: ModelSpec) -> None:
-    """Raise UserError for a parameter that the model is known not to take, before anything is asked.
+    """Raise UserError for a parameter that the protocol does not have, before anything is asked.
 
     And for a fake model that there is not: a slip would be another model in the tables.
     """
     if spec.provider != FAKE:
-        load_provider(spec.provider).check(spec, official=not address_of(spec))
+        load_provider(spec.provider)(spec, official=not address_of(spec))
         return
     if spec.model not in fake.MODELS:
         raise UserError(f"no fake model is called {spec.model!r}", remedy="there are fake:example and fake:varied")

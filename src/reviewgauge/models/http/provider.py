@@ -38,7 +38,8 @@ class Provider(ABC):
     """A protocol of models, and one model that is asked in it.
 
     Each file of `models/providers` holds one subclass, named by the file. `base_url` is the provider's own address,
-    which `base_url_variable` overrides; `implied` is the end of an address that `path` begins with.
+    which `base_url_variable` overrides; `implied` is the end of an address that `path` begins with. A parameter that
+    the protocol has no name for is a UserError.
     """
 
     key_variable: ClassVar[str]
@@ -49,11 +50,6 @@ class Provider(ABC):
 
     def __init__(self, spec: ModelSpec, official: bool) -> None:
         self.spec, self.official = spec, official
-
-    @classmethod
-    @abstractmethod
-    def check(cls, spec: ModelSpec, official: bool) -> None:
-        """Raise UserError for a parameter that the model is known not to take."""
 
     @classmethod
     @abstractmethod

@@ -34,31 +34,15 @@ class Anthropic(Provider):
 
     def __init__(self, spec: ModelSpec, official: bool) -> None:
         super().__init__(spec, official)
+        if spec.seed is not None:
+            remedy = "leave seed out; attempts are different calls anyway"
+            raise UserError(f"{spec}: Anthropic's protocol has no seed", remedy=remedy)
         sent = {"temperature": spec.temperature, "top_p": spec.top_p, "top_k": spec.top_k}
         self._sampling: dict[str, Any] = {name: value for name, value in sent.items() if value is not None}
         self._sampling["max_tokens"] = spec.max_tokens
         self._effort: dict[str, Any] = {}
         if spec.reasoning is not None:
             self._sampling["thinking"], self._effort = _thinking(spec)
-
-    @classmethod
-    @override
-    def check(cls, spec: ModelSpec, official: bool) -> None:
-        if spec.seed is not None:
-            raise UserError(
-                f"{spec}: Anthropic's protocol has no seed",
-                remedy="leave seed out; attempts are different calls anyway",
-            )
-        if not official:
-            return
-        if spec.temperature is not None and spec.temperature > 1:
-            raise UserError(f"{spec}: Anthropic's temperature goes from 0 to 1", remedy="lower it")
-        thinks = spec.reasoning not in (None, "none")
-        for name in ("temperature", "top_k"):
-            if thinks and getattr(spec, name) not in (None, 1):
-                raise UserError(f"{spec}: with reasoning it takes no {name}", remedy=f"leave {name} or reasoning out")
-        if thinks and _BY_BUDGET.match(spec.model) and spec.max_tokens <= _LEAST_THOUGHT:
-            raise UserError(f"{spec}: reasoning takes at least {_LEAST_THOUGHT} tokens", remedy="raise max_tokens")
 
     @classmethod
     @override

@@ -6,20 +6,15 @@ Source: https://platform.openai.com/docs/api-reference/chat.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from typing_extensions import override
 
-from reviewgauge.core.errors import UserError
 from reviewgauge.models.http.provider import Provider, ProviderReply, count, custom_headers, is_fake, text_of
 from reviewgauge.models.http.replies import LIMIT, InvalidResponse
 from reviewgauge.models.request.messages import Message, Request, Role, Tool, ToolCall
 from reviewgauge.models.request.model_spec import ModelSpec
-
-_REASONS = re.compile(r"o\d|gpt-5(-mini|-nano|-pro|-codex)?(-\d{4}.*)?$")  # take no sampling parameters
-_NO_REASONING = re.compile(r"gpt-(3|4)|chatgpt")
 
 
 class OpenAI(Provider):
@@ -41,19 +36,6 @@ class OpenAI(Provider):
             self._longest: spec.max_tokens,
         }
         self._sampling: dict[str, Any] = {name: value for name, value in sent.items() if value is not None}
-
-    @classmethod
-    @override
-    def check(cls, spec: ModelSpec, official: bool) -> None:
-        if not official:
-            return
-        if spec.top_k is not None:
-            raise UserError(f"{spec}: OpenAI's models take no top_k", remedy="leave top_k out")
-        for name in ("temperature", "top_p"):
-            if getattr(spec, name) not in (None, 1) and _REASONS.match(spec.model):
-                raise UserError(f"{spec}: {spec.model} reasons, and takes no {name}", remedy=f"leave {name} out")
-        if spec.reasoning is not None and _NO_REASONING.match(spec.model):
-            raise UserError(f"{spec}: {spec.model} does not reason", remedy="leave reasoning out")
 
     @classmethod
     @override

@@ -34,16 +34,14 @@ Dollars = Annotated[float, Field(ge=0, le=1_000_000, allow_inf_nan=False)]
 
 
 class PriceEntry(Record):
-    """A model's price in dollars per million tokens, and what its vendor states about it.
+    """A model's price in dollars per million tokens.
 
-    `context`: the most tokens of prompt and answer together. `cutoff`: the last day of the training data. `provider`:
-    the price is that of the provider's own address alone. Prompts of more than `long_over` tokens cost `long_input`
-    and `long_output`.
+    `cutoff`: the last day of the training data. `provider`: the price is that of the provider's own address alone.
+    Prompts of more than `long_over` tokens cost `long_input` and `long_output`.
     """
 
     input: Dollars
     output: Dollars
-    context: Annotated[int, Field(ge=1)] | None = None
     cutoff: Day | None = None
     provider: str | None = None
     long_over: Annotated[int, Field(ge=1)] | None = None
@@ -78,7 +76,6 @@ class Facts(NamedTuple):
 
     price: PriceEntry | None = None
     price_of: Day | None = None
-    context: int | None = None
     cutoff: Day | None = None
 
 
@@ -91,19 +88,16 @@ class Prices:
     def facts(self, spec: ModelSpec) -> Facts:
         """The known facts of a model. A dated name (`gpt-5-2025-08-07`) is looked up as such, then without its date.
 
-        At another address than its vendor's the same name has the same context and cut-off, but not the same price.
+        At another address than its vendor's the same name has the same cut-off, but not the same price.
         """
         spec = dataclasses.replace(spec, address=address_of(spec))  # the environment may name another endpoint
         tables = [table for table in (self._own, self._shipped) if table is not None]
         found = [(table, entry) for table in tables for entry in _entries(table, spec)]
-        known = found[0][1] if found else None
-        priced = next(((table, entry) for table, entry in found if _applies(entry, spec)), None)
-        return Facts(
-            price=priced[1] if priced else None,
-            price_of=(priced[1].date or priced[0].date) if priced else None,
-            context=known.context if known else None,
-            cutoff=known.cutoff if known else None,
-        )
+        cutoff = found[0][1].cutoff if found else None
+        for table, entry in found:
+            if _applies(entry, spec):
+                return Facts(entry, entry.date or table.date, cutoff)
+        return Facts(cutoff=cutoff)
 
 
 def open_prices(file: Path | None = None) -> Prices:
