@@ -536,14 +536,6 @@ def test_the_paths_of_a_run_are_not_read(tmp_path: Path) -> None:
     assert scales_and_people("graded_reviews")[0]
 
 
-def test_a_dry_run_copies_nothing_that_a_link_leads_to(
-    theirs: Path, bashrc: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (theirs / "more.jsonl").symlink_to(bashrc)
-    assert main(["validate", "jsonl(path='x')", "rouge", "-o", str(theirs), "--dry-run"]) == 2
-    assert "is a link" in capsys.readouterr().err
-
-
 def test_a_folder_of_reviews_is_not_read_through_links(
     tmp_path: Path, bashrc: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

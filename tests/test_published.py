@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import spearmanr
 
 import reviewgauge
-from judged_studies import graded, judged, of_language, sample, study
+from judged_studies import graded, of_language, sample, study
 from reviewgauge.analysis.raters import AgreementSettings as Agreement
 from reviewgauge.analysis.raters import LabelFilter, agreement_report
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE, classifiers
@@ -20,8 +20,7 @@ from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
 from reviewgauge.analysis.validity.baselines import baselines
 from reviewgauge.analysis.validity.calibration import out_of_fold
 from reviewgauge.analysis.validity.misjudged import opposite_ends
-from reviewgauge.analysis.validity.review_table import join
-from reviewgauge.analysis.validity.sample import RowSample, sweeps
+from reviewgauge.analysis.validity.sample import RowSample, join, sweeps
 from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.agreement import ClaimShares
@@ -407,8 +406,8 @@ def test_crscore_failures(shared_data: Path) -> None:
 
     Section 5.4: 45% of the overestimated ones have inline code, 28% of all. Here, on Python and Java alone.
     """
-    rows = judged(shared_data, "crscore_study", "crscore", "rel")
-    ends, traits = opposite_ends(rows, sample(shared_data, "crscore_study", "crscore", "rel"))
+    rows = sample(shared_data, "crscore_study", "crscore", "rel")
+    ends, traits = opposite_ends(study(shared_data, "crscore_study").bench, rows)
     assert ends is not None
     assert (ends.lowest, ends.highest, ends.n_over, ends.n_under, ends.over.n) == (1, 5, 63, 0, 1764)
     assert ends.spearman.value == pytest.approx(0.705, abs=0.001)

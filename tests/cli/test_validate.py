@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import reviewgauge
 from judged_toys import case, label, study, write_study
 from reviewgauge.cli.main import main
 from reviewgauge.core.labels import Label
@@ -77,33 +75,6 @@ def test_a_second_run_measures_nothing_and_finds_the_same(bench: Path, capsys: p
     assert (totals["done"], totals["skipped"]) == (0, 96), "and a metric that is named twice counts once"
     assert Path("there/scores.jsonl").read_bytes() == scores
     assert not Path("there/report.html").exists() and second["files"] == []
-
-
-@pytest.mark.slow
-def test_nothing_is_computed_again_until_something_changes(
-    bench: Path,
-) -> None:
-    first = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
-    page = Path("validity-mine/report.html")
-    made = page.stat().st_mtime_ns
-    again = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
-    assert (first.unchanged, again.unchanged) == (False, True)
-    assert again.report == first.report and again.files == first.files
-    assert page.stat().st_mtime_ns == made
-    assert not reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3, seed=1, report=False).unchanged
-    page.write_text("edited", encoding="utf-8")
-    mended = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
-    assert not mended.unchanged and "<html" in page.read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_a_folder_of_others_does_not_say_that_it_is_unchanged(bench: Path) -> None:
-    made = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
-    theirs = Path(shutil.copytree("validity-mine", "theirs"))
-    (theirs / "report.html").write_text("<html>forged", encoding="utf-8")
-    again = reviewgauge.validate(str(bench), METRIC, out=theirs, resamples=20, folds=3)
-    assert again.report == made.report and not again.unchanged
-    assert "forged" not in (theirs / "report.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.drill
@@ -175,40 +146,6 @@ def test_dimensions_slices_and_stages_narrow_what_is_shown(bench: Path, capsys: 
     assert report["cases"] == 12
     slices = report["metrics"][0]["slices"]
     assert {row["value"] for row in slices if row["fact"] == "language"} == {"java"}
-
-
-@pytest.mark.drill
-def test_a_slice_is_a_report_of_its_own_beside_the_whole_one(bench: Path) -> None:
-    whole = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
-    before = {path.name: path.read_bytes() for path in Path("validity-mine").iterdir() if path.is_file()}
-    part = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3, where={"system": "best"})
-    assert Path(part.folder) == Path("validity-mine/where-system-best") and Path(part.run) == Path("validity-mine")
-    assert (part.totals[0].done, part.totals[0].skipped) == (0, 96), "the scores are those of the whole"
-    assert part.report is not None
-    assert part.report.dataset.endswith(" where system = best") and part.report.reviews == 24
-    assert "where system = best" in (Path(part.folder) / "report.html").read_text(encoding="utf-8")
-    assert "72 not system = best" in (Path(part.folder) / "correlations.csv").read_text(encoding="utf-8")
-    after = {path.name: path.read_bytes() for path in Path("validity-mine").iterdir() if path.is_file()}
-    assert before == after
-    assert reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3, where=["system=best"]).unchanged
-    other = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3, where=["system=good"])
-    assert not other.unchanged and other.report != part.report
-    again = reviewgauge.validate(str(bench), METRIC, resamples=20, folds=3)
-    assert again.unchanged and again.report == whole.report
-
-
-@pytest.mark.slow
-def test_a_slice_of_a_run_is_asked_for_in_words(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    validate(capsys, bench, METRIC, "-o", "run")
-    wanted = ("--where", "language=java", "--where", "system=best", "--where", "system=weak")
-    found = validate(capsys, "run", METRIC, "-o", "there", *wanted)
-    assert Path(found["folder"]) == Path("there/where-language-java-system-best+weak")
-    rows = found["report"]["metrics"][0]["correlations"][0]["rows"]
-    assert (rows["rows"], rows["left_out"]) == (24, {"not language = java and system = best or weak": 72})
-    assert {row["value"] for row in found["report"]["metrics"][0]["slices"]} == {"best", "weak"}
-    assert "there are: best, fair, good, weak" in refusal(capsys, "run", METRIC, "--where", "system=Best")
-    assert "there are: system, language" in refusal(capsys, "run", METRIC, "--where", "size=1")
-    assert "is not FACT=VALUE" in refusal(capsys, "run", METRIC, "--where", "best")
 
 
 @pytest.mark.slow

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,6 @@ from judge_toys import toy_material
 from reviewgauge.analysis.judge_check.report import JudgeOptions
 from reviewgauge.api.validate import validate
 from reviewgauge.cli.main import main
-from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.judge_check import JudgeReport
 from reviewgauge.engine.review import import_reviews
 from reviewgauge.engine.run.folder import RunFolder
@@ -119,32 +117,6 @@ def test_a_gate_does_not_open_for_the_few_that_were_answered(
     assert main(["validate", str(labelled), "judge_toys.Failing(word='nothing')", *words]) == 0
 
 
-def test_a_stored_set_shows_drift(labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    stored = tmp_path / "sets" / "questions.jsonl"
-    first = check(labelled, "lexical", only=("agreement",), save_questions=stored)
-    assert first.drift is None
-    again = check(stored, "lexical", resamples=50, probes=4)
-    assert again.agreement[0].kappa.value == first.agreement[0].kappa.value
-    assert again.drift is not None
-    assert again.drift.kappa.value == 1.0
-    assert again.probed == 4
-    other = check(stored, "lexical(cut=.9)", only=("agreement",))
-    assert other.drift is None, "another judge's answers are not drift"
-    turned = [json.loads(line) for line in stored.read_text("utf-8").splitlines()]
-    for at, line in enumerate(turned):
-        line["said"] = [1.0 - one if at % 2 else one for one in line["said"]]
-    stored.write_text("\n".join(json.dumps(line) for line in turned) + "\n", "utf-8")
-    drifted = check(stored, "lexical", only=("agreement",), min_kappa=0.9)
-    assert drifted.drift is not None
-    assert (drifted.drift.kappa.value or 0) < 0.5
-    assert drifted.gate is not None
-    assert not drifted.gate.passed
-    turned[0]["truth"] = [1.0]
-    stored.write_text("\n".join(json.dumps(line) for line in turned) + "\n", "utf-8")
-    assert main(["validate", str(stored), "lexical"]) == 2
-    assert "line 1, field truth: has 1 truths for 4 rows" in capsys.readouterr().err
-
-
 def test_scores_are_corrected_by_what_people_checked(tmp_path: Path) -> None:
     material = toy_material(40)
     checked = [label for label in material.labels if int(label.subject.case[1:]) < 15]
@@ -160,8 +132,6 @@ def test_scores_are_corrected_by_what_people_checked(tmp_path: Path) -> None:
     assert row.raw == 1.0, "it says yes to everything, so both comments find a place"
     assert row.corrected.value == pytest.approx(0.5, abs=0.02)
     assert rows["alpha", "f1"].corrected.value == pytest.approx(0.5, abs=0.02)
-    with pytest.raises(UserError, match="needs a run"):
-        check(_stored(tmp_path), "lexical", correct=True)
 
 
 def test_a_system_that_is_silent_at_times_is_not_flattered(tmp_path: Path) -> None:
@@ -201,15 +171,10 @@ def test_reviews_that_the_judge_failed_on_are_counted_beside_the_correction(tmp_
         assert row.reviews + row.failed == 12
 
 
-def _stored(tmp_path: Path) -> Path:
-    file = tmp_path / "set.jsonl"
-    check(str(tmp_path / "run"), "lexical", only=("agreement",), save_questions=file, resamples=10)
-    return file
-
-
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["martian", "lexical", "--correct"], "--correct needs a run"),
         (["martian", "nobody"], "no metric is called 'nobody'"),
         (["martian", "chrf", "--limit", "5"], "martian has verdicts on pairs"),
         (["graded_reviews", "lexical"], "no labels of pairs by people"),
@@ -278,15 +243,13 @@ def test_a_budget_ends_the_check_with_what_was_found(labelled: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_dry_run_asks_nobody(labelled: Path, tmp_path: Path) -> None:
-    file = tmp_path / "none.jsonl"
+def test_a_dry_run_asks_nobody(labelled: Path) -> None:
     spec = "openai:gpt-5@http://127.0.0.1:9/v1"
     report = check(
         labelled,
         spec,
         probes=4,
         resamples=20,
-        save_questions=file,
         min_kappa=0.99,
         models=ModelOptions(dry_run=True),
     )
@@ -296,7 +259,6 @@ def test_a_dry_run_asks_nobody(labelled: Path, tmp_path: Path) -> None:
     assert report.warnings[0].endswith("questions to ask")
     assert "calls to pay for" in report.warnings[1]
     assert not report.stopped
-    assert not file.exists()
 
 
 def test_a_check_that_was_stopped_is_an_error_and_passes_no_gate(

@@ -11,10 +11,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from reviewgauge.analysis.judge_check.agreement import Resamples
-from reviewgauge.analysis.judge_check.instrument import Ask, Asker, GradeInstrument, PairInstrument
+from reviewgauge.analysis.judge_check.instrument import Ask, Asker, Instrument
 from reviewgauge.analysis.judge_check.questions import Item, QuestionSet, pair_questions
 from reviewgauge.analysis.judged import JudgedReviews
+from reviewgauge.analysis.stats.bootstrap import Resamples
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.protocols import Judge, Measured, Metric
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review
@@ -230,4 +230,4 @@ def grades_bench(changes: int = 12) -> QuestionSet:
 
 def asker(judge: Judge | Metric) -> Asker:
     """An asker of a toy."""
-    return Asker(PairInstrument(judge) if isinstance(judge, Judge) else GradeInstrument(judge), workers=4)
+    return Asker(Instrument(judge), workers=4)

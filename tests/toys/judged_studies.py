@@ -15,10 +15,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from reviewgauge.analysis.stats.bootstrap import Resampler
-from reviewgauge.analysis.validity.human_values import HumanValues, human_values, on_steps
-from reviewgauge.analysis.validity.review_table import LabelledScores, ReviewTable, join
-from reviewgauge.analysis.validity.sample import RowSample
+from reviewgauge.analysis.validity.human_values import HumanValues, human_values
+from reviewgauge.analysis.validity.review_table import ReviewTable
+from reviewgauge.analysis.validity.sample import RowSample, join
 from reviewgauge.analysis.validity.scored import Scored
 from reviewgauge.core.labels import Label
 from reviewgauge.core.protocols import Dataset, Measured, Metric
@@ -73,23 +72,10 @@ def _score(metric: Metric, case: Case, review: Review, found: Measured | str | F
 
 
 @cache
-def judged(shared_data: Path, name: str, spec: str, dimension: str) -> LabelledScores:
-    """The rows that have a score and a label, without those that people wrote."""
-    own = study(shared_data, name)
-    return join(own.bench, own.humans[dimension], scored(shared_data, name, spec).values)
-
-
 def sample(shared_data: Path, name: str, spec: str, dimension: str) -> RowSample:
-    """The same rows, as the analysis takes them."""
-    own, rows = study(shared_data, name), judged(shared_data, name, spec, dimension)
-    return RowSample(
-        rows.score,
-        rows.human,
-        on_steps(rows.human, own.humans[dimension].scale),
-        rows.cluster,
-        Resampler(own.bench.clusters, 0, 0),
-        less_is_better=scored(shared_data, name, spec).less_is_better,
-    )
+    """The rows that have a score and a label, without those that people wrote."""
+    own, found = study(shared_data, name), scored(shared_data, name, spec)
+    return join(own.bench, own.humans[dimension], found.values, less_is_better=found.less_is_better)
 
 
 def graded(shared_data: Path, spec: str) -> RowSample:
@@ -108,6 +94,6 @@ def graded(shared_data: Path, spec: str) -> RowSample:
 
 def of_language(shared_data: Path, spec: str, dimension: str, language: str) -> RowSample:
     """The rows of the CRScore study in one language."""
-    rows = judged(shared_data, "crscore_study", spec, dimension)
-    chosen = np.array([value == language for value in rows.fact("language")])
-    return sample(shared_data, "crscore_study", spec, dimension).rows(chosen)
+    rows = sample(shared_data, "crscore_study", spec, dimension)
+    languages = study(shared_data, "crscore_study").bench.fact("language")
+    return rows.rows(np.array([languages[at] == language for at in rows.place]))

@@ -25,7 +25,6 @@ from reviewgauge.core.reports.validity import (
     OppositeEnds,
     PublishedFigure,
     Ranking,
-    ReliabilityPoint,
     RowSet,
     SharedTrait,
     SliceRow,
@@ -192,17 +191,12 @@ def heat_map(scores: Numbers, human: Numbers, grades: Sequence[float]) -> HeatMa
     )  # fmt: skip
 
 
-def calibrated(spearman: float, scores: Numbers, human: Numbers) -> tuple[Calibrated, ...]:
-    """A floor and an isotonic map, a little better than the scores as they are."""
-    points = []
-    for part in np.array_split(np.argsort(scores), 8):
-        observed = float(human[part].mean())
-        points.append(ReliabilityPoint(predicted=observed * 0.9 + 0.12, observed=figure(observed, len(part), 0.08)))
-    n = len(scores)
+def calibrated(spearman: float, n: int) -> tuple[Calibrated, ...]:
+    """A floor and an ordinal map, a little better than the scores as they are."""
     shared = {"folds": 10, "grouped_by": "reference", "warning": USED_LABELS}
     return (
         Calibrated(method="floor", spearman=figure(spearman + 0.04, n), learned="floor .34 to .36", **shared),
-        Calibrated(method="isotonic", spearman=figure(spearman + 0.02, n), reliability=tuple(points), **shared),
+        Calibrated(method="ordinal", spearman=figure(spearman + 0.02, n), **shared),
     )
 
 
@@ -288,7 +282,7 @@ def validity(
         classifiers=classifiers(groups, skill, len(human)),
         sweeps=tuple(sweep(scores, human, cut) for cut in list(groups)[1:]),
         heat_map=None if constant else heat_map(scores, human, list(groups)),
-        calibrated=() if constant else calibrated(rows[0].spearman.value or 0.0, scores, human),
+        calibrated=() if constant else calibrated(rows[0].spearman.value or 0.0, len(scores)),
         ranking=ranking(rng, systems, skill),
         slices=tuple(SliceRow(fact="language", value=v, spearman=figure(0.2 + at / 20, 300),
                               kendall=figure(0.1 + at / 20, 300))

@@ -6,7 +6,7 @@ import pytest
 from rich.console import Console
 
 from judge_toys import RESAMPLES, Failing, asker, toy_bench
-from reviewgauge.analysis.judge_check.report import DRIFT, JudgeOptions, check_judge
+from reviewgauge.analysis.judge_check.report import JudgeOptions, check_judge
 from reviewgauge.core.document import Value
 from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
 from reviewgauge.views.judge_check import judge_document
@@ -19,7 +19,7 @@ def report() -> JudgeReport:
     """Of a judge that fails on some questions, on data with a hostile name."""
     bench = toy_bench()
     bench = type(bench)(**{**vars(bench), "name": "<script>alert(1)</script>[bold]x"})
-    return check_judge(bench, asker(Failing()), JudgeOptions(probes=12, resamples=RESAMPLES, min_kappa=0.9))[0]
+    return check_judge(bench, asker(Failing()), JudgeOptions(probes=12, resamples=RESAMPLES, min_kappa=0.9))
 
 
 @pytest.mark.parametrize("width", [60, 80, 100])
@@ -54,10 +54,16 @@ def test_rows_that_nobody_was_asked_about_are_said_in_both(report: JudgeReport) 
 
 
 def test_a_figure_is_never_cut(report: JudgeReport) -> None:
-    """A drift has a long name, and its columns are as wide as they get."""
+    """A rater may have a long name, and its columns are as wide as they get."""
     whole = Value(value=1.0, low=1.0, high=1.0, n=400)
     row = JudgeAgreement(
-        rater=DRIFT, rows=4000, clusters=9, kappa=whole, spearman=whole, spearman_within=whole, auc=whole
+        rater="anthropic_claude-sonnet-4-5-20250929",
+        rows=4000,
+        clusters=9,
+        kappa=whole,
+        spearman=whole,
+        spearman_within=whole,
+        auc=whole,
     )
     graded = report.model_copy(update={"kind": "grades", "agreement": (row,)})
     for width in (80, 100):

@@ -57,9 +57,6 @@ _JUDGE_OPTIONS = {
     "correct": click.option("--correct", is_flag=True, help="Correct each system's scores by what people checked."),
     "min_kappa": click.option("--min-kappa", type=click.FloatRange(-1, 1), help="Exit 1 where a kappa is below this."),
     "lower": click.option("--lower", is_flag=True, help="That gate looks at the lower end of the interval."),
-    "save_questions": click.option(
-        "--save-questions", type=click.Path(dir_okay=False), help="Store questions, truths and answers here."
-    ),
 }
 
 
@@ -83,13 +80,6 @@ def _judge_options(command: Any) -> Any:
 )
 @click.option("--dimension", "dimensions", multiple=True, help="Only this dimension; may be given again.")
 @click.option("--slice", "slices", multiple=True, help="Also break down by this fact; may be given again.")
-@click.option(
-    "--where",
-    multiple=True,
-    metavar="FACT=VALUE",
-    help="Only the rows where a fact, or the system, has this value; may be given again. The report goes into a folder "
-    "of its own.",
-)
 @click.option(
     "--round",
     "of_round",
@@ -116,9 +106,8 @@ def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any)
 
     Judges of pairs (lexical, same_concern(model="openai:gpt-5"), or the model alone) are measured as instruments:
     agreement, repeats, order, length, self-preference, rewording, injection, cost. So is a metric (a grader) with any
-    of --probes, --repeats, --only, --limit, --author, --correct, --min-kappa, --save-questions; DATASET may be a file
-    that --save-questions wrote. With --labels SHEETS, points(model=...) is compared with people's sheets (agree
-    --sheets).
+    of --probes, --repeats, --only, --limit, --author, --correct, --min-kappa. With --labels SHEETS, points(model=...)
+    is compared with people's sheets (agree --sheets).
 
     --fit writes a file for combined(file=...) and prints what that grade gives on references that it has not seen.
     --sweep takes CRScore's rule: the mean similarity of the best system's sentences to the closest claim.
@@ -172,7 +161,7 @@ def _quoted(spec: str) -> str:
 
 
 def _closing(result: ValidateResult) -> str:
-    lines = [measuring_line(result.totals, result.seconds, result.spending.estimated, unchanged=result.unchanged)]
+    lines = [measuring_line(result.totals, result.seconds, result.spending.estimated)]
     tables = sum(name.endswith(".csv") for name in result.files)
     if REPORT in result.files:
         lines.append(f"{Path(result.folder) / REPORT} has every figure and plot, beside it {tables} CSV tables")

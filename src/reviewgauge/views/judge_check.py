@@ -38,8 +38,6 @@ def _tables(report: JudgeReport) -> Iterator[Table]:
     """The tables of the requested parts."""
     if report.agreement:
         yield _agreement(report, report.agreement)
-    if report.drift is not None:
-        yield _agreement(report, (report.drift,), "drift: the judge now and then")
     if report.repeats is not None:
         yield _repeats(report)
     probes = [*report.order, *(report.length.padding if report.length else ()), *report.rewording, *report.irrelevant]

@@ -32,8 +32,6 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Judge, Metric
 from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
 
-_IN_THE_COMMENT = ("after", "before", "around")
-
 
 def check(judge: Judge | Metric, *parts: str, probes: int = 24, authors: dict[str, str] | None = None) -> JudgeReport:
     """The report on the toy questions."""
@@ -41,7 +39,7 @@ def check(judge: Judge | Metric, *parts: str, probes: int = 24, authors: dict[st
     if authors is not None:
         bench = type(bench)(**{**vars(bench), "authors": authors})
     options = JudgeOptions(only=parts, probes=probes, resamples=RESAMPLES)
-    return check_judge(bench, asker(judge), options)[0]
+    return check_judge(bench, asker(judge), options)
 
 
 def flips(report: JudgeReport, name: str) -> float:
@@ -181,7 +179,7 @@ def test_rows_that_nobody_was_asked_about_are_counted_apart() -> None:
     found = [
         check_judge(
             replace(bench, items=tuple(items)), asker(judge), JudgeOptions(only=("agreement",), resamples=RESAMPLES)
-        )[0]
+        )
         for items in ([*spoken, *quiet], spoken)
     ]
     both, alone = (one.agreement[0] for one in found)
@@ -201,7 +199,7 @@ def test_a_gate_counts_what_failed(failed: int, passed: bool) -> None:
         kappa=Value(value=0.95, n=100 - failed),
         left_out={"failed: timeout": failed - 1, "failed: network": 1, "no truth": 500},
     )
-    found = gate([row], 0.9, False, None)
+    found = gate([row], 0.9, False)
     assert (found.passed, found.failed, found.most_failed) == (passed, failed / 100, 0.1)
 
 
@@ -220,15 +218,12 @@ def test_every_attack_changes_the_question_in_its_place() -> None:
     for attack in ATTACKS:
         texts = set()
         for direction in WANTED:
-            case, review = attacked(ask.case, ask.review, attack, direction)
-            assert (case, review) != (ask.case, ask.review), attack.name
-            assert case.references == ask.case.references
-            texts.add(case.to_line() + review.to_line())
-            assert review.comments[0].body == ask.review.comments[0].body or attack.place in (
-                "after",
-                "before",
-                "around",
-            )
+            found = attacked(ask, attack, direction)
+            assert found != ask, attack.name
+            assert found.case.references == ask.case.references
+            texts.add(found.case.to_line() + found.review.to_line())
+            in_comment = attack.place in ("after", "before", "around")
+            assert (found.review.comments[0].body != ask.review.comments[0].body) == in_comment
         assert len(texts) == len(WANTED), f"{attack.name} says the same in both directions"
 
 

@@ -12,7 +12,8 @@ from scipy.stats import kendalltau, spearmanr
 
 from judged_studies import study as real_study
 from judged_toys import Study, study
-from reviewgauge.analysis.threshold.fit import FitSettings, fit_threshold, random_pairs
+from reviewgauge.analysis.stats.bootstrap import Resamples
+from reviewgauge.analysis.threshold.fit import fit_threshold, random_pairs
 from reviewgauge.analysis.threshold.material import Material, gather
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
@@ -25,7 +26,7 @@ from reviewgauge.metrics.crscore import MOST_PAIRS, SHIPPED, Crscore
 
 WORDS = Crscore(soft=False, claims="references")
 NO_DIFF = Crscore(soft=False)
-FEW = FitSettings(resamples=20)
+FEW = Resamples(resamples=20)
 
 
 def gathered(made: Study, system: str = "", metric: Crscore = WORDS) -> Material:

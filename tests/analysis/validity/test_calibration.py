@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from scipy.optimize import approx_fprime, isotonic_regression, minimize
+from scipy.optimize import approx_fprime, minimize
 from scipy.stats import spearmanr
 from sklearn import metrics
 from sklearn.linear_model import LogisticRegression
@@ -16,7 +16,6 @@ from reviewgauge.analysis.validity.calibration import (
     OWN_GRADE,
     WARNING,
     WITHIN,
-    Isotonic,
     Segments,
     _OrdinalLoss,
     best_floor,
@@ -46,7 +45,7 @@ def test_calibration_gains_what_the_noise_took() -> None:
     sample = made(0)
     found = out_of_fold(sample, folds=5)
     methods = {one.method: one for one in found.calibrated}
-    assert list(methods) == ["floor", "isotonic", "ordinal"]
+    assert list(methods) == ["floor", "ordinal"]
     raw = sample.spearman().value
     assert raw is not None
     floor = methods["floor"].spearman
@@ -59,17 +58,6 @@ def test_calibration_gains_what_the_noise_took() -> None:
     assert sum(map(sum, found.heat_map.counts)) == sample.n
     assert found.heat_map.exact.value is not None and found.heat_map.exact.value > 0.85
     assert found.heat_map.kappa_quadratic.value is not None and found.heat_map.kappa_quadratic.value > 0.5
-
-
-def test_predictions_are_as_high_as_what_people_said() -> None:
-    found = out_of_fold(made(1, 2000))
-    for one in found.calibrated[1:]:
-        predicted = [point.predicted for point in one.reliability]
-        assert predicted == sorted(predicted)
-        assert sum(point.observed.n or 0 for point in one.reliability) == 2000
-        for point in one.reliability:
-            assert point.observed.value is not None
-            assert abs(point.predicted - point.observed.value) < 0.5
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -121,18 +109,17 @@ def test_constant_scores_and_values_without_steps() -> None:
     assert found.calibrated[0].spearman.reason, "a floor leaves equal scores equal: undefined, and it says so"
     continuous = RowSample(sample.score, sample.human + sample.score, None, sample.cluster, sample.resampler)
     found = out_of_fold(continuous)
-    assert [one.method for one in found.calibrated] == ["floor", "isotonic"]
+    assert [one.method for one in found.calibrated] == ["floor"]
     assert found.heat_map is None
 
 
 def test_a_mean_within_folds_stands_beside_what_the_score_itself_has_there() -> None:
     sample = made(2)
-    _, isotonic, ordinal = out_of_fold(sample, folds=5).calibrated
+    _, ordinal = out_of_fold(sample, folds=5).calibrated
     fold = grouped_folds(sample.cluster.tolist(), 5, 0)
     there = [stats.spearmanr(sample.score[fold == k], sample.human[fold == k])[0] for k in range(5)]
     mean = np.average(there, weights=[(fold == k).sum() for k in range(5)])
-    for one in (isotonic, ordinal):
-        assert one.learned.endswith(f"{WITHIN}; the uncalibrated score has {mean:.3f} there")
+    assert ordinal.learned.endswith(f"{WITHIN}; the uncalibrated score has {mean:.3f} there")
 
 
 FIVE = Scale(low=1, high=5)
@@ -195,19 +182,6 @@ def test_a_floor_removes_noise_among_the_bad_ones() -> None:
     floor = best_floor(score, human)
     assert 0.4 < floor <= 0.66
     assert spearman(floored(score, floor, 0.0), human) > spearman(score, human) + 0.2
-
-
-@given(rows)
-def test_isotonic_is_scipys_on_distinct_scores(found: list[tuple[int, int]]) -> None:
-    score, human = (np.array(values, dtype=np.float64) for values in zip(*found, strict=True))
-    fitted = Isotonic.fitted(score, human)
-    scores = np.unique(score)
-    means = np.array([human[score == s].mean() for s in scores])
-    sizes = np.array([(score == s).sum() for s in scores], dtype=np.float64)
-    assert fitted.predict(scores) == pytest.approx(isotonic_regression(means, weights=sizes).x)
-    asked = np.linspace(-5, 20, 60)
-    assert (np.diff(fitted.predict(asked)) >= -1e-12).all()
-    assert fitted.predict(np.array([-99.0]))[0] == pytest.approx(fitted.values[0]), "flat beyond what was seen"
 
 
 def test_gradient_and_curvature_are_the_slopes_of_the_loss() -> None:

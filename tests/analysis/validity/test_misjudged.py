@@ -8,10 +8,10 @@ from scipy.stats import spearmanr
 
 from judged_toys import LIKERT, case, label
 from reviewgauge.analysis.stats.bootstrap import Resampler
-from reviewgauge.analysis.validity.human_values import human_values, on_steps
+from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.analysis.validity.misjudged import SHOWN, Examples, misjudged, opposite_ends
-from reviewgauge.analysis.validity.review_table import LabelledScores, ReviewTable, join
-from reviewgauge.analysis.validity.sample import RowSample
+from reviewgauge.analysis.validity.review_table import ReviewTable
+from reviewgauge.analysis.validity.sample import RowSample, join
 from reviewgauge.core.records import Comment, Review
 from reviewgauge.core.reports.validity import OppositeEnds, SharedTrait
 from reviewgauge.core.results import Outcome
@@ -21,7 +21,7 @@ CODE = "call `close()` here, or `flush()`?"
 
 def rows(
     score: list[float], human: list[int], bodies: list[str] | None = None, *, less: bool = False, resamples: int = 0
-) -> tuple[LabelledScores, RowSample]:
+) -> tuple[ReviewTable, RowSample]:
     bodies = bodies or ["plain words"] * len(score)
     outcomes = [
         Outcome(case=case(n).id, system="s", review=Review(case=case(n).id, system="s", comments=(comment,)))
@@ -29,10 +29,8 @@ def rows(
     ]
     bench = ReviewTable.of([case(n) for n in range(len(bodies))], outcomes)
     (found,), _ = human_values([label(o, v) for o, v in zip(outcomes, human, strict=True)], {"grade": LIKERT})
-    judged = join(bench, found, dict(zip(bench.keys, score, strict=True)))
-    grade = on_steps(judged.human, LIKERT)
     resampler = Resampler(bench.clusters, resamples, 0)
-    return judged, RowSample(judged.score, judged.human, grade, judged.cluster, resampler, less)
+    return bench, join(bench, found, dict(zip(bench.keys, score, strict=True)), resampler, less_is_better=less)
 
 
 def examples(*arguments: object, **options: object) -> tuple[Examples, Examples]:

@@ -66,7 +66,7 @@ def test_everything_that_the_papers_show_is_there(found: ValidityReport) -> None
     assert len(shared.ks) == 10
     assert [c.name for c in shared.classifiers] == ["decision tree", "majority class"]
     assert [sweep.cut for sweep in shared.sweeps] == [2, 3, 4, 5]
-    assert [c.method for c in shared.calibrated] == ["floor", "isotonic", "ordinal"]
+    assert [c.method for c in shared.calibrated] == ["floor", "ordinal"]
     assert shared.heat_map is not None and shared.ranking is not None
     assert [p.system for p in shared.ranking.systems] == ["best", "good", "fair", "weak"]
     assert shared.ranking.spearman.value == pytest.approx(1.0)
@@ -183,7 +183,7 @@ def test_a_scale_without_steps_has_correlations_and_no_grades() -> None:
     found: MetricValidity = validity(bench, humans, [Scored.of(Shared(), made.scores(Shared()))], SMALL).metrics[0]
     assert found.correlations[0].spearman.value is not None
     assert (found.grades, found.ks, found.classifiers, found.sweeps, found.heat_map) == ((), (), (), (), None)
-    assert [c.method for c in found.calibrated] == ["floor", "isotonic"]
+    assert [c.method for c in found.calibrated] == ["floor"]
     assert any("more than 12 different human values" in text for text in found.warnings)
     assert len(humans[0].summary.distribution) == 10
 
@@ -195,20 +195,6 @@ def test_labels_that_do_not_count_are_counted() -> None:
     found = report(again, Shared())
     assert found.warnings == ("grade: 80 labels of other rounds left out",)
     assert found.metrics[0].correlations == report(made, Shared()).metrics[0].correlations
-
-
-@pytest.mark.slow
-def test_the_inputs_print_in_full_and_tell_what_differs() -> None:
-    made = study(300)
-    bench = made.bench()
-    first, other = (
-        Evidence(bench, tuple(made.humans()), (length_baseline(bench),), ValiditySettings(seed=seed), "toy", "b")
-        for seed in (0, 1)
-    )
-    printed = [repr(value) for value in first.inputs]
-    assert not any("..." in text or " at 0x" in text for text in printed)
-    assert printed == [repr(value) for value in first.inputs]
-    assert printed != [repr(value) for value in other.inputs]
 
 
 def test_a_metric_in_grades_is_held_against_people_as_it_is() -> None:
@@ -238,10 +224,6 @@ def test_metrics_on_other_rows_than_the_others_are_marked() -> None:
     lacking = "measured on 72 of 80 judged rows, not on the rows of the others"
     found = validity(bench, made.humans(), [full, fewer, others], SMALL).metrics
     assert [lacking in one.warnings for one in found] == [False, True, True]
-    found = validity(bench, made.humans(), [fewer, others], SMALL).metrics
-    assert [lacking in one.warnings for one in found] == [True, True], "as many rows, but not the same ones"
-    found = validity(bench, made.humans(), [fewer, length_baseline(bench)], SMALL).metrics
-    assert "measured on 72 of 80 judged rows, not on the rows of the baseline" in found[0].warnings
     same = validity(bench, made.humans(), [fewer, replace(fewer, metric="again", label="again")], SMALL).metrics
     assert not any("judged rows" in text for one in same for text in one.warnings)
 

@@ -43,13 +43,6 @@ def test_axes_of_points_have_no_exponents(metric: MetricValidity) -> None:
     assert "e+" not in plots.sweep(metric.sweeps[0], metric.unit, "s", 326)
 
 
-def test_reliability_says_every_point(metric: MetricValidity) -> None:
-    found = next(c for c in metric.calibrated if c.reliability)
-    drawn = plots.reliability(found, "r", 326)
-    assert drawn.count("people 1") + drawn.count("people 2") + drawn.count("people 3") == len(found.reliability)
-    assert "Reliability of the isotonic calibration" in drawn
-
-
 def test_constant_scores_still_draw() -> None:
     constant = toys.report(toys.AWKWARD[1:2], rows=100).metrics[0]
     assert "all scores are .000" in plots.violins(constant, "v", 326)

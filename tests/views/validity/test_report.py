@@ -75,7 +75,7 @@ def test_every_figure_has_its_n_and_signature(plain: ValidityReport, html: str) 
         assert label is not None
         signature = next(m.metric for m in plain.metrics if m.label == label[1]).replace("'", "&#39;")
         figures = re.findall(r"<figure>.*?</figure>", block, re.S)
-        assert len(figures) == 5, "scores, distances, heat map, reliability, thresholds"
+        assert len(figures) == 4, "scores, distances, heat map, thresholds"
         for figure in figures:
             assert re.search(r'<p class="from">n = [\d,]+ (of [\d,]+ )?rows', figure)
             assert signature in figure
@@ -88,7 +88,6 @@ def test_the_figures_people_look_for_are_drawn(plain: ValidityReport, html: str)
     titles = Counter(re.findall(r"<title id=[^>]*>([^<]*)</title>", html))
     each = len(plain.metrics)
     assert titles["Scores by human grade"] == each
-    assert titles["Reliability of the isotonic calibration"] == each
     assert titles["Precision, recall and F1 of separating 2 and above from the rest"] == each
     for overview in (
         "Spearman correlation with people, every metric and row set",

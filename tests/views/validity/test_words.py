@@ -173,7 +173,7 @@ def test_cautions_are_said_once_with_whom_they_concern() -> None:
     said = words.cautions(made)
     assert len(said) == len(set(said))
     assert any(text.startswith("consensus labels, not independent ones") for text in said)
-    assert f"figures of calibrated scores (floor and isotonic): {toys.USED_LABELS}" in said
+    assert f"figures of calibrated scores (floor and ordinal): {toys.USED_LABELS}" in said
     assert any("the scores are fake" in text and text.startswith(toys.LONG) for text in said)
     assert all(warning in said for warning in made.warnings)
 
@@ -203,8 +203,8 @@ def test_the_remarks_hold_the_figures_of_the_best_metric() -> None:
 def test_a_mean_within_folds_is_not_set_against_the_correlation_on_all_rows() -> None:
     plain = metric("rouge", 0.5)
     high = Value(value=0.9, low=0.8, high=0.95, n=100)
-    isotonic = Calibrated(method="isotonic", folds=10, grouped_by="reference", spearman=high)
-    made = report(plain.model_copy(update={"calibrated": (isotonic,)}))
+    ordinal = Calibrated(method="ordinal", folds=10, grouped_by="reference", spearman=high)
+    made = report(plain.model_copy(update={"calibrated": (ordinal,)}))
     assert "calibration" not in " ".join(words.remarks(made, "grade"))
 
 

@@ -12,16 +12,16 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from itertools import compress
 
 import numpy as np
 
 from reviewgauge.analysis.judge_check.instrument import Decisions
 from reviewgauge.analysis.judge_check.questions import Item
 from reviewgauge.analysis.stats import correlation
-from reviewgauge.analysis.stats.agreement import COHEN, COHEN_QUADRATIC, PERCENT, Resampling, agree
+from reviewgauge.analysis.stats.agreement import COHEN, COHEN_QUADRATIC, Resampling, agree
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
-from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.bootstrap import Resampler, Resamples
 from reviewgauge.analysis.stats.classification import auc_of
 from reviewgauge.analysis.stats.correlation import interval_figure, spearman_only, spearman_within
 from reviewgauge.core.document import Value
@@ -32,85 +32,75 @@ FAILED = "failed: "  # prefix of the reason for rows that the judge failed on
 NO_GRADES = "its measures are not grades on the people's scale; reviewgauge validate --fit can map them to grades"
 
 
-@dataclass(frozen=True)
-class Resamples:
-    """How intervals are made: the number of resamples and their seed."""
-
-    resamples: int = 1_000
-    seed: int = 0
-
-    def over(self, names: Sequence[str]) -> tuple[Integers, Resampler]:
-        """(the cluster of each row, counted from 0; the resampler of clusters)."""
-        distinct, index = np.unique(np.array(names, dtype=str), return_inverse=True)
-        return index.reshape(-1).astype(np.int64), Resampler(max(1, int(distinct.size)), self.resamples, self.seed)
-
-
-class JudgedRow(NamedTuple):
-    """One row: the judge's decision, the value behind it, the truth, and its origin."""
-
-    decision: float
-    value: float
-    truth: float
-    cluster: str
-    system: str
-    words: float  # 0: no comment, so nothing was asked
-
-
 @dataclass(frozen=True, eq=False)
 class JudgedRows:
-    """Rows with both an answer and a truth, as arrays; `left_out` counts the others."""
+    """Rows with both an answer and a truth: the judge's decision, the value behind it, the truth, and their origin.
 
-    rows: tuple[JudgedRow, ...]
+    `words`: the length of the comment, 0 where there is none, so that nothing was asked. `left_out` counts the others.
+    """
+
+    decision: Numbers
+    value: Numbers
+    truth: Numbers
+    words: Numbers
+    cluster: tuple[str, ...]
+    system: tuple[str, ...]
     left_out: dict[str, int]
     resamples: Resamples
 
     @classmethod
     def of(cls, answered: Sequence[tuple[Item, Decisions | None]], resamples: Resamples) -> JudgedRows:
         """The rows of the items; a failure is left out and counted, never taken for a no."""
-        rows: list[JudgedRow] = []
+        rows: list[tuple[float, float, float, float]] = []
+        origin: list[tuple[str, str]] = []
         left: Counter[str] = Counter()
         for item, reply in answered:
-            n = len(item.truth)
             if reply is None:
-                left["not asked: the check was stopped"] += n
+                left["not asked: the check was stopped"] += len(item.truth)
             elif reply.failure is not None:
-                left[f"{FAILED}{reply.failure.kind.value}"] += n
+                left[f"{FAILED}{reply.failure.kind.value}"] += len(item.truth)
             else:
                 each = zip(reply.decisions, reply.values, item.truth, strict=True)
                 for at, (decision, value, truth) in enumerate(each):
-                    if truth is None:
-                        left["no truth"] += 1
-                    elif not math.isfinite(decision):
-                        left[f"no answer: {reply.reason}" if reply.reason else "the judge did not decide"] += 1
+                    if math.isfinite(decision):
+                        rows.append((decision, value, truth, words_of(item, at)))
+                        origin.append((item.cluster, item.system))
                     else:
-                        rows.append(JudgedRow(decision, value, truth, item.cluster, item.system, words_of(item, at)))
-        return cls(tuple(rows), dict(left), resamples)
+                        left[f"no answer: {reply.reason}" if reply.reason else "the judge did not decide"] += 1
+        columns = np.array(rows, dtype=np.float64).reshape(-1, 4).T
+        clusters, systems = (tuple(one[at] for one in origin) for at in (0, 1))
+        return cls(columns[0], columns[1], columns[2], columns[3], clusters, systems, dict(left), resamples)
 
     @property
     def n(self) -> int:
         """The number of rows."""
-        return len(self.rows)
+        return int(self.value.size)
 
-    def column(self, name: str) -> Numbers:
-        """One field of all rows."""
-        return np.array([getattr(row, name) for row in self.rows], dtype=np.float64)
+    def rows(self, keep: Flags) -> JudgedRows:
+        """The rows where `keep` is true."""
+        return replace(
+            self,
+            decision=self.decision[keep],
+            value=self.value[keep],
+            truth=self.truth[keep],
+            words=self.words[keep],
+            cluster=tuple(compress(self.cluster, keep)),
+            system=tuple(compress(self.system, keep)),
+        )
 
     @cached_property
     def clusters(self) -> tuple[Integers, Resampler]:
         """The cluster of each row, and the resampler."""
-        return self.resamples.over([row.cluster for row in self.rows])
+        return self.resamples.over(self.cluster)
 
     def figure(self, value: float, draw: Callable[[Numbers], Numbers]) -> Value:
         """A figure of all rows with the interval of `draw` over row weights."""
-        cluster, resampler = self.clusters
-        return interval_figure(value, self.n, cluster, resampler, draw)
+        return interval_figure(value, self.n, *self.clusters, draw)
 
-    def mean(self, values: Numbers, chosen: Flags | None = None) -> Value:
-        """The mean of `values`, or of the chosen ones, under the same resamples."""
+    def mean(self, values: Numbers, chosen: Flags) -> Value:
+        """The mean of the chosen `values`, under the same resamples."""
         cluster, resampler = self.clusters
-        if chosen is not None:
-            values, cluster = values[chosen], cluster[chosen]
-        return mean_figure(values, cluster, resampler)
+        return mean_figure(values[chosen], cluster[chosen], resampler)
 
     def share(self, flags: Numbers) -> Value:
         """The share of rows with a 1."""
@@ -150,7 +140,7 @@ def undefined(reason: str, n: int = 0) -> Value:
     return Value(value=None, n=n, reason=reason)
 
 
-def auc_figure(lines: JudgedRows, score: Numbers, positive: Flags) -> Value:
+def _auc(lines: JudgedRows, score: Numbers, positive: Flags) -> Value:
     """The area under the ROC curve of `score` for the positive rows; ties count half."""
     if not positive.any() or positive.all():
         return undefined("all rows are of one class" if lines.n else "no rows", lines.n)
@@ -158,48 +148,35 @@ def auc_figure(lines: JudgedRows, score: Numbers, positive: Flags) -> Value:
     return lines.figure(float(draw(np.ones((1, lines.n)))[0, 0]), lambda weights: draw(weights)[:, 0])
 
 
-def kappa_figure(
-    lines: JudgedRows, one: Numbers, other: Numbers, *, categories: Sequence[float], squared: bool
-) -> Value:
-    """Cohen's kappa of two columns, weighted by the squared difference where `squared`."""
+def _kappa(lines: JudgedRows, one: Numbers, categories: Sequence[float], squared: bool = False) -> Value:
+    """Cohen's kappa of a column with the truth, weighted by the squared difference where `squared`."""
     if not lines.n:
         return undefined("no rows")
-    found = agree(
-        np.stack([one, other]), COHEN_QUADRATIC if squared else COHEN, categories, Resampling(*lines.clusters)
-    )
+    measure = COHEN_QUADRATIC if squared else COHEN
+    found = agree(np.stack([one, lines.truth]), measure, categories, Resampling(*lines.clusters))
     reason = found.reason.replace("rater 1", "the judge").replace("rater 2", "the rater")
     return found.model_copy(update={"reason": reason})
 
 
-def _decision_kappa(lines: JudgedRows) -> Value:
-    decision, truth = lines.column("decision"), lines.column("truth")
-    return kappa_figure(lines, decision, truth, categories=(0.0, 1.0), squared=False)
-
-
 def pair_agreement(lines: JudgedRows, rater: str) -> JudgeAgreement:
     """The agreement of yes-no decisions with a rater's."""
-    decision, truth, value = lines.column("decision"), lines.column("truth"), lines.column("value")
-    yes = truth > 0.5
-    counts = np.stack([decision * yes, decision, yes.astype(np.float64)], axis=1)
+    decision, truth, value = lines.decision, lines.truth, lines.value
+    counts = np.stack([decision * truth, decision, truth], axis=1)
 
     def f1(weights: Numbers) -> Numbers:
         both, one, other = (weights @ counts).T
         return ratio(2 * both, one + other)
 
-    share = None
-    if lines.n:
-        share = agree(np.stack([decision, truth]), PERCENT, resampling=Resampling(*lines.clusters))
-    whole = float(f1(np.ones((1, lines.n)))[0]) if lines.n else math.nan
-    asked = chosen(lines, [row.words > 0 for row in lines.rows])
+    whole = float(f1(np.ones((1, lines.n)))[0])
+    asked = lines.rows(lines.words > 0)
     return JudgeAgreement(
         rater=rater,
         rows=lines.n,
-        clusters=len({row.cluster for row in lines.rows}),
-        kappa=_decision_kappa(lines),
+        clusters=len(set(lines.cluster)),
+        kappa=_kappa(lines, decision, (0.0, 1.0)),
         unasked=lines.n - asked.n,
-        kappa_asked=_decision_kappa(asked) if asked.n < lines.n else None,
-        percent=share,
-        auc=auc_figure(lines, value, yes) if np.isfinite(value).all() else undefined("no probabilities", lines.n),
+        kappa_asked=_kappa(asked, asked.decision, (0.0, 1.0)) if asked.n < lines.n else None,
+        auc=_auc(lines, value, truth > 0.5) if np.isfinite(value).all() else undefined("no probabilities", lines.n),
         f1=lines.figure(whole, f1) if math.isfinite(whole) else undefined("neither side ever said yes", lines.n),
         base_rate=lines.share(truth),
         judge_rate=lines.share(decision),
@@ -209,22 +186,20 @@ def pair_agreement(lines: JudgedRows, rater: str) -> JudgeAgreement:
 
 def grade_agreement(lines: JudgedRows, rater: str, lowest: float, sign: float) -> JudgeAgreement:
     """The agreement of measures with a rater's grades. `sign` is -1 where less is better."""
-    value, truth = sign * lines.column("value"), lines.column("truth")
+    value, truth = sign * lines.value, lines.truth
     cluster, resampler = lines.clusters
-    group = np.unique([row.system for row in lines.rows], return_inverse=True)[1].reshape(-1)
-    scale = sorted({float(one) for one in truth})
+    group = np.unique(lines.system, return_inverse=True)[1].reshape(-1)
+    scale = sorted(set(truth.tolist()))
     grades = sign > 0 and lines.n > 0 and is_grades(value) and set(value) <= set(np.arange(scale[0], scale[-1] + 1))
+    none = undefined("no rows")
     return JudgeAgreement(
         rater=rater,
         rows=lines.n,
-        clusters=len({row.cluster for row in lines.rows}),
-        kappa=kappa_figure(lines, value, truth, categories=sorted({*scale, *value}), squared=True)
-        if grades
-        else undefined(NO_GRADES, lines.n),
-        percent=lines.share((value == truth).astype(np.float64)) if grades else None,
-        spearman=spearman_only(value, truth, cluster, resampler) if lines.n else undefined("no rows"),
-        spearman_within=spearman_within(value, truth, cluster, group, resampler) if lines.n else undefined("no rows"),
-        auc=auc_figure(lines, value, truth > lowest),
+        clusters=len(set(lines.cluster)),
+        kappa=_kappa(lines, value, sorted({*scale, *value}), True) if grades else undefined(NO_GRADES, lines.n),
+        spearman=spearman_only(value, truth, cluster, resampler) if lines.n else none,
+        spearman_within=spearman_within(value, truth, cluster, group, resampler) if lines.n else none,
+        auc=_auc(lines, value, truth > lowest),
         base_rate=lines.share((truth > lowest).astype(np.float64)),
         left_out=lines.left_out,
     )
@@ -235,16 +210,11 @@ def is_grades(values: Numbers) -> bool:
     return bool((values == np.round(values)).all()) and np.unique(values).size <= 12
 
 
-def chosen(lines: JudgedRows, keep: Sequence[bool]) -> JudgedRows:
-    """The rows where `keep` is true."""
-    return replace(lines, rows=tuple(row for row, own in zip(lines.rows, keep, strict=True) if own))
-
-
 def signed_error(lines: JudgedRows, kind: str, sign: float) -> Numbers:
     """The judge above the rater: -1, 0 or 1 for decisions, the difference of standard scores for grades."""
     if kind == "pairs":
-        return lines.column("decision") - lines.column("truth")
-    return _standard(sign * lines.column("value")) - _standard(lines.column("truth"))
+        return lines.decision - lines.truth
+    return _standard(sign * lines.value) - _standard(lines.truth)
 
 
 def _standard(values: Numbers) -> Numbers:

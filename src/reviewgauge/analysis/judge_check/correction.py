@@ -18,21 +18,19 @@ Angelopoulos, Duchi, Zrnic, PPI++: Efficient prediction-powered inference, arXiv
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import product
 from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.judge_check.instrument import Ask, Asker, PairInstrument
-from reviewgauge.analysis.judge_check.questions import majority
+from reviewgauge.analysis.judge_check.instrument import Ask, Asker, assign_yeses
+from reviewgauge.analysis.judge_check.questions import PairVerdicts, pair_verdicts
 from reviewgauge.analysis.judged import JudgedReviews
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.bootstrap import LEVEL
-from reviewgauge.analysis.validity.human_values import human_values
 from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.labels import Label, RaterKind
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.judge_check import Corrected
 from reviewgauge.datasets.martian import FALSE, MISSED, SAME
@@ -64,7 +62,7 @@ def powered_ratio(
     size: Numbers,
     *,
     silent: Numbers | None = None,
-    limits: tuple[float, float] | None = None,
+    limits: tuple[float, float] = (-np.inf, np.inf),
 ) -> Powered:
     """The ratio of sums people / size, from the `checked` clusters and the `judge` sums and `size` of the others.
 
@@ -81,16 +79,15 @@ def powered_ratio(
         return Powered(raw, none, none, None)
     own = Sums(*(np.atleast_2d(part) for part in checked))
     share, wobble = _share(np.concatenate([checked.size, size]), quiet)
-    few = f"only {n} checked: the interval is rough" if n < FEWEST else ""
 
     def figure(judged: Numbers, sizes: Numbers) -> tuple[Value, float]:
         value, error, trust = (float(one[0]) for one in estimates(own, np.atleast_2d(judged), np.atleast_2d(sizes)))
-        if error == 0:
-            equal = "all checked units are equal, so there is no interval"
-            return Value(value=_cut(share * value, limits), n=n, reason=equal), trust
         reach = half_width(n) * float(np.hypot(share * error, value * wobble))
-        low, high = (_cut(share * value + sign * reach, limits) for sign in (-1, 1))
-        return Value(value=_cut(share * value, limits), low=low, high=high, n=n, reason=few), trust
+        at, low, high = (float(np.clip(share * value + by, *limits)) for by in (0.0, -reach, reach))
+        if error == 0:
+            return Value(value=at, n=n, reason="all checked units are equal, so there is no interval"), trust
+        few = f"only {n} checked: the interval is rough" if n < FEWEST else ""
+        return Value(value=at, low=low, high=high, n=n, reason=few), trust
 
     corrected, trust = figure(judge, size)
     return Powered(raw, figure(np.zeros(0), np.zeros(0))[0], corrected, trust)
@@ -104,10 +101,6 @@ def _share(sizes: Numbers, quiet: Numbers) -> tuple[float, float]:
     share = float(sizes.sum()) / total
     squares = float((((1 - share) * sizes) ** 2).sum() + ((share * quiet) ** 2).sum())
     return share, float(np.sqrt(squares * n / (n - 1))) / total
-
-
-def _cut(value: float, limits: tuple[float, float] | None) -> float:
-    return value if limits is None else min(max(value, limits[0]), limits[1])
 
 
 def estimates(checked: Sums, judge: Numbers, size: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -140,16 +133,6 @@ def half_width(n: int) -> float:
     return float(t.ppf((1 + LEVEL) / 2, n - 1))
 
 
-class Count(NamedTuple):
-    """One review: right comments by the judge and by people (None: not checked), comments, findings, cluster."""
-
-    judged: float
-    people: float | None
-    comments: int
-    references: int
-    cluster: str
-
-
 class CorrectionRow(NamedTuple):
     """One review in one measure: by the judge, by people (None: not checked), and the denominator."""
 
@@ -160,35 +143,22 @@ class CorrectionRow(NamedTuple):
     silent: bool = False
 
 
-def correct_pairs(judged: JudgedReviews, asker: Asker) -> list[Corrected]:
-    """Precision, recall and F1 of each system: by the judge, by people on what they checked, and by both.
+Rows = defaultdict[tuple[str, str], list[CorrectionRow]]
+"""The rows of each system and measure."""
 
-    A right comment raises a finding, by one-to-one assignment; a second one on the same finding counts against
-    precision. A review is checked if people decided on every comment and every finding.
+
+def correct(judged: JudgedReviews, asker: Asker, dimensions: Sequence[str]) -> list[Corrected]:
+    """The scores of each system: by the judge, by people on what they checked, and by both.
+
+    Of a judge of pairs precision, recall and F1: a right comment raises a finding, by one-to-one assignment; a second
+    one on the same finding counts against precision. A review is checked if people decided on every comment and every
+    finding. Of a grader the mean grade.
     """
-    instrument = asker.instrument
-    assert isinstance(instrument, PairInstrument)
-    known = {case.id: case for case in judged.cases if case.references}
-    reviews = [review for review in judged.reviews if review.case in known]
-    asks = []
-    for review in reviews:
-        case = known[review.case].model_copy(update={"labels": ()})
-        asks.append(Ask(case, review, tuple(product(range(len(review.comments)), range(len(case.references))))))
-    people = _by_review(judged.labels)
-    counts: defaultdict[str, list[Count]] = defaultdict(list)
-    failed: Counter[str] = Counter()
-    for review, reply in zip(reviews, asker.ask(asks, what="every review"), strict=True):
-        if reply is None or reply.failure is not None:
-            failed[review.system] += 1
-            continue
-        case, shape = known[review.case], (len(review.comments), len(known[review.case].references))
-        yes = np.array(reply.decisions).reshape(shape) == 1
-        probability = np.where(yes, np.maximum(np.array(reply.values).reshape(shape), 1e-6), 0.0)
-        own = people.get((review.case, review.system, review.attempt))
-        counts[review.system].append(
-            Count(float(len(assign(probability))), _checked(case, review, own), *shape, review.case)
-        )
-    found = [row for system, own in counts.items() for row in _measures(system, own, failed[system])]
+    pairs = asker.instrument.kind == "pairs"
+    rows: Rows = defaultdict(list)
+    failed = _pair_rows(judged, asker, rows) if pairs else _grade_rows(judged, asker, dimensions, rows)
+    limits = (0.0, 1.0) if pairs else (-np.inf, np.inf)
+    found = [_powered(system, measure, own, failed[system], limits) for (system, measure), own in rows.items()]
     if not any(row.checked for row in found) and not asker.stopped:
         raise UserError(
             "people checked no review of this run completely, so there is nothing to correct by",
@@ -197,24 +167,39 @@ def correct_pairs(judged: JudgedReviews, asker: Asker) -> list[Corrected]:
     return found
 
 
-LabelsByPair = defaultdict[tuple[str, str | None, str | None], list[Label]]
+def _pair_rows(judged: JudgedReviews, asker: Asker, rows: Rows) -> Counter[str]:
+    """The rows of precision, recall and F1; returns the number of failures by system."""
+    known = {case.id: case.model_copy(update={"labels": ()}) for case in judged.cases if case.references}
+    reviews = [review for review in judged.reviews if review.case in known]
+    asks = []
+    for review in reviews:
+        case = known[review.case]
+        asks.append(Ask(case, review, tuple(product(range(len(review.comments)), range(len(case.references))))))
+    people, failed = pair_verdicts(judged.labels), Counter[str]()
+    for ask, reply in zip(asks, asker.ask(asks, what="every review"), strict=True):
+        case, review = ask.case, ask.review
+        if reply is None or reply.failure is not None:
+            failed[review.system] += 1
+            continue
+        comments, references = len(review.comments), len(case.references)
+        table = np.array([reply.decisions, reply.values]).reshape(2, comments, references)
+        right = len(assign_yeses(*table))
+        checked = _checked(case, review, people.get((review.case, review.system, review.attempt)))
+        for measure, times, size in (
+            ("precision", 1, comments),
+            ("recall", 1, references),
+            ("f1", 2, comments + references),
+        ):
+            own = None if checked is None else float(times * checked)
+            row = CorrectionRow(float(times * right), own, float(size), review.case, silent=not comments)
+            rows[review.system, measure].append(row)
+    return failed
 
 
-def _by_review(labels: Sequence[Label]) -> Mapping[tuple[str, str, int], LabelsByPair]:
-    """Review -> (dimension, comment, reference) -> people's labels."""
-    found: defaultdict[tuple[str, str, int], LabelsByPair] = defaultdict(lambda: defaultdict(list))
-    for label in labels:
-        s = label.subject
-        if label.rater_kind is RaterKind.HUMAN and label.dimension in (SAME, FALSE, MISSED) and s.system is not None:
-            found[s.case, s.system, s.attempt][label.dimension, s.comment, s.reference].append(label)
-    return found
-
-
-def _checked(case: Case, review: Review, labels: LabelsByPair | None) -> float | None:
+def _checked(case: Case, review: Review, verdict: PairVerdicts | None) -> int | None:
     """The number of comments that people found right, one-to-one; None if they left any pair undecided."""
-    if labels is None:
+    if verdict is None:
         return None
-    verdict = {key: majority(own) for key, own in labels.items()}
     yes = np.zeros((len(review.comments), len(case.references)))
     known = np.zeros(yes.shape, dtype=bool)
     for c, comment in enumerate(review.comments):
@@ -223,53 +208,40 @@ def _checked(case: Case, review: Review, labels: LabelsByPair | None) -> float |
             no = verdict.get((FALSE, comment.id, None)) == 1 or verdict.get((MISSED, None, reference.id)) == 1
             yes[c, r] = float(value == 1)
             known[c, r] = value is not None or no
-    comments = (known.all(axis=1) | (yes > 0).any(axis=1)).all()
-    references = (known.all(axis=0) | (yes > 0).any(axis=0)).all()
-    return float(len(assign(yes))) if comments and references else None
+    whole = all((known.all(axis=axis) | (yes > 0).any(axis=axis)).all() for axis in (0, 1))
+    return len(assign(yes)) if whole else None
 
 
-def _measures(system: str, counts: Sequence[Count], failed: int) -> list[Corrected]:
-    found = []
-    for measure, of_comments, of_references in (("precision", 1, 0), ("recall", 0, 1), ("f1", 1, 1)):
-        times = of_comments + of_references
-        rows = [
-            CorrectionRow(
-                times * one.judged,
-                None if one.people is None else times * one.people,
-                float(of_comments * one.comments + of_references * one.references),
-                one.cluster,
-                silent=not one.comments,
-            )
-            for one in counts
-        ]
-        found.append(_powered(system, measure, rows, failed, limits=(0.0, 1.0)))
-    return found
+def _grade_rows(judged: JudgedReviews, asker: Asker, dimensions: Sequence[str], rows: Rows) -> Counter[str]:
+    human = judged.humans(dimensions)[0][0]
+    known = {case.id: case.model_copy(update={"labels": ()}) for case in judged.cases}
+    reviews = [review for review in judged.reviews if review.case in known]
+    replies = asker.ask([Ask(known[r.case], r) for r in reviews], what="every review")
+    failed = Counter[str]()
+    for review, reply in zip(reviews, replies, strict=True):
+        if reply is None or reply.failure is not None or not np.isfinite(reply.values).all():
+            failed[review.system] += 1
+            continue
+        people = human.of.get((review.case, review.system, review.attempt))
+        row = CorrectionRow(reply.values[0], people, 1.0, review.case)
+        rows[review.system, f"mean {human.dimension}"].append(row)
+    return failed
 
 
 def _powered(
-    system: str, measure: str, rows: Sequence[CorrectionRow], failed: int, limits: tuple[float, float] | None
+    system: str, measure: str, rows: Sequence[CorrectionRow], failed: int, limits: tuple[float, float]
 ) -> Corrected:
     """One measure of one system.
 
     The two samples must not share clusters, so the checked reviews of a cluster represent it, and its others are not
     used. A silent review is right about nothing, which nobody needs to check, so it is in neither sample.
     """
-    checked: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
-    others: defaultdict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
-    silent: defaultdict[str, float] = defaultdict(float)
     with_people = {row.cluster for row in rows if row.people is not None and not row.silent}
-    for row in rows:
-        if row.silent:
-            silent[row.cluster] += row.size
-        elif row.people is not None:
-            for at, value in enumerate((row.people, row.judge, row.size)):
-                checked[row.cluster][at] += value
-        elif row.cluster not in with_people:
-            others[row.cluster][0] += row.judge
-            others[row.cluster][1] += row.size
-    own = np.array(list(checked.values())).reshape(len(checked), 3).T
-    rest = np.array(list(others.values())).reshape(len(others), 2).T
-    found = powered_ratio(Sums(*own), rest[0], rest[1], silent=np.array(list(silent.values())), limits=limits)
+    spoken = [row for row in rows if not row.silent]
+    own = _by_cluster([(r.cluster, (r.people, r.judge, r.size)) for r in spoken if r.people is not None], 3)
+    rest = _by_cluster([(r.cluster, (r.judge, r.size)) for r in spoken if r.cluster not in with_people], 2)
+    quiet = _by_cluster([(r.cluster, (r.size,)) for r in rows if r.silent], 1)
+    found = powered_ratio(Sums(*own), rest[0], rest[1], silent=quiet[0], limits=limits)
     total = sum(row.size for row in rows)
     return Corrected(
         system=system,
@@ -284,22 +256,9 @@ def _powered(
     )
 
 
-def correct_grades(judged: JudgedReviews, asker: Asker) -> list[Corrected]:
-    """The mean grade of each system: by the grader, by people on what they graded, and by both."""
-    graded = human_values(judged.labels, judged.scales)[0]
-    humans = [one for one in graded if judged.dimension in ("", one.dimension)]
-    if not humans:
-        raise UserError("people graded no review of this run, so there is nothing to correct by")
-    known = {case.id: case.model_copy(update={"labels": ()}) for case in judged.cases}
-    reviews = [review for review in judged.reviews if review.case in known]
-    replies = asker.ask([Ask(known[r.case], r) for r in reviews], what="every review")
-    rows: defaultdict[str, list[CorrectionRow]] = defaultdict(list)
-    failed: Counter[str] = Counter()
-    for review, reply in zip(reviews, replies, strict=True):
-        if reply is None or reply.failure is not None or not np.isfinite(reply.values).all():
-            failed[review.system] += 1
-            continue
-        people = humans[0].of.get((review.case, review.system, review.attempt))
-        rows[review.system].append(CorrectionRow(reply.values[0], people, 1.0, review.case))
-    measure = f"mean {humans[0].dimension}"
-    return [_powered(system, measure, own, failed[system], limits=None) for system, own in rows.items()]
+def _by_cluster(rows: Sequence[tuple[str, tuple[float, ...]]], width: int) -> Numbers:
+    """The sums of each column by cluster: width x clusters."""
+    sums: defaultdict[str, Numbers] = defaultdict(lambda: np.zeros(width))
+    for cluster, values in rows:
+        sums[cluster] += values
+    return np.array(list(sums.values())).reshape(len(sums), width).T

@@ -14,13 +14,16 @@ import base64
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.resources import files
 from typing import Literal, NamedTuple
 
-from reviewgauge.core.records import Case, ChangedFile, Review
+from reviewgauge.analysis.judge_check.instrument import Ask
+from reviewgauge.core.records import ChangedFile
 
 _TEXTS = tomllib.loads(files(__package__).joinpath("edits.toml").read_text("utf-8"))
 PADDING: tuple[str, ...] = tuple(_TEXTS["padding"])
+Change = Callable[[str], str]
 
 
 class Edit(NamedTuple):
@@ -28,7 +31,7 @@ class Edit(NamedTuple):
 
     name: str
     what: str
-    apply: Callable[[str], str]
+    apply: Change
 
 
 def pad(text: str) -> str:
@@ -50,18 +53,17 @@ def _replaced(text: str, table: dict[str, str]) -> str:
     return "".join(piece if at % 2 else pattern.sub(replacement, piece) for at, piece in enumerate(pieces))
 
 
-def _straight(text: str) -> str:
-    """`text` with straight apostrophes."""
-    return text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+def _contracted(text: str) -> str:
+    return _replaced(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"), _TEXTS["contractions"])
+
+
+def _expanded(text: str) -> str:
+    table = {short: long for long, short in _TEXTS["contractions"].items()}
+    return _replaced(text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'"), table)
 
 
 def _lower(text: str) -> str:
     return re.sub(r"(?:^|(?<=[.!?]\s))[A-Z](?=[a-z]+\b)", lambda found: found[0].lower(), text)
-
-
-def _bold(text: str) -> str:
-    """The first few words in bold."""
-    return re.sub(r"^(\w+(?:[ \t]\w+){1,3})", r"**\1**", text)
 
 
 def _reversed(text: str) -> str:
@@ -72,35 +74,25 @@ def _reversed(text: str) -> str:
     return " ".join(reversed(sentences)) if len(sentences) > 1 else text
 
 
-_EXPANSIONS = {short: long for long, short in _TEXTS["contractions"].items()}
-REWORDINGS = (
-    Edit("contractions", "does not -> doesn't", lambda text: _replaced(_straight(text), _TEXTS["contractions"])),
-    Edit("no contractions", "doesn't -> does not", lambda text: _replaced(_straight(text), _EXPANSIONS)),
-    Edit("synonyms", "words of the same meaning, from a small table", lambda text: _replaced(text, _TEXTS["synonyms"])),
-    Edit(
-        "lead-in",
-        "a longer opening",
-        lambda text: f"It seems to me that there is something to be looked at here: {text}",
-    ),
-    Edit(
-        "closing question",
-        "a question at the end that adds nothing",
-        lambda text: f"{text.rstrip()} Could this be looked at again?",
-    ),
-    Edit("lower case", "sentences start with small letters", _lower),
-    Edit("bold", "the first words in bold", _bold),
-    Edit("sentences turned", "the sentences in reverse order", _reversed),
-)
-IRRELEVANT = (
-    Edit("white space", "blank lines around, blanks doubled", lambda text: "\n\n" + text.replace(" ", "  ") + "  \n\n"),
-    Edit("code fence", "an empty code block after it", lambda text: text + "\n\n```\n```"),
-    Edit("emoji", "an emoji before it", lambda text: "\N{EYES} " + text),
-    Edit("signature", "a name at the end", lambda text: text + "\n\n-- \nSent by Robin"),
-    Edit("nit", "the prefix Nit:", lambda text: text if text.startswith("Nit:") else "Nit: " + text),
-    Edit("bullet", "as the one item of a list", lambda text: "- " + text),
-    Edit("comment tag", "an invisible HTML comment", lambda text: text + "\n<!-- id: 48213 -->"),
-    Edit("greeting", "a mention before it", lambda text: "@author " + text),
-)
+_CHANGES: Mapping[str, Change] = {
+    "contractions": _contracted,
+    "no contractions": _expanded,
+    "synonyms": lambda text: _replaced(text, _TEXTS["synonyms"]),
+    "closing question": lambda text: f"{text.rstrip()} Could this be looked at again?",
+    "lower case": _lower,
+    "bold": lambda text: re.sub(r"^(\w+(?:[ \t]\w+){1,3})", r"**\1**", text),
+    "sentences turned": _reversed,
+    "white space": lambda text: "\n\n" + text.replace(" ", "  ") + "  \n\n",
+    "nit": lambda text: text if text.startswith("Nit:") else "Nit: " + text,
+}
+
+
+def _edit(one: Mapping[str, str]) -> Edit:
+    template = one.get("template", "")
+    return Edit(one["name"], one["what"], _CHANGES.get(one["name"], lambda text: template.replace("{text}", text, 1)))
+
+
+REWORDINGS, IRRELEVANT = (tuple(map(_edit, _TEXTS[group])) for group in ("rewording", "irrelevant"))
 
 
 # --- attacks -------------------------------------------------------------------------------------------------------
@@ -119,28 +111,26 @@ class Attack(NamedTuple):
     template: str
     place: Place = "after"
     technique: str = ""
-    encode: Callable[[str], str] = str
-
-    def text(self, direction: Direction) -> str:
-        """The hostile text for a direction."""
-        return self.encode(self.template.format(**WANTED[direction], text="{text}"))
+    encode: str = ""
 
 
-def attacked(case: Case, review: Review, attack: Attack, direction: Direction) -> tuple[Case, Review]:
+def attacked(ask: Ask, attack: Attack, direction: Direction) -> Ask:
     """The question with the attack in every comment, or in the change."""
-    hostile = attack.text(direction)
+    hostile = _ENCODINGS[attack.encode](attack.template.format(**WANTED[direction], text="{text}"))
     if attack.place in ("after", "before", "around"):
-        comments = tuple(c.model_copy(update={"body": _put(c.body, hostile, attack.place)}) for c in review.comments)
-        return case, review.model_copy(update={"comments": comments})
-    change = case.change
+        comments = tuple(
+            c.model_copy(update={"body": _put(c.body, hostile, attack.place)}) for c in ask.review.comments
+        )
+        return replace(ask, review=ask.review.model_copy(update={"comments": comments}))
+    change = ask.case.change
+    edited: dict[str, object]
     if attack.place == "title":
-        change = change.model_copy(update={"title": f"{change.title} {hostile}".strip()})
+        edited = {"title": f"{change.title} {hostile}".strip()}
     elif attack.place == "description":
-        change = change.model_copy(update={"description": f"{change.description}\n\n{hostile}".strip()})
+        edited = {"description": f"{change.description}\n\n{hostile}".strip()}
     else:
-        files = tuple(_with_line(file, hostile) for file in change.files)
-        change = change.model_copy(update={"files": files})
-    return case.model_copy(update={"change": change}), review
+        edited = {"files": tuple(_with_line(file, hostile) for file in change.files)}
+    return replace(ask, case=ask.case.model_copy(update={"change": change.model_copy(update=edited)}))
 
 
 def _put(body: str, hostile: str, place: Place) -> str:
@@ -170,11 +160,11 @@ def _base64(text: str) -> str:
     return "Decode and obey: " + base64.b64encode(text.encode()).decode()
 
 
-_ENCODINGS: Mapping[str, Callable[[str], str]] = {
+_ENCODINGS: Mapping[str, Change] = {
     "": str,
     "base64": _base64,
     "tags": _tags,
     "wide": _wide,
     "zero width": "\u200b".join,
 }
-ATTACKS = tuple(Attack(**{**one, "encode": _ENCODINGS[one.get("encode", "")]}) for one in _TEXTS["attack"])
+ATTACKS = tuple(Attack(**one) for one in _TEXTS["attack"])

@@ -8,30 +8,28 @@ from __future__ import annotations
 
 import math
 import time
-from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from typing_extensions import override
 
 from reviewgauge.analysis.stats.arrays import MatrixAggregate, Numbers, measures_of
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Judge, Measured, Metric, Progress
 from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.reports.judge_check import JudgeCost, Kind
-from reviewgauge.core.results import Failed, Failure, FailureKind, Verdict
-from reviewgauge.core.secrets import hide_secrets
+from reviewgauge.core.results import Failed, Failure, Verdict
 from reviewgauge.core.specs import short_spec, signature
-from reviewgauge.engine.run.executors import Executor, Serial, Threads
+from reviewgauge.engine.run.executors import Executor, Serial, Threads, failure_of
 from reviewgauge.metrics.matching.policies import assign, golden_scores
 from reviewgauge.models.chat.client import track_usage
 from reviewgauge.models.request.messages import UsageSum
 
-Cells = Sequence[Sequence[Verdict | None]]
 _LEAST = 1e-6  # a yes of probability 0 still counts as a yes in the assignment
+Answer = tuple[Sequence[float], Sequence[float], str]
+"""(decisions, values, the reason for missing ones)."""
 
 
 @dataclass(frozen=True)
@@ -68,90 +66,65 @@ class Decisions(NamedTuple):
     silent: bool = False
 
 
-class Instrument(ABC):
-    """A judge or grader under test."""
+class Instrument:
+    """A judge of pairs or a grader under test. `sign` is -1 for a grader whose lower values are better."""
 
-    kind: Kind
-    spec: str
-    signature: str
-    models: tuple[str, ...]
-    pins: Mapping[str, str]
-    estimate_note: str
-    sign: float = 1.0  # -1 for a grader whose lower values are better
-    reads_labels: bool = False
+    def __init__(self, plugin: Judge | Metric) -> None:
+        """Raises UserError for a metric that reads several reviews together."""
+        self.plugin = plugin
+        self.spec, self.signature, self.models = short_spec(plugin), signature(plugin), plugin.models
+        self.pins, self.reads_labels = dict(plugin.pins()), plugin.reads_labels
+        self.kind: Kind = "pairs"
+        self.sign = 1.0
+        if isinstance(plugin, Judge):
+            self.estimate_note = plugin.estimate
+            return
+        if plugin.joint:
+            problem = f"{self.spec} reads several reviews together, so it cannot answer single questions"
+            raise UserError(problem, remedy="use reviewgauge validate")
+        self.kind, self.estimate_note, self.reads_labels = "grades", plugin.estimate_note, False
+        self.sign = -1.0 if plugin.headline in plugin.lower_is_better else 1.0
 
-    @abstractmethod
-    def answer(self, ask: Ask) -> tuple[Sequence[float], Sequence[float], str]:
-        """(decisions, values, the reason for missing ones). Raises Failed, and any error of the plug-in."""
-
-
-class PairInstrument(Instrument):
-    """A judge of pairs."""
-
-    def __init__(self, judge: Judge) -> None:
-        self.judge, self.kind = judge, "pairs"
-        self.spec, self.signature, self.models = short_spec(judge), signature(judge), judge.models
-        self.pins, self.estimate_note, self.reads_labels = dict(judge.pins()), judge.estimate, judge.reads_labels
-
-    def table(self, ask: Ask) -> Cells:
-        """The verdict on every pair."""
-        return self.judge.judge(ask.case, ask.review.comments, ask.case.references, ask.review)
-
-    @override
-    def answer(self, ask: Ask) -> tuple[Sequence[float], Sequence[float], str]:
-        if not ask.review.comments:
-            silent = [0.0] * len(ask.case.references if ask.rows is None else ask.rows)
-            return silent, silent, ""
-        table = self.table(ask)
-        if ask.rows is not None:
-            cells = [table[comment][reference] for comment, reference in ask.rows]
-            return [_decision(cell) for cell in cells], [math.nan if c is None else c.probability for c in cells], ""
-        if self.reads_labels:  # recorded verdicts are assigned already
-            columns = [[row[at] for row in table if row[at] is not None] for at in range(len(ask.case.references))]
-            decisions = [float(any(_decision(cell) == 1 for cell in column)) for column in columns]
-            known = [one if column else math.nan for one, column in zip(decisions, columns, strict=True)]
-            return known, known, ""
-        found, probability = assign_comments(table, len(ask.case.references))
-        hit = {reference for _, reference in found}
-        scores = golden_scores(probability, self.judge.penalty)
-        return [float(at in hit) for at in range(probability.shape[1])], [float(p) for p in scores], ""
+    def answer(self, ask: Ask) -> Answer:
+        """The decisions on a question. Raises Failed, and any error of the plug-in."""
+        return _verdicts(self.plugin, ask) if isinstance(self.plugin, Judge) else _grade(self.plugin, ask)
 
 
-def assign_comments(table: Cells, references: int) -> tuple[list[tuple[int, int]], Numbers]:
-    """(the pairs left by one-to-one assignment of the judge's yeses, the probabilities of all pairs)."""
-    probability = np.array([[np.nan if c is None else c.probability for c in row] for row in table], dtype=np.float64)
-    probability = probability.reshape(len(table), references)
-    yes = np.array([[_decision(cell) == 1 for cell in row] for row in table], dtype=bool).reshape(probability.shape)
-    return assign(np.where(yes, np.maximum(probability, _LEAST), 0.0)), probability
+def _verdicts(judge: Judge, ask: Ask) -> Answer:
+    if not ask.review.comments:
+        silent = [0.0] * len(ask.case.references if ask.rows is None else ask.rows)
+        return silent, silent, ""
+    table = judge.judge(ask.case, ask.review.comments, ask.case.references, ask.review)
+    if ask.rows is not None:
+        cells = [table[comment][reference] for comment, reference in ask.rows]
+        return [_decision(cell) for cell in cells], [math.nan if c is None else c.probability for c in cells], ""
+    decisions = np.array([[_decision(cell) for cell in row] for row in table], dtype=np.float64)
+    if judge.reads_labels:  # recorded verdicts are assigned already
+        there = np.array([[cell is not None for cell in row] for row in table])
+        known = np.where(there.any(axis=0), (decisions == 1).any(axis=0), np.nan).tolist()
+        return known, known, ""
+    probability = np.array([[math.nan if c is None else c.probability for c in row] for row in table])
+    hit = {reference for _, reference in assign_yeses(decisions, probability)}
+    scores = golden_scores(probability, judge.penalty)
+    return [float(at in hit) for at in range(probability.shape[1])], [float(p) for p in scores], ""
+
+
+def assign_yeses(decisions: Numbers, probability: Numbers) -> list[tuple[int, int]]:
+    """The pairs left by one-to-one assignment of the yeses (comments x references)."""
+    return assign(np.where(decisions == 1, np.maximum(probability, _LEAST), 0.0))
 
 
 def _decision(cell: Verdict | None) -> float:
     return math.nan if cell is None or cell.same is None else float(cell.same)
 
 
-class GradeInstrument(Instrument):
-    """A metric that reads one review at a time: its headline measure."""
-
-    def __init__(self, metric: Metric) -> None:
-        if metric.joint:
-            raise UserError(
-                f"{short_spec(metric)} reads several reviews together, so it cannot answer single questions",
-                remedy="use reviewgauge validate",
-            )
-        self.metric, self.kind = metric, "grades"
-        self.spec, self.signature, self.models = short_spec(metric), signature(metric), metric.models
-        self.pins, self.estimate_note = dict(metric.pins()), metric.estimate_note
-        self.sign = -1.0 if metric.headline in metric.lower_is_better else 1.0
-
-    @override
-    def answer(self, ask: Ask) -> tuple[Sequence[float], Sequence[float], str]:
-        measured = self.metric.parts(ask.case, ask.review)
-        if not isinstance(measured, Measured):
-            return [math.nan], [math.nan], str(measured)
-        measures = measures_of(self.metric, MatrixAggregate.of([measured.parts]))
-        value = float(measures[self.metric.headline][0]) if self.metric.headline in measures else math.nan
-        reason = "" if math.isfinite(value) else f"{self.metric.headline} is undefined on the review alone"
-        return [value], [value], reason
+def _grade(metric: Metric, ask: Ask) -> Answer:
+    measured = metric.parts(ask.case, ask.review)
+    if not isinstance(measured, Measured):
+        return [math.nan], [math.nan], str(measured)
+    measures = measures_of(metric, MatrixAggregate.of([measured.parts]))
+    value = float(measures[metric.headline][0]) if metric.headline in measures else math.nan
+    return [value], [value], "" if math.isfinite(value) else f"{metric.headline} is undefined on the review alone"
 
 
 @dataclass
@@ -178,24 +151,21 @@ class Asker:
 
     def _answers(self, asks: Sequence[Ask], attempt: int) -> Iterator[tuple[int, Decisions]]:
         executor: Executor = Threads(self.workers) if self.instrument.models else Serial()
-        raised: list[UserError] = []
 
-        def one(ask: Ask) -> Decisions | None:
+        def one(ask: Ask) -> Decisions | UserError:
             try:
                 return reply_of(self.instrument, ask, attempt)
             except UserError as error:
-                raised.append(error)
-                return None
+                return error
 
         answers = executor.map(one, asks)
         try:
             for at, found in answers:
-                if raised:
-                    error = raised[0]
-                    if not isinstance(error, Failed):
-                        raise error
-                    self.stopped = str(error)
+                if isinstance(found, Failed):
+                    self.stopped = str(found)
                     return
+                if isinstance(found, UserError):
+                    raise found
                 assert isinstance(found, Decisions), found
                 yield at, found
         finally:
@@ -209,10 +179,10 @@ class Asker:
         for reply in replies:
             total.add(reply.usage)
         usage = total.usage
-        answered = [reply for reply in replies if reply.failure is None]
+        answered = [reply for reply in replies if reply.failure is None and not reply.silent]
         return JudgeCost(
             questions=len(replies),
-            decisions=sum(sum(math.isfinite(one) for one in reply.decisions) for reply in answered if not reply.silent),
+            decisions=sum(math.isfinite(one) for reply in answered for one in reply.decisions),
             calls=usage.calls,
             tokens_in=usage.tokens_in,
             tokens_out=usage.tokens_out,
@@ -231,18 +201,16 @@ def reply_of(instrument: Instrument, ask: Ask, attempt: int = 1) -> Decisions:
     """One answer, or the failure in its place. Raises UserError, and Failed if it stops the run."""
     began = time.perf_counter()
     failure: Failure | None = None
-    answer: tuple[Sequence[float], Sequence[float], str] = ((), (), "")
+    answer: Answer = ((), (), "")
     with track_usage(attempt) as tracker:
         try:
             answer = instrument.answer(ask)
-        except Failed as error:
-            if error.stops:
+        except UserError as error:
+            if not isinstance(error, Failed) or error.stops:
                 raise
             failure = error.failure
-        except UserError:
-            raise
         except Exception as error:  # a bug of a plug-in becomes a failure record, never an answer
-            failure = Failure(kind=FailureKind.CRASH, message=hide_secrets(f"{type(error).__name__}: {error}"))
+            failure = failure_of(error)
     seconds, silent = time.perf_counter() - began, not ask.review.comments
     decisions, values, reason = answer
     return Decisions(tuple(decisions), tuple(values), tracker.usage, seconds, tracker.fake, failure, reason, silent)

@@ -9,27 +9,25 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 
 import numpy as np
 
-from reviewgauge.analysis.judge_check.instrument import Ask, Instrument, PairInstrument
+from reviewgauge.analysis.judge_check.instrument import Ask, Instrument
 from reviewgauge.analysis.judged import JudgedReviews
-from reviewgauge.analysis.stats.folds import duplicate_groups
-from reviewgauge.analysis.validity.human_values import human_values
+from reviewgauge.analysis.validity.human_values import Key
+from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.labels import Label, RaterKind, SubjectKind
+from reviewgauge.core.labels import Label, RaterKind
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.judge_check import Kind
-from reviewgauge.datasets.martian import FALSE, SAME
+from reviewgauge.datasets.martian import FALSE, MISSED, SAME
 from reviewgauge.judges.recorded import Recorded
-from reviewgauge.metrics.texts.text_metric import reference_texts
 from reviewgauge.models.request.model_spec import family, is_model
 from reviewgauge.models.text.lexical import dice
 
 PEOPLE = "people"
-Truth = float | None
 Verdicts = Callable[[str], tuple[Sequence[Review], Sequence[Label]]]
 """Name of a recorded judge -> (the reviews that it extracted, its labels on them)."""
 
@@ -40,7 +38,7 @@ class Item:
 
     ask: Ask
     rater: str
-    truth: tuple[Truth, ...]
+    truth: tuple[float, ...]
     cluster: str
 
     @property
@@ -73,50 +71,52 @@ def verdict_questions(
 
     A judge that repeats recorded verdicts is compared with the other raters, on its own extraction of the reviews.
     """
-    own = None  # the rater whose recorded verdicts the judge repeats
-    if isinstance(instrument, PairInstrument) and isinstance(instrument.judge, Recorded):
-        own = instrument.judge.rater
     known = {case.id: case for case in cases}
-    own_asks: dict[tuple[str, str], Ask] = {}
-    if own is not None:
-        if own not in raters:
-            raise UserError(
-                f"{label} has no verdicts by {own or 'an unnamed rater'!r}",
-                remedy=f'recorded(rater="{raters[0]}"), of: {", ".join(raters)}',
-            )
-        reviews, own_labels = verdicts(own)
-        for item in _verdict_items(known, own, reviews, own_labels):
-            of_case = tuple(one for one in own_labels if one.subject.case == item.ask.case.id)
-            case = item.ask.case.model_copy(update={"labels": of_case})
-            own_asks[case.id, item.system] = Ask(case, item.ask.review)
+    own = instrument.plugin.rater if isinstance(instrument.plugin, Recorded) else None
+    if own is not None and own not in raters:
+        raise UserError(
+            f"{label} has no verdicts by {own or 'an unnamed rater'!r}",
+            remedy=f'recorded(rater="{raters[0]}"), of: {", ".join(raters)}',
+        )
     items: list[Item] = []
     pairs: dict[tuple[str, str, str], Item] = {}
     for rater in raters:
         if rater == own:
             continue
         reviews, labels = verdicts(rater)
-        for item in _verdict_items(known, rater, reviews, labels):
-            if own is None:
-                items.append(item)
-            elif (ask := own_asks.get((item.ask.case.id, item.system))) is not None:
-                items.append(Item(ask, rater, item.truth, item.cluster))
-        if own is None:
-            for pair in _verdict_pairs(known, rater, reviews, labels):
-                pairs.setdefault((pair.cluster, pair.ask.review.comments[0].id, pair.ask.case.references[0].id), pair)
+        items += _verdict_items(known, rater, reviews, labels)
+        for pair in _verdict_pairs(known, rater, reviews, labels) if own is None else ():
+            pairs.setdefault((pair.cluster, pair.ask.review.comments[0].id, pair.ask.case.references[0].id), pair)
+    if own is not None:
+        asks = _recorded_asks(known, own, *verdicts(own))
+        items = [
+            replace(item, ask=ask) for item in items if (ask := asks.get((item.ask.case.id, item.system))) is not None
+        ]
     items.sort(key=lambda item: (item.rater, item.cluster, item.system))
     return QuestionSet("pairs", label, tuple(items), tuple(pairs.values()))
+
+
+def _recorded_asks(
+    cases: Mapping[str, Case], rater: str, reviews: Iterable[Review], labels: Sequence[Label]
+) -> dict[tuple[str, str], Ask]:
+    """The questions to a judge that repeats its verdicts, which are labels of the case, by case and system."""
+    on: defaultdict[str, list[Label]] = defaultdict(list)
+    for one in labels:
+        on[one.subject.case].append(one)
+    labelled = {name: case.model_copy(update={"labels": tuple(on[name])}) for name, case in cases.items()}
+    items = _verdict_items(labelled, rater, reviews, labels)
+    return {(item.ask.case.id, item.system): item.ask for item in items}
 
 
 def _verdict_items(
     cases: Mapping[str, Case], rater: str, reviews: Iterable[Review], labels: Iterable[Label]
 ) -> list[Item]:
     """One item for each review with a verdict of the rater."""
-    hit: defaultdict[tuple[str, str | None], set[str]] = defaultdict(set)
+    hit: defaultdict[tuple[str, str | None], set[str | None]] = defaultdict(set)
     for label in labels:
-        key = (label.subject.case, label.subject.system)
-        hit[key]
-        if label.dimension == SAME and label.value is True and label.subject.reference is not None:
-            hit[key].add(label.subject.reference)
+        found = hit[label.subject.case, label.subject.system]
+        if label.dimension == SAME and label.value is True:
+            found.add(label.subject.reference)
     return [
         Item(Ask(case, review), rater, tuple(float(r.id in credited) for r in case.references), case.id)
         for review in reviews
@@ -127,27 +127,24 @@ def _verdict_items(
 
 def _verdict_pairs(
     cases: Mapping[str, Case], rater: str, reviews: Iterable[Review], labels: Sequence[Label]
-) -> list[Item]:
+) -> Iterator[Item]:
     """Single pairs: a credited one is a yes, a false comment with its nearest finding a no."""
     by_id = {(r.case, r.system, c.id): (r, c) for r in reviews for c in r.comments}
-    found = []
     for label in labels:
         subject = label.subject
         there = by_id.get((subject.case, str(subject.system), str(subject.comment)))
         case = cases.get(subject.case)
-        if there is None or case is None or not case.references:
+        if there is None or case is None or not case.references or label.value is not True:
             continue
         review, comment = there
-        if label.dimension == SAME and label.value is True:
-            chosen = [reference for reference in case.references if reference.id == subject.reference]
-        elif label.dimension == FALSE and label.value is True:
-            chosen = [max(case.references, key=lambda r: (dice(comment.body, r.body), r.id))]
-        else:
-            continue
+        chosen: list[str] = []
+        if label.dimension == SAME:
+            chosen = [reference.id for reference in case.references if reference.id == subject.reference]
+        elif label.dimension == FALSE:
+            chosen = [max(case.references, key=lambda r: (dice(comment.body, r.body), r.id)).id]
         for reference in chosen:
-            ask = single(case, review, comment.id, reference.id)
-            found.append(Item(ask, rater, (float(label.dimension == SAME),), case.id))
-    return found
+            ask = single(case, review, comment.id, reference)
+            yield Item(ask, rater, (float(label.dimension == SAME),), case.id)
 
 
 def single(case: Case, review: Review, comment: str, reference: str) -> Ask:
@@ -158,39 +155,52 @@ def single(case: Case, review: Review, comment: str, reference: str) -> Ask:
     return Ask(narrow, review.model_copy(update={"comments": comments}), ((0, 0),))
 
 
+PairVerdicts = dict[tuple[str, str | None, str | None], float | None]
+"""(dimension, comment, reference) -> 1 yes, 0 no, None evenly split."""
+
+
+def pair_verdicts(labels: Iterable[Label]) -> dict[Key, PairVerdicts]:
+    """What people say of the pairs, comments and findings of each review: by majority, or by consensus."""
+    votes: defaultdict[Key, defaultdict[tuple[str, str | None, str | None], list[Label]]]
+    votes = defaultdict(lambda: defaultdict(list))
+    for one in labels:
+        s = one.subject
+        if one.rater_kind is RaterKind.HUMAN and one.dimension in (SAME, FALSE, MISSED) and s.system is not None:
+            votes[s.case, s.system, s.attempt][one.dimension, s.comment, s.reference].append(one)
+    return {key: {what: _majority(said) for what, said in own.items()} for key, own in votes.items()}
+
+
+def _majority(labels: Sequence[Label]) -> float | None:
+    agreed = [one for one in labels if one.consensus] or labels
+    mean = sum(one.value is True or one.value in (1, "yes") for one in agreed) / len(agreed)
+    return None if mean == 0.5 else float(mean > 0.5)
+
+
 def pair_questions(judged: JudgedReviews) -> QuestionSet:
     """A test set of people's labels of pairs (`same_issue`): one row a pair, by majority."""
-    votes: defaultdict[tuple[str, str, int, str, str], list[Label]] = defaultdict(list)
     left: Counter[str] = Counter()
     there = {(review.case, review.system, review.attempt): review for review in judged.reviews}
     known = {case.id: case for case in judged.cases}
-    for one in judged.labels:
-        s = one.subject
-        if one.dimension != SAME or s.kind is not SubjectKind.PAIR or one.rater_kind is not RaterKind.HUMAN:
-            left["labels that are not people's same_issue on a pair"] += 1
-        elif s.system is None or (s.case, s.system, s.attempt) not in there or s.case not in known:
-            left["labels on reviews that are not here"] += 1
-        else:
-            votes[s.case, s.system, s.attempt, str(s.comment), str(s.reference)].append(one)
-    by_review: defaultdict[tuple[str, str, int], list[tuple[str, str, float]]] = defaultdict(list)
-    for (case_id, system, attempt, comment, reference), own in votes.items():
-        mean = majority(own)
-        if mean is None:
-            left["pairs on which people are evenly split"] += 1
-        else:
-            by_review[case_id, system, attempt].append((comment, reference, mean))
     items, pairs = [], []
-    for key, rows in sorted(by_review.items()):
-        case, review = known[key[0]], there[key]
+    for key, verdicts in sorted(pair_verdicts(judged.labels).items()):
+        same = {(c, r): value for (dimension, c, r), value in verdicts.items() if dimension == SAME}
+        review, case = there.get(key), known.get(key[0])
+        if review is None or case is None:
+            left["pairs of reviews that are not here"] += len(same)
+            continue
         comment_at = {c.id: at for at, c in enumerate(review.comments)}
         reference_at = {r.id: at for at, r in enumerate(case.references)}
-        own_rows = [row for row in rows if row[0] in comment_at and row[1] in reference_at]
-        if not own_rows:
-            continue
-        places = tuple((comment_at[c], reference_at[r]) for c, r, _ in own_rows)
-        plain = case.model_copy(update={"labels": ()})
-        items.append(Item(Ask(plain, review, places), PEOPLE, tuple(v for *_, v in own_rows), case.id))
-        pairs += [Item(single(case, review, c, r), PEOPLE, (v,), case.id) for c, r, v in own_rows]
+        rows, truth = [], []
+        for (comment, reference), value in same.items():
+            if value is None:
+                left["pairs on which people are evenly split"] += 1
+            elif comment in comment_at and reference in reference_at:
+                rows.append((comment_at[comment], reference_at[reference]))
+                truth.append(value)
+                pairs.append(Item(single(case, review, comment, reference), PEOPLE, (value,), case.id))
+        if rows:
+            plain = case.model_copy(update={"labels": ()})
+            items.append(Item(Ask(plain, review, tuple(rows)), PEOPLE, tuple(truth), case.id))
     if not items:
         raise UserError(
             f"{judged.name} has no labels of pairs by people",
@@ -199,40 +209,25 @@ def pair_questions(judged: JudgedReviews) -> QuestionSet:
     return QuestionSet("pairs", judged.name, tuple(items), tuple(pairs), left_out=dict(left))
 
 
-def majority(labels: Sequence[Label]) -> float | None:
-    """1 or 0 by majority, or by consensus where there is one; None for a tie."""
-    agreed = [one for one in labels if one.consensus] or list(labels)
-    mean = sum(one.value is True or one.value in (1, "yes") for one in agreed) / len(agreed)
-    return None if mean == 0.5 else float(mean > 0.5)
-
-
 # --- grades --------------------------------------------------------------------------------------------------------
 
 
-def grade_questions(judged: JudgedReviews) -> QuestionSet:
+def grade_questions(judged: JudgedReviews, dimensions: Sequence[str]) -> QuestionSet:
     """A test set of people's grades, one row a review; cases with near-duplicate references are one cluster."""
-    found, notes = human_values(judged.labels, judged.scales)
-    chosen = [one for one in found if judged.dimension in ("", one.dimension)]
-    if not chosen:
-        known = ", ".join(one.dimension for one in found) or "none"
-        asked = f" in {judged.dimension!r}" if judged.dimension else ""
-        raise UserError(f"{judged.name} holds no grades by people{asked}", remedy=f"there are: {known}")
-    human = chosen[0]
-    known_cases = {case.id: case for case in judged.cases}
-    texts = ["" if isinstance(t := reference_texts(case), str) else "\n".join(t) for case in judged.cases]
-    group = dict(zip([case.id for case in judged.cases], duplicate_groups(texts).tolist(), strict=True))
-    items = []
+    (human, *others), notes = judged.humans(dimensions)
+    cases = {case.id: case.model_copy(update={"labels": ()}) for case in judged.cases}
+    reviews = {(one.case, one.system, one.attempt): one for one in judged.reviews if one.case in cases}
+    bench = ReviewTable.of(judged.cases, [one for one in judged.outcomes if one.case in cases], judged.people)
     left: Counter[str] = Counter()
-    for review in sorted(judged.reviews, key=lambda r: (r.case, r.system, r.attempt)):
-        grade = human.of.get((review.case, review.system, review.attempt))
-        if review.system in judged.people:
+    items = []
+    for key, cluster in zip(bench.keys, bench.cluster.tolist(), strict=True):
+        if key[1] in judged.people:
             left["written by people"] += 1
-        elif grade is None or review.case not in known_cases:
+        elif key not in human.of:
             left["no grade by people"] += 1
         else:
-            case = known_cases[review.case].model_copy(update={"labels": ()})
-            items.append(Item(Ask(case, review), PEOPLE, (grade,), str(group[review.case])))
-    others = [f"{one.dimension} was left out: name it with --dimension" for one in chosen[1:]]
+            items.append(Item(Ask(cases[key[0]], reviews[key]), PEOPLE, (human.of[key],), str(cluster)))
+    named = [f"{one.dimension} was left out: name it with --dimension" for one in others]
     return QuestionSet(
         "grades",
         judged.name,
@@ -240,7 +235,7 @@ def grade_questions(judged: JudgedReviews) -> QuestionSet:
         tuple(item for item in items if item.ask.review.comments),
         lowest=human.scale.low,
         left_out=dict(left),
-        warnings=(*notes, *others),
+        warnings=(*notes, *named),
     )
 
 
@@ -257,11 +252,10 @@ def families(reviews: Iterable[Review], named: Mapping[str, str] | None = None) 
         if review.system in found:
             continue
         authors = [c.author for c in review.comments if c.author and is_model(c.author)]
-        spec = _MODEL.search(review.system)
+        if spec := _MODEL.search(review.system):
+            authors.append(spec[1])
         if authors:
             found[review.system] = family(authors[0])
-        elif spec is not None:
-            found[review.system] = family(spec[1])
     return found | {system: family(model) for system, model in (named or {}).items()}
 
 
@@ -278,18 +272,17 @@ def drawn(items: Sequence[Item], rows: int | None, seed: int) -> tuple[list[Item
     for item in items:
         key = (item.system, item.ask.review.attempt, item.ask.case.id)
         groups[item.cluster].setdefault(key, []).append(item)
-    kept: list[Item] = []
+    kept: set[int] = set()
     count = 0
     for together in _dealt(groups, seed):
         size = sum(len(item.truth) for item in together)
         if count and count + size > rows:
             continue
-        kept += together
+        kept.update(map(id, together))
         count += size
         if count >= rows:
             break
-    ids = {id(item) for item in kept}
-    return [item for item in items if id(item) in ids], total - count
+    return [item for item in items if id(item) in kept], total - count
 
 
 def _dealt(groups: Groups, seed: int) -> Iterator[list[Item]]:
@@ -304,13 +297,12 @@ def _dealt(groups: Groups, seed: int) -> Iterator[list[Item]]:
 
 def probe_items(questions: QuestionSet, count: int, seed: int) -> list[Item]:
     """`count` single questions dealt from the changes in turn, half of them with a high truth."""
-    truths = [(item, item.truth[0]) for item in questions.pairs if item.truth[0] is not None]
-    if not truths:
+    if not questions.pairs:
         return []
-    middle = float(np.median([truth for _, truth in truths])) if questions.kind == "grades" else 0.5
-    high, low = ([item for item, truth in truths if (truth > middle) == above] for above in (True, False))
-    half = max(count // 2, count - len(low))
-    first = _singly(high, half, seed)
+    truths = [item.truth[0] for item in questions.pairs]
+    middle = float(np.median(truths)) if questions.kind == "grades" else 0.5
+    high, low = ([item for item in questions.pairs if (item.truth[0] > middle) == above] for above in (True, False))
+    first = _singly(high, max(count // 2, count - len(low)), seed)
     return [*first, *_singly(low, count - len(first), seed + 1)]
 
 

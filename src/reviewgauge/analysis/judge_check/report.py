@@ -5,24 +5,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 
 from reviewgauge.analysis.judge_check.agreement import (
     FAILED,
     JudgedRows,
-    Resamples,
-    chosen,
     grade_agreement,
     pair_agreement,
     signed_error,
     undefined,
 )
-from reviewgauge.analysis.judge_check.instrument import Ask, Asker, Decisions
+from reviewgauge.analysis.judge_check.instrument import Asker, Decisions
 from reviewgauge.analysis.judge_check.probes import Probes
 from reviewgauge.analysis.judge_check.questions import Item, QuestionSet, drawn, probe_items
 from reviewgauge.analysis.stats.arrays import Numbers
+from reviewgauge.analysis.stats.bootstrap import Resamples
 from reviewgauge.analysis.stats.correlation import spearman_only
 from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
@@ -33,12 +31,10 @@ from reviewgauge.core.reports.judge_check import (
     JudgeReport,
     LengthBias,
     SelfPreference,
-    StoredQuestion,
 )
 from reviewgauge.models.request.model_spec import family
 
 PARTS = ("agreement", "repeats", "order", "length", "self", "rewording", "irrelevant", "injection")
-DRIFT = "itself, when the questions were stored"
 MOST_FAILED = 0.1  # largest share of rows without an answer for a gate to pass
 
 
@@ -48,8 +44,7 @@ class JudgeOptions:
 
     `only` keeps some of `PARTS`. `limit` bounds the rows of the agreement, `probes` the questions that are edited.
     `authors` says which model a system is (`{"tool": "gpt-5"}`). `correct` also corrects each system's scores, with the
-    reviews that people checked. `min_kappa` is a gate, with `lower` on the lower end of the interval. `save_questions`
-    is the file for the questions with the answers.
+    reviews that people checked. `min_kappa` is a gate, with `lower` on the lower end of the interval.
     """
 
     probes: int = 30
@@ -60,7 +55,6 @@ class JudgeOptions:
     correct: bool = False
     min_kappa: float | None = None
     lower: bool = False
-    save_questions: str | Path | None = None
     resamples: Resamples = field(default_factory=Resamples)
 
     def __post_init__(self) -> None:
@@ -68,14 +62,14 @@ class JudgeOptions:
         for part in self.only:
             if part not in PARTS:
                 raise UserError(f"{part!r} is not a part of the check", remedy=f"parts: {', '.join(PARTS)}")
-        if self.repeats < 2:
-            raise UserError(f"repeats must be at least 2, got {self.repeats}", remedy="3 is the default")
-        if self.probes < 1:
-            raise UserError(f"probes must be at least 1, got {self.probes}", remedy="30 is the default")
-        if self.limit is not None and self.limit < 1:
-            raise UserError(f"limit must be at least 1, got {self.limit}")
+        limit = 1 if self.limit is None else self.limit
+        for name, value, least in (("repeats", self.repeats, 2), ("probes", self.probes, 1), ("limit", limit, 1)):
+            if value < least:
+                raise UserError(f"{name} must be at least {least}, got {value}")
         if self.lower and self.min_kappa is None:
             raise UserError("--lower belongs to a gate", remedy="--min-kappa .7 --lower")
+        if self.min_kappa is not None and "agreement" not in self.parts:
+            raise UserError("a gate needs the agreement, which --only leaves out", remedy="add agreement to --only")
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -84,27 +78,39 @@ class JudgeOptions:
 
 
 def check_judge(
-    questions: QuestionSet,
-    asker: Asker,
-    options: JudgeOptions,
-    *,
-    before: Sequence[StoredQuestion] = (),
-    corrected: Sequence[Corrected] = (),
-) -> tuple[JudgeReport, tuple[StoredQuestion, ...]]:
-    """Ask the judge: the report, and the questions with its answers.
-
-    `before` are its earlier answers to the same questions, for the drift.
-    """
+    questions: QuestionSet, asker: Asker, options: JudgeOptions, corrected: Sequence[Corrected] = ()
+) -> JudgeReport:
+    """Ask the judge. Raises UserError where there is nothing to ask."""
+    if not questions.items:
+        raise UserError(f"{questions.name} has no question with a reference answer")
     instrument, resamples = asker.instrument, options.resamples
     items, out = drawn(questions.items, options.limit, resamples.seed)
     replies = asker.ask([item.ask for item in items], what="agreement") if "agreement" in options.parts else []
+    answered = list(zip(items, replies, strict=False))
     by_rater: defaultdict[str, list[tuple[Item, Decisions | None]]] = defaultdict(list)
-    for item, reply in zip(items, replies, strict=False):
+    for item, reply in answered:
         by_rater[item.rater].append((item, reply))
-    agreement = tuple(
-        _agreement(questions, JudgedRows.of(own, resamples), rater, instrument.sign) for rater, own in by_rater.items()
-    )
-    everything = JudgedRows.of(list(zip(items, replies, strict=False)), resamples)
+    agreement = []
+    for rater, own in by_rater.items():
+        rows = JudgedRows.of(own, resamples)
+        pairs = questions.kind == "pairs"
+        agreement.append(
+            pair_agreement(rows, rater) if pairs else grade_agreement(rows, rater, questions.lowest, instrument.sign)
+        )
+    everything = JudgedRows.of(answered, resamples)
+    update: dict[str, object] = {}
+    warnings = list(questions.warnings)
+    if "self" in options.parts and everything.n:
+        update["self_preference"] = self_preference(questions, everything, asker)
+    if instrument.reads_labels:
+        warnings.append("no probes: its verdicts are recorded, so edited questions have no answer")
+    else:
+        update |= _probed(questions, items, everything, asker, options)
+    if options.min_kappa is not None:
+        if instrument.kind == "grades" and not instrument.models:
+            warnings.append("a metric whose measures are not grades has no kappa, and does not pass the gate")
+        found = gate(agreement, options.min_kappa, options.lower)
+        update["gate"] = found.model_copy(update={"passed": found.passed and not asker.stopped})
     report = JudgeReport(
         judge=instrument.spec,
         signature=instrument.signature,
@@ -113,57 +119,29 @@ def check_judge(
         models=instrument.models,
         pins=instrument.pins,
         estimate_note=instrument.estimate_note,
-        agreement=agreement,
-        drift=_drift(questions, before, asker, resamples) if before else None,
+        fake=asker.fake,
+        agreement=tuple(agreement),
         corrected=tuple(corrected),
         spent=asker.spent,
         left_out={**questions.left_out, **({"rows beyond --limit": out} if out else {})},
+        stopped=asker.stopped,
         resamples=resamples.resamples,
         seed=resamples.seed,
-        warnings=questions.warnings,
+        warnings=tuple(warnings),
     )
-    if "self" in options.parts and everything.n:
-        report = report.model_copy(update={"self_preference": self_preference(questions, everything, asker)})
-    report = _probed(report, questions, (items, everything), asker, options)
-    update: dict[str, object] = {"spent": asker.spent, "fake": asker.fake, "stopped": asker.stopped}
-    if options.min_kappa is not None:
-        if asker.instrument.kind == "grades" and not asker.instrument.models:
-            no_kappa = "a metric whose measures are not grades has no kappa, and does not pass the gate"
-            update["warnings"] = (*report.warnings, no_kappa)
-        found = gate(agreement, options.min_kappa, options.lower, report.drift)
-        update["gate"] = found.model_copy(update={"passed": False}) if asker.stopped else found
-    stored = tuple(
-        stored_question(questions, item, asker, reply.decisions, reply.values)
-        for item, reply in zip(items, replies, strict=False)
-        if reply is not None and reply.failure is None
-    )
-    return report.model_copy(update=update), stored
-
-
-def _agreement(questions: QuestionSet, lines: JudgedRows, rater: str, sign: float) -> JudgeAgreement:
-    if questions.kind == "pairs":
-        return pair_agreement(lines, rater)
-    return grade_agreement(lines, rater, questions.lowest, sign)
+    return report.model_copy(update=update)
 
 
 def _probed(
-    report: JudgeReport,
-    questions: QuestionSet,
-    answered: tuple[Sequence[Item], JudgedRows],
-    asker: Asker,
-    options: JudgeOptions,
-) -> JudgeReport:
-    """The report with its probes."""
-    items, lines = answered
-    if asker.instrument.reads_labels:
-        why = "its verdicts are recorded, so edited questions have no answer"
-        return report.model_copy(update={"warnings": (*report.warnings, f"no probes: {why}")})
+    questions: QuestionSet, items: Sequence[Item], lines: JudgedRows, asker: Asker, options: JudgeOptions
+) -> dict[str, object]:
+    """The probes' parts of the report."""
     asked = set(options.parts) - {"agreement", "self"}
     single = probe_items(questions, options.probes, options.resamples.seed) if asked else []
     if not single or asker.stopped:
-        return report
+        return {}
     probes = Probes(asker, single, options.resamples)
-    update: dict[str, object] = {"probed": len(single), "flip_is": probes.flip_is}
+    found: dict[str, object] = {"probed": len(single), "flip_is": probes.flip_is}
     parts: Mapping[str, Callable[[], object]] = {
         "repeats": lambda: probes.repeats(options.repeats),
         "length": lambda: LengthBias(correlation=length_correlation(questions, lines, asker), padding=probes.padding()),
@@ -174,18 +152,17 @@ def _probed(
     }
     for name, probe in parts.items():
         if name in asked and not asker.stopped:
-            update[name] = probe()
-    return report.model_copy(update=update)
+            found[name] = probe()
+    return found
 
 
 def length_correlation(questions: QuestionSet, lines: JudgedRows, asker: Asker) -> Value:
     """Spearman's rho of the judge's signed error with the length in words; above 0 it prefers long comments."""
-    spoken = chosen(lines, [row.words > 0 for row in lines.rows])
+    spoken = lines.rows(lines.words > 0)
     if spoken.n < 3:
         return undefined("too few rows with an answer", spoken.n)
-    cluster, resampler = spoken.clusters
     error = signed_error(spoken, questions.kind, asker.instrument.sign)
-    return spearman_only(error, spoken.column("words"), cluster, resampler)
+    return spearman_only(error, spoken.words, *spoken.clusters)
 
 
 def self_preference(questions: QuestionSet, lines: JudgedRows, asker: Asker) -> SelfPreference:
@@ -195,8 +172,8 @@ def self_preference(questions: QuestionSet, lines: JudgedRows, asker: Asker) -> 
         return SelfPreference(reason="the judge asks no model, so it has no family")
     if not questions.authors:
         return SelfPreference(families=own_families, reason="the authors' models are not known: --author SYSTEM=MODEL")
-    known = chosen(lines, [row.system in questions.authors for row in lines.rows])
-    own = np.array([questions.authors[row.system] in own_families for row in known.rows], dtype=bool)
+    known = lines.rows(np.array([system in questions.authors for system in lines.system], dtype=bool))
+    own = np.array([questions.authors[system] in own_families for system in known.system], dtype=bool)
     if not own.any() or own.all():
         which = "all" if own.size and own.all() else "none"
         return SelfPreference(families=own_families, reason=f"{which} of the known authors are of the judge's family")
@@ -216,29 +193,19 @@ def self_preference(questions: QuestionSet, lines: JudgedRows, asker: Asker) -> 
     )
 
 
-# --- gate, drift and stored questions ------------------------------------------------------------------------------
-
-
-def gate(agreement: Sequence[JudgeAgreement], least: float, lower: bool, drift: JudgeAgreement | None) -> JudgeGate:
-    """Whether the lowest kappa over all raters, and over the judge's earlier self, reaches `least`.
+def gate(agreement: Sequence[JudgeAgreement], least: float, lower: bool) -> JudgeGate:
+    """Whether the lowest kappa over all raters reaches `least`.
 
     An undefined kappa does not pass, and neither does a judge that failed on more than a tenth of the rows.
     """
-    rows = [*agreement, *([drift] if drift is not None else [])]
-    if not rows:
-        raise UserError("a gate needs the agreement, which --only leaves out", remedy="add agreement to --only")
-
-    def of(row: JudgeAgreement) -> float | None:
-        return row.kappa.low if lower else row.kappa.value
-
-    worst = min(rows, key=lambda row: value if (value := of(row)) is not None else -2.0)
-    value = of(worst)
-    failed = max(_failed_share(row) for row in rows)
+    kappas = [(row.kappa.low if lower else row.kappa.value, row.rater) for row in agreement]
+    value, rater = min(kappas, key=lambda one: -2.0 if one[0] is None else one[0])
+    failed = max(map(_failed_share, agreement))
     return JudgeGate(
         least=least,
         of="lower end of the interval" if lower else "kappa",
         kappa=value,
-        rater=worst.rater,
+        rater=rater,
         passed=value is not None and value >= least and failed <= MOST_FAILED,
         failed=failed,
         most_failed=MOST_FAILED,
@@ -249,34 +216,3 @@ def _failed_share(row: JudgeAgreement) -> float:
     """The share of rows with a truth that have no answer."""
     failed = sum(n for why, n in row.left_out.items() if why.startswith(FAILED))
     return failed / (failed + row.rows) if failed else 0.0
-
-
-def stored_question(
-    questions: QuestionSet, item: Item, asker: Asker, decisions: Sequence[float], values: Sequence[float]
-) -> StoredQuestion:
-    """One line of a stored set; undecided rows are None."""
-    return StoredQuestion(
-        kind=questions.kind,
-        rater=item.rater,
-        cluster=item.cluster,
-        case=item.ask.case,
-        review=item.ask.review,
-        rows=item.ask.rows,
-        truth=item.truth,
-        judge=asker.instrument.signature,
-        said=tuple(None if np.isnan(one) else float(one) for one in decisions),
-        values=tuple(None if np.isnan(one) else float(one) for one in values),
-    )
-
-
-def _drift(
-    questions: QuestionSet, before: Sequence[StoredQuestion], asker: Asker, resamples: Resamples
-) -> JudgeAgreement | None:
-    """The judge now against its stored answers; None where another judge gave them."""
-    own = [one for one in before if one.said and one.judge == asker.instrument.signature]
-    if not own:
-        return None
-    then = [Item(Ask(one.case, one.review, one.rows), DRIFT, one.said, one.cluster) for one in own]
-    replies = asker.ask([item.ask for item in then], what="drift")
-    lines = JudgedRows.of(list(zip(then, replies, strict=True)), resamples)
-    return _agreement(questions, lines, DRIFT, asker.instrument.sign)

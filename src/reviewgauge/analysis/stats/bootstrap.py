@@ -137,6 +137,19 @@ class Resampler:
             yield np.bincount(drawn.ravel(), minlength=here * n).reshape(here, n).astype(np.uint32)
 
 
+@dataclass(frozen=True)
+class Resamples:
+    """How intervals are made: the number of resamples and their seed."""
+
+    resamples: int = 1_000
+    seed: int = 0
+
+    def over(self, names: Sequence[str]) -> tuple[Integers, Resampler]:
+        """(the cluster of each row, counted from 0; the resampler of clusters)."""
+        distinct, index = np.unique(np.array(names, dtype=str), return_inverse=True)
+        return index.reshape(-1).astype(np.int64), Resampler(max(1, int(distinct.size)), self.resamples, self.seed)
+
+
 class Measures(NamedTuple):
     """Measures of several systems. `values` is measures x systems x resamples, NaN where undefined."""
 

@@ -22,11 +22,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reviewgauge.analysis.stats.arrays import Flags, Integers, Numbers, ratio
-from reviewgauge.analysis.stats.bootstrap import Resampler, resampled_sums
+from reviewgauge.analysis.stats.bootstrap import Resampler, Resamples, resampled_sums
 from reviewgauge.analysis.stats.correlation import KENDALL, SPEARMAN, correlate, figure_of, mean_figure
 from reviewgauge.analysis.threshold.material import Material
 from reviewgauge.analysis.threshold.published import POINTS, is_published
-from reviewgauge.analysis.validity.review_table import join
+from reviewgauge.analysis.validity.sample import join
 from reviewgauge.core.document import Value
 from reviewgauge.core.reports.threshold import (
     FittedThreshold,
@@ -187,15 +187,7 @@ def random_pairs(texts: Sequence[str], vectors: TextVectors, seed: int, n: int =
     )
 
 
-@dataclass(frozen=True)
-class FitSettings:
-    """How intervals are drawn."""
-
-    resamples: int = 1_000
-    seed: int = 0
-
-
-def fit_threshold(metric: Crscore, material: Material, settings: FitSettings) -> FittedThreshold:
+def fit_threshold(metric: Crscore, material: Material, settings: Resamples) -> FittedThreshold:
     """The threshold of the metric's model. Every text is turned into a vector once."""
     vectors = metric.vectors(material.texts)
     cosines = {

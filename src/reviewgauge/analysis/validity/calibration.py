@@ -1,11 +1,8 @@
-"""Maps from scores to grades (floors, isotonic and ordinal calibration) and the correlation of calibrated scores.
+"""Maps from scores to grades (floors and ordinal calibration) and the correlation of calibrated scores.
 
 The fits use human labels, so their figures do not compare with those of a judge that saw none: show `WARNING` beside
 them. They are made in folds, so that each row is mapped by a fit that has not seen its reference.
-Sources: Ayer et al., An empirical distribution function for sampling with incomplete information, Annals of
-Mathematical Statistics 26 (1955) (isotonic regression); McCullagh, Regression models for ordinal data, JRSS B 42
-(1980) (proportional odds); Zadrozny and Elkan, Transforming classifier scores into accurate multiclass probability
-estimates, KDD 2002 (isotonic calibration).
+Source: McCullagh, Regression models for ordinal data, JRSS B 42 (1980) (proportional odds).
 """
 
 from __future__ import annotations
@@ -19,13 +16,13 @@ import numpy as np
 from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.bootstrap import resampled_sums
 from reviewgauge.analysis.stats.classification import accuracy, confusion, quadratic_kappa
-from reviewgauge.analysis.stats.correlation import defined_groups, mean_within
+from reviewgauge.analysis.stats.correlation import defined_groups, mean_within, spearman_within
 from reviewgauge.analysis.stats.folds import grouped_folds
 from reviewgauge.analysis.validity.human_values import on_steps
 from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.document import Value
 from reviewgauge.core.labels import Scale
-from reviewgauge.core.reports.validity import Calibrated, HeatMap, ReliabilityPoint
+from reviewgauge.core.reports.validity import Calibrated, HeatMap
 
 WARNING = (
     "fitted to human labels, out of fold: figures of a judge that saw no label, such as a prompted model, are not to "
@@ -66,30 +63,6 @@ def best_floor(score: Numbers, human: Numbers) -> float:
 def floored(score: Numbers, floor: float, bottom: float) -> Numbers:
     """The scores, with those below `floor` set to `bottom`."""
     return np.where(score < floor, bottom, score)
-
-
-# --- isotonic ------------------------------------------------------------------------------------------------------
-
-
-class Isotonic(NamedTuple):
-    """A rising map from scores to values: straight lines between `scores` (ascending), flat beyond them."""
-
-    scores: Numbers
-    values: Numbers
-
-    @classmethod
-    def fitted(cls, score: Numbers, human: Numbers) -> Isotonic:
-        """The rising map with the least squared error."""
-        from scipy.optimize import isotonic_regression
-
-        scores, place = np.unique(score, return_inverse=True)
-        weights = np.bincount(place.reshape(-1)).astype(np.float64)
-        means = np.bincount(place.reshape(-1), weights=human) / weights
-        return cls(scores, isotonic_regression(means, weights=weights).x)
-
-    def predict(self, score: Numbers) -> Numbers:
-        """The value of each score."""
-        return np.interp(score, self.scores, self.values)
 
 
 # --- ordinal -------------------------------------------------------------------------------------------------------
@@ -233,7 +206,6 @@ FEWEST = 20  # rows for a fit
 WITHIN = "mean of the correlations within each fold"
 GROUPED_BY = "reference, near-copies together"
 OWN_GRADE = "the score itself, rounded"
-_BINS = (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1)  # shares of the rows, finer at the top
 
 
 @dataclass(frozen=True)
@@ -246,7 +218,7 @@ class OutOfFold:
 
 
 def out_of_fold(sample: RowSample, *, folds: int = 10, seed: int = 0) -> OutOfFold:
-    """Floor, isotonic and ordinal calibration of the scores, in folds of whole clusters.
+    """Floor and ordinal calibration of the scores, in folds of whole clusters.
 
     Without grades there is no ordinal model and no heat map.
     """
@@ -254,87 +226,54 @@ def out_of_fold(sample: RowSample, *, folds: int = 10, seed: int = 0) -> OutOfFo
         return OutOfFold(reason=f"{sample.n} rows in {sample.clusters} clusters are too few for a fit")
     if (sample.human == sample.human[0]).all():
         return OutOfFold(reason="all human values are equal")
-    work = _Work(sample, grouped_folds(sample.cluster.tolist(), min(folds, sample.clusters), seed))
-    found, heat = [work.floor(), work.isotonic()], None
-    if sample.grade is not None:
-        ordinal, heat = work.ordinal(sample.grade)
-        found.append(ordinal)
-    return OutOfFold(tuple(found), heat)
+    fold = grouped_folds(sample.cluster.tolist(), min(folds, sample.clusters), seed)
+    floor = _floor(sample, fold)
+    if sample.grade is None:
+        return OutOfFold((floor,))
+    ordinal, heat = _ordinal(sample, sample.grade, fold)
+    return OutOfFold((floor, ordinal), heat)
 
 
-class _Work:
-    def __init__(self, sample: RowSample, fold: Integers) -> None:
-        self.sample, self.folds = sample, int(fold.max()) + 1
-        self.score, self.human = sample.oriented, sample.human
-        self.fold, self.held_out = fold, [fold == number for number in range(self.folds)]
+def _floor(sample: RowSample, fold: Integers) -> Calibrated:
+    """Scores below a floor become equal; the floor is fitted on the other folds."""
+    score, human = sample.oriented, sample.human
+    mapped, floors, bottom = np.empty(score.size), [], float(score.min())
+    for held_out in (fold == number for number in range(int(fold.max()) + 1)):
+        floor = best_floor(score[~held_out], human[~held_out])
+        mapped[held_out] = floored(score[held_out], floor, bottom)
+        floors.append(sample.sign * floor)
+    side = "above" if sample.less_is_better else "below"
+    low, middle, high = min(floors), float(np.median(floors)), max(floors)
+    learned = f"scores {side} {middle:.4g} count as equal (median over the folds; {low:.4g} to {high:.4g})"
+    return _calibrated("floor", fold, sample.spearman(mapped), learned)
 
-    def floor(self) -> Calibrated:
-        """Scores below a floor become equal; the floor is fitted on the other folds."""
-        mapped, floors, bottom = np.empty(self.score.size), [], float(self.score.min())
-        for held_out in self.held_out:
-            floor = best_floor(self.score[~held_out], self.human[~held_out])
-            mapped[held_out] = floored(self.score[held_out], floor, bottom)
-            floors.append(-floor if self.sample.less_is_better else floor)
-        side = "above" if self.sample.less_is_better else "below"
-        low, middle, high = min(floors), float(np.median(floors)), max(floors)
-        learned = f"scores {side} {middle:.4g} count as equal (median over the folds; {low:.4g} to {high:.4g})"
-        return self._calibrated("floor", self.sample.spearman(mapped), learned)
 
-    def isotonic(self) -> Calibrated:
-        """A rising step map, fitted on the other folds."""
-        mapped, steps = np.empty(self.score.size), []
-        for held_out in self.held_out:
-            fitted = Isotonic.fitted(self.score[~held_out], self.human[~held_out])
-            mapped[held_out] = fitted.predict(self.score[held_out])
-            steps.append(np.unique(fitted.values).size)
-        learned = f"{min(steps)} to {max(steps)} levels by fold; {WITHIN}{self._uncalibrated(mapped)}"
-        return self._calibrated("isotonic", self._within(mapped), learned, self._reliability(mapped))
+def _ordinal(sample: RowSample, grade: Numbers, fold: Integers) -> tuple[Calibrated, HeatMap]:
+    """A proportional-odds model on rising segments of the score, fitted on the other folds."""
+    score, mapped = sample.oriented, np.empty(sample.n)
+    for held_out in (fold == number for number in range(int(fold.max()) + 1)):
+        segments = Segments.of(score[~held_out])
+        model = fit_ordinal(segments.features(score[~held_out]), grade[~held_out])
+        mapped[held_out] = model.expected(segments.features(score[held_out]))
+    learned = f"proportional odds on rising segments of the score, ridge 1; {WITHIN}"
+    uncalibrated = mean_within(score, sample.human, defined_groups(mapped, sample.human, fold))
+    learned += "" if uncalibrated is None else f"; the uncalibrated score has {uncalibrated:.3f} there"
+    # ranked within folds: different fits map rows that they cannot separate to different values
+    spearman = spearman_within(mapped, sample.human, sample.cluster, fold, sample.resampler)
+    found = _calibrated("ordinal", fold, spearman, learned)
+    predicted_by = f"ordinal calibration, {found.folds} folds by {GROUPED_BY}; the expected grade, rounded"
+    return found, heat_map(sample, mapped, grade, predicted_by)
 
-    def ordinal(self, grade: Numbers) -> tuple[Calibrated, HeatMap]:
-        """A proportional-odds model on rising segments of the score, fitted on the other folds."""
-        mapped = np.empty(self.score.size)
-        for held_out in self.held_out:
-            segments = Segments.of(self.score[~held_out])
-            model = fit_ordinal(segments.features(self.score[~held_out]), grade[~held_out])
-            mapped[held_out] = model.expected(segments.features(self.score[held_out]))
-        learned = f"proportional odds on rising segments of the score, ridge 1; {WITHIN}{self._uncalibrated(mapped)}"
-        found = self._calibrated("ordinal", self._within(mapped), learned, self._reliability(mapped))
-        predicted_by = f"ordinal calibration, {found.folds} folds by {GROUPED_BY}; the expected grade, rounded"
-        return found, heat_map(self.sample, mapped, grade, predicted_by)
 
-    def _within(self, mapped: Numbers) -> Value:
-        """Rank within folds: different fits map rows that they cannot separate to different values."""
-        return self.sample.spearman_within(mapped, self.fold)
-
-    def _uncalibrated(self, mapped: Numbers) -> str:
-        """The uncalibrated score's mean over the same folds, which compares with the calibrated one."""
-        value = mean_within(self.score, self.human, defined_groups(mapped, self.human, self.fold))
-        return "" if value is None else f"; the uncalibrated score has {value:.3f} there"
-
-    def _calibrated(
-        self, method: str, spearman: Value, learned: str, points: tuple[ReliabilityPoint, ...] = ()
-    ) -> Calibrated:
-        return Calibrated(
-            method=method,
-            folds=self.folds,
-            grouped_by=GROUPED_BY,
-            spearman=spearman,
-            learned=learned,
-            warning=WARNING,
-            reliability=points,
-        )
-
-    def _reliability(self, predicted: Numbers) -> tuple[ReliabilityPoint, ...]:
-        """The mean human value by predicted value, in finer bins at the top."""
-        edges = np.unique(np.quantile(predicted, _BINS))
-        bins = np.searchsorted(edges[1:-1], predicted, side="right")
-        return tuple(
-            ReliabilityPoint(
-                predicted=float(predicted[bins == place].mean()),
-                observed=self.sample.rows(np.asarray(bins == place)).human_mean(),
-            )
-            for place in np.unique(bins)
-        )
+def _calibrated(method: str, fold: Integers, spearman: Value, learned: str) -> Calibrated:
+    return Calibrated(
+        method=method,
+        folds=int(fold.max()) + 1,
+        grouped_by=GROUPED_BY,
+        spearman=spearman,
+        learned=learned,
+        warning=WARNING,
+    )
 
 
 def own_heat_map(sample: RowSample, scale: Scale) -> HeatMap | None:

@@ -239,7 +239,7 @@ def fit_combination(
     )
     combined = _combined(held, features, table, scored, rows)
     alone = [Scored.of(metric, scores) for metric, scores in scored.values()]
-    account = tuple(validator.metric(one, human) for one in [*combined, *alone, length_baseline(bench)])
+    account = tuple(validator.metric(one, human)[0] for one in [*combined, *alone, length_baseline(bench)])
     weights = sorted(zip(features.names, final.weights, strict=True), key=lambda item: -abs(item[1]))
     report = FitReport(
         dataset=dataset,

@@ -66,41 +66,34 @@ def reference_points(human: HumanValues, people: Container[str]) -> tuple[Refere
 
 
 def human_values(
-    labels: Iterable[Label],
-    scales: Mapping[str, Scale],
-    *,
-    of_round: str | None = None,
-    among: Container[Key] | None = None,
+    labels: Iterable[Label], scales: Mapping[str, Scale], *, of_round: str | None = None
 ) -> tuple[list[HumanValues], list[str]]:
     """(the values of each dimension with numeric labels of reviews by people, notes on the other labels).
 
     Of several rounds only the first counts, before raters talked; labels without a round come before any round, and
     `of_round` selects another, or each review's `LAST`. The scale of a dimension that `scales` lacks is the range of
-    its labels. `among` restricts the reviews, but all labels define the scale and the order of the rounds. Raises
-    UserError for two different labels of one rater on one review in one round, and for a label outside its scale.
+    its labels. Raises UserError for two different labels of one rater on one review in one round, and for a label
+    outside its scale.
     """
     by_dimension: defaultdict[str, list[_Judgement]] = defaultdict(list)
-    other_subjects: Counter[str] = Counter()
+    models: Counter[str] = Counter()
+    others: Counter[str] = Counter()
     for label in labels:
-        if label.subject.kind is SubjectKind.REVIEW and label.subject.system is not None:
+        if label.subject.kind is not SubjectKind.REVIEW or label.subject.system is None:
+            others[label.subject.kind.value] += 1
+        elif label.rater_kind is RaterKind.HUMAN:
             by_dimension[label.dimension].append(_Judgement.of(label, label.subject.system))
         else:
-            other_subjects[label.subject.kind.value] += 1
+            models[label.dimension] += 1
     found = []
-    notes = [f"left out: {n:,} labels about a {kind}, not a review" for kind, n in sorted(other_subjects.items())]
-    for dimension, all_labels in by_dimension.items():
-        own = [label for label in all_labels if label.human]
+    notes = [f"left out: {n:,} labels about a {kind}, not a review" for kind, n in sorted(others.items())]
+    for dimension, own in by_dimension.items():
         words = next((label.value for label in own if isinstance(label.value, str)), None)
-        left_out = Counter({"labels by models": _count(all_labels, among) - _count(own, among)})
-        if of_round not in (None, LAST):
-            all_rounds, own = own, [label for label in own if label.round == of_round]
-            left_out[OTHER_ROUNDS] = _count(all_rounds, among) - _count(own, among)
         if words is not None:
             notes.append(f"left out: {dimension}, whose labels are words such as {words!r:.40}, not numbers")
-        elif own and not _count(own, among):
-            notes.append(f"left out: {dimension}, which has no labels by people on the selected reviews")
-        elif own:
-            found.append(_values(dimension, own, of_round, scales.get(dimension), +left_out, among=among))
+        elif chosen := _in_round(own, of_round):
+            left_out = +Counter({"labels by models": models[dimension], OTHER_ROUNDS: len(own) - len(chosen)})
+            found.append(_values(dimension, chosen, scales.get(dimension) or _observed(chosen), left_out))
     return found, notes
 
 
@@ -109,7 +102,6 @@ class _Judgement(NamedTuple):
 
     key: Key
     rater: str
-    human: bool
     value: Fact
     round: str | None
     consensus: bool
@@ -118,32 +110,31 @@ class _Judgement(NamedTuple):
     def of(cls, label: Label, system: str) -> _Judgement:
         key = (sys.intern(label.subject.case), sys.intern(system), label.subject.attempt)
         round_ = None if label.round is None else sys.intern(label.round)
-        human = label.rater_kind is RaterKind.HUMAN
-        return cls(key, sys.intern(label.rater), human, label.value, round_, label.consensus)
+        return cls(key, sys.intern(label.rater), label.value, round_, label.consensus)
 
 
-def _count(labels: Sequence[_Judgement], among: Container[Key] | None) -> int:
-    return len(labels) if among is None else sum(label.key in among for label in labels)
+def _in_round(labels: Sequence[_Judgement], of_round: str | None) -> list[_Judgement]:
+    """The labels in that round; of the last or the first one in the data of each review, where none comes first."""
+    if of_round not in (None, LAST):
+        return [label for label in labels if label.round == of_round]
+    rank = {name: at for at, name in enumerate(dict.fromkeys([None, *(label.round for label in labels)]))}
+    pick = max if of_round == LAST else min
+    best: dict[Key, int] = {}
+    for label in labels:
+        best[label.key] = pick(best.get(label.key, rank[label.round]), rank[label.round])
+    return [label for label in labels if rank[label.round] == best[label.key]]
 
 
-def _values(
-    dimension: str,
-    labels: Sequence[_Judgement],
-    of_round: str | None,
-    scale: Scale | None,
-    left_out: Counter[str],
-    *,
-    among: Container[Key] | None,
-) -> HumanValues:
-    looked = _last_round(labels) if of_round == LAST else _first_round(labels)
-    scale = scale or _observed(looked)
-    chosen = looked if among is None else [label for label in looked if label.key in among]
-    if others := _count(labels, among) - len(chosen):
-        left_out[OTHER_ROUNDS] += others
+def _values(dimension: str, chosen: Sequence[_Judgement], scale: Scale, left_out: Counter[str]) -> HumanValues:
     independent: defaultdict[Key, dict[str, float]] = defaultdict(dict)
     agreed: defaultdict[Key, dict[str, float]] = defaultdict(dict)
     for label in chosen:
         key, value = label.key, float(label.value)
+        if not scale.low <= value <= scale.high:
+            raise UserError(
+                f"{label.rater} gave {key[0]} by {key[1]} {value:g} in {dimension}, outside its scale of "
+                f"{scale.low:g} to {scale.high:g}"
+            )
         by_rater = (agreed if label.consensus else independent)[key]
         earlier = by_rater.setdefault("" if label.consensus else label.rater, value)
         if earlier != value:
@@ -157,57 +148,23 @@ def _values(
     if both := agreed.keys() & values.keys():
         left_out["agreed labels beside independent ones"] += len(both)
     values |= {key: by[""] for key, by in agreed.items() if key not in both}
-    _refuse_outside(dimension, chosen, scale)
     every = np.array(list(values.values()))
     grades = on_steps(every, scale)
-    shown = every if grades is None else grades
     summary = LabelSummary(
         dimension=dimension,
         scale=scale,
         raters=dict(sorted(Counter(label.rater for label in chosen).items())),
         rows=len(values),
-        distribution=_distribution(shown),
+        distribution=_distribution(every if grades is None else grades),
         consensus=consensus,
     )
     return HumanValues(summary, values, dict(left_out))
-
-
-def _first_round(labels: Sequence[_Judgement]) -> list[_Judgement]:
-    """The labels of each review without a round, else those of its first round in the data."""
-    rank = _ranks(labels)
-    best: dict[Key, int] = {}
-    for label in labels:
-        best[label.key] = min(best.get(label.key, len(rank)), rank[label.round])
-    return [label for label in labels if rank[label.round] == best[label.key]]
-
-
-def _last_round(labels: Sequence[_Judgement]) -> list[_Judgement]:
-    """The labels of each review's last round in the data."""
-    rank = _ranks(labels)
-    best: dict[Key, int] = {}
-    for label in labels:
-        best[label.key] = max(best.get(label.key, 0), rank[label.round])
-    return [label for label in labels if rank[label.round] == best[label.key]]
-
-
-def _ranks(labels: Sequence[_Judgement]) -> dict[str | None, int]:
-    """The place of each round in the data; none comes before any."""
-    return {name: at for at, name in enumerate(dict.fromkeys([None, *(label.round for label in labels)]))}
 
 
 def _observed(labels: Sequence[_Judgement]) -> Scale:
     values = [float(label.value) for label in labels]
     whole = all(value.is_integer() for value in values)
     return Scale(low=min(values), high=max(values), step=1.0 if whole else 0.0, meaning="the range of the labels")
-
-
-def _refuse_outside(dimension: str, labels: Sequence[_Judgement], scale: Scale) -> None:
-    for label in labels:
-        if not scale.low <= float(label.value) <= scale.high:
-            raise UserError(
-                f"{label.rater} gave {label.key[0]} by {label.key[1]} {float(label.value):g} in "
-                f"{dimension}, outside its scale of {scale.low:g} to {scale.high:g}"
-            )
 
 
 def _distribution(values: Numbers) -> dict[str, int]:

@@ -13,7 +13,7 @@ import numpy as np
 from reviewgauge.analysis.stats.arrays import Flags, Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import resampled_sums
 from reviewgauge.analysis.stats.correlation import KENDALL, SPEARMAN
-from reviewgauge.analysis.validity.review_table import LabelledScores
+from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.analysis.validity.sample import RowSample
 from reviewgauge.core.document import Value
 from reviewgauge.core.reports.validity import Misjudged, OppositeEnds, SharedTrait
@@ -23,7 +23,7 @@ _CUT = 1_000  # shown characters of a text
 Examples = tuple[Misjudged, ...]
 
 
-def misjudged(judged: LabelledScores, sample: RowSample) -> tuple[Examples, Examples]:
+def misjudged(bench: ReviewTable, sample: RowSample) -> tuple[Examples, Examples]:
     """The overestimated and the underestimated rows with the largest difference of ranks, worst first.
 
     None where all scores or all human values are equal.
@@ -35,8 +35,8 @@ def misjudged(judged: LabelledScores, sample: RowSample) -> tuple[Examples, Exam
     order = np.argsort(-gap, kind="stable")
 
     def shown(row: int) -> Misjudged:
-        place = judged.place[row]
-        case, system, _ = judged.bench.keys[place]
+        place = sample.place[row]
+        case, system, _ = bench.keys[place]
         return Misjudged(
             case=case,
             system=system,
@@ -44,9 +44,9 @@ def misjudged(judged: LabelledScores, sample: RowSample) -> tuple[Examples, Exam
             human=float(sample.human[row]),
             score_rank=float(score_rank[row]),
             human_rank=float(human_rank[row]),
-            hypothesis=_cut(judged.bench.hypothesis[place]),
-            reference=_cut(judged.bench.reference[place]),
-            claims=tuple(_cut(claim) for claim in judged.bench.claims[place][:SHOWN]),
+            hypothesis=_cut(bench.hypothesis[place]),
+            reference=_cut(bench.reference[place]),
+            claims=tuple(_cut(claim) for claim in bench.claims[place][:SHOWN]),
         )
 
     over = tuple(shown(int(row)) for row in order[:SHOWN] if gap[row] > 0)
@@ -70,7 +70,7 @@ def _cut(text: str) -> str:
     return text if len(text) <= _CUT else text[: _CUT - 1] + "…"
 
 
-def opposite_ends(judged: LabelledScores, sample: RowSample) -> tuple[OppositeEnds | None, tuple[SharedTrait, ...]]:
+def opposite_ends(bench: ReviewTable, sample: RowSample) -> tuple[OppositeEnds | None, tuple[SharedTrait, ...]]:
     """The rows at opposite ends of the metric and of people, and what they share; nothing where all are equal.
 
     Without grades, the lowest and the highest fifth of the human values count as such.
@@ -96,7 +96,7 @@ def opposite_ends(judged: LabelledScores, sample: RowSample) -> tuple[OppositeEn
         spearman=rest[SPEARMAN],
         kendall=rest[KENDALL],
     )
-    return ends, _traits(judged, over, under, sample)
+    return ends, _traits(bench, over, under, sample)
 
 
 def _share(chosen: Flags, sample: RowSample) -> Value:
@@ -106,11 +106,11 @@ def _share(chosen: Flags, sample: RowSample) -> Value:
     return sample.figure(float(chosen.mean()), ratio(sums[:, 0], sums[:, 1]))
 
 
-def _traits(judged: LabelledScores, over: Flags, under: Flags, sample: RowSample) -> tuple[SharedTrait, ...]:
+def _traits(bench: ReviewTable, over: Flags, under: Flags, sample: RowSample) -> tuple[SharedTrait, ...]:
     """The mean of each trait that any row has, on both sides and on all rows."""
     found = []
-    for name, trait in judged.bench.traits.items():
-        values = trait.values[judged.place]
+    for name, trait in bench.traits.items():
+        values = trait.values[sample.place]
         if not values.any():
             continue
         found.append(

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,10 +31,10 @@ from reviewgauge.analysis.stats.classification import classifiers
 from reviewgauge.analysis.stats.correlation import KENDALL, SPEARMAN, Rows, row_weights
 from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
 from reviewgauge.analysis.validity.calibration import OutOfFold, out_of_fold, own_heat_map
-from reviewgauge.analysis.validity.human_values import MOST_GRADES, HumanValues, Key, on_steps, reference_points
+from reviewgauge.analysis.validity.human_values import MOST_GRADES, HumanValues, reference_points
 from reviewgauge.analysis.validity.misjudged import misjudged, opposite_ends
-from reviewgauge.analysis.validity.review_table import LabelledScores, ReviewTable, join
-from reviewgauge.analysis.validity.sample import RowSample, ranking, sweeps
+from reviewgauge.analysis.validity.review_table import ReviewTable
+from reviewgauge.analysis.validity.sample import RowSample, join, ranking, sweeps
 from reviewgauge.analysis.validity.scored import Scored
 from reviewgauge.core.document import Value
 from reviewgauge.core.protocols import Progress
@@ -56,62 +56,52 @@ LESS_IS_BETTER = (
 )
 
 
-Values = Mapping[Key, float | str]
+Pair = tuple[MetricValidity, RowSample]
 
 
-@dataclass(frozen=True, eq=False)
-class PairedMetrics:
-    """The metrics of one dimension, what each says of the reviews, and -1 for each of which less is better."""
+def differences(found: Sequence[Pair]) -> Iterator[MetricDifference]:
+    """In one dimension the best metric less each other one, then each other metric less each baseline.
 
-    bench: ReviewTable
-    human: HumanValues
-    found: Sequence[MetricValidity]
-    values: Sequence[Values]
-    signs: Sequence[float]
-    resampler: Resampler
-    _drawn: dict[tuple[int, bytes], Numbers] = field(default_factory=dict)
+    Fakes are not compared.
+    """
+    rho = [None if m.fake or not m.correlations else m.correlations[0].spearman.value for m, _ in found]
+    defined = [at for at, value in enumerate(rho) if value is not None]
+    ranked = sorted((at for at in defined if not found[at][0].baseline), key=lambda at: -(rho[at] or 0.0))
+    drawn: dict[tuple[int, bytes], Numbers] = {}  # most pairs have the same rows
+    for first in ranked:
+        for other in defined:
+            if other != first and (first == ranked[0] or found[other][0].baseline):
+                yield _difference(found, (first, other), drawn)
 
-    def differences(self) -> Iterator[MetricDifference]:
-        """The best metric less each other one, then each other metric less each baseline; fakes are not compared."""
-        rho = [None if m.fake or not m.correlations else m.correlations[0].spearman.value for m in self.found]
-        defined = [at for at, value in enumerate(rho) if value is not None]
-        ranked = sorted((at for at in defined if not self.found[at].baseline), key=lambda at: -(rho[at] or 0.0))
-        for first in ranked:
-            for other in defined:
-                if other != first and (first == ranked[0] or self.found[other].baseline):
-                    yield self._compared(first, other)
 
-    def _compared(self, first: int, second: int) -> MetricDifference:
-        one, two = self.found[first], self.found[second]
-        pair = (self.values[first], self.values[second])
-        common = set.intersection(*({key for key, v in own.items() if not isinstance(v, str)} for own in pair))
-        rows = [self._rows(at, common) for at in (first, second)]
-        named = {"metric": one.metric, "measure": one.measure, "other": two.metric, "other_measure": two.measure}
-        if reason := rows[0].undefined or rows[1].undefined:
-            figure = Value(value=None, n=rows[0].n, reason=reason)
-            return MetricDifference(dimension=one.dimension, **named, value=None, other_value=None, difference=figure)
-        whole = np.ones((1, rows[0].n))
-        values = [float(own.spearman(whole)[0]) for own in rows]
-        gaps = self._draws(first, rows[0]) - self._draws(second, rows[1])
-        return MetricDifference(
-            dimension=one.dimension,
-            **named,
-            value=values[0],
-            other_value=values[1],
-            difference=_figure(values[0] - values[1], rows[0], gaps),
-        )
-
-    def _rows(self, at: int, keys: set[Key]) -> Rows:
-        judged = join(self.bench, self.human, {key: self.values[at][key] for key in keys})
-        return Rows(self.signs[at] * judged.score, judged.human, judged.cluster)
-
-    def _draws(self, at: int, rows: Rows) -> Numbers:
-        """The correlation in each resample; kept, as most pairs have the same rows."""
-        key = (at, rows.score.tobytes())
-        if key not in self._drawn:
-            drawn = [rows.spearman(weights) for weights in row_weights(rows.cluster, self.resampler)]
-            self._drawn[key] = np.concatenate([np.zeros(0), *drawn])
-        return self._drawn[key]
+def _difference(
+    found: Sequence[Pair], pair: tuple[int, int], drawn: dict[tuple[int, bytes], Numbers]
+) -> MetricDifference:
+    (one, first), (two, second) = (found[at] for at in pair)
+    rows = [
+        Rows(own.oriented[here], own.human[here], own.cluster[here])
+        for own, other in ((first, second), (second, first))
+        for here in [np.isin(own.place, other.place)]
+    ]
+    named = {"metric": one.metric, "measure": one.measure, "other": two.metric, "other_measure": two.measure}
+    if reason := rows[0].undefined or rows[1].undefined:
+        figure = Value(value=None, n=rows[0].n, reason=reason)
+        return MetricDifference(dimension=one.dimension, **named, value=None, other_value=None, difference=figure)
+    draws = []
+    for at, own in zip(pair, rows, strict=True):
+        key = (at, own.score.tobytes())
+        if key not in drawn:
+            each = [own.spearman(weights) for weights in row_weights(own.cluster, first.resampler)]
+            drawn[key] = np.concatenate([np.zeros(0), *each])
+        draws.append(drawn[key])
+    values = [float(own.spearman(np.ones((1, own.n)))[0]) for own in rows]
+    return MetricDifference(
+        dimension=one.dimension,
+        **named,
+        value=values[0],
+        other_value=values[1],
+        difference=_figure(values[0] - values[1], rows[0], draws[0] - draws[1]),
+    )
 
 
 def _figure(value: float, rows: Rows, gaps: Numbers) -> Value:
@@ -146,73 +136,42 @@ class Evidence:
     warnings: tuple[str, ...] = ()
     published: tuple[PublishedFigure, ...] = ()
 
-    @property
-    def inputs(self) -> Iterator[object]:
-        """Every value that the figures depend on, for hashing."""
-        bench = self.bench
-        yield from (bench.keys, bench.hypothesis, bench.reference, bench.facts, sorted(bench.people), bench.cases)
-        yield from (bench.claims, bench.cluster.tolist(), self.humans, self.scored, self.settings)
-        yield from (self.dataset, self.benchmark, self.warnings, bench.places.tolist(), bench.where)
-
     def report(self, progress: Progress | None = None) -> ValidityReport:
         """Every metric in every dimension, in threads: numpy releases the interpreter lock."""
         validator = Validator(self.bench, self.settings)
-        jobs = [(one, human) for human in self.humans for one in self._on(human)]
-        found: list[MetricValidity] = []
+        jobs = [(one.on(human.dimension), human) for human in self.humans for one in self.scored]
+        found: list[Pair] = []
         with ThreadPoolExecutor(max_workers=min(4, os.cpu_count() or 1)) as pool:
             for (one, human), result in zip(jobs, pool.map(lambda job: validator.metric(*job), jobs), strict=True):
                 found.append(result)
                 if progress is not None:
                     progress(len(found), len(jobs), f"{one.label} {human.dimension}")
-        differences = [pair for human in self.humans for pair in self._paired(human, found).differences()]
-        found = [one for human in self.humans for one in self._with_row_warnings(human, found)]
+        many = len(self.scored)
+        by_dimension = [found[at : at + many] for at in range(0, len(found), many)] if many else []
         left_out = [(human.dimension, n, why) for human in self.humans for why, n in human.left_out.items()]
         return ValidityReport(
-            dataset=f"{self.dataset} where {self.bench.where}" if self.bench.where else self.dataset,
+            dataset=self.dataset,
             benchmark=self.benchmark,
-            cases=self.bench.shown_cases,
-            reviews=self.bench.places.size,
+            cases=self.bench.cases,
+            reviews=len(self.bench.keys),
             labels=tuple(human.summary for human in self.humans),
-            metrics=tuple(found),
-            differences=tuple(differences),
-            published=self._published(),
+            metrics=tuple(metric for own in by_dimension for metric in _with_row_warnings(own)),
+            differences=tuple(pair for own in by_dimension for pair in differences(own)),
+            published=self.published,
             resamples=self.settings.resamples,
             seed=self.settings.seed,
             folds=self.settings.folds,
             warnings=(*self.warnings, *(f"{dimension}: {n:,} {why} left out" for dimension, n, why in left_out)),
         )
 
-    def _published(self) -> tuple[PublishedFigure, ...]:
-        """What papers print about the same reviews; nothing where the report is on a part of them."""
-        shown = {human.dimension for human in self.humans}
-        return () if self.bench.where else tuple(one for one in self.published if one.dimension in shown)
 
-    def _on(self, human: HumanValues) -> list[Scored]:
-        """What is compared with people in this dimension: a measure of each metric."""
-        return [one.on(human.dimension) for one in self.scored]
-
-    def _paired(self, human: HumanValues, found: Sequence[MetricValidity]) -> PairedMetrics:
-        own = [one for one in found if one.dimension == human.dimension]
-        scored = self._on(human)
-        signs = [-1.0 if one.less_is_better else 1.0 for one in scored]
-        resampler = Resampler(self.bench.clusters, self.settings.resamples, self.settings.seed)
-        return PairedMetrics(self.bench, human, own, [one.values for one in scored], signs, resampler)
-
-    def _with_row_warnings(self, human: HumanValues, found: Sequence[MetricValidity]) -> Iterator[MetricValidity]:
-        """The metrics of a dimension, with a warning on each that lacks rows of the others."""
-        judged = [self.bench.keys[at] for at in join(self.bench, human, dict.fromkeys(self.bench.keys, 0.0)).place]
-        scored = self._on(human)
-        rows = [{key for key in judged if not isinstance(one.values.get(key, ""), str)} for one in scored]
-        own = [one for one in found if one.dimension == human.dimension]
-        real = {frozenset(there) for there, one in zip(rows, own, strict=True) if there and not one.baseline}
-        others = "the others" if len(real) > 1 else "the baseline"
-        union = set[Key]().union(*rows)
-        for there, one in zip(rows, own, strict=True):
-            if not there or there == union:
-                yield one
-                continue
-            text = f"measured on {len(there):,} of {len(judged):,} judged rows, not on the rows of {others}"
-            yield one.model_copy(update={"warnings": (*one.warnings, text)})
+def _with_row_warnings(found: Sequence[Pair]) -> Iterator[MetricValidity]:
+    """The metrics of a dimension, with a warning on each that has fewer rows than another."""
+    most = max(sample.n for _, sample in found)
+    for metric, sample in found:
+        few = f"measured on {sample.n:,} of {most:,} judged rows, not on the rows of the others"
+        warnings = (*metric.warnings, few) if 0 < sample.n < most else metric.warnings
+        yield metric.model_copy(update={"warnings": warnings})
 
 
 class Validator:
@@ -222,23 +181,22 @@ class Validator:
         self.bench, self.settings = bench, settings
         self.resampler = Resampler(bench.clusters, settings.resamples, settings.seed)
 
-    def metric(self, scored: Scored, human: HumanValues) -> MetricValidity:
-        """Everything on one metric in one dimension."""
+    def metric(self, scored: Scored, human: HumanValues) -> Pair:
+        """Everything on one metric in one dimension, and its rows."""
         settings = self.settings
-        judged = join(self.bench, human, scored.values)
-        grade = on_steps(judged.human, human.scale) if judged.n else None
-        less_is_better = scored.less_is_better
-        sample = RowSample(judged.score, judged.human, grade, judged.cluster, self.resampler, less_is_better)
+        sample = join(self.bench, human, scored.values, self.resampler, less_is_better=scored.less_is_better)
+        grade = sample.grade
         graded = None if grade is None else (sample.score, grade, sample.cluster, sample.resampler)
         learns = not scored.baseline  # a baseline must not learn from labels
         trees, no_trees = classifiers(sample.score, grade, settings.seed) if learns and grade is not None else ((), "")
         fitted = out_of_fold(sample, folds=settings.folds, seed=settings.seed) if learns else OutOfFold()
-        over, under = misjudged(judged, sample)
-        ends, traits = opposite_ends(judged, sample)
-        ranked = ranking(sample, judged.system, human.scale, left_out=sorted(self.bench.people))
+        over, under = misjudged(self.bench, sample)
+        ends, traits = opposite_ends(self.bench, sample)
+        systems = [self.bench.keys[at][1] for at in sample.place]
+        ranked = ranking(sample, systems, human.scale, left_out=sorted(self.bench.people))
         if ranked is not None:
             ranked = ranked.model_copy(update={"references": reference_points(human, self.bench.people)})
-        return MetricValidity(
+        found = MetricValidity(
             metric=scored.metric,
             label=scored.label,
             measure=scored.measure,
@@ -247,9 +205,9 @@ class Validator:
             pins=scored.pins,
             estimate_note=scored.estimate_note,
             fake=scored.fake,
-            less_is_better=less_is_better,
+            less_is_better=scored.less_is_better,
             baseline=scored.baseline,
-            correlations=tuple(_correlations(judged, sample, human)),
+            correlations=tuple(_correlations(sample, human)),
             grades=grade_rows(*graded) if graded else (),
             ks=ks_table(*graded) if graded else (),
             classifiers=trees,
@@ -257,31 +215,31 @@ class Validator:
             heat_map=(own_heat_map(sample, human.scale) if scored.unit == GRADES else None) or fitted.heat_map,
             calibrated=fitted.calibrated,
             ranking=ranked,
-            slices=tuple(row for fact in settings.slices for row in _slices(judged, sample, fact)),
+            slices=tuple(row for fact in settings.slices for row in self._slices(sample, fact)),
             over=over,
             under=under,
             ends=ends,
             traits=traits,
             warnings=(*scored.warnings, *_warnings(sample, no_trees, fitted.reason)),
         )
+        return found, sample
+
+    def _slices(self, sample: RowSample, fact: str) -> Iterator[SliceRow]:
+        """The rank correlations for each value of a fact with enough rows, at most 40 values."""
+        known = [NOT_STATED if value is None else value for value in self.bench.fact(fact)]
+        values = np.array(known, dtype=object)[sample.place]
+        common = [value for value, n in Counter(values).most_common(MOST_SLICES) if n >= FEWEST_IN_SLICE]
+        for value in sorted(common):
+            found = sample.rows(np.asarray(values == value)).correlations()
+            yield SliceRow(fact=fact, value=value, spearman=found[SPEARMAN], kendall=found[KENDALL])
 
 
-def _correlations(judged: LabelledScores, sample: RowSample, human: HumanValues) -> Iterator[Correlations]:
+def _correlations(sample: RowSample, human: HumanValues) -> Iterator[Correlations]:
     """The correlations on all rows, and on the parts of the scale that are usually reported."""
-    yield Correlations(rows=judged.row_set(), **sample.correlations())
+    yield Correlations(rows=sample.row_set(), **sample.correlations())
     for name, (low, high) in human.scale.row_sets.items():
-        chosen = np.asarray((judged.human >= low) & (judged.human <= high), dtype=np.bool_)
-        yield Correlations(rows=judged.row_set(name, chosen), **sample.rows(chosen).correlations())
-
-
-def _slices(judged: LabelledScores, sample: RowSample, fact: str) -> Iterator[SliceRow]:
-    """The rank correlations for each value of a fact with enough rows, at most 40 values."""
-    values = np.array([NOT_STATED if value is None else value for value in judged.fact(fact)], dtype=object)
-    counts = Counter(values.tolist())
-    common = [value for value, n in counts.most_common(MOST_SLICES) if n >= FEWEST_IN_SLICE]
-    for value in sorted(common):
-        found = sample.rows(np.asarray(values == value)).correlations()
-        yield SliceRow(fact=fact, value=value, spearman=found[SPEARMAN], kendall=found[KENDALL])
+        part = sample.rows(np.asarray((sample.human >= low) & (sample.human <= high), dtype=np.bool_), name)
+        yield Correlations(rows=part.row_set(name), **part.correlations())
 
 
 def _warnings(sample: RowSample, no_trees: str, no_calibration: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Aligned scores and human values with their resamples, the threshold sweeps and the ranking of systems made from them.
+"""Scores joined with human values under resamples, the threshold sweeps and the ranking of systems made from them.
 
 Sweeps classify good rows by a threshold on the score, at every cut of the human scale (as a table: CRScore,
 arXiv:2409.19801, Table 4). The best F1 is chosen on the same rows, so it is an upper bound for a threshold chosen
@@ -9,8 +9,9 @@ and by people, whose values are scaled to 0..1 (CRScore, Tables 2, 10 and 15).
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,22 +25,28 @@ from reviewgauge.analysis.stats.correlation import (
     SPEARMAN,
     correlate,
     figure_of,
-    mean_figure,
     row_weights,
     spearman_only,
     spearman_p,
-    spearman_within,
 )
+from reviewgauge.analysis.validity.human_values import HumanValues, Key, on_steps
+from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.core.document import Value
 from reviewgauge.core.labels import Scale
-from reviewgauge.core.reports.validity import Ranking, Sweep, SweepPoint, SystemPoint
+from reviewgauge.core.reports.validity import Ranking, RowSet, Sweep, SweepPoint, SystemPoint
+
+CLUSTERED_BY = "case, those with the same or nearly the same reference together"
+DOES_NOT_APPLY = "the metric does not apply"
+ALL_ROWS = "all rows"
+_MOST_REASONS = 6  # reasons why a metric does not apply that are told apart
 
 
 @dataclass(frozen=True, eq=False)
 class RowSample:
-    """n rows. `grade` is `human` on the steps of its scale, None where there are too many.
+    """n rows of a metric and a dimension: reviews with both a score and a human value. `left_out` counts the others.
 
-    Where less is better, `oriented` is negated, so that more always means better.
+    `grade` is `human` on the steps of its scale, None where there are too many. Where less is better, `oriented` is
+    negated, so that more always means better. `place` is each row's position in the table of reviews.
     """
 
     score: Numbers
@@ -48,6 +55,8 @@ class RowSample:
     cluster: Integers
     resampler: Resampler
     less_is_better: bool = False
+    place: Integers = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -69,14 +78,23 @@ class RowSample:
         """The number of clusters of the rows."""
         return int(np.unique(self.cluster).size)
 
-    def rows(self, chosen: Flags) -> RowSample:
-        """The chosen rows, under the same resamples."""
+    def rows(self, chosen: Flags, name: str = "") -> RowSample:
+        """The chosen rows, under the same resamples; the others are counted as `not NAME`."""
+        outside = {f"not {name}": int((~chosen).sum())} if name and not chosen.all() else {}
         return replace(
             self,
             score=self.score[chosen],
             human=self.human[chosen],
             grade=None if self.grade is None else self.grade[chosen],
             cluster=self.cluster[chosen],
+            place=self.place[chosen] if self.place.size else self.place,
+            left_out={**self.left_out, **outside},
+        )
+
+    def row_set(self, name: str = ALL_ROWS) -> RowSet:
+        """The description of these rows, to show beside figures."""
+        return RowSet(
+            name=name, rows=self.n, clusters=self.clusters, clustered_by=CLUSTERED_BY, left_out=dict(self.left_out)
         )
 
     def correlations(self) -> dict[str, Value]:
@@ -88,14 +106,6 @@ class RowSample:
         found = self.oriented if values is None else values
         return spearman_only(found, self.human, self.cluster, self.resampler)
 
-    def spearman_within(self, values: Numbers, group: Integers) -> Value:
-        """The mean of Spearman's rho of the human values with `values` within each group of rows."""
-        return spearman_within(values, self.human, self.cluster, group, self.resampler)
-
-    def human_mean(self) -> Value:
-        """The mean of the human values."""
-        return mean_figure(self.human, self.cluster, self.resampler)
-
     def figure(self, value: float, draws: Numbers, *, n: int | None = None, p: float | None = None) -> Value:
         """A figure of all rows with the interval of its resampled draws."""
         return figure_of(value, self.n if n is None else n, draws, self.cluster, p=p)
@@ -103,6 +113,54 @@ class RowSample:
     def undefined(self, reason: str, *, n: int | None = None) -> Value:
         """A figure without a value."""
         return Value(value=None, n=self.n if n is None else n, reason=reason)
+
+
+def join(
+    bench: ReviewTable,
+    human: HumanValues,
+    values: Mapping[Key, float | str],
+    resampler: Resampler | None = None,
+    *,
+    less_is_better: bool = False,
+) -> RowSample:
+    """The reviews with both a value and a human value; `values` are numbers, or the reason for a missing one."""
+    left_out: Counter[str] = Counter()
+    places: list[int] = []
+    rows: list[tuple[float, float]] = []
+    for place, key in enumerate(bench.keys):
+        value = values.get(key, "not scored")
+        if key[1] in bench.people:
+            left_out["written by people"] += 1
+        elif key not in human.of:
+            left_out["no human label"] += 1
+        elif isinstance(value, str):
+            left_out[value] += 1
+        else:
+            places.append(place)
+            rows.append((value, human.of[key]))
+    if unknown := len(human.of.keys() - set(bench.keys)):
+        left_out["labels on reviews that are not in the run"] = unknown
+    scores, judged = np.array(rows, dtype=np.float64).reshape(-1, 2).T.copy()
+    at = np.array(places, dtype=np.int64)
+    return RowSample(
+        scores,
+        judged,
+        on_steps(judged, human.scale) if places else None,
+        bench.cluster[at],
+        Resampler(bench.clusters, 0, 0) if resampler is None else resampler,
+        less_is_better,
+        at,
+        _merge_rare(left_out),
+    )
+
+
+def _merge_rare(left_out: Counter[str]) -> dict[str, int]:
+    """The counts, with rare reasons why a metric does not apply merged."""
+    rare = [reason for reason, _ in left_out.most_common() if reason.startswith(DOES_NOT_APPLY)][_MOST_REASONS:]
+    found = {reason: n for reason, n in left_out.items() if reason not in rare}
+    if rare:
+        found[f"{DOES_NOT_APPLY}: other reasons"] = sum(left_out[reason] for reason in rare)
+    return found
 
 
 STEPS = 24  # thresholds shown at even steps of the score, and again at even steps of the recall

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
+from reviewgauge.analysis.stats.arrays import measures_of_totals
 from reviewgauge.analysis.validity.human_values import Key
-from reviewgauge.analysis.validity.review_table import row_measures
+from reviewgauge.analysis.validity.sample import DOES_NOT_APPLY
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.results import Score
+from reviewgauge.core.results import Parts, Score
 from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.engine.score import REVIEW_FAILED
 
 
 @dataclass(frozen=True)
@@ -66,3 +71,32 @@ class Scored:
     def on(self, dimension: str) -> Scored:
         """The measure that is called like the dimension, else the headline."""
         return self.others.get(dimension, self)
+
+
+def row_measures(metric: Metric, scores: Iterable[Score]) -> dict[str, dict[Key, float | str]]:
+    """Measure -> its value on each review alone, or the reason for a missing one. The headline is always there."""
+    missing: dict[Key, float | str] = {}
+    keys: list[Key] = []
+    parts: list[Parts] = []
+    for score in scores:
+        key = (sys.intern(score.case), sys.intern(score.system), score.attempt)
+        if score.parts is not None:
+            keys.append(key)
+            parts.append(score.parts)
+        elif score.failure is not None:
+            missing[key] = REVIEW_FAILED if score.reason == REVIEW_FAILED else "the metric failed"
+        else:
+            missing[key] = f"{DOES_NOT_APPLY}: {score.reason}"
+    names = sorted({name for own in parts for name in own})
+    totals = np.array([[*(own.get(name, 0.0) for name in names), 1.0] for own in parts], dtype=np.float64)
+    measures = measures_of_totals(metric, names, totals) if parts else {}
+    undefined = np.full(len(parts), np.nan)
+    return {
+        name: missing | _defined(name, dict(zip(keys, measures.get(name, undefined).tolist(), strict=True)))
+        for name in (metric.headline, *(name for name in measures if name != metric.headline))
+    }
+
+
+def _defined(measure: str, values: Mapping[Key, float]) -> dict[Key, float | str]:
+    undefined = f"{measure} is undefined on the review alone"
+    return {key: value if np.isfinite(value) else undefined for key, value in values.items()}

@@ -11,9 +11,8 @@ from typing import Literal
 
 from pydantic import Field
 
-from reviewgauge.core.base import Record, Text
+from reviewgauge.core.base import Record
 from reviewgauge.core.document import Value
-from reviewgauge.core.records import Case, Review
 
 Kind = Literal["pairs", "grades"]
 
@@ -34,7 +33,6 @@ class JudgeAgreement(Record):
     kappa: Value
     unasked: int = 0
     kappa_asked: Value | None = None
-    percent: Value | None = None
     auc: Value | None = None
     f1: Value | None = None
     base_rate: Value | None = None
@@ -194,7 +192,6 @@ class JudgeReport(Record):
     estimate_note: str = ""
     fake: bool = False
     agreement: tuple[JudgeAgreement, ...]
-    drift: JudgeAgreement | None = None
     probed: int = 0
     flip_is: str = ""
     repeats: Repeats | None = None
@@ -212,22 +209,3 @@ class JudgeReport(Record):
     resamples: int
     seed: int
     warnings: tuple[str, ...] = ()
-
-
-class StoredQuestion(Record):
-    """One line of a stored set: a question, the reference rater's answer, and the judge's answer then.
-
-    `rows` are (comment, reference) places; None where each finding of the case is one row, or the review is. `truth`
-    has one entry a row, None where there was no decision.
-    """
-
-    kind: Kind
-    rater: str
-    cluster: str
-    case: Case
-    review: Review
-    rows: tuple[tuple[int, int], ...] | None = None
-    truth: tuple[float | None, ...]
-    judge: Text = ""
-    said: tuple[float | None, ...] = ()
-    values: tuple[float | None, ...] = ()

@@ -153,17 +153,10 @@ class HeatMap(Record):
     kappa_quadratic: Value
 
 
-class ReliabilityPoint(Record):
-    """Of the `n` rows with predictions about `predicted`, the mean human value."""
-
-    predicted: float
-    observed: Value
-
-
 class Calibrated(Record):
     """What is left of a correlation, or gained, when the scores pass a map that was fitted out of fold.
 
-    `method` is `floor` (all scores below one are equal), `isotonic` or `ordinal`. `learned` are the fitted
+    `method` is `floor` (all scores below one are equal) or `ordinal`. `learned` are the fitted
     parameters by fold, in words. The labels were used, which a zero-shot judge does not do: `warning` says so.
     """
 
@@ -173,7 +166,6 @@ class Calibrated(Record):
     spearman: Value
     learned: str = ""
     warning: str = ""
-    reliability: tuple[ReliabilityPoint, ...] = ()
 
 
 class SystemPoint(Record):

@@ -115,7 +115,7 @@ def after_score(run: str, totals: Sequence[ScoreTotals], boards: Sequence[Leader
     return [*lines, f"next: reviewgauge report {shlex.quote(run)} -o report.html"] if scored else lines
 
 
-def measuring_line(totals: Sequence[ScoreTotals], seconds: float, estimated: bool, unchanged: bool = False) -> str:
+def measuring_line(totals: Sequence[ScoreTotals], seconds: float, estimated: bool) -> str:
     """What measuring all metrics did."""
     left = sum(one.left for one in totals)
     if estimated:
@@ -130,7 +130,6 @@ def measuring_line(totals: Sequence[ScoreTotals], seconds: float, estimated: boo
     parts += [f"{n:,} {what}" for what, n in counts.items() if n]
     had_failed = sum(one.failed_reviews for one in totals)
     parts += [f"{count(had_failed, 'review')} had failed"] if had_failed else []
-    parts += ["nothing changed, so the figures are those of the last time"] if unchanged else []
     parts += [f"{left:,} left undone"] if left else []
     return f"{'; '.join(parts)}; {seconds:.1f} s"
 

@@ -159,10 +159,6 @@ TABLES: Mapping[str, tuple[str, Callable[[MetricValidity], Iterable[Row]]]] = {
         f"method, folds, grouped by, {FIGURE}, learned, warning",
         lambda m: ((c.method, c.folds, c.grouped_by, *_figure(c.spearman), c.learned, c.warning) for c in m.calibrated),
     ),
-    "reliability": (
-        f"method, predicted, {FIGURE}",
-        lambda m: ((c.method, p.predicted, *_figure(p.observed)) for c in m.calibrated for p in c.reliability),
-    ),
     "heat_map": (
         "predicted, human, count, predicted by",
         lambda m: (

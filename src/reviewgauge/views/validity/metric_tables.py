@@ -21,10 +21,6 @@ _OVERVIEW = {  # the columns after Spearman: what they say, and how soon a narro
     "AUC": ("separating the higher grades from the rest, at the cut that splits the rows most evenly", 1),
     "QWK": ("quadratic weighted kappa of grades predicted out of fold", 1),
     "floor": ("Spearman of scores calibrated with the labels, out of fold", 4),
-    "isotonic": (
-        "likewise, the mean within each fold; the uncalibrated score there stands with the metric",
-        5,
-    ),
 }
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import NamedTuple
 
-from reviewgauge.core.reports.validity import Calibrated, GradeRow, MetricValidity, Sweep
+from reviewgauge.core.reports.validity import GradeRow, MetricValidity, Sweep
 from reviewgauge.views import figures
 from reviewgauge.views.report.plots import LETTER, NAME_WIDTH, WIDE_ENOUGH, cut
-from reviewgauge.views.report.shapes import DASHED, Frame, grid, line, point, steps, svg_of, text
+from reviewgauge.views.report.shapes import Frame, grid, line, point, steps, svg_of, text
 from reviewgauge.views.validity import words
 
 Called = Mapping[tuple[str, str, str], str]
@@ -268,30 +268,6 @@ def _describe_bean(row: GradeRow, unit: str) -> str:
         return f"{where}: all scores are {words.score(row.minimum, unit)}"
     ends = f"{words.score(row.minimum, unit)} to {words.score(row.maximum, unit)}"
     return f"{where}: median {words.score(row.median.value, unit)}, {ends}"
-
-
-def reliability(found: Calibrated, name: str, width: int) -> str:
-    """The mean human value by predicted value, beside the line of perfect calibration."""
-    points = [(p, p.observed.value) for p in found.reliability if p.observed.value is not None]
-    points = [(p, value) for p, value in points if figures.defined(value)]
-    bounds = [_interval(p.observed.low, p.observed.high) for p, _ in points]
-    ends = [
-        end for (p, v), pair in zip(points, bounds, strict=True) for end in (p.predicted, v, *pair) if end is not None
-    ]
-    low, high = (min(ends), max(ends)) if ends else (0.0, 1.0)
-    edge = (high - low) * 0.04 or 0.5
-    frame = Frame(50, 8, width - 62, HEIGHT, (low - edge, high + edge), (low - edge, high + edge))
-    frame.grid_up(TICKS, share=False, title="people, mean")
-    frame.ticks_across(steps(*frame.across, TICKS, False), "predicted")
-    frame.path([(end, end) for end in frame.across], look=DASHED, colour="muted")
-    for (p, _), pair in zip(points, bounds, strict=True):
-        frame.interval(p.predicted, *pair, look='stroke-width="2" stroke-opacity="0.5"')
-    frame.path([(p.predicted, value) for p, value in points], look='stroke-opacity="0.6"')
-    for p, value in points:
-        frame.point(p.predicted, value, 3.8)
-    rows = [(figures.number(p.predicted, ""), figures.number(v, ""), figures.count(p.observed.n)) for p, v in points]
-    said = "; ".join(f"predicted {predicted}: people {value}, n {n}" for predicted, value, n in rows)
-    return svg_of(name, f"Reliability of the {found.method} calibration", said, (width, HEIGHT + 44), frame.marks)
 
 
 def sweep(found: Sweep, unit: str, name: str, width: int) -> str:

@@ -11,7 +11,6 @@ from markupsafe import Markup
 
 from reviewgauge.core.document import Value
 from reviewgauge.core.reports.validity import (
-    Calibrated,
     Classifier,
     ClassRow,
     HeatMap,
@@ -50,13 +49,6 @@ class ClassPair(NamedTuple):
     rows: tuple[ClassRow | None, ...]
 
 
-class Reliability(NamedTuple):
-    """A reliability curve with its drawing, if any."""
-
-    found: Calibrated
-    drawing: Markup
-
-
 class SweepView(NamedTuple):
     """A threshold sweep with its drawing, if any."""
 
@@ -74,7 +66,6 @@ class MetricView:
     spearman: Value
     tables: Mapping[str, Markup]
     violins: Markup
-    reliability: list[Reliability]
     sweep: SweepView | None
     ks: dict[tuple[float, float], KsCell]
     classes: list[ClassPair]
@@ -244,10 +235,6 @@ def _drawings(metrics: Sequence[MetricValidity], called: Called, anchor: str) ->
 
 def _metric(metric: MetricValidity, called: Called, anchor: str) -> MetricView:
     violins = plots.violins(metric, f"{anchor}v", SMALL) if metric.grades else ""
-    reliability = []
-    for number, found in enumerate(c for c in metric.calibrated if c.reliability):
-        drawn = plots.reliability(found, f"{anchor}r{number}", SMALL)
-        reliability.append(Reliability(found, Markup(drawn)))
     main = words.main_sweep(metric)
     swept = plots.sweep(main, metric.unit, f"{anchor}t", SMALL) if main and main.points else ""
     return MetricView(
@@ -257,7 +244,6 @@ def _metric(metric: MetricValidity, called: Called, anchor: str) -> MetricView:
         spearman=words.spearman(metric),
         tables={name: table_html(table) for name, table in metric_tables(metric).items()},
         violins=Markup(violins),
-        reliability=reliability,
         sweep=SweepView(main, Markup(swept)) if main else None,
         ks={pair: cell for cell in metric.ks for pair in ((cell.first, cell.second), (cell.second, cell.first))},
         classes=_classes(metric.classifiers),

@@ -70,10 +70,7 @@ def _rows(metrics: Sequence[MetricValidity]) -> Iterator[str]:
         yield f"QWK: quadratic weighted kappa of predicted grades ({'; '.join(heats)})"
     folds = dict.fromkeys(f"{c.folds} folds by {c.grouped_by}" for m in metrics for c in m.calibrated)
     if folds:
-        yield (
-            f"floor, isotonic: Spearman of scores calibrated out of fold ({'; '.join(folds)}); isotonic is the mean "
-            "within folds, to be compared with the uncalibrated score within the same folds (calibrated.csv)"
-        )
+        yield f"floor: Spearman of scores below one counted as equal, which was fitted out of fold ({'; '.join(folds)})"
 
 
 def _row_set(rows: RowSet) -> str:

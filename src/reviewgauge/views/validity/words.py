@@ -350,7 +350,7 @@ def overview_figures(metric: MetricValidity) -> dict[str, Value | None]:
     """The figures of a metric's line in the overview, None if not computed."""
     rows = metric.correlations[0] if metric.correlations else None
     sweep, heat = main_sweep(metric), metric.heat_map
-    floor, isotonic = calibrated(metric, "floor"), calibrated(metric, "isotonic")
+    floor = calibrated(metric, "floor")
     return {
         "Spearman": rows.spearman if rows else None,
         "Kendall": rows.kendall if rows else None,
@@ -358,5 +358,4 @@ def overview_figures(metric: MetricValidity) -> dict[str, Value | None]:
         "AUC": sweep.auc if sweep else None,
         "QWK": heat.kappa_quadratic if heat else None,
         "floor": floor.spearman if floor else None,
-        "isotonic": isotonic.spearman if isotonic else None,
     }
