@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ from reviewgauge.core.files import search_path
 from reviewgauge.core.records import Severity
 from reviewgauge.core.trust import Word
 from reviewgauge.repo.guarded.run import UNSEEN, ProcessLimits, run_guarded
+from reviewgauge.repo.tables import read_table
 
 STACK = 256 << 20  # bytes; a sum of some thousand terms in generated code nests as deep, and is not a reason to crash
 OUTPUT_LIMIT = 200_000_000  # bytes of a tool's output that are read
@@ -154,7 +153,7 @@ def last_words(err: bytes) -> str:
     return text[-300:] or "it printed no message"
 
 
-_RULES = tomllib.loads(files(__package__).joinpath("rules.toml").read_text("utf-8"))
+_RULES = read_table(__package__, "rules")
 _OF_TESTS = frozenset({"S101", "shotgun-surgery", "low-cohesion"})
 _TEST_FILE = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
 

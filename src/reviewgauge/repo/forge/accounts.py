@@ -12,21 +12,13 @@ from pydantic import JsonValue
 
 from reviewgauge.core.history import Account, AccountType
 from reviewgauge.core.json_reader import text
+from reviewgauge.repo.tables import pattern, read_table
 
 GHOST = "ghost"
 _SUFFIX = "[bot]"
 _BOT_NAME = re.compile(r"(?:.*[-_])?(?:bot|robot)|(?:bot|robot)[-_].*", re.IGNORECASE)
-_KNOWN_NAMES = """
-allcontributors azure-pipelines bors changeset-bot claassistant codacy-production codecov codecov-commenter
-codecov-io codeclimate coderabbitai codiumai-pr-agent codiumai-pr-agent-pro copilot copilot-pull-request-reviewer
-copilot-swe-agent coveralls copybara-service deepsource-autofix dependabot dependabot-preview ellipsis-dev
-facebook-github-bot gemini-code-assist chatgpt-codex-connector github-actions github-advanced-security
-github-code-quality googlebot graphite-app greenkeeper greptile-apps greptileai highfive homu imgbot k8s-ci-robot
-korbit-ai lgtm-com mergify microsoft-github-policy-service msftbot pep8speaks pre-commit-ci pytorchmergebot pyup-bot
-qodo-merge-pro renovate renovate-bot rust-highfive rust-log-analyzer rust-timer rustbot semantic-release-bot
-sonarcloud sonarqubecloud sourcery-ai tensorflow-copybara vercel
-"""
-_KNOWN = frozenset(_KNOWN_NAMES.split())
+_TABLE = read_table(__package__, "accounts")
+_KNOWN = frozenset(_TABLE["known"])
 _ALSO = {"copilot": "copilot-pull-request-reviewer"}  # one reviewer under two names
 
 
@@ -58,26 +50,9 @@ def _bare(login: str) -> str:
     return _ALSO.get(name, name)
 
 
-_TRIGGER = re.compile(
-    r"\s*(?:/[a-z][\w-]*(?: [\w-]+){0,4}|@[\w-]+(?:\[bot\])?[ ,:]+(?:please )?(?:full |re-?)?"
-    r"(?:review|re-?review|summary|summarize|resolve|pause|resume|help|configuration|rerun|retry|ignore|approve)\b"
-    r"[^\n]{0,60}|(?:bugbot|cursor|codex|copilot|greptile) (?:run|review))\s*+[.!]?\s*+",
-    re.IGNORECASE,
-)
-_NOTHING = re.compile(
-    r"\W*(?:lgtm|looks good(?: to me)?"
-    r"|no (?:new |major |further )?(?:issues?|problems?|comments?|bugs?|findings?|suggestions?)"
-    r"(?: (?:were )?(?:found|detected|identified|to report))?|nothing to (?:report|add)|all good|approved?)\W*",
-    re.IGNORECASE,
-)
-_STATUS = re.compile(
-    r"<!-- (?:this is an auto-generated (?:comment|reply)|walkthrough_start|internal state|tips_start|bugbot_review)"
-    r"|^\W*+(?:walkthrough|summary by \w+|summary of changes|pull request overview|pr reviewer guide|changelist"
-    r"|review (?:skipped|failed|in progress|paused|triggered)|actions performed|rate limit exceeded"
-    r"|actionable comments posted|pr summary|reviewed by cursor bugbot|code review by \w+)\b"
-    r"|(?:bugbot|copilot|\w+) reviewed (?:your changes|\d+ out of \d+)|didn't find any (?:major )?issues",
-    re.IGNORECASE,
-)
+_TRIGGER = pattern(_TABLE["trigger"])
+_NOTHING = pattern(_TABLE["nothing"])
+_STATUS = pattern(_TABLE["status"])
 
 
 def is_trigger(body: str) -> bool:

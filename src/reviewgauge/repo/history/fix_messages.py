@@ -9,10 +9,10 @@ Words are English; the commonest words of ten further languages count as a hint,
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.resources import files
+
+from reviewgauge.repo.tables import pattern, read_table
 
 LONGEST_READ = 20_000  # characters of a message that are looked at
 _LONGEST_TITLE = 300
@@ -42,6 +42,8 @@ class FixSigns:
     reverted_pulls: tuple[int, ...] = ()
 
 
+_LISTS = read_table(__package__, "fix_messages")
+
 _CLOSING = r"(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?)"
 _REPO = r"(?:[\w.-]{1,100}/[\w.-]{1,100})?"
 _NUMBER = rf"(?:{_REPO}#|gh-|https?://[\w.-]{{1,200}}/[\w./-]{{1,200}}/(?:issues|pull)/)(\d{{1,9}})\b"
@@ -49,18 +51,12 @@ _CLOSES = re.compile(rf"\b{_CLOSING}:?\s++(?:(?:issue|bug|ticket)s?\s*+:?\s*+)?{
 _NAMED = re.compile(r"\b(?:issue|bug|ticket|defect)s?\s*+(?:no\.?\s*+)?[:#]?\s*+#?(\d{1,9})\b", re.IGNORECASE)
 _ANY = re.compile(rf"(?<![\w/#]){_NUMBER}", re.IGNORECASE)
 
-_REVERT = re.compile(
-    r"\bth(?:is|ese) reverts? (?:commits?:? ?)?([0-9a-f]{7,40}\b(?:[\s,]{1,5}(?:and\s)?[0-9a-f]{7,40}\b)*)",
-    re.IGNORECASE,
-)
-_REVERTED_PULLS = re.compile(r"\brevert(?:s|ed|ing)? (#\d{1,9}\b(?:[\s,]{1,5}(?:and\s)?#\d{1,9}\b)*)", re.IGNORECASE)
+_REVERT = pattern(_LISTS["revert"])
+_REVERTED_PULLS = pattern(_LISTS["reverted_pulls"])
 _MARKS = re.compile(r"(?:\[[^\]]{0,60}\]\s*)+")  # "[PR #12/3f backport][3.11] "
 _REVERT_TITLE = re.compile(r"(?:revert(?:s|ed|ing)?\b[:\s]|back(?:ed)?[ -]?out\b|undo\b)", re.IGNORECASE)
 _CONVENTIONAL = re.compile(r"([a-z]{2,12})(?:\(([^()]{0,60})\))?!?:\s+\S", re.IGNORECASE)
 _FIX_TYPES = {"fix", "bugfix", "hotfix", "bug"}
-
-
-_LISTS = tomllib.loads(files(__package__).joinpath("fix_messages.toml").read_text("utf-8"))
 
 
 def _words(*words: str) -> re.Pattern[str]:
@@ -76,56 +72,22 @@ _MAY_FIX = {"tests or CI", "porting", "refactoring"}  # where code changes too, 
 _WORDS = _words(*_LISTS["fix"])
 _HINTS = _words(*_LISTS["hints"])
 _EASTERN_HINTS = re.compile(r"修复|修正|不具合|缺陷|バグ|버그|수정")
-_FEATURES = re.compile(
-    r"^(?:\[[^\]]{0,40}\]\s*)?(?:add(?:s|ed|ing)?|implement(?:s|ed|ing)?|introduc(?:e[sd]?|ing)|support(?:s|ed|ing)?|new|feature"
-    r"|allow(?:s|ed|ing)?|enabl(?:e[sd]?|ing)|improv(?:e[sd]?|ing|ements?)|updat(?:e[sd]?|ing)|remov(?:e[sd]?|ing)"
-    r"|dropp?(?:s|ed|ing)?|mov(?:e[sd]?|ing)|replac(?:e[sd]?|ing)|us(?:e[sd]?|ing)|chang(?:e[sd]?|ing)|optimi[sz]\w*"
-    r"|(?:some|several|various|more|further|minor|small)\s+(?:\w+\s+)?(?:changes|improvements|tweaks|enhancements)"
-    r"|convert(?:s|ed|ing)?|switch(?:e[sd])?|rewrit\w+|extend(?:s|ed)?|expos(?:e[sd]?|ing)|provid(?:e[sd]?|ing)|port(?:s|ed)?)\b",
-    re.IGNORECASE,
-)
+_FEATURES = pattern(_LISTS["features"])
 _COMPLAINTS = _words(*_LISTS["complaints"])
 _OPTIONS = _words(*_LISTS["options"])
-_TO_FIX = re.compile(  # "use a lock to fix the race", but not "the best we can do before they fix it"
-    r"(?:\b(?:to|and|that|which|by)|[,;:(.&-])\s*(?:also\s+)?(?:hot|bug)?[ -]?fix|^remov\w+\s+(?:\w+\s+){0,2}bug",
-    re.IGNORECASE,
-)
+_TO_FIX = pattern(_LISTS["to_fix"])
 _BESIDE_CODE = _words(*_LISTS["beside_code"])
 _WISH = "feature that closes or mentions a defect"
 CLOSES_AN_ISSUE = "closes an issue"  # the only sign: a feature may close one as well
-_ASIDE = re.compile(
-    r"(?:\s*[,;+&]|\s+(?:and|with|w/|plus|incl\w*|\+))\s+(?:\w+\s+){0,3}?(?:unit-?)?(?:tests?|testcases?|unittests|docs?"
-    r"|documentation|docstrings?|changelog|comments?|examples?)\b.*$",
-    re.IGNORECASE,
-)
-_VAGUE = re.compile(
-    r"(?:\W|\b(?:some|several|various|misc\w*|minor|small|tiny|quick|little|more|a|few|couple|of|other|the|many|lots?|dirty|last"
-    r"|final|another|stupid|silly|important|general|assorted|trivial|simple|code|bugs?|fix(?:e[sd]|ing|up|ups)?|bugfix(?:es)?"
-    r"|hotfix(?:es)?|improvements?|enhancements?|changes?|tweaks?|updates?|stuff|things?|and|issues?|problems?|errors?|it|this|wrote|from|by|oversights?|mistakes?|review|comments?"
-    r"|again|now|for|in|to|wip|oops|previous|prev|changesets?|revisions?|patch(?:es)?|commit(?:ed|s)?|r\d+|merge|pull|request|#?\d+|gh-?\d+|close[sd]?|resolve[sd]?)\b)*+",
-    re.IGNORECASE,
-)
-_ONLY_WHERE = re.compile(  # where something was wrong, not what
-    r"(?:fix(?:e[sd]|ing)?:?\s+)?(?:(?:an?|the|some|minor|small|stupid|silly|another|nasty|annoying)\s+){0,3}"
-    r"(?:bug(?:s|[ -]?fix(?:es)?)?|hotfix|error|issue|problem|fix(?:e[sd])?)\s+(?:in|with|on|of|for|at)"
-    r"(?:\s+\S+){1,4}|fix(?:e[sd]|ing)?:?\s+(?:\S+\s+){1,4}(?:bug|issue|problem)s?\.?"
-    r"|fix(?:e[sd]|ing)?\s+(?:the\s+)?[\w.-]{1,40}\.?|[\w.-]{1,40}(?:\s+[\w.-]{1,40})?\s+(?:bug[ -]?)?fix(?:e[sd])?\.?",
-    re.IGNORECASE,
-)
-_SEVERAL = re.compile(
-    r"\bfixes(?:\s+(?:and|to|for|in|of|on|from|with|&)\b|\s*$|\s*[.:;,(])"
-    r"|\bfix(?:e[sd]|ing)?\s+(?:a\s+(?:few|couple|lot)|some|several|various|many|multiple|lots|two|three|four|five)\b",
-    re.IGNORECASE,
-)
+_ASIDE = pattern(_LISTS["aside"])
+_VAGUE = pattern(_LISTS["vague"])
+_ONLY_WHERE = pattern(_LISTS["only_where"])
+_SEVERAL = pattern(_LISTS["several"])
 _BULLET = re.compile(r"(?m)^[^\S\n]*[*-]\s.*$")  # a squashed pull request lists its commits
 _TANGLED = _words(*_LISTS["tangled"])
-_SECOND = re.compile(
-    r"[.;,]\s(?:also\s)?(?:add|remov|chang|updat|replac|mov|renam|improv|implement|introduc)(?:e[sd]?|s|ed)\b", re.I
-)
+_SECOND = pattern(_LISTS["second"])
 _PULL_TITLE = re.compile(r"Merge pull request #\d+ from \S+\s*", re.IGNORECASE)
-_NOT_A_FIX_OF_CODE = re.compile(
-    r"\b(?:bug tracker|bug report\w*|issue tracker|fixed[ -](?:size|width|length|point)|prefix\w*)\b", re.I
-)
+_NOT_A_FIX_OF_CODE = pattern(_LISTS["not_a_fix_of_code"])
 
 
 def read_message(message: str) -> FixSigns:

@@ -17,6 +17,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit, read_history
+from reviewgauge.repo.tables import pattern, read_table
 
 LARGEST_FILE = 2_000_000  # bytes; the diff of a larger file is not read, as nobody reviews it line by line
 LONGEST_TEXT = 10_000  # characters of a description
@@ -51,45 +52,17 @@ class LandedChange(Record):
     authored: datetime
 
 
-_MERGE_OF = re.compile(
-    r"merged?\s++(?:in\s++)?(?:(?:remote-tracking\s++)?branch|tag|commit|branches)?\s*+['\"]?(?P<what>[\w./-]+)['\"]?"
-    r"(?:\s++of\s++(?P<where>\S+))?(?:\s++(?:in)?to\s++['\"]?(?P<into>[\w./-]+?)['\"]?\.?)?\s*$",
-    re.IGNORECASE,
-)
-_LINE = re.compile(
-    r"(?:.*/)?(?:master|main|trunk|default|head|tip|dev|devel|develop|development|next|integration|staging|production"
-    r"|stable|release\b.*|hotfix-?v?\d.*|v?\d+(?:\.(?:\d+|x))+\S*|v?\d+[.-]x|\d+-stable)",
-    re.IGNORECASE,
-)
-_PULL = re.compile(
-    r"merge pull request #\d+|merge (?:pr|mr) ?[#!]\d+|merged in \S+ \(pull request #\d+\)", re.IGNORECASE
-)
+_TABLE = read_table(__package__, "landed_changes")
+_MERGE_OF = pattern(_TABLE["merge_of"])
+_LINE = pattern(_TABLE["line"])
+_PULL = pattern(_TABLE["pull"])
 _NUMBER = re.compile(r"(?<!\s)\s*\((?:#\d+|!\d+|pr[ #]*\d+)(?:,\s*#\d+)*\)\s*$", re.IGNORECASE)
-_PULL_NUMBER = re.compile(
-    r"\Amerge(?:d in \S{1,200} \(pull request| pull request| pr) #(\d{1,9})\b|\((?:pr )?#(\d{1,9})\)$", re.IGNORECASE
-)
+_PULL_NUMBER = pattern(_TABLE["pull_number"])
 _APPROVAL = re.compile(r"\[\s*(?:mrg|merge|wip|lgtm|r?f?c)\b[^\]]{0,20}\]:?\s*", re.IGNORECASE)
-_TRAILER = re.compile(
-    r"^\s*(?:[A-Z][\w-]{0,40}(?:[ -][\w-]{1,40})?[ -]by|cc|change-id|git-svn-id|bug-url|reviewed-on"
-    r"|differential revision|pull request[ -]?(?:url)?"
-    r"|closes-bug|gitorigin-revid|piperorigin-revid|signed-off|acked|link|pr-url|landed-as|rebased-from|extra_source)"
-    r"\s*:.*$|^\s*git-svn-id.*$|^\s*\(?cherry[ -]picked from .*$|^\s*--HG--.*$|^\s*(?:extra|branch) : .*$"
-    r"|^\s*rename : .*$",
-    re.IGNORECASE,
-)
+_TRAILER = pattern(_TABLE["trailer"])
 _MAIL = re.compile(r"<?(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?")
-_ID = re.compile(
-    r"(?<![\w/-])(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,40}(?![\w-])|(?<![\w/-])[0-9a-f]{40}(?![\w-])"
-)
-_TOOLS = re.compile(  # the beginning of a line; what makes commits by itself
-    r"\[(?:pre-commit\.ci|autofix\.ci)\]|auto[ -]?fix(?:es|ed)?(?: from |\.?$)|style: auto[ -]?fix"
-    r"|for more information, see"
-    r"|(?:updated?|auto-?update) (?:the )?(?:change-?log|changes|history|news|release[ _-]notes?)(?:\.\w{1,5})?$"
-    r"|apply suggestions? from code review|merge (?:remote-tracking )?branch\b|merge (?:in )?(?:master|main|upstream)\b"
-    r"|(?:run|apply|applied|fix(?:ed)?) (?:black|ruff|isort|prettier|pre-commit|linters?|lint|formatting)$"
-    r"|lint(?:ing|ed)?$|(?:re-?)?trigger(?:ing)? ci$|empty commit$|update (?:snapshots?|lock ?files?)$",
-    re.IGNORECASE,
-)
+_ID = pattern(_TABLE["id"], 0)
+_TOOLS = pattern(_TABLE["tools"])
 _CONTROL = re.compile(r"[\x01-\x08\x0b-\x1f\x7f]")
 _RULE = re.compile(r"^\s*-{3,}\s*$")
 

@@ -10,19 +10,18 @@ ContextCRBench (arXiv:2511.07017, 2.2.3) for its suffix check. The words are in 
 from __future__ import annotations
 
 import re
-import tomllib
 from functools import lru_cache
-from importlib.resources import files
 from pathlib import PurePosixPath
 
 from reviewgauge.core.records import Case
+from reviewgauge.repo.tables import read_table
 
 HEAD = 4096  # bytes of a file in which markers of generated code are looked for
 _HEAD_LINES = 40
 _LONG_LINES = 110  # characters a line on average from which a script or style sheet is minified, as linguist has it
 _ENOUGH = 1000  # bytes; a shorter script says nothing about its lines
 
-_TABLE = tomllib.loads(files(__package__).joinpath("languages.toml").read_text("utf-8"))
+_TABLE = read_table(__package__, "languages")
 
 
 def _by_word(table: dict[str, list[str]]) -> dict[str, str]:
