@@ -15,6 +15,7 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import read_history
 from reviewgauge.repo.mirrors.mirrors import mirror_local, mirror_remote
 from reviewgauge.repo.mirrors.workspaces import ALL, workspace
+from reviewgauge.repo.szz.trace import trace
 
 SPRING = tuple(name for name, arm in ARMS.items() if arm.triggers)
 
@@ -42,6 +43,16 @@ def test_reading_springs_no_trap(tmp_path: Path, name: str) -> None:
     assert [commit.id for commit in read_history(repository)] == [trap.head, trap.base]
     for command in (("log", "-p", "--all"), ("show", trap.head), ("blame", trap.head, "--", "a.py")):
         repository.run(*command)
+    for url in (
+        "origin",
+        f"ext::{trap.folder}/evil.sh",
+        str(trap.folder),
+        f"file://{trap.folder}",
+        "ssh://host.invalid/x",
+    ):
+        with pytest.raises(UserError):
+            repository.run("fetch", url, "main")
+    trace(repository, trap.head)
     assert not trap.sprung
 
 

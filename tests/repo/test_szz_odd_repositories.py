@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewgauge.repo.diff.diffs import line_runs
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.mirrors.mirrors import mirror_local
-from reviewgauge.repo.szz.blame import read_diff
 from reviewgauge.repo.szz.same_code import find_renames, same_code
 from reviewgauge.repo.szz.trace import SzzSettings, trace, trace_many
 from szz_stories import Story, reasons
@@ -80,23 +77,6 @@ def test_texts_that_are_no_utf8_and_no_text_are_harmless(story: Story) -> None:
     found = story.trace(fix, "basic")
     assert set(found.commits) == {bug}
     assert [i.text for i in found.inducing] == ["a = '\N{REPLACEMENT CHARACTER}'", "-- b", "++ c", "@@ -1 +1 @@"]
-
-
-def test_an_armed_repository_runs_nothing(story: Story) -> None:
-    marker = story.folder / "fired"
-    bug = story.commit({"a.py": "a = 1\n", ".gitattributes": "*.py diff=evil filter=evil\n"})
-    fix = story.commit({"a.py": "a = 2\n"})
-    for key in ("diff.evil.textconv", "diff.evil.command", "diff.external", "filter.evil.smudge", "core.fsmonitor"):
-        story.git("config", key, f"touch {marker}; cat")
-    hook = story.folder / ".git/hooks/post-index-change"
-    hook.write_text(f"#!/bin/sh\ntouch {marker}\n")
-    hook.chmod(0o755)
-    story.git("config", "blame.showRoot", "true")
-    story.git("config", "diff.algorithm", "patience")
-    marker.unlink(missing_ok=True)
-    for variant in ("basic", "ma"):
-        assert story.blames(fix, variant, refactoring=True) == {bug}
-    assert not marker.exists()
 
 
 def test_revisions_that_the_repository_wants_ignored_are_not(story: Story, tmp_path: Path) -> None:
@@ -178,25 +158,11 @@ def test_code_is_the_same_as_itself_and_as_itself_on_one_line(lines: list[tuple[
     assert set(same_code(joined, joined)) == ({0} if joined[0] else set())
 
 
-@given(TOKENS, TOKENS)
-def test_lines_that_say_the_same_hold_the_same_words(old: list[tuple[str, ...]], new: list[tuple[str, ...]]) -> None:
-    for line, others in same_code(old, new).items():
-        said = [token for n in others for token in old[n] if token != ","]
-        assert {token for token in new[line] if token != ","} <= set(said)
-
-
 def test_part_of_a_line_is_not_the_same_code() -> None:
     assert same_code([("return", "x")], [("return", "x", "+", "1")]) == {}
     assert same_code([("f", "(", "a", ",", "b", ")")], [("f", "(", "a", ","), ("b", ")")]) == {0: (0,), 1: (0,)}
     assert same_code([("x", ",")], [("x",)]) == {}, "a tuple of one is not a trailing comma"
     assert same_code([("f", "(", "a", ")")], [("f", "("), ("a", ","), (")",)]) == {0: (0,), 1: (0,), 2: (0,)}
-
-
-@given(st.sets(st.integers(1, 60)))
-def test_runs_hold_exactly_their_lines(lines: set[int]) -> None:
-    found = line_runs(lines)
-    assert {n for start, end in found for n in range(start, end + 1)} == lines
-    assert all(before[1] + 1 < after[0] for before, after in pairwise(found))
 
 
 def test_a_rename_needs_a_definition_and_takes_every_place() -> None:
@@ -208,8 +174,3 @@ def test_a_rename_needs_a_definition_and_takes_every_place() -> None:
     assert find_renames([([definition], [other])]) == {}, "one place"
     swap = [([("a", "=", "b")], [("b", "=", "a")])] * 2
     assert find_renames(swap) == {}
-
-
-def test_a_diff_of_nothing_is_empty() -> None:
-    assert read_diff(b"") == ()
-    assert read_diff(b"0123456789\n\n") == ()

@@ -266,20 +266,6 @@ def test_any_text_that_parses_has_smells_on_its_own_lines(source: str) -> None:
         assert float(row["level"]) > 0
 
 
-@given(st.integers(0, 8), st.integers(0, 8), st.integers(0, 8))
-def test_the_lower_the_limits_the_more_smells(first: int, second: int, third: int) -> None:
-    source = BIG + attributes(9) + comprehension(80)
-    steps = sorted((first, second, third))
-    found = [
-        {
-            (row["rule"], row["start"])
-            for row in find_smells(source, asdict(SmellLimits(*(n + 1,) * 6, 50, n + 1, n + 1)))
-        }
-        for n in steps
-    ]
-    assert found[2] <= found[1] <= found[0]
-
-
 HOSTILE = {
     "lambdas in lambdas": "f = " + "lambda: " * 900 + "0\n",
     "a line of lambdas": "f = [" + "lambda: 0, " * 20_000 + "]\n",

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import difflib
-from itertools import pairwise
 
 import pytest
 from hypothesis import given
@@ -10,7 +9,7 @@ from unidiff.patch import PatchSet
 
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side
-from reviewgauge.repo.diff.diffs import Hunk, changed_lines, hunk_count, parse_patch, split_diff
+from reviewgauge.repo.diff.diffs import changed_lines, hunk_count, parse_patch, split_diff
 
 LINES = ["a", "b", "", " ", "-- x", "++ y", "@@ -1 +1 @@", "\\ odd", "diff --git a/q b/q", "c\r"]
 TEXTS = st.lists(st.sampled_from(LINES))
@@ -19,34 +18,6 @@ TEXTS = st.lists(st.sampled_from(LINES))
 def make_patch(old: list[str], new: list[str], context: int = 3) -> str:
     lines = difflib.unified_diff([f"{t}\n" for t in old], [f"{t}\n" for t in new], "a/f", "b/f", n=context)
     return "".join(lines).partition("+++ b/f\n")[2]
-
-
-def apply(hunks: tuple[Hunk, ...], old: list[str]) -> list[str]:
-    result: list[str] = []
-    at = 0
-    for hunk in hunks:
-        first = hunk.old_start - 1 if hunk.old_count else hunk.old_start
-        result += old[at:first]
-        for line in hunk.lines:
-            if line.kind != "+":
-                assert line.old is not None and old[line.old - 1] == line.text
-            if line.kind != "-":
-                result.append(line.text)
-                assert line.new == len(result)
-        at = first + hunk.old_count
-    return result + old[at:]
-
-
-@given(TEXTS, TEXTS, st.integers(0, 4))
-def test_a_patch_turns_the_old_text_into_the_new(old: list[str], new: list[str], context: int) -> None:
-    patch = make_patch(old, new, context)
-    hunks = parse_patch(patch)
-    assert apply(hunks, old) == new
-    file = ChangedFile(path="f", patch=patch)
-    kept = [text for n, text in enumerate(new, 1) if n not in changed_lines(file, Side.NEW)]
-    assert kept == [text for n, text in enumerate(old, 1) if n not in changed_lines(file, Side.OLD)]
-    for before, after in pairwise(hunks):
-        assert before.new_start + before.new_count <= after.new_start + 1
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=4))

@@ -85,12 +85,6 @@ def test_markers_are_read(text: str, expected: Marker | None) -> None:
     assert parse_marker(text) == expected
 
 
-@given(st.one_of(st.none(), st.integers(1, 10**8)), st.one_of(st.none(), st.integers(1, 10**8)))
-def test_a_marker_is_read_as_it_was_written(old: int | None, new: int | None) -> None:
-    marker = Marker(old, new)
-    assert parse_marker(str(marker)) == (None if old is None and new is None else marker)
-
-
 def test_positions_count_later_headers_and_missing_newlines() -> None:
     expected = {
         1: (Side.NEW, 1),
@@ -143,17 +137,6 @@ def test_lines_are_found_in_the_other_version(old: list[str], new: list[str], a:
     assert [pair for pair in back if pair[0] is not None] == pairs
     deleted = {row.old for hunk in parse_patch(patch) for row in hunk.lines if row.kind == "-"}
     assert set(range(1, len(old) + 1)) - {before for before, _ in pairs} == deleted
-
-
-def test_a_changed_line_has_no_number_in_the_other_version() -> None:
-    assert map_line(PATCH, 2) is None and map_line(PATCH, 21) is None and map_line(PATCH, 22, Side.NEW) is None
-    assert map_line(PATCH, 10) == 10 and map_line(PATCH, 30) == 31 and map_line(PATCH, 31, Side.NEW) == 30
-    gone = "@@ -1,3 +0,0 @@\n-a\n-b\n-c"
-    assert map_line(gone, 2) is None
-    inserted = "@@ -5,0 +6,2 @@\n+x\n+y"
-    assert [map_line(inserted, n) for n in (5, 6)] == [5, 8]
-    assert [map_line(inserted, n, Side.NEW) for n in (5, 6, 7, 8)] == [5, None, None, 6]
-    assert map_line("", 7) == 7
 
 
 def test_behind_a_cut_nothing_is_known() -> None:

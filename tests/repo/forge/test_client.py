@@ -172,22 +172,6 @@ def test_an_absurd_wait_is_not_waited(forge: Forge, server: Scripted, clock: Lea
 # --- tokens --------------------------------------------------------------------------------------------------------
 
 
-def test_a_spent_limit_is_waited_for(forge: Forge, server: Scripted, clock: LeapingClock) -> None:
-    left = [3]
-
-    def answer(_: Asked) -> Say:
-        left[0] -= 1
-        return say({"id": 1}, headers=limits(clock, left[0]))
-
-    server.always = answer
-    for number in range(3):
-        forge.get(f"repos/o/n{number}")
-    assert not clock.slept
-    left[0] = 9
-    forge.get("repos/o/last")
-    assert sum(clock.slept) == 1801
-
-
 def test_a_revoked_token_ends_the_crawl_which_goes_on_with_another(
     opened: Opened, server: Scripted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -333,12 +317,6 @@ def test_graphql_gives_its_data_and_keeps_it(forge: Forge, server: Scripted) -> 
     assert forge.graphql(query, variables, version="v") == {"repository": {"id": 1}}
     assert server.asked[0].path == "/graphql" and server.asked[0].body == {"query": query, "variables": variables}
     assert len(server.asked) == 1
-
-
-def test_graphql_errors_beside_data_leave_the_data(forge: Forge, server: Scripted) -> None:
-    error = {"type": "FORBIDDEN", "path": ["repository", "x"], "message": "no"}
-    server.script = [say({"data": {"repository": {"x": None, "y": 1}}, "errors": [error]})]
-    assert forge.graphql("q", {}) == {"repository": {"x": None, "y": 1}}
 
 
 @pytest.mark.parametrize(

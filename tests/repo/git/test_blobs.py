@@ -5,8 +5,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from git_project import starts
 from reviewgauge.core.errors import UserError
@@ -128,22 +126,3 @@ def test_threads_get_their_own_answers(written: tuple[Repository, str]) -> None:
     with BlobReader(repository) as blobs, ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda n: blobs.read(f"{head}:f{n}"), numbers))
     assert found == [b"%d\n" % n * n for n in numbers]
-
-
-def test_a_reader_that_is_closed_starts_again_when_asked(written: tuple[Repository, str]) -> None:
-    repository, head = written
-    blobs = BlobReader(repository)
-    assert blobs.read(f"{head}:f1") == b"1\n"
-    blobs.close()
-    blobs.close()
-    assert blobs.read(f"{head}:f1") == b"1\n"
-    blobs.close()
-
-
-@given(st.lists(st.binary(max_size=80), min_size=1, max_size=8))
-@pytest.mark.slow
-def test_any_content_comes_back(tmp_path_factory: pytest.TempPathFactory, contents: list[bytes]) -> None:
-    folder = tmp_path_factory.mktemp("blobs") / "r"
-    head = write_history(folder, [Written({b"f%d" % n: content for n, content in enumerate(contents)})])[0]
-    with BlobReader(Repository(folder)) as blobs:
-        assert list(blobs.read_many(f"{head}:f{n}" for n in range(len(contents)))) == contents

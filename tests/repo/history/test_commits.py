@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import subprocess
-import tracemalloc
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -106,51 +105,6 @@ def test_what_cannot_be_read_is_one_clear_line(tmp_path: Path) -> None:
         list(read_history(Repository(tmp_path / "nowhere")))
 
 
-def test_nothing_of_the_repository_runs_or_changes_what_is_read(tmp_path: Path) -> None:
-    """Its configuration, attributes and order files are an attacker's: none of them may have a say."""
-    history = [Written({b"a.txt": BODY, b"b.txt": b"1\n"}), Written({b"a.txt": BODY + b"x\n", b"b.txt": b"2\n"})]
-    write_history(tmp_path / "r", history)
-    expected = list(read_history(Repository(tmp_path / "r")))
-    marker = tmp_path / "ran"
-    program = tmp_path / "program"
-    program.write_text(f"#!/bin/sh\ntouch {marker}\ncat\n")
-    program.chmod(0o755)
-    (tmp_path / "order").write_text("b.txt\na.txt\n")
-    armed = {
-        "diff.external": program,
-        "diff.x.textconv": program,
-        "diff.x.command": program,
-        "core.pager": program,
-        "core.fsmonitor": program,
-        "core.alternateRefsCommand": program,
-        "gpg.program": program,
-        "log.showSignature": "true",
-        "diff.orderFile": tmp_path / "order",
-        "diff.noprefix": "true",
-        "diff.mnemonicPrefix": "true",
-        "diff.context": "0",
-        "diff.renames": "false",
-        "diff.suppressBlankEmpty": "true",
-        "diff.algorithm": "patience",
-        "diff.colorMoved": "true",
-        "color.ui": "always",
-        "color.diff": "always",
-        "log.showRoot": "false",
-        "log.follow": "true",
-        "log.date": "relative",
-        "log.decorate": "full",
-        "format.pretty": "oneline",
-        "i18n.logOutputEncoding": "latin1",
-        "core.quotePath": "false",
-    }
-    for key, value in armed.items():
-        subprocess.run(["git", "config", key, str(value)], cwd=tmp_path / "r", check=True)
-    (tmp_path / "r" / "info").mkdir(exist_ok=True)
-    (tmp_path / "r" / "info" / "attributes").write_text("* diff=x\n")
-    assert list(read_history(Repository(tmp_path / "r"))) == expected
-    assert not marker.exists()
-
-
 def test_git_ends_when_nobody_reads_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_history(tmp_path / "r", [Written({b"f": BODY * 500 + b"%d\n" % n}) for n in range(60)])
     repository = Repository(tmp_path / "r")
@@ -162,20 +116,6 @@ def test_git_ends_when_nobody_reads_on(tmp_path: Path, monkeypatch: pytest.Monke
     next(commits)
     commits.close()  # type: ignore[attr-defined]
     assert len(started) == 2 and all(git.poll() is not None for git in started)
-
-
-@pytest.mark.slow
-def test_memory_stays_flat(tmp_path: Path) -> None:
-    """Ten times the history takes no more memory: what is held is one block."""
-    write_history(tmp_path / "r", [Written({b"f": b"%d\n" % n}, b"why\n" * 5_000) for n in range(600)])
-    repository = Repository(tmp_path / "r")
-    peaks = []
-    for most in (10, 60, 600):
-        tracemalloc.start()
-        assert sum(1 for _ in read_history(repository, most=most)) == most
-        peaks.append(tracemalloc.get_traced_memory()[1])
-        tracemalloc.stop()
-    assert peaks[2] < 1.5 * peaks[1] + 5_000_000
 
 
 DAY = 86_400

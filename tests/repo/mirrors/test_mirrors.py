@@ -126,13 +126,6 @@ def test_a_head_that_names_no_commit_stays_so(tmp_path: Path, source: Path) -> N
     assert mirror_local(source, tmp_path / "m.git").exists("HEAD")
 
 
-def test_a_source_without_folders_is_called_partial_and_not_damaged(tmp_path: Path, source: Path) -> None:
-    run_git(source, "config", "uploadpack.allowFilter", "true")
-    run_git(tmp_path, "clone", "-q", "--bare", "--filter=tree:0", f"file://{source}", "treeless")
-    with pytest.raises(UserError, match=r"treeless is a partial clone .*\(clone it again without --filter\)"):
-        mirror_local(tmp_path / "treeless", tmp_path / "m.git")
-
-
 @pytest.mark.parametrize(
     "said",
     [

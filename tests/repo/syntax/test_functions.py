@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tree_sitter import Language
 
 from reviewgauge.repo.syntax import functions
-from reviewgauge.repo.syntax.functions import LARGEST, Parsers, code_lines, definitions, enclosing, prepare
+from reviewgauge.repo.syntax.functions import Parsers, code_lines, definitions, enclosing, prepare
 from reviewgauge.repo.syntax.grammars import GRAMMARS
 from reviewgauge.repo.syntax.lines import line_count, line_starts
 
@@ -329,13 +329,6 @@ def test_what_is_around_a_line(path: str, text: str, kind: str, name: str, first
     assert around(path, text.strip()) == (kind, name, first)
 
 
-def test_what_is_around_several_lines() -> None:
-    assert around("a.py", "return 1", "return inner") == ("function", "g", "@first")
-    assert around("a.py", "x = 1", "def m") == ("class", "A", "class A(B):")
-    assert around("a.py", "lambda", "return 1") == ("file", "", "import os")
-    assert around("a.rs", "#[inline]", "g(1)") == ("method", "S::f", "#[inline]")
-
-
 def test_blank_lines_at_the_ends_do_not_widen_what_is_around() -> None:
     source = b"def f():\n    return 1\n\n\ndef g():\n    return 2\n"
     assert enclosing(source, "a.py", 1, 4).name == "f"
@@ -586,12 +579,6 @@ def test_any_code_is_answered(source: bytes, path: str, start: int, end: int) ->
         assert kinds.kind(n) == "code" or not kinds.tokens(n)
 
 
-@given(st.lists(st.sampled_from(["a", "b", "(", ")", "+", "'x  y'", ","]), max_size=12), st.data())
-def test_white_space_between_tokens_never_counts(tokens: list[str], data: st.DataObject) -> None:
-    loose = "".join(token + data.draw(st.sampled_from([" ", "  ", "\n", "\n\t"])) for token in ["(", *tokens, ")"])
-    assert text("a.txt", loose) == text("a.txt", " ".join(["(", *tokens, ")"])) or "'x  y'" in tokens
-
-
 # --- held against others that read Python --------------------------------------------------------------------------
 
 MODULES = ("argparse", "dataclasses", "enum", "textwrap", "contextlib", "string")
@@ -661,14 +648,6 @@ def test_a_process_that_dies_is_replaced() -> None:
         parsers.close()
 
 
-def test_a_process_that_takes_too_long_is_given_up() -> None:
-    parsers = Parsers(most=1, seconds=0.0)
-    try:
-        assert parsers.ask("python", "scopes", b"x = 1\n") is None
-    finally:
-        parsers.close()
-
-
 def test_a_process_that_somebody_ended_is_replaced() -> None:
     parsers = Parsers(most=1, seconds=20)
     try:
@@ -706,10 +685,6 @@ def test_a_forked_process_has_parsers_of_its_own() -> None:
     assert running
     assert all(process.alive for process in running)
     assert enclosing(b"def after():\n    return 1\n", "a.py", 2, 2).name == "after"
-
-
-def test_limits_are_what_the_reasons_say() -> None:
-    assert LARGEST == 1_000_000
 
 
 @given(st.lists(st.sampled_from([b"\n", b"\r\n", b"a", b"  b", b"\x0c"]), max_size=12).map(b"".join))

@@ -13,131 +13,61 @@ from reviewgauge.repo.syntax.languages import (
 )
 
 
+def test_the_language_of_a_name() -> None:
+    known = {
+        "src/a.py a.PYI": "Python",
+        "web/a.jsx": "JavaScript",
+        "web/a.tsx a.mts": "TypeScript",
+        "a.h": "C",
+        "a.hpp": "C++",
+        "Rakefile": "Ruby",
+        "docker/Dockerfile docker/Dockerfile.dev": "Dockerfile",
+        "CMakeLists.txt": "CMake",
+        "a.json a.md py .py a.py/b": "",
+    }
+    assert {path: language(path) for paths in known for path in paths.split()} == {
+        path: name for paths, name in known.items() for path in paths.split()
+    }
+    assert language("") == ""
+
+
+@pytest.mark.parametrize("names", ["csharp C# c#", "cpp C++ CPP", "c C", "golang Go", "py Python", "Klingon Klingon"])
+def test_names_that_data_sets_use(names: str) -> None:
+    assert {language_name(f" {name} ") for name in names.split()} == {language_name(names.split()[1])}
+    assert language_name(names.split()[1]) == names.split()[1]
+
+
+def test_documentation() -> None:
+    yes = "README.md docs/a.rst a.txt LICENSE docs/x.PNG CHANGES a/CODEOWNERS x.mdx"
+    no = "docs/conf.py requirements.txt requirements-dev.txt CMakeLists.txt a.json Makefile md"
+    assert all(map(is_documentation, yes.split())) and not any(map(is_documentation, no.split()))
+
+
+def test_tests() -> None:
+    yes = (
+        "tests/a.py pkg/test_a.py conftest.py a/b_test.go a/b.spec.ts a/b.test.jsx src/__tests__/a.js src/FooTest.java"
+        " src/FooTests.cs spec/a_spec.rb test/data.json flask/testsuite/basic.py funtests/transport.py"
+        " pkg/test_suite/a.py pkg/fixtures/models.py pkg/unit_tests/a.py pkg/testcases/a.py pkg/utils/testsite.py"
+    )
+    no = "src/latest.py contest.py src/Testament.java attest.go src/a.py test flask/testing.py"
+    assert all(map(is_test, yes.split())) and not any(map(is_test, no.split()))
+
+
 @pytest.mark.parametrize(
-    ("path", "name"),
+    ("paths", "reason"),
     [
-        ("src/a.py", "Python"),
-        ("a.PYI", "Python"),
-        ("web/a.jsx", "JavaScript"),
-        ("web/a.tsx", "TypeScript"),
-        ("a.mts", "TypeScript"),
-        ("a.h", "C"),
-        ("a.hpp", "C++"),
-        ("a.cs", "C#"),
-        ("a/b.rs", "Rust"),
-        ("Rakefile", "Ruby"),
-        ("docker/Dockerfile", "Dockerfile"),
-        ("docker/Dockerfile.dev", "Dockerfile"),
-        ("CMakeLists.txt", "CMake"),
-        ("a.json", ""),
-        ("a.md", ""),
-        ("py", ""),
-        (".py", ""),  # a hidden file without a suffix
-        ("a.py/b", ""),
-        ("", ""),
-    ],
-)
-def test_the_language_of_a_name(path: str, name: str) -> None:
-    assert language(path) == name
-
-
-@pytest.mark.parametrize(
-    ("name", "ours"),
-    [
-        ("csharp", "C#"),
-        ("C#", "C#"),
-        ("c#", "C#"),
-        ("cpp", "C++"),
-        ("CPP", "C++"),
-        ("c", "C"),
-        ("golang", "Go"),
-        ("javascript", "JavaScript"),
-        ("py", "Python"),
-        (" php ", "PHP"),
-        ("typescript", "TypeScript"),
-        ("Klingon", "Klingon"),
-        ("", ""),
-    ],
-)
-def test_names_that_data_sets_use(name: str, ours: str) -> None:
-    assert language_name(name) == ours
-    assert language_name(language_name(name)) == ours
-
-
-@pytest.mark.parametrize(
-    "path", ["README.md", "docs/a.rst", "a.txt", "LICENSE", "docs/x.PNG", "CHANGES", "a/CODEOWNERS", "x.mdx"]
-)
-def test_documentation(path: str) -> None:
-    assert is_documentation(path)
-
-
-@pytest.mark.parametrize(
-    "path", ["docs/conf.py", "requirements.txt", "requirements-dev.txt", "CMakeLists.txt", "a.json", "Makefile", "md"]
-)
-def test_what_is_no_documentation(path: str) -> None:
-    assert not is_documentation(path)
-
-
-@pytest.mark.parametrize(
-    "path",
-    [
-        "tests/a.py",
-        "pkg/test_a.py",
-        "conftest.py",
-        "a/b_test.go",
-        "a/b.spec.ts",
-        "a/b.test.jsx",
-        "src/__tests__/a.js",
-        "src/FooTest.java",
-        "src/FooTests.cs",
-        "spec/a_spec.rb",
-        "test/data.json",
-        "flask/testsuite/basic.py",
-        "funtests/transport.py",
-        "pkg/test_suite/a.py",
-        "pkg/fixtures/models.py",
-        "pkg/unit_tests/a.py",
-        "pkg/testcases/a.py",
-        "pkg/utils/testsite.py",
-        "pkg/utils/test.py",
-    ],
-)
-def test_tests(path: str) -> None:
-    assert is_test(path)
-
-
-@pytest.mark.parametrize(
-    "path", ["src/latest.py", "contest.py", "src/Testament.java", "attest.go", "src/a.py", "test", "flask/testing.py"]
-)
-def test_what_is_no_test(path: str) -> None:
-    assert not is_test(path)
-
-
-@pytest.mark.parametrize(
-    ("path", "reason"),
-    [
-        ("vendor/a/b.go", "vendored"),
-        ("web/node_modules/a/index.js", "vendored"),
-        ("src/pip/_vendor/urllib3/a.py", "vendored"),
-        ("web/jquery-3.1.0.js", "vendored"),
-        ("gradlew", "vendored"),
-        ("package-lock.json", "lock file"),
-        ("web/yarn.lock", "lock file"),
-        ("go.sum", "lock file"),
+        (
+            "vendor/a/b.go web/node_modules/a/index.js src/pip/_vendor/urllib3/a.py web/jquery-3.1.0.js gradlew",
+            "vendored",
+        ),
+        ("package-lock.json web/yarn.lock go.sum", "lock file"),
         ("a.min.js", "minified"),
-        ("api/a.pb.go", "generated"),
-        ("api/a_pb2.py", "generated"),
-        ("Form1.Designer.cs", "generated"),
-        ("web/dist/app.js", "generated"),
-        ("dist/app.py", ""),
-        ("src/a.py", ""),
-        ("src/vendor.py", ""),
-        ("package.json", ""),
-        ("go.mod", ""),
+        ("api/a.pb.go api/a_pb2.py Form1.Designer.cs web/dist/app.js", "generated"),
+        ("dist/app.py src/a.py src/vendor.py package.json go.mod", ""),
     ],
 )
-def test_what_nobody_wrote_here_by_its_path(path: str, reason: str) -> None:
-    assert is_generated_or_vendored(path) == reason
+def test_what_nobody_wrote_here_by_its_path(paths: str, reason: str) -> None:
+    assert {is_generated_or_vendored(path) for path in paths.split()} == {reason}
 
 
 @pytest.mark.parametrize(

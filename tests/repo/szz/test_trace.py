@@ -245,25 +245,6 @@ def test_line_ends_and_a_byte_order_mark_are_format(story: Story) -> None:
 # --- chains ---
 
 
-def test_a_fix_of_a_fix_leads_to_the_fix(story: Story) -> None:
-    story.commit({"shop.py": BEFORE})
-    bug = story.commit({"shop.py": TOP + BUGGY + END})
-    half = story.commit({"shop.py": TOP + BUGGY.replace("[1:]", "[:-1]") + END})
-    fix = story.commit({"shop.py": TOP + SOUND + END})
-    for variant in ("basic", "ag", "ma"):
-        assert story.blames(half, variant) == {bug}
-        assert story.blames(fix, variant) == {half}
-
-
-def test_a_revert_leads_to_what_it_takes_back(story: Story) -> None:
-    story.commit({"shop.py": BEFORE})
-    bug = story.commit({"shop.py": TOP + BUGGY + END})
-    story.git("revert", "--no-edit", bug)
-    revert = story.git("rev-parse", "HEAD")
-    for variant in ("basic", "ag", "ma"):
-        assert story.blames(revert, variant) == {bug}
-
-
 def test_lines_of_several_authors_are_told_apart_and_one_can_be_chosen(story: Story) -> None:
     story.commit({"a.py": "a = 1\nb = 2\nc = 3\nd = 4\n"})
     two = story.commit({"a.py": "a = 10\nb = 20\nc = 3\nd = 4\n"})
