@@ -74,12 +74,12 @@ def test_only_changed_lines_speak(tmp_path: Path) -> None:
 def test_complexity_stands_at_the_def_line_or_at_the_first_changed_line(tmp_path: Path) -> None:
     body = "def big(a, c):\n" + branches(12) + "    return a\n\n\ndef small(a):\n    return a\n"
     touched = make_change(tmp_path / "one", {"m.py": body}, {"m.py": body.replace("return a\n\n", "return a + 1\n\n")})
-    (finding,) = run(touched).findings
+    (finding,) = run(touched, branches=100).findings
     assert (finding.tool, finding.rule, finding.function) == ("smells", "cyclomatic", "big")
     assert (finding.start, finding.end) == (38, 38)
     assert "cyclomatic complexity is 25 (rank D), over 10" in finding.message
     fresh = make_change(tmp_path / "two", {"x": ""}, {"m.py": "import functools\n\n\n@functools.cache\n" + body})
-    assert [(f.start, f.end) for f in run(fresh).findings] == [(5, 5)]
+    assert [(f.start, f.end) for f in run(fresh, branches=100).findings] == [(5, 5)]
     elsewhere = make_change(tmp_path / "three", {"m.py": body}, {"m.py": body + "\n\nX = 1\n"})
     assert run(elsewhere).findings == ()
 
@@ -192,7 +192,8 @@ def test_settings_in_the_repository_are_not_obeyed(tmp_path: Path) -> None:
     hostile = {name: text.replace("MARK", str(mark)) for name, text in HOSTILE.items()}
     change = make_change(tmp_path / "hostile", {"x": ""}, {"m.py": BAD, **hostile})
     found = tuple(f for f in run(change).findings if f.path == "m.py")
-    assert {(f.tool, f.rule) for f in plain} == {("ruff", "F401"), ("ruff", "S307"), ("smells", "cyclomatic")}
+    smells = {("smells", "cyclomatic"), ("smells", "long-branch")}
+    assert {(f.tool, f.rule) for f in plain} == {("ruff", "F401"), ("ruff", "S307"), *smells}
     assert found == plain
     assert not mark.exists()
 
@@ -210,6 +211,7 @@ def test_comments_in_the_code_silence_nobody(tmp_path: Path) -> None:
         ("ruff", "F401", 2),
         ("ruff", "S307", 42),
         ("smells", "cyclomatic", 5),
+        ("smells", "long-branch", 5),
         ("lizard", "cyclomatic", 2),
     }
 
@@ -325,7 +327,7 @@ def test_what_is_not_installed_and_what_no_tool_reads_is_counted(
         ("3 files", "analyser"): "no analyser reads such files (.md 2, Makefile 1)",
     }
     bare = ChangedFile(path="big.py")
-    assert [(d.item, d.reason.partition(",")[0]) for d in gaps([Change(repo="r", files=(files[3], bare))], OURS)] == [
+    assert [(d.item, d.reason.partition(",")[0]) for d in gaps([Change(repo="r", files=(files[2], bare))], OURS)] == [
         ("1 file", "its patch is missing")
     ]
     chosen = gaps([Change(repo="r", files=files)], ("ruff",))
