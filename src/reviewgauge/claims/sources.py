@@ -15,7 +15,6 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 from pathlib import Path
@@ -111,7 +110,7 @@ def _moved(file: ChangedFile) -> bool:
 def _file_statements(file: ChangedFile, hunks: Sequence[Hunk]) -> Iterator[Statement]:
     yield from _about_file(file)
     for hunk in hunks:
-        yield from islice(_hunk_statements(Pair.of(hunk), code=bool(language(file.path))), MOST)
+        yield from islice(_hunk_statements(_blocks(hunk), code=bool(language(file.path))), MOST)
 
 
 def _about_file(file: ChangedFile) -> Iterator[Statement]:
@@ -125,83 +124,56 @@ def _about_file(file: ChangedFile) -> Iterator[Statement]:
         yield Statement(_FILE, 1, f"The file `{file.old_path}` is renamed to `{file.path}`.")
 
 
-@dataclass(frozen=True)
-class HunkSide:
-    """The lines of a hunk on one side. Rows count from 0.
+class _Row(NamedTuple):
+    """A changed line. `line` is that of the new version; of a removed row, the line that follows it."""
 
-    `lines` has the line of the new version of each row; of a removed row, the line that follows it. `changed` are the
-    rows that the change removes (before) or adds (after).
-    """
-
-    rows: tuple[str, ...]
-    lines: tuple[int, ...]
-    changed: frozenset[int]
+    number: int
+    line: int
+    text: str
 
 
-@dataclass(frozen=True)
-class Pair:
-    """A hunk as two texts, before and after. `blocks`: (removed rows, added rows) of each run of changed lines."""
-
-    old: HunkSide
-    new: HunkSide
-    blocks: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
-
-    @classmethod
-    def of(cls, hunk: Hunk) -> Pair:
-        """Take a hunk apart."""
-        found: tuple[list[tuple[str, int]], list[tuple[str, int]]] = ([], [])
-        blocks: list[tuple[list[int], list[int]]] = []
-        at, inside = max(hunk.new_start + (hunk.new_count == 0), 1), False
-        for line in hunk.lines[:MOST_LINES]:
-            if line.kind != " " and not inside:
-                blocks.append(([], []))
-            inside = line.kind != " "
-            for which, other in enumerate("+-"):
-                if line.kind != other:
-                    if inside:
-                        blocks[-1][which].append(len(found[which]))
-                    found[which].append((line.text[:LONGEST_LINE].rstrip("\r"), line.new or at))
-            at = at if line.new is None else line.new + 1
-        old, new = (
-            HunkSide(
-                rows=tuple(text for text, _ in found[which]),
-                lines=tuple(number for _, number in found[which]),
-                changed=frozenset(row for block in blocks for row in block[which]),
-            )
-            for which in (0, 1)
-        )
-        return cls(old, new, tuple((tuple(removed), tuple(added)) for removed, added in blocks))
+_Block = tuple[list[_Row], list[_Row]]
+"""The removed and the added rows of one run of changed lines."""
 
 
-def _hunk_statements(pair: Pair, *, code: bool) -> Iterator[Statement]:
+def _blocks(hunk: Hunk) -> list[_Block]:
+    blocks: list[_Block] = []
+    at, inside = max(hunk.new_start + (hunk.new_count == 0), 1), False
+    for number, line in enumerate(hunk.lines[:MOST_LINES]):
+        changed = line.kind != " "
+        if changed and not inside:
+            blocks.append(([], []))
+        if changed:
+            blocks[-1][line.kind == "+"].append(_Row(number, line.new or at, line.text[:LONGEST_LINE].rstrip("\r")))
+        inside = changed
+        at = at if line.new is None else line.new + 1
+    return blocks
+
+
+def _hunk_statements(blocks: Sequence[_Block], *, code: bool) -> Iterator[Statement]:
     """A sentence for each changed line that tells something. `code`: some lines may be comments."""
-    said = False
-    moved = _moved_rows(pair)
-    for block in pair.blocks:
-        olds, news = (
-            [row for row in rows if row not in gone and _tells(side.rows[row])]
-            for side, rows, gone in zip((pair.old, pair.new), block, moved, strict=True)
-        )
-        for before, after in _matched(pair, olds, news):
+    said, moved = False, _moved_rows(blocks)
+    for block in blocks:
+        olds, news = ([row for row in rows if row.number not in moved and _tells(row.text)] for rows in block)
+        for before, after in _matched(olds, news):
             said = True
-            yield from _line(pair, before, after, code)
-    if not said and pair.blocks:
-        yield _only_space(pair)
+            yield from _line(before, after, code)
+    if not said and blocks:
+        yield _only_space(blocks)
 
 
-def _moved_rows(pair: Pair) -> tuple[set[int], set[int]]:
+def _moved_rows(blocks: Sequence[_Block]) -> set[int]:
     """The rows whose text is both removed and added: moved, or indented anew."""
-    old, new = (Counter(_squeezed(side.rows[row]) for row in side.changed) for side in (pair.old, pair.new))
-    found: list[set[int]] = []
-    for side in (pair.old, pair.new):
+    sides = [[row for block in blocks for row in block[which]] for which in (0, 1)]
+    old, new = (Counter(_squeezed(row.text) for row in rows) for rows in sides)
+    found: set[int] = set()
+    for rows in sides:
         left = old & new
-        rows = set[int]()
-        for row in sorted(side.changed):
-            if left[_squeezed(side.rows[row])] > 0:
-                left[_squeezed(side.rows[row])] -= 1
-                rows.add(row)
-        found.append(rows)
-    return found[0], found[1]
+        for row in rows:
+            if left[_squeezed(row.text)] > 0:
+                left[_squeezed(row.text)] -= 1
+                found.add(row.number)
+    return found
 
 
 def _squeezed(text: str) -> str:
@@ -212,15 +184,17 @@ def _tells(text: str) -> bool:
     return _EMPTY.fullmatch(text.strip()) is None
 
 
-def _matched(pair: Pair, olds: Sequence[int], news: Sequence[int]) -> Iterator[tuple[int | None, int | None]]:
+def _matched(olds: Sequence[_Row], news: Sequence[_Row]) -> Iterator[tuple[_Row | None, _Row | None]]:
     """Rows that are forms of one line, in order; the rest alone."""
     left = list(news)
     for row in olds:
-        rated = [(_similarity(pair.old.rows[row], pair.new.rows[other]), -other) for other in left[:_MOST_PAIRS]]
-        best, other = max(rated, default=(0.0, 0))
-        if best > _ALIKE:
-            left.remove(-other)
-        yield row, -other if best > _ALIKE else None
+        rated = [(_similarity(row.text, other.text), -other.number, other) for other in left[:_MOST_PAIRS]]
+        best = max(rated, default=None)
+        if best is None or best[0] <= _ALIKE:
+            yield row, None
+            continue
+        left.remove(best[2])
+        yield row, best[2]
     yield from ((None, row) for row in left)
 
 
@@ -229,38 +203,35 @@ def _similarity(old: str, new: str) -> float:
     return SequenceMatcher(None, old.strip()[:300], new.strip()[:300], autojunk=False).ratio()
 
 
-def _line(pair: Pair, before: int | None, after: int | None, code: bool) -> Iterator[Statement]:
+def _line(before: _Row | None, after: _Row | None, code: bool) -> Iterator[Statement]:
     """A line that is changed, removed (no `after`) or added (no `before`)."""
-    old = None if before is None else pair.old.rows[before]
-    new = None if after is None else pair.new.rows[after]
-    comment = code and all(_COMMENT.match(text) for text in (old, new) if text is not None)
+    rows = [row for row in (before, after) if row is not None]
+    comment = code and all(_COMMENT.match(row.text) for row in rows)
     rank, what = (_COMMENTS, "The comment") if comment else (_LINES, "The line")
-    line = pair.old.lines[before or 0] if after is None else pair.new.lines[after]
-    if old is None or new is None:
-        text = f"{what} {_quoted(old or new or '')} is {'added' if old is None else 'removed'}."
-    elif old.split() == new.split():
+    if before is None or after is None:
+        text = f"{what} {_quoted(rows[0].text)} is {'added' if before is None else 'removed'}."
+    elif before.text.split() == after.text.split():
         return
     else:
-        text = f"{what} changes from {_from_to(old.strip(), new.strip())}."
-    yield Statement(rank, line, text)
+        text = f"{what} changes from {_from_to(before.text.strip(), after.text.strip())}."
+    yield Statement(rank, rows[-1].line, text)
 
 
-def _only_space(pair: Pair) -> Statement:
+def _only_space(blocks: Sequence[_Block]) -> Statement:
     """What can be said of a hunk without a telling line."""
-    texts = ([_squeezed(side.rows[row]) for row in side.changed] for side in (pair.old, pair.new))
-    old, new = (sorted(filter(None, some)) for some in texts)
+    sides = [[row for block in blocks for row in block[which]] for which in (0, 1)]
+    old, new = (sorted(filter(None, (_squeezed(row.text) for row in rows))) for rows in sides)
     if not old and not new:
         text = "Blank lines are changed."
-    elif all(_joined(pair.old, removed) == _joined(pair.new, added) for removed, added in pair.blocks):
+    elif all(_joined(removed) == _joined(added) for removed, added in blocks):
         text = "Only white space and line breaks are changed."
     else:
         text = "Lines are moved." if old == new else "Only punctuation is changed."
-    side = pair.new if pair.new.changed else pair.old
-    return Statement(_SPACE, side.lines[min(side.changed)], text)
+    return Statement(_SPACE, (sides[1] or sides[0])[0].line, text)
 
 
-def _joined(side: HunkSide, rows: Sequence[int]) -> str:
-    return _squeezed("".join(side.rows[row] for row in rows))
+def _joined(rows: Sequence[_Row]) -> str:
+    return _squeezed("".join(row.text for row in rows))
 
 
 def _quoted(code: str) -> str:
