@@ -103,12 +103,6 @@ def test_comments_that_do_not_say_what_became_of_them_are_not_measured() -> None
     assert math.isnan(measures(odd)["adopted"])
 
 
-def test_signals_that_do_not_exist_are_refused() -> None:
-    for wrong in ((), ("merged",)):
-        with pytest.raises(ValueError, match="counts must name some of changed, resolved, answered, thumbed"):
-            Adopted(counts=wrong)
-
-
 outcomes = st.tuples(st.sampled_from([True, False, None]), st.integers(0, 5), st.integers(0, 5))
 
 

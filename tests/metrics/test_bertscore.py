@@ -127,15 +127,6 @@ def test_long_texts_are_read_as_far_as_the_network_goes(tmp_path: Path) -> None:
     assert found[0]["f1"] == found[1]["f1"]
 
 
-def test_a_value_does_not_depend_on_the_batch() -> None:
-    metric = Bertscore()
-    many = [TextPair(f"{said} {n % 5}", (known,)) for n in range(40) for said, known in zip(SAID, KNOWN, strict=True)]
-    together = metric.segments(many)
-    for row in (0, 17, 99):
-        alone = metric.segments([many[row]])[0]
-        assert {name: together[row][name] for name in alone} == pytest.approx(alone, abs=1e-7)
-
-
 @pytest.mark.slow
 def test_a_layer_that_is_not_there_is_refused() -> None:
     with pytest.raises(UserError, match="must be 0"):

@@ -54,14 +54,6 @@ def test_equals_the_textbook_nltk_and_rapidfuzz(unit: Unit, said: str, wanted: t
     assert parts["similarity"] == pytest.approx(1 - min(expected), abs=1e-12)
 
 
-@pytest.mark.parametrize("unit", UNITS)
-@given(a=texts.filter(str.strip), b=texts.filter(str.strip))
-def test_symmetric_and_best_for_the_same_text(unit: Unit, a: str, b: str) -> None:
-    assert value(Edit(unit=unit), a, b) == value(Edit(unit=unit), b, a)
-    assert value(Edit(unit=unit), a, a) == 1
-    assert (value(Edit(), a, b) == 1) == (a == b)
-
-
 def test_both_measures_stand_and_one_is_better_when_lower() -> None:
     measures = read(Edit(), [parts_of(Edit(), "kitten", "sitting"), parts_of(Edit(), " ", "sitting")])
     assert measures == pytest.approx({"similarity": (4 / 7 + 0) / 2, "distance": (3 / 7 + 1) / 2})

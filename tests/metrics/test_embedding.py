@@ -6,8 +6,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy.stats import rankdata, spearmanr
 
 import tiny_models
@@ -143,12 +141,3 @@ def test_the_share_of_cut_texts_is_a_measure(tmp_path: Path) -> None:
     short, long = "lock leak", "lock " * 40
     found = metric.segments([TextPair(short, (short,)), TextPair(long, (short,)), TextPair(short, (long,))])
     assert [parts["cut"] for parts in found] == [0, 1, 1]
-
-
-@given(st.lists(st.tuples(st.text(max_size=20), st.text(min_size=1, max_size=20)), min_size=1, max_size=8))
-@pytest.mark.slow
-def test_a_value_does_not_depend_on_the_batch(pairs: list[tuple[str, str]]) -> None:
-    metric = Embedding()
-    together = metric.segments([TextPair(said, (known,)) for said, known in pairs])
-    assert together == [metric.segments([TextPair(said, (known,))])[0] for said, known in pairs]
-    assert all(-1 <= parts["value"] <= 1 for parts in together)

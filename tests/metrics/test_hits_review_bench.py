@@ -17,7 +17,7 @@ from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import GOLDEN_INDEX, Case, Change, ChangedFile, Comment, Review, Severity, Span
 from reviewgauge.core.results import NOT_STATED, CommentState
-from reviewgauge.core.specs import load, signature
+from reviewgauge.core.specs import load
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.metrics.matching.asking_right import LONGEST_DIFF, VALID, messages
 from reviewgauge.metrics.matching.asking_right import read as read_answer
@@ -137,13 +137,6 @@ def test_a_repeated_finding_is_unmatched_and_is_judged_by_itself() -> None:
     assert (right["augmented_precision"], right["augmented_recall"]) == (1, 1)
 
 
-def test_wrong_findings_alone_can_be_measured() -> None:
-    case = golden((LOCK, False, "low"))
-    found = measures(measured(case, review(finding("a", LOCK))).parts)
-    assert (found["precision"], found["recall"]) == (0, None)
-    assert METRIC.parts(Case(id="c", change=CHANGE), review()) == "no references, and not known to be clean"
-
-
 def test_labels_that_do_not_agree_decide_nothing() -> None:
     case = judged(golden((LOCK, True, "high")), n=True)
     said = review(finding("n", "A leak"))
@@ -235,11 +228,6 @@ def test_an_unreadable_answer_is_no_judgement(answer: str) -> None:
 def test_parameters_that_do_not_fit_are_refused(spec: str, problem: str) -> None:
     with pytest.raises(UserError, match=problem):
         load(Metric, spec)
-
-
-def test_the_spec_comes_back() -> None:
-    metric = Hits(policy="any", variant="review_bench", unmatched="fake:rules")
-    assert load(Metric, signature(metric)) == metric
 
 
 words = st.lists(st.sampled_from(["lock", "flag", "leak"]), min_size=1, max_size=2).map(" ".join)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +10,6 @@ import pytest
 from scipy.optimize import linear_sum_assignment
 
 from fake_rules.rules import SAME_FROM, confidence, overlap
-from fake_server import FakeServer
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import CommentState
@@ -91,16 +89,6 @@ def test_a_whole_small_run_gives_the_rules_numbers() -> None:
 
 
 @pytest.mark.slow
-def test_the_same_over_a_local_server_by_threads() -> None:
-    items = sample()
-    with FakeServer() as server:
-        metric = Hits(judge=server.spec())
-        with ThreadPoolExecutor(8) as pool:
-            found = list(pool.map(lambda item: metric.parts(*item), items))
-    assert [value.parts["hit"] for value in found if isinstance(value, Measured)] == [foretold(*i)[0] for i in items]
-
-
-@pytest.mark.slow
 def test_every_vote_stays_in_the_evidence() -> None:
     for _, _, value in measured(Hits(judge=f"same_concern(model='{FAKE}', votes=2)"), sample()):
         assert value.matching is not None
@@ -109,20 +97,6 @@ def test_every_vote_stays_in_the_evidence() -> None:
         assert all(len(verdict.votes) == 2 for verdict in voted)
         shown = [pair.verdict for pair in value.matching.pairs if pair.verdict is not None]
         assert all(verdict.votes or verdict.reason.startswith(NOT_ASKED) for verdict in shown)
-
-
-@pytest.mark.slow
-def test_location_and_meaning_are_axes_of_their_own() -> None:
-    items = sample()
-    by_text = measured(Hits(judge=f"same_concern(model='{FAKE}', location='any')", location="ignore"), items)
-    by_both = measured(Hits(judge=FAKE), items)
-    lines = measured(Hits(location="only"), items)
-    hits = [sum(value.parts["hit"] for _, _, value in found) for found in (by_text, by_both, lines)]
-    assert hits[0] >= hits[1]
-    assert all(
-        a.parts.get("line_hits") == b.parts.get("line_hits")
-        for (_, _, a), (_, _, b) in zip(by_both, lines, strict=True)
-    )
 
 
 @pytest.mark.slow
@@ -135,22 +109,9 @@ def test_what_a_gate_excludes_is_not_asked_about_whatever_the_judge_would() -> N
     assert 0 < asked[0] < asked[1]
 
 
-def test_an_offline_judge_has_no_share_of_asked_pairs() -> None:
-    assert all("asked" not in value.parts for _, _, value in measured(Hits(), sample()[:3]))
-
-
-@pytest.mark.drill
-def test_all_of_martian_by_the_rule(shared_data: Path) -> None:
-    items = martian(shared_data / "martian")
-    found = measured(Hits(judge=FAKE), items)
-    assert len(found) == len(items) == 360
-    wanted = [foretold(case, review) for case, review, _ in found]
-    assert [(int(value.parts["hit"]), int(value.parts["asked"])) for _, _, value in found] == wanted
-
-
 def test_martians_own_matching_with_confidences_by_the_rule(shared_data: Path) -> None:
     """Per golden comment the surest candidate; one candidate may hold several, and several may lose theirs."""
-    items = martian(shared_data / "martian")[:120]
+    items = martian(shared_data / "martian")[:40]
     found = measured(Hits(judge=f"golden(model='{FAKE}')", policy="greedy", variant="martian"), items)
     for case, review, value in found:
         best: dict[str, str] = {}

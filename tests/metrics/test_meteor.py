@@ -73,13 +73,6 @@ def test_without_wordnet_the_variant_is_nltks(hypothesis: str, references: list[
     assert found == of_nltk(hypothesis, references, NoSynonyms())
 
 
-def test_with_wordnet_the_variant_is_nltks(shared_data: Path, reader: Any) -> None:
-    pairs = graded_pairs.pairs(shared_data)[::12]
-    found = Meteor(variant="nltk").segments([TextPair(pair.hypothesis, (pair.reference,)) for pair in pairs])
-    expected = [of_nltk(pair.hypothesis, [pair.reference], reader) for pair in pairs]
-    assert [parts["value"] for parts in found] == expected
-
-
 @pytest.mark.parametrize(
     ("spec", "all_rows", "below_5"),
     [

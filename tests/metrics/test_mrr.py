@@ -109,13 +109,3 @@ def test_the_mean_and_its_bounds(reviews: list[list[str]], k: int) -> None:
 def test_parameters_that_mean_nothing_are_refused(spec: str) -> None:
     with pytest.raises(UserError, match=r"not apply|negative"):
         load(Metric, spec)
-
-
-def test_an_unknown_judge_is_named() -> None:
-    with pytest.raises(UserError, match="no judge is called"):
-        Mrr(judge="nobody").parts(case_of(RIGHT), review_of(RIGHT))
-
-
-def test_a_comment_of_1_mb() -> None:
-    huge = "please look at this again " * 40_000
-    assert ranked(Mrr(), (huge, RIGHT)) == (0.5, 1)

@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from fake_rules.rules import relevance_of as rule
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review
 from reviewgauge.core.results import Failure, FailureKind
 from reviewgauge.core.specs import load, signature
-from reviewgauge.datasets.crscore_study import CrscoreStudy
 from reviewgauge.metrics.relevance_judge import NO_DIFF, NO_LANGUAGE, RelevanceJudge, diff_of
 from reviewgauge.models.chat.client import ChatClient, track_usage
 from scripted_models import scripted
@@ -69,16 +67,6 @@ def test_the_published_prompt_is_the_printed_one() -> None:
     assert f"{system.text} TASK PROMPT: {user.text}".split() == PRINTED.split()
 
 
-def test_the_prompt_is_as_the_paper_has_it(shared_data: Path) -> None:
-    paper = shared_data.parent / "papers" / "crscore.txt"
-    if not paper.is_file():
-        pytest.skip("the text of the paper is not here")
-    scanned = " ".join(re.sub(r"</?p>", " ", paper.read_text(encoding="utf-8")).split())
-    system, task = PRINTED.split("TASK PROMPT:")
-    assert " ".join(system.split()) in scanned
-    assert "TASK PROMPT: " + " ".join(task.split()) in scanned
-
-
 def test_the_fenced_prompt_has_the_same_words() -> None:
     published = [message.text for message in RelevanceJudge().messages("Java", PATCH, SAID)]
     fenced = [message.text for message in RelevanceJudge(prompt="fenced").messages("Java", PATCH, SAID)]
@@ -103,44 +91,16 @@ def test_the_language_stands_as_the_paper_writes_it(language: str, written: str)
     )
 
 
-ANSWERS: list[tuple[str, int | None]] = [
-    ("4", 4),
-    ("4.", 4),
-    (" 3\n", 3),
-    ("**4**", 4),
-    ("4/5", 4),
-    ("Your score: 4", 4),
-    ("Score: 2", 2),
+ANSWERS: list[tuple[str, int | None]] = [  # more stand in the corpus of answers
     ("**Score:** 2/5", 2),
     ("I would rate the relevance of the review a 3.", 3),
-    ("I would score the relevance of this review as 2 out of 5.", 2),
-    ("Your score: 1\n\nThe review does not speak of the change at all.", 1),
     ("4\n\nThe review is concise, and names the lock on line 12.", 4),
-    ("The review is vague.\n\nScore: 2", 2),
-    ("<think>Concise, yes. Comprehensive? Hardly. 3 or 2... 2.</think>2", 2),
     ("5 - concise and comprehensive", 5),
-    ("Relevance: 3", 3),
-    ("Rating: [[3]]", 3),
-    ("0", None),
-    ("6", None),
-    ("10", None),
-    ("4.5", None),
-    ("3.5/5", None),
     ("4/10", None),
-    ("3-4", None),
     ("3 or 4", None),
-    ("Conciseness: 5, comprehensiveness: 3", None),
     ("Conciseness: 5\nComprehensiveness: 2\nScore: 3", None),
-    ("", None),
-    ("N/A", None),
-    ("The review is not relevant.", None),
     ("I cannot rate this review without more context.", None),
-    ("Low", None),
-    ("★★★★☆", None),
-    ("Sure! Please provide the code change and the review.", None),
     ("Score: 4\nActually, score: 3", None),
-    ("<think>The review is concise, so 4 or", None),
-    ("def score():\n    return 4", None),
 ]
 
 
@@ -155,11 +115,6 @@ def test_answers_as_models_write_them(answer: str, score: int | None) -> None:
         assert found.parts == {"score": score, "relevance": (score - 1) / 4}
         (vote,) = found.votes
         assert (vote.value, vote.reason) == (score, answer)
-
-
-def test_half_of_the_answers_are_unusable() -> None:
-    assert len(ANSWERS) >= 30
-    assert sum(score is None for _, score in ANSWERS) * 2 >= len(ANSWERS)
 
 
 def test_asked_again_in_the_same_words_or_with_the_reason() -> None:
@@ -215,30 +170,6 @@ def test_a_cut_diff_is_counted() -> None:
         RelevanceJudge(cut=0)
 
 
-def test_the_fake_keeps_its_rule() -> None:
-    for said in (
-        SAID,
-        "lock acquire",
-        "lock write naming",
-        "save path lock colour",
-        "Rename it.",
-        "lock a b c d",
-        "...",
-    ):
-        for prompt in ("published", "fenced"):
-            metric = load(Metric, f"relevance_judge(model='fake:rules', prompt='{prompt}')")
-            found = metric.parts(case(), review(said))
-            assert isinstance(found, Measured)
-            assert found.parts["score"] == rule(PATCH, said)
-            assert found.fake
-    assert [rule("lock write", said) for said in ("lock write", "lock write colour", "lock colour", "colour")] == [
-        5,
-        4,
-        3,
-        1,
-    ]
-
-
 def test_parameters_and_measures() -> None:
     assert FAKE.models == ("fake:rules",)
     assert RelevanceJudge().models == ()
@@ -251,20 +182,3 @@ def test_parameters_and_measures() -> None:
         "score": 2.5,
         "relevance": 0.375,
     }
-
-
-def test_every_case_of_the_study_has_what_it_takes(shared_data: Path) -> None:
-    folder = shared_data / "crscore"
-    if not folder.is_dir():
-        pytest.skip("the study is not here")
-    study = CrscoreStudy(path=str(folder))
-    cases = {case.id: case for case in study.cases()}
-    assert len(cases) > 150
-    assert {FAKE.unmeasurable(case) for case in cases.values()} == {""}
-    assert all(diff_of(case.change).startswith("@@") for case in cases.values())
-    reviews, _ = study.recorded()
-    for said in reviews[::100]:
-        found = FAKE.parts(cases[said.case], said)
-        assert isinstance(found, Measured)
-        text = "\n".join(comment.body for comment in said.comments)
-        assert found.parts["score"] == (rule(diff_of(cases[said.case].change), text) if text.strip() else 1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tracemalloc
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -19,7 +18,7 @@ import graded_pairs
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Review
-from reviewgauge.core.specs import load, signature
+from reviewgauge.core.specs import load
 from reviewgauge.metrics.texts.text_metric import TextPair
 from reviewgauge.metrics.tfidf import Tfidf
 from reviewgauge.models.text.idf import Grams, Weighting, cosines
@@ -147,45 +146,8 @@ def test_a_table_of_other_n_grams_is_refused(tmp_path: Path) -> None:
         load(Metric, "tfidf(chars=(5, 3))")
 
 
-@pytest.mark.parametrize("spec", ["tfidf", "tfidf(analyzer='words')", "tfidf(idf='batch')", "tfidf(idf='none')"])
-@pytest.mark.parametrize(
-    "text",
-    ["", " \n", "ok", "👍", "???", "the", "修", "```java\nfoo(null);\n```", "\ud800", "a\x1cb"],
-    ids=["empty", "blank", "one word", "emoji", "marks", "stop word", "han", "code", "surrogate", "control"],
-)
-def test_every_text_has_a_value(text: str, spec: str) -> None:
-    found = [value(spec, text, "Check the null case first.")]
-    if text.strip():
-        found += [value(spec, "Check it.", text), value(spec, text, text)]
-        assert found[-1] == 1.0
-    assert all(0 <= one <= 1 for one in found)
-    assert text.strip() or found == [0.0]
-
-
 def test_of_several_references_the_closest_counts() -> None:
     texts = ["check null", "use a constant", "check for null 修复", ""]
     assert value("tfidf", texts[0], texts[1], texts[2]) == value("tfidf", texts[0], texts[2])
     weighting = Weighting(Grams("chars", 3, 5))
     assert cosines([], [], weighting).shape == (0,)
-
-
-@pytest.mark.slow
-def test_a_megabyte_comment_needs_no_more_memory_among_others_than_alone() -> None:
-    draw = np.random.default_rng(3)
-    long = [draw.integers(33, 126, 1_000_000, dtype=np.uint8).tobytes().decode("ascii") for _ in range(2)]
-    metric = Tfidf()
-    assert metric.segments([TextPair(long[0], (long[0],))])[0]["value"] == 1.0
-
-    def peak(count: int) -> float:
-        tracemalloc.start()
-        metric.segments([TextPair(long[i % 2], (f"check {i}",)) for i in range(count)])
-        found = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        return found / 2**20
-
-    assert peak(2) < 1.5 * peak(1) < 300
-
-
-def test_specs() -> None:
-    assert load(Metric, signature(Tfidf())) == Tfidf()
-    assert signature(Tfidf()).startswith("tfidf(analyzer='chars', chars=(3, 5), words=(1, 1), idf='shipped'")

@@ -18,12 +18,8 @@ from git_project import commit, make_change, run_git
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Issue, Side
-from reviewgauge.core.results import Failed, FailureKind, Outcome
+from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, signature
-from reviewgauge.engine.review import ReviewTotals
-from reviewgauge.engine.review import review as run_reviewer
-from reviewgauge.engine.run.executors import Threads
-from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
 from reviewgauge.reviewers import command as command_module
 from reviewgauge.reviewers.command import Command
@@ -189,19 +185,6 @@ def test_words_without_a_place_are_a_failure_unless_silence_was_promised(change:
     assert len(shell(text, format="markdown").review(change).comments) == 1
     (found,) = shell("echo 'm.py:2:1: E1 loud'; exit 1", accept=(0, 1)).review(change).comments
     assert found.anchoring is Anchoring.AS_GIVEN and found.category == "E1"
-
-
-def test_what_cannot_be_read_keeps_its_words(change: Change) -> None:
-    with pytest.raises(Failed) as failed:
-        shell("echo '{\"half\": '", format="sarif").review(change)
-    assert failed.value.kind is FailureKind.UNREADABLE and '"half"' in (failed.value.raw or "")
-    with pytest.raises(UserError, match="nope"):
-        shell("true", format="nope").prepare([change])
-
-
-def test_foreign_paths_are_named_in_the_trace(change: Change) -> None:
-    trace = shell("echo '- /opt/other/x.py:2 is loud'; echo '- m.py:2 is loud'").review(change).trace or ""
-    assert "1 comments on absolute paths outside of the checkout, such as /opt/other/x.py" in trace
 
 
 def test_json_that_is_cut_off_is_a_failure(change: Change) -> None:
@@ -515,31 +498,6 @@ def test_a_program_that_removes_everything_touches_nothing_of_others(change: Cha
         patch.setattr(tempfile, "tempdir", str(tmp_path / "tmp"))
         assert len(shell(text).review(change).comments) == 1
     assert not list((tmp_path / "tmp").iterdir()) and (tmp_path / "tmp").stat().st_mode & 0o7777 == 0o1777
-
-
-def test_why_it_broke_is_told_by_its_last_words(change: Change) -> None:
-    text = "for i in 1 2 3 4 5 6 7 8 9; do echo '  File shop.py, line 12, in a function with a long name' >&2; done; "
-    with pytest.raises(Failed, match=r"exit code 1: .*in a function with a long name ValueError: no key") as failed:
-        shell(text + "echo 'ValueError: no key' >&2; exit 1").review(change)
-    assert len(failed.value.problem) < 300
-
-
-def test_the_engine_records_what_broke(change: Change, tmp_path: Path) -> None:
-    def recorded(*names: str, seconds: float) -> tuple[ReviewTotals, dict[str, Outcome]]:
-        cases = []
-        for n, name in enumerate(names, 1):
-            case = make_case(n, diff=False)
-            cases.append(case.model_copy(update={"id": name, "change": change.model_copy(update={"id": None})}))
-        with RunFolder.create(tmp_path / names[0], dataset="small", dataset_path="", cases=cases) as run:
-            reviewer = shell(text, seconds=seconds, name="mine", env=("PATH", CASE))
-            return run_reviewer(run, reviewer, executor=Threads(4)), {one.case: one for one in run.outcomes()}
-
-    text = 'case "$REVIEWGAUGE_CASE" in late) sleep 60;; crash) exit 7;; mute) exit 0;; *) echo "- m.py:2 loud";; esac'
-    assert recorded("late", seconds=0.5)[0].failed == {"timeout": 1}
-    totals, found = recorded("ok", "crash", "mute", seconds=600)
-    assert totals.done == 1 and totals.failed == {"crash": 1, "unreadable": 1}
-    assert found["ok"].review is not None and found["ok"].review.usage.seconds > 0
-    assert found["ok"].review.system == "mine"
 
 
 # --- what a user can put right -------------------------------------------------------------------------------------
