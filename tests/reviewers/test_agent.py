@@ -12,13 +12,12 @@ import pytest
 from git_project import make_change, run_git
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
-from reviewgauge.core.records import Anchoring, Change, Issue, Review, Side
+from reviewgauge.core.records import Anchoring, Change, Issue, Side
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load
 from reviewgauge.models.chat.client import ChatClient, track_usage
-from reviewgauge.models.request.messages import FENCE_NOTE, Message, Role, load_prompt
+from reviewgauge.models.request.messages import FENCE_NOTE, load_prompt
 from reviewgauge.models.request.model_spec import ChatSettings
-from reviewgauge.reviewers.agents.conversation import fitted
 from scripted_endpoint import OpenAI, Say, Scripted
 
 BEFORE: dict[str, str | bytes] = {
@@ -320,12 +319,6 @@ def test_old_looks_are_left_out_when_the_conversation_grows(tmp_path: Path, endp
     assert sum(len(message["content"] or "") for message in last["messages"]) < 3_000 * 4 + 12_000
 
 
-def test_what_fits_is_sent_as_it_was() -> None:
-    talk = [Message(role=Role.USER, text="q"), Message(role=Role.ASSISTANT), Message(role=Role.TOOL, text="a" * 100)]
-    assert fitted([*talk, Message(role=Role.ASSISTANT)], 1_000) == [*talk, Message(role=Role.ASSISTANT)]
-    assert fitted(talk, 1) == talk  # the last answers stay, whatever their length
-
-
 # --- before a run --------------------------------------------------------------------------------------------------
 
 
@@ -356,10 +349,3 @@ def test_a_copy_without_all_files_is_a_failure(change: Change, tmp_path: Path) -
 
 def test_what_the_model_is_told_is_pinned() -> None:
     assert set(load(Reviewer, "agent(model='fake:rules')").pins()) == {"prompt", "tools"}
-
-
-def test_two_runs_say_the_same(change: Change) -> None:
-    def once() -> Review:
-        return load(Reviewer, "agent(model='fake:rules')").review(change)
-
-    assert once() == once()

@@ -62,19 +62,6 @@ def test_the_anchor_engine_agrees_with_every_place(tmp_path: Path) -> None:
         assert (again.span, again.anchoring) == (comment.span, Anchoring.AS_GIVEN)
 
 
-@pytest.mark.slow
-def test_two_runs_say_the_same(tmp_path: Path) -> None:
-    change = make_change(tmp_path, {"x": ""}, {"m.py": SOURCE, "busy.py": BUSY})
-    assert Analyser().review(change) == Analyser().review(change)
-
-
-@pytest.mark.slow
-def test_the_patches_come_from_the_commits_where_the_record_has_none(tmp_path: Path) -> None:
-    change = make_change(tmp_path, {"x": ""}, {"m.py": SOURCE})
-    bare = change.model_copy(update={"files": (ChangedFile(path="m.py"),)})
-    assert Analyser().review(bare) == Analyser().review(change)
-
-
 def test_it_needs_the_code_and_says_so() -> None:
     change = Change(repo="r", files=(ChangedFile(path="a.py", patch="@@ -0,0 +1 @@\n+x"),))
     with pytest.raises(NeedsCode, match="needs the code"):

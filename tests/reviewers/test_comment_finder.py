@@ -34,6 +34,7 @@ def test_words_of_most_examples_do_not_count() -> None:
     assert CommentFinder().fit(cases).review(asked).comments == ()
 
 
+@pytest.mark.drill
 def test_text_that_repeats_takes_no_long_time() -> None:
     cases = [case("ab", "aa bb " * 3_000), case("aab", "aa aa bb " * 2_000), *OTHERS]
     began = time.process_time()

@@ -150,12 +150,6 @@ def test_what_the_benchmark_fails_is_a_failure_and_the_container_is_removed(
     assert removal == f"rm --force {run.split()[3]}"
 
 
-def test_an_agent_that_finds_nothing_says_so(change: Change, images: Path) -> None:
-    none = AGENT.partition('"findings": [')[0] + '"findings": []}\nEND\n'
-    (images / "mine").write_text(none)
-    assert container(images).review(change).comments == ()
-
-
 @pytest.mark.parametrize("sandbox", ["auto", "bwrap"])
 def test_the_program_of_an_image_runs_without_one(change: Change, images: Path, sandbox: str) -> None:
     """Its variables hold absolute paths, which also hold after `cd`."""

@@ -115,17 +115,6 @@ def test_what_failed_is_left_out_and_named_up_to_half() -> None:
     assert error.value.kind is FailureKind.REFUSAL
 
 
-def test_an_endpoint_that_fails_most_calls_fails_the_review_and_one_that_fails_few_does_not() -> None:
-    with FakeServer(fail="refuse:first=2") as server, ChatClient(ChatSettings(cache=False)):
-        spec = f"prompt(model={server.spec()!r}, scope='change')"
-        review = load(Reviewer, f"ensemble(reviewer={spec!r}, n=5)").review(CHANGE)
-        assert (review.trace or "").startswith("3 of 5 attempts answered")
-    with FakeServer(fail="refuse") as server, ChatClient(ChatSettings(cache=False)):
-        spec = f"prompt(model={server.spec()!r}, scope='change')"
-        with pytest.raises(Failed, match="5 of 5 attempts failed"):
-            load(Reviewer, f"ensemble(reviewer={spec!r}, n=5)").review(CHANGE)
-
-
 def test_a_wrong_key_stops_the_run() -> None:
     with FakeServer(fail="401") as server, ChatClient(ChatSettings(cache=False)):
         spec = f"prompt(model={server.spec()!r}, scope='change')"
@@ -139,18 +128,6 @@ def test_verdicts_are_voted_on_and_a_tie_is_a_no() -> None:
     yes, no, more = scripted("yes"), scripted(), scripted("sure")
     assert Ensemble((yes, no, more)).review(change).verdict is True
     assert Ensemble((yes, no)).review(change).verdict is False
-
-
-@pytest.mark.parametrize("task", [Task.ASSESS, Task.LOCATE, Task.COMMENT])
-def test_the_small_tasks_are_voted_on(task: Task) -> None:
-    one = f"prompt(model='fake:rules', preset='contextcrbench_{task}')"
-    asked = change("cursor", "new", task)
-    with ChatClient(ChatSettings()):
-        alone, together = load(Reviewer, one).review(asked), load(Reviewer, f"ensemble(reviewer={one!r})").review(asked)
-    for name in ("verdict", "ranked_lines"):
-        assert getattr(together, name) == getattr(alone, name)
-    assert [c.body for c in together.comments] == [c.body for c in alone.comments]
-    assert together.fake
 
 
 def test_where_one_comment_is_asked_for_there_is_one() -> None:

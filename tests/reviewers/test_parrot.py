@@ -6,9 +6,7 @@ import pytest
 
 from git_project import make_change
 from reviewgauge.core.errors import NeedsCode
-from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, ChangedFile, Side
-from reviewgauge.core.specs import load, signature
 from reviewgauge.repo.diff.anchors import anchor
 from reviewgauge.repo.diff.diffs import hunk_count
 from reviewgauge.reviewers.parrot import TEXT, Parrot
@@ -57,16 +55,6 @@ def test_the_old_name_of_a_renamed_file_stands_on_the_old_side(tmp_path: Path) -
     assert (comment.span.path, comment.span.side) == ("a.txt", Side.OLD)
 
 
-def test_the_patches_come_from_the_commits_where_the_record_has_none(tmp_path: Path) -> None:
-    change = make_change(tmp_path, {"a.txt": "x\n"}, {"a.txt": "y\n"})
-    bare = change.model_copy(update={"files": (ChangedFile(path="a.txt"),)})
-    assert Parrot(text="hm").review(bare) == Parrot(text="hm").review(change)
-
-
 def test_no_diff_is_an_error_and_not_an_empty_review() -> None:
     with pytest.raises(NeedsCode, match="parrot needs the code under review"):
         Parrot().review(Change(repo="r", files=(ChangedFile(path="a.txt"),)))
-
-
-def test_its_spec_round_trips() -> None:
-    assert load(Reviewer, signature(Parrot(text='it\'s "odd"'))) == Parrot(text='it\'s "odd"')

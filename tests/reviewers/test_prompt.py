@@ -278,10 +278,3 @@ def test_a_plain_text_file_is_a_prompt(tmp_path: Path, text: str, preset: str) -
     assert not text.startswith("Look for holes.") or ("Focus on" not in sent and "Report the problems" not in sent)
     if preset != "crscore" and not text.startswith("["):
         assert ("<note>" if preset == "aacr" else "Its only key is findings") in sent
-
-
-def test_a_plain_prompt_reviews_with_the_fake_model(tmp_path: Path) -> None:
-    (tmp_path / "own.txt").write_text("Look for eval only.")
-    with ChatClient(ChatSettings()):
-        review = Prompt("fake:rules", template=str(tmp_path / "own.txt"), name="mine").review(CHANGE)
-    assert [one.span and one.span.start for one in review.comments] == [2] and review.system == "mine"

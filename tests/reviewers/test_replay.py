@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from git_project import between, commit, make_change, run_git
+from git_project import between, commit, run_git
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Review
-from reviewgauge.core.specs import load, signature
 from reviewgauge.repo.analysers.run import installed
 from reviewgauge.reviewers.reading.review_files import case_names, names_change
 from reviewgauge.reviewers.replay import Replay
@@ -407,24 +405,12 @@ def test_the_system_is_named_by_its_file(path: str, name: str) -> None:
     assert Replay(path=path, name="mine").system == "mine"
 
 
-def test_its_spec_round_trips() -> None:
-    for reviewer in (Replay(), Replay(path="a/{case}.json", format="github", root="/x", missing="silent")):
-        assert load(Reviewer, signature(reviewer)) == reviewer
-
-
 def test_one_comment_more_than_once_keeps_its_own_id(tmp_path: Path, changes: list[Change]) -> None:
     file = tmp_path / "candidates.json"
     url = changes[0].url or ""
     file.write_text(martian((url, "a", ["x"]), (f"{url}/", "a", ["x"])))
     ids = [c.id for c in Replay(path=str(file)).review(changes[0]).comments]
     assert len(ids) == 2 == len(set(ids))
-
-
-def test_a_change_made_in_one_file_is_read_by_itself(tmp_path: Path) -> None:
-    change = make_change(tmp_path / "r", {"a.py": "x\n"}, {"a.py": "y\n"})
-    file = tmp_path / "t.rdjson"
-    file.write_text(rdjson(("odd", "a.py", 1)))
-    assert Replay(path=str(file)).review(change).case == "acme/shop"
 
 
 @pytest.mark.parametrize("head", ["../secret/notes", "..", "/etc/passwd", "a/../../secret/notes"])

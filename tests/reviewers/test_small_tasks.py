@@ -41,23 +41,6 @@ def figures(folder: Path, task: str, metric: str, rows: list[dict[str, Any]]) ->
     return {estimate.measure: estimate.value for estimate in system.estimates}, asked
 
 
-def test_assess(tmp_path: Path) -> None:
-    rows = [entry(diff_hunk_content=BAD), entry(id=18, merged=True), entry(id=19)]
-    found, asked = figures(tmp_path, "assess", "assess", rows)
-    assert (found["balanced_accuracy"], found["merged_recall"], found["not_merged_recall"]) == (0.75, 1, 0.5)
-    assert "SECRET" not in asked
-    assert "b is wrong" in asked, "the issue is context"
-    assert "Set b" in asked, "the title is context"
-    assert "def run():\\n    pass" in asked or "def run():\n    pass" in asked, "the function is context"
-
-
-def test_locate(tmp_path: Path) -> None:
-    rows = [entry(diff_hunk_content=BAD, comment_lines=["[][11]"]), entry(id=19)]
-    found, asked = figures(tmp_path, "locate", "pass_at_k", rows)
-    assert (found["pass@1"], found["pass@3"], found["outside"]) == (0.5, 1, 0)
-    assert "SECRET" not in asked
-
-
 def test_a_line_that_is_not_there_is_wrong_and_put_right_as_published() -> None:
     """The line that the model invents, 99, is nearest to the last of the hunk, 13."""
     wanted = Comment(id="r", body="why", span=Span(path="a.py", start=13))
@@ -72,13 +55,6 @@ def test_a_line_that_is_not_there_is_wrong_and_put_right_as_published() -> None:
         )
         assert isinstance(measured, Measured)
         assert (measured.parts["pass@1"], measured.parts["outside"]) == (right, 1)
-
-
-def test_comment(tmp_path: Path) -> None:
-    rows = [entry(diff_hunk_content=BAD, comment_lines=["[][11]"], review_comment=[NOTE])]
-    found, asked = figures(tmp_path, "comment", "exact_match", rows)
-    assert found["mean"] == 1
-    assert NOTE not in asked
 
 
 @pytest.mark.parametrize("task", ["assess", "locate", "comment"])

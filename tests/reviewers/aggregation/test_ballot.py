@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from fickle_changes import fickle_case, named_change
 from reviewgauge.core.records import Comment, Review, Side, Span
 from reviewgauge.core.results import Failed
-from reviewgauge.reviewers.aggregation.ballot import MOST_COMMENTS, NEAR, Ballot, majority
+from reviewgauge.reviewers.aggregation.ballot import MOST_COMMENTS, NEAR, Ballot
 
 CHANGE = named_change(fickle_case(1, 3))
 LEAK = "The file is never closed when parsing fails."
@@ -52,19 +51,6 @@ def test_of_two_findings_in_the_same_words_each_goes_with_its_neighbour() -> Non
     assert (votes(of), lines) == ([(LEAK, 3), (LEAK, 2)], [{6}, {3}])
 
 
-def test_the_order_of_the_reviews_does_not_matter() -> None:
-    said = [
-        [at(3, LEAK), at(40, TYPO)],
-        [at(5, "Parsing fails and the file is not closed."), at(40, TYPO)],
-        [at(3, LEAK)],
-    ]
-    expected = sorted(count for _, count in votes(ballot(*said)))
-    draw = random.Random(0)
-    for _ in range(5):
-        draw.shuffle(said)
-        assert sorted(count for _, count in votes(ballot(*said))) == expected
-
-
 def test_a_subset_is_counted_as_if_the_others_had_not_been_asked() -> None:
     said = [[at(3, LEAK)], [at(3, TYPO)], [at(4, LEAK), at(3, TYPO)], [at(30, TYPO)]]
     whole = ballot(*said)
@@ -72,13 +58,6 @@ def test_a_subset_is_counted_as_if_the_others_had_not_been_asked() -> None:
         alone = ballot(*[said[at] for at in chosen])
         assert whole.report(1, chosen).comments == alone.report(1).comments
         assert whole.report(0, chosen).comments == alone.report(0).comments
-
-
-@pytest.mark.parametrize(("n", "needed"), [(1, 1), (2, 2), (3, 2), (4, 3), (10, 6)])
-def test_a_majority_is_more_than_half(n: int, needed: int) -> None:
-    assert majority(n) == needed
-    assert len(ballot(*[[at(3, LEAK)]] * needed, *[[]] * (n - needed)).report().comments) == 1
-    assert not ballot(*[[at(3, LEAK)]] * (needed - 1), *[[]] * (n - needed + 1)).report().comments
 
 
 def test_lines_are_ranked_by_all_rankings() -> None:

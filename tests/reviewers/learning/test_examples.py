@@ -5,10 +5,8 @@ import pytest
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span
 from reviewgauge.reviewers.learning.examples import (
-    LONGEST,
     MOST,
     examples,
-    examples_hash,
     passages,
     read_examples,
     read_passages,
@@ -70,21 +68,9 @@ def test_cases_without_a_diff_are_nothing_to_learn_from() -> None:
         read_examples([bare], "bm25_knn")
 
 
-def test_a_huge_passage_is_read_in_part() -> None:
-    huge = ChangedFile(path="a", patch="@@ -0,0 +1 @@\n+" + "x" * 1_000_000)
-    (passage,) = passages(Change(repo="o/r", files=(huge,)))
-    assert len(passage.text) == LONGEST
-
-
 def test_of_many_hunks_the_first_are_read_and_it_is_said() -> None:
     patch = "".join(f"@@ -{n} +{n} @@\n-a\n+b\n" for n in range(1, MOST + 11))
     found, remark = read_passages(Change(repo="o/r", files=(ChangedFile(path="a", patch=patch),)), "x")
     assert len(found) == MOST
     assert remark == f"10 hunks were not read, only the first {MOST}"
     assert read_passages(Change(repo="o/r", files=FILES), "x").remark is None
-
-
-def test_the_hash_is_of_what_can_be_learnt() -> None:
-    one = read_examples([case(Comment(id="r1", body="one"))], "x")
-    assert examples_hash(one) == examples_hash([one[0]._replace(case="2", marks=frozenset())])
-    assert len({examples_hash(one), examples_hash([one[0]._replace(comment="1")]), examples_hash([*one, *one])}) == 3

@@ -62,11 +62,6 @@ def test_one_comment_a_hunk_the_closest_first_and_none_twice(spec: str) -> None:
     assert comment.span is not None
 
 
-def test_a_change_that_shares_no_word_gets_no_comment(spec: str) -> None:
-    alien = Change(id="new", repo="o/r", files=(ChangedFile(path="a", patch="@@ -0,0 +1 @@\n+Ωmega ψψψ\n"),))
-    assert taught(spec).review(alien).comments == ()
-
-
 def test_assess_repeats_the_verdict(spec: str) -> None:
     reviewer = taught(spec, training(Task.ASSESS))
     for subject, verdict in (("socket", True), ("cursor", False), ("parser", True), ("canvas", False)):

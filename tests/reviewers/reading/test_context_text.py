@@ -105,15 +105,6 @@ def test_what_needs_code_says_so_before_the_run() -> None:
         list(prepare_contexts((), 0, [CHANGE]))
 
 
-def test_specs_are_contexts() -> None:
-    assert [type(one).__name__ for one in load_contexts(("pr", "issue"))] == ["Pr", "Issue"]
-    assert load_contexts(()) == ()
-    assert load_contexts("none") == load_contexts(("none",))
-    for wrong in ("prompts", "chrf", ("pr", "")):
-        with pytest.raises(UserError):
-            load_contexts(wrong)
-
-
 @dataclass(frozen=True)
 class Asking(Context):
     """Asks a model."""

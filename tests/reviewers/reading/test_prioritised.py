@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from reviewgauge.core.records import Change, ChangedFile, FileStatus
-from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.reviewers.pr_review import prioritised
 
 
@@ -61,26 +57,3 @@ def test_a_change_of_which_no_hunk_fits_is_cut_off() -> None:
 
 def test_a_change_without_a_hunk_has_no_piece() -> None:
     assert prioritised(Change(repo="o/r", files=FILES[:1]), 10) == ([], ["logo.png: a binary file has no hunks"])
-
-
-SIZES = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=1, max_size=8)
-
-
-@given(SIZES, st.integers(5, 400))
-def test_nothing_is_over_the_budget_and_nothing_is_lost_in_silence(sizes: list[tuple[int, int]], tokens: int) -> None:
-    files = tuple(
-        ChangedFile(
-            path=f"f{n}.py", patch="\n".join(filter(None, [added(a) if a else "", deleted(d, 99) if d else ""]))
-        )
-        for n, (a, d) in enumerate(sizes)
-    )
-    found = prioritised(Change(repo="o/r", files=files), tokens)
-    hunks = {file.path: len(parse_patch(file.patch or "")) for file in files}
-    if not found.pieces:
-        assert not any(hunks.values())
-        return
-    (piece,) = found.pieces
-    assert len(piece.text) <= tokens * 4
-    shown = {file.path: len(parse_patch(file.patch or "")) for file in piece.change.files}
-    named = {reason.partition(":")[0] for reason in found.unread}
-    assert piece.cut or all(shown.get(path, 0) == count or path in named for path, count in hunks.items())
