@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import time
 
+import pytest
+
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment
 from reviewgauge.reviewers.comment_finder import CommentFinder
 
