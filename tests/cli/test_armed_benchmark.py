@@ -14,7 +14,7 @@ from reviewgauge.core.records import Case, Change, Comment, Span
 LOOK = "git status --porcelain; git diff {base} {head}; git log -p --all; git fsck; echo '- a.py:2 looked at'"
 REVIEWERS = (
     f"command(run=('sh', '-c', {LOOK!r}), lines='added', name='program')",
-    "command(run=('sh', '-c', 'git log -p --all; echo \"- a.py:2 seen\"'), history=-1, lines='added', name='all')",
+    "command(run=('sh', '-c', 'git log -p --all; echo \"- a.py:2 seen\"'), history=True, lines='added', name='all')",
     "analyser(tools=('ruff',))",
     "prompt(model='fake:rules')",
 )

@@ -14,7 +14,7 @@ from reviewgauge.repo.git.folders import export_files
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import read_history
 from reviewgauge.repo.mirrors.mirrors import mirror_local, mirror_remote
-from reviewgauge.repo.mirrors.workspaces import ALL, workspace
+from reviewgauge.repo.mirrors.workspaces import workspace
 from reviewgauge.repo.szz.trace import trace
 
 SPRING = tuple(name for name, arm in ARMS.items() if arm.triggers)
@@ -71,7 +71,7 @@ def test_mirrors_and_workspaces_spring_no_trap(tmp_path: Path, name: str) -> Non
     inside = {path.name for path in mirror.git_dir.rglob("*")}
     assert not inside & {"hooks", "alternates", "grafts", "replace", "attributes", "modules", "evil.sh"}
     assert "evil" not in (mirror.git_dir / "config").read_text()
-    for history in (0, ALL):  # a mirror from others may be as armed as any, so straight from the source
+    for history in (False, True):  # a mirror from others may be as armed as any, so straight from the source
         with workspace(Repository(trap.folder), trap.head, trap.base, history=history) as made:
             assert (made.folder / "a.py").read_bytes() == b"one\nthree\n"
             assert not (made.folder / ".git" / "hooks").exists()

@@ -184,7 +184,7 @@ def test_what_cannot_be_is_refused_before_a_run(change: Change, images: Path, tm
     (images / "down").touch()
     with pytest.raises(UserError, match="engine does not work here: Cannot connect to the daemon"):
         container(images).prepare([change])
-    for wrong in ("config=('model=m',)", "contract='review_bench', checkout='base'"):
+    for wrong in ("config=('model=m',)", "contract='review_bench', checkout='none'"):
         with pytest.raises(UserError, match="contract"):
             load(Reviewer, f"command(run=('true',), {wrong})").prepare([change])
 

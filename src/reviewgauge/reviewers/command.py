@@ -27,7 +27,6 @@ from reviewgauge.formats.parsing.comments import NoPlace, detect
 from reviewgauge.repo.guarded.environment import find_program, no_program
 from reviewgauge.repo.guarded.run import UNSEEN, Ended, ProcessLimits, run_guarded
 from reviewgauge.repo.guarded.sandbox import Sandbox, SandboxView, check_sandbox, needed
-from reviewgauge.repo.mirrors.workspaces import ALL
 from reviewgauge.reviewers.programs.contract import check_findings, settings
 from reviewgauge.reviewers.programs.environment import (
     CASE,
@@ -61,8 +60,8 @@ class Command(Reviewer):
     `output` (a path in the checkout, or `{output}`), in `format` (found out from the content when empty). `env` are the
     variables that are passed on. `accept` are the exit codes of a program that worked. `empty` is what no output, or
     one without a place, means, `lines` which comments count. `stdin="diff"` feeds it the diff. `seconds`,
-    `output_limit` (bytes) and `processes` end it. `checkout` is the side to work on, `history` the generations of real
-    commits (-1: all), `whole=False` makes do with the files at hand, `strip_agent_config=False` leaves files that steer
+    `output_limit` (bytes) and `processes` end it. `checkout="none"` does without one, `history=True` has the real
+    commits in it, `whole=False` makes do with the files at hand, `strip_agent_config=False` leaves files that steer
     coding agents in the folder, and `home` is a folder that each review gets a copy of.
     `sandbox="bwrap"` shows the program the checkout, read-only, and the system's folders, and no network, home or other
     process; `"bwrap+network"` leaves it the network; `visible` are further files and folders that it may read. `"off"`
@@ -85,7 +84,7 @@ class Command(Reviewer):
     output_limit: int = 10_000_000
     processes: int = 256
     checkout: Checkout = "head"
-    history: int = 0
+    history: bool = False
     whole: bool = True
     strip_agent_config: bool = True
     home: ProgramText = ""
@@ -144,7 +143,7 @@ class Command(Reviewer):
         how = CheckedEnvironment(self.checkout, self.history, self.whole, self.strip_agent_config, agent)
         here = str(Path.cwd())
         with place(change, how, self.env, self.home, here) as at:
-            files = passed_files(change, at.folder, self.checkout)
+            files = passed_files(change, at.folder)
             argv = [text for word in self._argv for text in filled(word, at.words, files)]
             if len(argv) == len([word for word in self._argv if not FILES.fullmatch(word)]) < len(self._argv):
                 trace = f"{self.system} was not run: the change leaves none of the files that it looks at"
@@ -261,8 +260,8 @@ def _check(command: Command) -> None:
             )
         if name != CASE and name not in os.environ:
             raise UserError(f"the environment variable {name} is not set", remedy=f"export {name}=...")
-    if min(command.seconds, command.output_limit, command.processes) <= 0 or command.history < ALL:
-        raise UserError("seconds, output_limit and processes of command must be above 0, history -1 or more")
+    if min(command.seconds, command.output_limit, command.processes) <= 0:
+        raise UserError("seconds, output_limit and processes of command must be above 0")
     if _climbs(command.output):
         raise UserError(
             f"output={command.output!r} is outside the checkout", remedy='use a path inside it, or "{output}"'

@@ -38,7 +38,7 @@ class Container(Reviewer):
 
     `env` are the variables that it gets, such as its key; `config` settings such as `model=gpt-5.5` become
     `RB_CONFIG_MODEL`. `network` is the engine's network to run it in (empty: the engine's default). `seconds` ends it.
-    `history` are generations of real commits, as for `command`.
+    `history` as for `command`.
     """
 
     example: ClassVar[str] = 'container(image="ghcr.io/you/reviewer:1")'
@@ -51,7 +51,7 @@ class Container(Reviewer):
     network: ProgramText = ""
     engine: ProgramText = "docker"
     seconds: float = 900.0
-    history: int = 0
+    history: bool = False
 
     @property
     def default_name(self) -> str:

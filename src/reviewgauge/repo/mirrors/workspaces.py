@@ -11,10 +11,9 @@ commits come along under their real ids.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Drop
@@ -32,7 +31,6 @@ from reviewgauge.repo.mirrors.objects import (
 )
 
 BRANCH = "review"
-ALL = -1  # `history`: everything that head reaches
 _CONFIG = """[core]
 \tbare = false
 \tsymlinks = false
@@ -67,30 +65,27 @@ def workspace(
     repository: Repository,
     head: str,
     base: str | None = None,
-    at: Literal["base", "head"] = "head",
     *,
-    history: int = 0,
+    history: bool = False,
     whole: bool = True,
     hidden: Callable[[str], bool] | None = None,
     within: Path | None = None,
 ) -> Iterator[Workspace]:
-    """A scrubbed checkout of `at` in a new folder, which is removed afterwards with everything in it.
+    """A scrubbed checkout of `head` in a new folder, which is removed afterwards with everything in it.
 
-    `history=0` gives two commits made here; a number, that many generations of real commits back from head; `ALL`,
-    every one. A base that is not an ancestor of head is replaced by their merge base: it may be later than head.
+    With `history` it has every real commit that head reaches, else two commits made here. A base that is not an
+    ancestor of head is replaced by their merge base: it may be later than head.
     `whole=False` accepts missing files: by default a file that the repository lacks (a partial
     mirror) is an error. Files whose path is `hidden` are in the commits and not in the folder, and git reports no
     change for them. `within` is the folder to work in, the system's own for temporary files by default.
     Raises UserError.
     """
-    if at == "base" and base is None:
-        raise UserError("a workspace at base needs a base commit")
     head, base = _full_ids(repository, head, base)
     with scratch_folder(within) as top:
         try:
             (top / "code").mkdir()
             maker = _WorkspaceMaker(repository, top / "code", whole, hidden or (lambda path: False))
-            made = maker.with_history(head, base, at, history) if history else maker.snapshot(head, base, at)
+            made = maker.with_history(head, base) if history else maker.snapshot(head, base)
         except OSError as error:
             raise UserError(f"cannot make a workspace in {top}: {error.strerror}") from None
         yield made
@@ -154,41 +149,32 @@ class _WorkspaceMaker:
     whole: bool
     hidden: Callable[[str], bool]
 
-    def snapshot(self, head: str, base: str | None, at: str) -> Workspace:
+    def snapshot(self, head: str, base: str | None) -> Workspace:
         """Two commits made here, base and head; one where there is no base. The same input gives the same ids."""
         git = self._repository()
         trees = {commit: self._usable(commit) for commit in (base, head) if commit is not None}
         blobs = dict.fromkeys(entry.id for entries, _ in trees.values() for entry in entries if entry.mode != MODULE)
         self._copy(git, blobs, "--window=0")
-        written: dict[str, str] = {}
-        order = [commit for commit in (base, head) if commit is not None]
-        for commit in reversed(order) if at == "base" else order:  # the last one stays in the index
-            _fill_index(git, trees[commit][0])
-            written[commit] = git.run("write-tree").decode("ascii").strip()
         ids: dict[str, str] = {}
-        for commit in order:
-            text = _commit_text(written[commit], list(ids.values()), _seconds(self.source, commit))
+        for commit, (entries, _) in trees.items():  # the last one stays in the index
+            _fill_index(git, entries)
+            tree = git.run("write-tree").decode("ascii").strip()
+            text = _commit_text(tree, list(ids.values()), _seconds(self.source, commit))
             printed = git.run("hash-object", "-t", "commit", "-w", "--stdin", stdin=text)
-            ids.setdefault(commit, printed.decode("ascii").strip())
-        made = Workspace(self.folder, ids[head], None if base is None else ids[base])
-        return self._finish(git, made, at, *trees[head if at == "head" or base is None else base])
+            ids[commit] = printed.decode("ascii").strip()
+        return self._finish(git, Workspace(self.folder, ids[head], None if base is None else ids[base]), *trees[head])
 
-    def with_history(self, head: str, base: str | None, at: str, history: int) -> Workspace:
-        """The real commits, as many generations back as asked for, and at least to the base."""
+    def with_history(self, head: str, base: str | None) -> Workspace:
+        """The real commits."""
         git = self._repository()
         cut = cuts(common_folder(self.source))
-        if history != ALL:
-            since = f"{head if base is None else base}..{head}"
-            depth = max(history, int(self.source.run("rev-list", "--count", since)))
-            cut |= set(_edge(self.source, head, depth))
         _write_cuts(git, cut)
         asked = [*(f"--shallow {commit}" for commit in sorted(cut)), head]
         self._copy(git, asked, "--revs", "--shallow", *([] if self.whole else ["--missing=allow-any"]))
         _write_cuts(git, present(git, sorted(cut)))  # git does not accept a cut at a commit that it does not have
-        shown = base if at == "base" and base is not None else head
-        entries, left_out = self._usable(shown)
+        entries, left_out = self._usable(head)
         _fill_index(git, entries)
-        return self._finish(git, Workspace(self.folder, head, base), at, entries, left_out)
+        return self._finish(git, Workspace(self.folder, head, base), entries, left_out)
 
     def _repository(self) -> Repository:
         git = self.folder / ".git"
@@ -213,12 +199,10 @@ class _WorkspaceMaker:
         return found.entries, found.left_out
 
     def _finish(
-        self, git: Repository, made: Workspace, at: str, entries: Sequence[TreeEntry], left_out: Sequence[Drop]
+        self, git: Repository, made: Workspace, entries: Sequence[TreeEntry], left_out: Sequence[Drop]
     ) -> Workspace:
         """Write the files and the refs."""
         (git.git_dir / "refs" / "heads" / BRANCH).write_text(f"{made.head}\n")
-        if at == "base":
-            (git.git_dir / "HEAD").write_text(f"{made.base}\n")
         out_of_sight = [entry for entry in entries if self.hidden(entry.path)]
         if out_of_sight:
             paths = b"".join(encode_path(entry.path) + b"\x00" for entry in out_of_sight)
@@ -243,25 +227,6 @@ def _commit_text(tree: str, parents: Sequence[str], seconds: int) -> bytes:
     by = f"{_BY} {seconds} +0000"
     lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents), f"author {by}", f"committer {by}"]
     return "\n".join([*lines, "", "head" if parents else "base", ""]).encode()
-
-
-# --- how far back ---------------------------------------------------------------------------------------------------
-
-
-def _edge(source: Repository, head: str, depth: int) -> Iterator[str]:
-    """The commits that have parents and lie exactly `depth` generations behind head: history is cut there."""
-    behind = {head: 0}  # holds only what lies ahead: children come before their parents
-    rest = b""
-    with closing(source.stream("rev-list", "--parents", "--topo-order", head, "--")) as blocks:
-        for block in blocks:
-            *lines, rest = (rest + block).split(b"\n")
-            for line in lines:
-                commit, *parents = line.decode("ascii").split()
-                generation = behind.pop(commit)
-                for parent in parents:
-                    behind[parent] = min(generation + 1, behind.get(parent, generation + 1))
-                if generation == depth and parents:
-                    yield commit
 
 
 def _write_cuts(git: Repository, cut: Collection[str]) -> None:

@@ -45,7 +45,7 @@ def speaks_to_agents(path: str) -> bool:
     return github or vscode or parts[-1] in _FILES.split() or not set(parts[:-1]).isdisjoint(_FOLDERS.split())
 
 
-Checkout = Literal["head", "base", "none"]
+Checkout = Literal["head", "none"]
 CASE = "REVIEWGAUGE_CASE"  # the one variable of ours that has to be asked for
 _ODD = re.compile(r"[^A-Za-z0-9._/@+-]")
 
@@ -69,10 +69,9 @@ def check_slots(words: Sequence[str], *, contract: bool, code: bool) -> None:
             raise UserError(f"command: {{files}} cannot stand in {word[:80]!r}", remedy=remedy)
 
 
-def passed_files(change: Change, folder: Path, side: str) -> list[str]:
+def passed_files(change: Change, folder: Path) -> list[str]:
     """The changed files that the checkout has, none of which begins like an option."""
-    paths = (file.old_path or file.path if side == "base" else file.path for file in change.files)
-    names = [os.fsdecode(encode_path(path)) for path in paths]
+    names = [os.fsdecode(encode_path(file.path)) for file in change.files]
     there = [
         name
         for name in names
@@ -91,13 +90,13 @@ def filled(word: str, words: Mapping[str, str], files: Sequence[str] = ()) -> li
 
 @dataclass(frozen=True)
 class CheckedEnvironment:
-    """How to make the checkout: its side, its history, and whether files for agents are left out.
+    """How to make the checkout, if there is to be one: its history, and whether files for agents are left out.
 
     `agent` is the name that the contract of a public benchmark calls the program by; empty without that contract.
     """
 
     at: Checkout = "head"
-    history: int = 0
+    history: bool = False
     whole: bool = True
     strip_agent_config: bool = True
     agent: str = ""
@@ -141,7 +140,6 @@ def place(
                     Repository(Path(change.git)),
                     change.head,
                     change.base,
-                    how.at,
                     history=how.history,
                     whole=how.whole,
                     hidden=speaks_to_agents if how.strip_agent_config else None,
