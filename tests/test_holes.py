@@ -368,14 +368,15 @@ def recorded_as(run: Path, spec: str) -> None:
 def test_reading_figures_fetches_no_model_and_waits_for_no_pipe(
     theirs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked: list[str] = []
-    monkeypatch.setattr("reviewgauge.models.embeddings.load.download", asked.append)
-    inner = signature(load(Metric, "embedding(model='hub:a/b')"))
+    asked: list[object] = []
+    monkeypatch.setattr("reviewgauge.models.embeddings.openai_endpoint.open_address", lambda *more: asked.append(more))
+    model = "openai:m@http://127.0.0.1:1/v1"
+    inner = signature(load(Metric, f"embedding(model={model!r})"))
     fit = {"means": [0], "scales": [1], "weights": [1], "cuts": [0, 1], "floor": 0}
     words = {"metrics": [inner], "features": [[inner, "mean"]], "grades": [1, 2, 3], "final": fit, "rows": 3}
     (theirs / "evil.json").write_text(json.dumps(words | {"dimension": "x", "dataset": "y"}))
     out = ["-o", str(tmp_path / "r.html")]
-    recorded_as(theirs, f"combined(file={str(theirs / 'evil.json')!r}, ask=('hub:a/b',))")
+    recorded_as(theirs, f"combined(file={str(theirs / 'evil.json')!r}, ask=({model!r},))")
     assert main(["report", str(theirs), *out]) == 0
     assert asked == []
     os.mkfifo(tmp_path / "pipe")
@@ -517,7 +518,7 @@ def test_a_label_of_many_small_values_takes_no_memory() -> None:
 
 def test_json_nested_too_deeply_is_no_free_text() -> None:
     data = b'My answer:\n{"results": ' + b"[" * 50_000 + b"]" * 50_000 + b"}\n"
-    with pytest.raises(BadInput, match="holds JSON in no known format"):
+    with pytest.raises(BadInput, match="holds JSON that is cut off or broken"):
         load(Format, "markdown").read(data, "out.md")
 
 

@@ -51,7 +51,7 @@ def test_it_tells_the_same_finding_from_another() -> None:
     (same, other), (unlike, _) = table([SAID, OTHER], [GOLDEN, "Nothing closes the file handle."])
     assert same.same
     assert same.probability > 0.8
-    assert "`entry_table`" in same.reason
+    assert "`entrytable`" in same.reason
     assert not other.same
     assert not unlike.same
     assert unlike.probability < 0.1

@@ -19,8 +19,8 @@ from reviewgauge.core.results import Verdict
 from reviewgauge.core.trust import FilePath
 from reviewgauge.judges.pairs.fixes import added_words, fix_text
 from reviewgauge.judges.pairs.lexical_model import LexicalModel, check_band, load_weights
-from reviewgauge.models.text.lexical import Profile, profile, shared_words
-from reviewgauge.models.text.words import is_identifier, prose, raw_words, stem
+from reviewgauge.models.text.lexical import profile, shared_words
+from reviewgauge.models.text.words import prose, raw_words, stem
 
 SAME_WORDS = 0.999  # the probability of two comments whose words are the same
 VerdictTable = Sequence[Sequence[Verdict | None]]
@@ -164,36 +164,13 @@ def _plain(text: str) -> str:
     return " ".join(text.lower().split())
 
 
-def _shown(stems: Sequence[str], text: str) -> list[str]:
-    """The words of `text` behind the stems, names of code in backticks."""
-    original: dict[str, str] = {}
-    for word in raw_words(prose(text)):
-        original.setdefault(stem(word), word)
-    return [f"`{word}`" if is_identifier(word) else word for word in (original.get(s, s) for s in stems)]
-
-
 def _reason(comment: str, reference: str) -> str:
+    """The rarest words that both texts hold, as the reference writes them; names of code in backticks."""
+    written: dict[str, str] = {}
+    for word in raw_words(prose(reference)):
+        written.setdefault(stem(word), word)
     one, other = profile(comment), profile(reference)
     names = sorted(one.identifiers & other.identifiers, key=lambda name: (-len(name), name))[:2]
-    rare = [w for w in _shown(shared_words(one, other, 6), reference) if not any(w.strip("`") in n for n in names)][:3]
-    parts = [f"`{_written(name, reference)}`" for name in names] + rare
-    if not parts:
-        return "shares no content word"
-    return "shares " + ", ".join(parts) + _against(one, other)
-
-
-def _written(name: str, text: str) -> str:
-    """`name` (lower case, without underscores) as `text` writes it."""
-    for word in prose(text).replace("`", " ").replace("(", " ").replace(".", " ").split():
-        bare = "".join(c for c in word if c.isalnum() or c == "_")
-        if bare.replace("_", "").lower() == name:
-            return bare
-    return name
-
-
-def _against(one: Profile, other: Profile) -> str:
-    if one.identifiers and other.identifiers and not one.identifiers & other.identifiers:
-        return "; names different code"
-    if bool(one.negations) != bool(other.negations):
-        return "; only one of them denies something"
-    return ""
+    rare = [written.get(word, word) for word in shared_words(one, other, 6)]
+    parts = [f"`{name}`" for name in names] + [word for word in rare if not any(word in name for name in names)][:3]
+    return f"shares {', '.join(parts)}" if parts else "shares no content word"

@@ -95,7 +95,7 @@ def read_shape(config: Mapping[str, Any], source: str) -> Shape:
             source,
             f"the architecture {kind!r} cannot be built; these can: {known}",
             field="model_type",
-            remedy="use a folder with the model's ONNX file, or hub:ORG/NAME",
+            remedy="use a folder with the model's ONNX file",
         )
     if config.get("position_embedding_type", "absolute") != "absolute" or config.get("is_decoder"):
         raise BadInput(source, "only encoders with absolute positions are built", remedy="use its ONNX file")

@@ -18,15 +18,6 @@ from reviewgauge.core.files import read_file
 
 SERVE_IT = "serve it behind an OpenAI-compatible endpoint: openai:MODEL@http://HOST/v1"
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
-SETTINGS = (
-    CONFIG,
-    TOKENIZER,
-    "tokenizer_config.json",
-    "modules.json",
-    "sentence_bert_config.json",
-    "config_sentence_transformers.json",
-    "1_Pooling/config.json",
-)  # every small file that is read
 ONNX_FILES = ("onnx/model.onnx", "model.onnx")
 SAFETENSORS = "model.safetensors"
 _POOLINGS = ("mean", "cls", "max")
