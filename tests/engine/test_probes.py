@@ -35,14 +35,6 @@ def test_the_oracle_says_each_finding_once_and_does_not_give_its_ids_away() -> N
     assert len(probes.oracle_all(case).comments) == 6
 
 
-def test_silence_and_spam() -> None:
-    assert probes.silent(phrased()).comments == ()
-    assert bodies(probes.duplicate_spam(phrased(), 2).comments) == sorted(
-        ["a first", "same words", "alone"] * 2, key=["a first", "same words", "alone"].index
-    )
-    assert len(probes.duplicate_spam(phrased()).comments) == 15
-
-
 def test_the_parrot_speaks_once_per_hunk_and_once_where_there_is_no_diff() -> None:
     patch = "@@ -1,2 +1,3 @@\n a\n+b\n c\n@@ -9,2 +10,0 @@\n-x\n-y\n"
     change = Change(repo="o/r", files=(ChangedFile(path="a.py", patch=patch), ChangedFile(path="b.bin", binary=True)))

@@ -85,12 +85,6 @@ def restating(case: Case) -> Review:
     return review_of(case, "restating", told)
 
 
-def duplicate_spam(case: Case, times: int = 5) -> Review:
-    """Each finding `times` times, word for word."""
-    comments = [as_comment(f"d{n}-{k}", reference) for n, reference in enumerate(_first(case)) for k in range(times)]
-    return review_of(case, "duplicate_spam", comments)
-
-
 def wrong_line(case: Case) -> Review:
     """The oracle's words in the right files, far below every line that is known of."""
     known = (*case.references, *case.neutral, *case.rejected)

@@ -172,7 +172,6 @@ def test_an_honest_metric_passes_every_check() -> None:
         "shares are shares",
         "order does not matter",
         "spam never gains",
-        "repeating the oracle",
         "wrong lines",
         "another change's findings",
         "... on the right lines",
@@ -344,19 +343,15 @@ def test_sound_data_has_nothing_odd() -> None:
     ("comment", "level", "rule"),
     [
         (Comment(id="abc", body=" \n"), "error", "empty_body"),
-        (Comment(id="abc", body="x" * 5001), "warning", "long_body"),
         (Comment(id="abc", body="half \ud800 pair"), "error", "encoding"),
         (Comment(id="abc", body="lost \ufffd here"), "warning", "encoding"),
         (Comment(id="abc", body="cafÃ©"), "warning", "encoding"),
         (Comment(id="abc", body="donâ€™t"), "warning", "encoding"),
-        (Comment(id="abc", body="bell \x07"), "warning", "encoding"),
-        (Comment(id="abc", body="b", span=Span(path="a.py", start=9, end=600)), "warning", "long_range"),
         (Comment(id="abc", body="b", span=Span(path="z.py", start=9)), "warning", "path_not_in_change"),
         (Comment(id="abc", body="b", span=Span(path="a.py", start=20, end=30)), "warning", "outside_diff"),
         (Comment(id="abc", body="b", span=Span(path="a.py", start=13)), "warning", "outside_diff"),
         (Comment(id="abc", body="b", span=Span(path="a.py", start=12, side=Side.OLD)), "warning", "outside_diff"),
         (Comment(id="abc", body="Whole  FILE", span=Span(path="a.py")), "warning", "duplicate"),
-        (Comment(id="abc", body="b", same_as="abc"), "warning", "same_as_cycle"),
     ],
 )
 def test_an_odd_reference_is_named(comment: Comment, level: str, rule: str) -> None:
@@ -376,12 +371,8 @@ def test_another_phrasing_in_the_same_words_is_no_duplicate() -> None:
 def test_ids_and_facts() -> None:
     twice = [sound(), sound()]
     assert rules(*twice) == [("error", "duplicate_id", "")]
-    counters = make_case(1, references=2)
-    assert ("note", "unstable_id", "r0") in rules(counters)
     bare = sound("bare").model_copy(update={"facts": {}})
     assert rules(sound(), bare) == [("warning", "missing_fact", "language")]
-    number = sound("number").model_copy(update={"facts": {"language": 3}})
-    assert rules(sound(), number) == [("warning", "mixed_fact", "language")]
 
 
 def test_lines_of_product_code_that_tell_changed_from_clean_are_named() -> None:
@@ -424,24 +415,8 @@ def test_right_and_wrong_at_once_is_an_error_at_one_place_and_a_warning_at_two()
     assert rules(case) == [("warning", "contradictory", right.id)]
 
 
-def test_circles_of_phrasings_are_shown_whole() -> None:
-    circle = tuple(
-        Comment(id=a, body=f"words of {a}", same_as=b) for a, b in (("x", "y"), ("y", "z"), ("z", "x"), ("tail", "x"))
-    )
-    found = lint([sound().model_copy(update={"references": circle})])
-    assert [(f.rule, f.message) for f in found] == [("same_as_cycle", "x -> y -> z -> x")]
-
-
-def test_verdicts() -> None:
-    merged = sound().model_copy(update={"verdict": True})
-    assert rules(merged) == [("note", "verdict", "")]
-    unknown = sound().model_copy(update={"references": ()})
-    assert rules(unknown) == [("note", "nothing_known", "")]
-    assert rules(unknown.model_copy(update={"verdict": True})) == []
-
-
 def test_errors_come_first() -> None:
-    cases = [make_case(1), with_reference(Comment(id="abc", body=""))]
+    cases = [sound(), with_reference(Comment(id="abc", body="")), sound("bare").model_copy(update={"facts": {}})]
     levels = [finding.level for finding in lint(cases)]
     assert levels == sorted(levels, key=["error", "warning", "note"].index)
     assert levels[0] == "error"
@@ -454,9 +429,3 @@ def test_any_text_is_linted_without_breaking(bodies: list[str]) -> None:
     )
     for finding in lint([case]):
         finding.to_line()
-
-
-def test_a_patch_that_cannot_be_read_is_named_and_a_rename_without_one_is_not() -> None:
-    files = (ChangedFile(path="a.py", patch="--- a\n+++ b\n"), ChangedFile(path="b.py", old_path="c.py", patch=""))
-    case = Case(id="one", change=Change(repo="r", files=files), verdict=True)
-    assert rules(case) == [("warning", "patch_without_hunk", "")]

@@ -224,7 +224,7 @@ def below(name: str, lower: Trial, upper: Trial, measures: Sequence[str], share:
     holds = all(_number(lower, r) <= share * _number(upper, r) + (EPSILON if share < 1 else -EPSILON) for r in shared)
     above = [] if holds else [pair for pair in lower.of_cases(shared[0]) if pair[1] > EPSILON]
     smallest = sorted(above, key=lambda pair: (pair[0].size, pair[0].case.id))[:1]
-    bad = [(answer, _hit_by(answer, shared[0], value)) for answer, value in smallest]
+    bad = [(answer, f"{shared[0]} is {shown(value)}") for answer, value in smallest]
     return _check(name, expected, _versus(lower, upper, shared), holds, bad)
 
 
@@ -235,17 +235,6 @@ def _number(trial: Trial, measure: str) -> float:
 
 def _versus(lower: Trial, upper: Trial, measures: Sequence[str]) -> str:
     return ", ".join(f"{r} {shown(lower.value(r))} against {shown(upper.value(r))}" for r in measures)
-
-
-def _hit_by(answer: TrialResult, measure: str, value: float) -> str:
-    matching = answer.measured.matching
-    if matching is not None:
-        bodies = {comment.id: comment.body for comment in answer.review.comments}
-        for group in matching.groups:
-            if group.hit and group.comments:
-                body = one_line(bodies.get(group.comments[0], ""), 60)
-                return f'{measure} is {shown(value)}: finding {group.group} counts as hit by "{body}"'
-    return f"{measure} is {shown(value)}"
 
 
 # --- identities ---------------------------------------------------------------------------------------------------
@@ -324,15 +313,9 @@ def _broken_part(answer: TrialResult, matching: Matching) -> str:
 
 def order(metric: Metric, first: Trial, second: Trial) -> ProbeCheck:
     """Both trials, whose items differ in order only, have the same parts, unless the metric reads order."""
-    name = "order does not matter"
+    name, expected = "order does not matter", "the same parts"
     if metric.reads_order:
-        return untried(name, "the same parts", "the metric reads the comments in their order")
-    return same_parts(name, first, second)
-
-
-def same_parts(name: str, first: Trial, second: Trial) -> ProbeCheck:
-    """Both trials, whose items differ in order only, have the same parts."""
-    expected = "the same parts"
+        return untried(name, expected, "the metric reads the comments in their order")
     if not first.answers:
         return untried(name, expected, "nothing was measured")
     others = {answer.case.id: answer.measured.parts for answer in second.answers}

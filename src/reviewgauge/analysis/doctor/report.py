@@ -7,7 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from reviewgauge.analysis.doctor import probe_checks as checks
 from reviewgauge.analysis.doctor.limits import label_noise, size_of_labels, unsure
@@ -31,15 +31,11 @@ from reviewgauge.stages.sampling.balance import (
 )
 
 Level = Literal["error", "warning", "note"]
-LONG_BODY = 5_000  # characters
-LONG_RANGE = 500  # lines
 MANY_CASES = 3  # one text as a reference of so many cases is generic
 _SHORT_WORDS = 12  # characters; short texts such as "Nit." recur in good data
-_COUNTER = re.compile(r"\D{0,12}\d{1,4}")
-_MOJIBAKE = re.compile(
-    "Ã[\u0080-\u00bf]|Â[\u0080-\u00bf]|â€[\u0098-\u00a6™œ\u009d\u0093\u0094]|ï»¿|â\u0080[\u0090-\u00bf]"
+_GARBLED = re.compile(
+    "\ufffd|Ã[\u0080-\u00bf]|Â[\u0080-\u00bf]|â€[\u0098-\u00a6™œ\u009d\u0093\u0094]|ï»¿|â\u0080[\u0090-\u00bf]"
 )
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x80-\x9f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LEVELS: tuple[Level, ...] = ("error", "warning", "note")
 _PLACED = (*checks.MEASURES, "line_precision", "line_recall", "line_f1")
@@ -96,13 +92,13 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> tuple[list[ProbeCheck], s
     oracle, silent, parrot = trial(probes.oracle), trial(probes.silent), trial(probes.parrot)
     if not oracle.answers and not oracle.failures:
         return [checks.untried("the probes", "to run", "the metric applies to none of these cases")], ""
-    spam, wrong_line = trial(lambda case: probes.duplicate_spam(case, TIMES)), trial(probes.wrong_line)
+    wrong_line = trial(probes.wrong_line)
     shuffled, in_place = trial(probes.shuffled(cases)), trial(probes.shuffled_in_place(cases))
     wordless, suggesting = trial(probes.wordless), trial(probes.suggesting)
     reworded = Trial(metric, [item for case in cases if (item := probes.reworded(case)) is not None])
     mixed, mixed_spam = trial(probes.mixed(cases)), trial(probes.mixed_spam(cases, TIMES))
     turned = Trial(metric, [_turned(case, review) for case, review in mixed_spam.items])
-    everything = [oracle, silent, parrot, spam, wrong_line, shuffled, in_place, mixed, mixed_spam]
+    everything = [oracle, silent, parrot, wrong_line, shuffled, in_place, mixed, mixed_spam]
     found = [
         checks.no_failure(everything),
         checks.is_one(oracle, "oracle: recall", "recall"),
@@ -118,7 +114,6 @@ def _examine(metric: Metric, cases: Sequence[Case]) -> tuple[list[ProbeCheck], s
         checks.in_range(everything, metric),
         checks.order(metric, mixed_spam, turned),
         checks.spam_never_gains("spam never gains", mixed_spam, mixed),
-        checks.never_above("repeating the oracle", spam, oracle, checks.MEASURES),
         _lines(wrong_line, oracle, cases),
         *_others(shuffled, in_place, oracle, cases),
         *_placed_words(wordless, suggesting, oracle),
@@ -207,50 +202,27 @@ def _other_phrasings(trial: Trial, shuffled: Trial) -> ProbeCheck:
 
 def lint(cases: Sequence[Case]) -> list[LintFinding]:
     """Findings in these cases, errors first. The documentation of doctor describes each rule."""
-    found = list(_ids(cases))
+    found = [*_across(cases), *_sizes(cases)]
     for case in cases:
-        found += [(case.id, remark) for rule in _CASE_RULES for remark in rule(case)]
-        found += [(case.id, Remark(*text, comment.id)) for comment in _known(case) for text in _texts(comment)]
-    found += _across(cases)
-    found += _sizes(cases)
-    findings = [
-        LintFinding(level=r.level, rule=r.rule, case=one_line(name), item=one_line(r.item), message=one_line(r.message))
-        for name, r in found
-    ]
-    return sorted(findings, key=lambda finding: _LEVELS.index(finding.level))
+        for comment in (*case.references, *case.neutral, *case.rejected):
+            found += _texts(case, comment)
+        found += [*_repeated(case), *_contradictory(case), *_locations(case)]
+    return sorted(found, key=lambda finding: _LEVELS.index(finding.level))
 
 
-class Remark(NamedTuple):
-    """A finding without its case; `item` is a comment or a fact."""
-
-    level: Level
-    rule: str
-    message: str
-    item: str = ""
-
-
-def _known(case: Case) -> tuple[Comment, ...]:
-    return (*case.references, *case.neutral, *case.rejected)
+def _remark(level: Level, rule: str, case: str, item: str, message: str) -> LintFinding:
+    return LintFinding(level=level, rule=rule, case=one_line(case), item=one_line(item), message=one_line(message))
 
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _ids(cases: Sequence[Case]) -> Iterator[tuple[str, Remark]]:
-    """Remarks on ids, each with the first case that it is about."""
+def _across(cases: Sequence[Case]) -> Iterator[LintFinding]:
+    """Remarks on ids, texts and facts of several cases, each with the first case that it is about."""
     for name, count in Counter(case.id for case in cases).items():
         if count > 1:
-            yield name, Remark("error", "duplicate_id", f"{count} cases have this id")
-    known = [(case.id, comment) for case in cases for comment in _known(case)]
-    if counters := [(name, comment.id) for name, comment in known if _COUNTER.fullmatch(comment.id)]:
-        what = "comment ids are counters, which change when a comment is added before them"
-        message = f"{len(counters):,} of {len(known):,} {what}"
-        yield counters[0][0], Remark("note", "unstable_id", message, counters[0][1])
-
-
-def _across(cases: Sequence[Case]) -> Iterator[tuple[str, Remark]]:
-    """Remarks on texts and facts of several cases, each with the first case that it is about."""
+            yield _remark("error", "duplicate_id", name, "", f"{count} cases have this id")
     where: dict[str, list[tuple[str, Comment]]] = defaultdict(list)
     for case in cases:
         for body, comment in {_plain(comment.body): comment for comment in case.references}.items():
@@ -258,89 +230,56 @@ def _across(cases: Sequence[Case]) -> Iterator[tuple[str, Remark]]:
     for body, uses in where.items():
         if len(uses) >= MANY_CASES and len(body) > _SHORT_WORDS:
             message = f'"{one_line(body, 80)}" is a reference of {len(uses)} cases'
-            yield uses[0][0], Remark("warning", "duplicate_everywhere", message, uses[0][1].id)
+            yield _remark("warning", "duplicate_everywhere", uses[0][0], uses[0][1].id, message)
     for fact in sorted({fact for case in cases for fact in case.facts}):  # slices by incomplete facts are incomplete
-        kinds: dict[str, str] = {}
-        for case in cases:
-            kinds.setdefault(type(case.facts[fact]).__name__ if fact in case.facts else "", case.id)
-        if first := kinds.pop("", None):
-            without = sum(fact not in case.facts for case in cases)
-            yield first, Remark("warning", "missing_fact", f"{without:,} of {len(cases):,} cases lack it", fact)
-        if len(kinds) > 1:
-            message = f"is of several types: {', '.join(sorted(kinds))}"
-            yield next(iter(kinds.values())), Remark("warning", "mixed_fact", message, fact)
+        if without := [case.id for case in cases if fact not in case.facts]:
+            message = f"{len(without):,} of {len(cases):,} cases lack it"
+            yield _remark("warning", "missing_fact", without[0], fact, message)
 
 
-def _sizes(cases: Sequence[Case]) -> Iterator[tuple[str, Remark]]:
+def _sizes(cases: Sequence[Case]) -> Iterator[LintFinding]:
     """A remark on each number by which changed cases can be told from clean ones without reading them."""
     known = [case for case in cases if case.clean or case.references]
     names = stated_by_all(known, (*TRAITS, *MORE_TRAITS))
     for one in telling(balance(names, *changed_and_clean(known, names)[:2])):
         message = f"tells changed from clean cases with an AUC of {one.auc:.2f}: commenting on large changes pays"
-        yield known[0].id, Remark("warning", "size_tells", message, one.name)
+        yield _remark("warning", "size_tells", known[0].id, one.name, message)
 
 
-def _texts(comment: Comment) -> Iterator[tuple[Level, str, str]]:
-    body, span = comment.body, comment.span
+def _texts(case: Case, comment: Comment) -> Iterator[LintFinding]:
+    body = comment.body
     if not body.strip():
-        yield "error", "empty_body", "is empty"
-    if len(body) > LONG_BODY:
-        yield "warning", "long_body", f"is {len(body):,} characters long"
+        yield _remark("error", "empty_body", case.id, comment.id, "is empty")
     if _SURROGATE.search(body):
-        yield "error", "encoding", "has half a surrogate pair, which cannot be stored"
-    if "\ufffd" in body:
-        yield "warning", "encoding", f"has U+FFFD: {body.count(chr(0xFFFD))} characters are lost"
-    if found := _MOJIBAKE.search(body):
-        yield "warning", "encoding", f"has {found[0]!r}: UTF-8 decoded as another encoding"
-    if found := _CONTROL.search(body):
-        yield "warning", "encoding", f"has the control character U+{ord(found[0]):04X}"
-    if span is not None and span.start is not None and span.end is not None and span.end - span.start >= LONG_RANGE:
-        yield "warning", "long_range", f"spans {span.end - span.start + 1:,} lines of {span.path}"
+        message = "has half a surrogate pair, which cannot be stored"
+        yield _remark("error", "encoding", case.id, comment.id, message)
+    elif found := _GARBLED.search(body):
+        message = f"has {found[0]!r}: lost characters, or UTF-8 decoded as another encoding"
+        yield _remark("warning", "encoding", case.id, comment.id, message)
 
 
-def _same_as(case: Case) -> Iterator[Remark]:
-    """Circles of `same_as`, which should lead to a first phrasing. A circle still counts as one finding."""
-    names = {reference.id: reference.same_as for reference in case.references}
-    settled: set[str] = set()
-    for start in names:
-        path: list[str] = []
-        at: str | None = start
-        while at is not None and at not in settled and at not in path:
-            path.append(at)
-            at = names.get(at)
-        if at is not None and at in path:
-            yield Remark("warning", "same_as_cycle", " -> ".join([*path[path.index(at) :], at]), at)
-        settled.update(path)
-
-
-def _repeated(case: Case) -> Iterator[Remark]:
+def _repeated(case: Case) -> Iterator[LintFinding]:
     """The same text at the same location twice: no review can distinguish the two findings."""
     for kind in ("references", "rejected", "neutral"):
         seen: dict[tuple[str, Span | None], Comment] = {}
         for comment in getattr(case, kind):
             first = seen.setdefault((_plain(comment.body), comment.span), comment)
             if first is not comment and first.id not in (comment.same_as, comment.id):
-                yield Remark("warning", "duplicate", f"repeats {first.id} at the same location ({kind})", comment.id)
+                message = f"repeats {first.id} at the same location ({kind})"
+                yield _remark("warning", "duplicate", case.id, comment.id, message)
 
 
-def _contradictory(case: Case) -> Iterator[Remark]:
+def _contradictory(case: Case) -> Iterator[LintFinding]:
     """One text as a reference and as a rejected comment: an error at the same location, else a warning."""
     for reference in case.references:
         for other in case.rejected:
             if _plain(other.body) == _plain(reference.body):
                 same = other.span == reference.span
                 message = f"is a reference, and rejected as {other.id}{'' if same else ' at another location'}"
-                yield Remark("error" if same else "warning", "contradictory", message, reference.id)
+                yield _remark("error" if same else "warning", "contradictory", case.id, reference.id, message)
 
 
-def _patches(case: Case) -> Iterator[Remark]:
-    """Patches without a hunk: the file looks unchanged in the diff. Pure renames have no patch."""
-    for file in case.change.files:
-        if file.patch and file.patch.strip() and not parse_patch(file.patch):
-            yield Remark("warning", "patch_without_hunk", f"the patch of {file.path} has no hunk")
-
-
-def _locations(case: Case) -> Iterator[Remark]:
+def _locations(case: Case) -> Iterator[LintFinding]:
     """References on files and lines outside the diff, where no reader of the diff can find them."""
     paths = {path for file in case.change.files for path in (file.path, file.old_path) if path}
     for reference in case.references:
@@ -348,12 +287,12 @@ def _locations(case: Case) -> Iterator[Remark]:
         if span is None or not paths:
             continue
         if span.path not in paths:
-            yield Remark("warning", "path_not_in_change", f"{span.path} is not changed", reference.id)
+            yield _remark("warning", "path_not_in_change", case.id, reference.id, f"{span.path} is not changed")
         elif span.start is not None and span.end is not None:
             ranges = _shown_lines(case.change, span.path, span.side)
             if ranges is not None and not any(span.start <= end and start <= span.end for start, end in ranges):
                 where = f"{span.path}:{span.start}-{span.end} ({span.side} side)"
-                yield Remark("warning", "outside_diff", f"{where} is outside all hunks", reference.id)
+                yield _remark("warning", "outside_diff", case.id, reference.id, f"{where} is outside all hunks")
 
 
 def _shown_lines(change: Change, path: str, side: Side) -> list[tuple[int, int]] | None:
@@ -370,13 +309,3 @@ def _ranges_of(patch: str, side: Side) -> tuple[tuple[int, int], ...]:
         (h.old_start, h.old_count) if side is Side.OLD else (h.new_start, h.new_count) for h in parse_patch(patch)
     ]
     return tuple((start, start + max(0, count - 1)) for start, count in starts)
-
-
-def _verdict(case: Case) -> Iterator[Remark]:
-    if case.verdict is True and case.references:
-        yield Remark("note", "verdict", f"can be merged as it is, but has {len(case.references)} references")
-    if case.verdict is None and not case.references:
-        yield Remark("note", "nothing_known", "no references, and not known to be clean: it cannot be scored")
-
-
-_CASE_RULES = (_same_as, _repeated, _contradictory, _patches, _locations, _verdict)
