@@ -157,10 +157,6 @@ def test_changed_data_another_study_and_foreign_folders_are_named(here: Path) ->
     with pytest.raises(UserError, match=r"the benchmark 'small' is another than that of out.*: the data changed since"):
         study("study.toml", out="out")
     write_bench(here, small_cases(8))
-    (here / "study.toml").write_text(TEXT.replace("fake:varied", "fake:example"))
-    with pytest.raises(UserError, match=r"the reviewer 'fickle' was .*varied.*, and is .*example.* now"):
-        study("study.toml", out="out")
-    (here / "study.toml").write_text(TEXT)
     lock = Lock(here / "out" / "lock")
     try:
         with pytest.raises(UserError, match="out is being written by this process"):
@@ -172,6 +168,9 @@ def test_changed_data_another_study_and_foreign_folders_are_named(here: Path) ->
     with pytest.raises(UserError, match=r"other is not the folder of a study: it holds letter\.txt"):
         study("study.toml", out="other")
     assert made_files(here / "out") == before
+    (here / "study.toml").write_text(TEXT.replace("fake:varied", "fake:varied?seed=1"))
+    found = study("study.toml", out="out", resamples=50)
+    assert found.ok and found.estimate.reviews == 16, "another reviewer of that name has reviews of its own"
 
 
 @pytest.mark.parametrize(
@@ -180,8 +179,6 @@ def test_changed_data_another_study_and_foreign_folders_are_named(here: Path) ->
         ('kind = "leaderboard"\nname = "b"\nmeasures = ["f1", "prec"]', r"measures of hits: there is no 'prec' .*f1"),
         ('kind = "leaderboard"\nname = "b"\nmetric = "chrf"', r"metric: there is no 'chrf' \(there is: hits, points"),
         ('kind = "slices"\nby = "langage"', r"slices\), by: there is no 'langage' .*category.*repo"),
-        ('kind = "attempts"\nreviewers = ["fick*", "rulez*"]', r"reviewers: there is no 'rulez\*' .*fickle, parrot"),
-        ('kind = "distribution"\ndimension = "grades"', r"dimension: there is no 'grades' \(there is: none\)"),
         ('kind = "validity"\nmetric = "hots"', r"table.* 4 \(validity\): .*hots"),
         (f'kind = "validity"\nmetric = "{ELSEWHERE}"', "an address on the network, which a file may not decide"),
         ('kind = "distribution"\nmeasures = ["f1", "recall"]', "distribution.*: it shows one measure"),

@@ -67,17 +67,14 @@ def test_every_surface_gives_the_same_differences(run: Path, capsys: pytest.Capt
         assert "".join(figure.replace("*", "").split()) in "".join(section.split())
 
 
-def test_baselines_are_in_no_ranking_and_no_plan(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_baselines_are_in_no_ranking_and_no_plan(run: Path) -> None:
     board = reviewgauge.score(run, "hits(judge='dice')").leaderboards[0]
     assert [(row.system, row.baseline) for row in board.systems[-2:]] == [("parrot", True), ("silent", True)]
-    assert board.across[0].systems == 3
     (found,) = reviewgauge.plan(run, detect=0.1).changes
     assert [(pair.first, pair.second) for pair in found.pairs] == [("best", "next"), ("best", "last")]
-    assert main(["plan", "--from", str(run), "--detect", "1"]) == 0
-    assert "this benchmark cannot decide" in " ".join(capsys.readouterr().out.split())
 
 
-def test_baselines_are_outside_of_the_family(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_baselines_are_outside_of_the_family(run: Path) -> None:
     reviewgauge.score(run, "hits(judge='dice')")
     (table,) = reviewgauge.compare(run)
     found = {c.second: c for c in table.comparisons}

@@ -22,9 +22,9 @@ spec = 'prompt(model="fake:rules", context="{context}")'
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (SMALL + 'spce = "x"', "[[reviewer]] 1: there is no key 'spce' (there is: benchmarks, name, spec)"),
-        (SMALL.replace("metrics", "metric"), "the top of the file: there is no key 'metric' (there is: attempts, axes"),
-        (SMALL + '[[table]]\nkind = "sums"', "[[table]] 1: kind should be 'leaderboard', 'comparisons'"),
+        (SMALL + 'spce = "x"', "reviewer[0].spce: is not a field of this record"),
+        (SMALL.replace("metrics", "metric"), "field metric: is not a field of this record"),
+        (SMALL + '[[table]]\nkind = "sums"', "field table[0].kind: should be 'leaderboard', 'comparisons'"),
         (SMALL + '[[table]]\nkind = "slices"', "[[table]] 1 (slices): slices need by"),
         (
             SMALL + '[[table]]\nkind = "ablation"\naxis = "contxt"\nbaseline = "x"',
@@ -38,8 +38,8 @@ spec = 'prompt(model="fake:rules", context="{context}")'
         (SMALL + '[[benchmark]]\ndata = "sample"', "[[benchmark]] 2: a second benchmark is called 'sample'"),
         (SMALL + '[[benchmark]]\ndata = "sample"\nname = "../x"', "[[benchmark]] 2: '../x' is no name for a file"),
         ("title = ", "is not valid TOML"),
-        ('title = "t"', "benchmark is missing"),
-        (SMALL + "[on.other]\nattempts = 0", "[on.other]: the top of the file: attempts should be greater"),
+        ('title = "t"', "field benchmark: is missing"),
+        (SMALL + "[on.other]\nattempts = 0", "[on.other], field attempts: should be greater"),
     ],
 )
 def test_what_is_wrong_is_named(text: str, said: str) -> None:

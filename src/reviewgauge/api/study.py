@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from reviewgauge.api.studies.plan import RUNS, TRUST, BenchmarkPlan, check_table
 from reviewgauge.api.validate import validate
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError, one_line
-from reviewgauge.core.files import check_plain, read_file, read_within, write_error, write_whole
+from reviewgauge.core.files import check_plain, read_file, write_error, write_whole
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.study import BenchmarkFacts, Estimate, StudyReport
 from reviewgauge.core.reports.validity import ValidityReport
@@ -36,14 +35,12 @@ from reviewgauge.engine.run.journal import Lock
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 from reviewgauge.engine.run.workers import Workers, check_workers
-from reviewgauge.engine.study.grid import check_extension
 from reviewgauge.views.study.files import TABLES, written
 
 COPY, VALIDITY, LOCK = "study.toml", "validity", "lock"
 STUDIES = "studies"
 OF_TABLES, OF_VALIDITY = 10_000, 1_000  # resamples where none are asked for
 SHORT = 40  # letters of a reason in a cell; the list of what has no result has it whole
-_ON = re.compile(rb"# --on (\S+)\n")
 
 
 class StudyResult(Record):
@@ -106,7 +103,7 @@ def study(
     check_workers(workers, connect=False)
     source, folder = find_study(file), Path(out)
     described = read_study(source.raw, source.name, on)
-    _check_folder(folder, source, on, described)
+    _check_folder(folder)
     described = _with_sources(described, sources or {})
     said = frozenset((sources or {}).values())
     origin = FromFile("", None if source.shipped else Path(file).resolve().parent, said, remedy=TRUST)
@@ -125,7 +122,7 @@ def study(
         if models.dry_run or stop.is_set():
             return ended(stopped=stop.why)
         check_workers(workers)
-        write_whole(folder / COPY, (b"# --on %s\n" % on.encode() if on else b"") + source.raw)
+        write_whole(folder / COPY, source.raw)
         work = StudyWork(folder, described.attempts, models, workers, retry_failed, stop, progress)
         return _run(described, plans, work, ended, on, (resamples, seed))
     finally:
@@ -173,25 +170,17 @@ def find_study(file: str | Path) -> Source:
         raise UserError(f"cannot read {path}: {(error.strerror or 'no such file').lower()}", remedy=remedy) from None
 
 
-def _check_folder(folder: Path, source: Source, on: str, now: StudyFile) -> None:
-    """Raise UserError where the folder holds something else, or a study that this one changes."""
+def _check_folder(folder: Path) -> None:
+    """Raise UserError where the folder holds something else."""
     if not folder.exists():
         return
     if not folder.is_dir():
         raise UserError(f"{folder} is a file, not a folder", remedy="name another folder")
     check_plain(folder, TABLES, RUNS, VALIDITY)
-    copy = folder / COPY
-    if not copy.exists():
-        if foreign := sorted(entry.name for entry in folder.iterdir() if entry.name not in (LOCK, RUNS, f"{COPY}.tmp")):
-            raise UserError(f"{folder} is not the folder of a study: it holds {foreign[0]}", remedy="name a new folder")
+    if (folder / COPY).exists():
         return
-    raw = read_within(copy)
-    found = _ON.match(raw)
-    variant = found[1].decode() if found else ""
-    if variant != on:
-        was, now_is = (f"--on {word}" if word else "without --on" for word in (variant, on))
-        raise UserError(f"{folder} was made {was}, and this is {now_is}", remedy="use another folder")
-    check_extension(read_study(raw, str(copy), variant), now, source.name, str(folder))
+    if foreign := sorted(entry.name for entry in folder.iterdir() if entry.name not in (LOCK, RUNS, f"{COPY}.tmp")):
+        raise UserError(f"{folder} is not the folder of a study: it holds {foreign[0]}", remedy="name a new folder")
 
 
 def _with_sources(study: StudyFile, sources: Mapping[str, str]) -> StudyFile:

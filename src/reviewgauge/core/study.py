@@ -48,16 +48,11 @@ class ReviewerEntry(Record):
 
 
 class Published(Record):
-    """What a paper prints in the place of this table: its values by row and column, `percent` if so printed.
-
-    `weights` (by column) and `total` (a column): the weighted mean of the columns should be the value of the total.
-    """
+    """What a paper prints in the place of this table: its values by row and column, `percent` if so printed."""
 
     source: str
     note: str = ""
     percent: bool = False
-    weights: Mapping[str, float] = Field(default_factory=dict)
-    total: str = ""
     values: Mapping[str, Mapping[str, float]] = Field(default_factory=dict)
 
 
@@ -141,7 +136,8 @@ def _checked(found: Mapping[str, Any], source: str) -> StudyFile:
     try:
         study = StudyFile.model_validate(found)
     except ValidationError as error:
-        raise _explained(error, source) from None
+        field, problem = first_problem(error)
+        raise BadInput(source, problem, field=field, remedy="docs/guides/study.md has every key") from None
     for what, names in (("benchmark", [b.label for b in study.benchmark]), ("table", [t.label for t in study.table])):
         for at, name in enumerate(names, 1):
             where = f"[[{what}]] {at}"
@@ -179,31 +175,3 @@ def check_known(source: str, where: str, name: str, known: Collection[str]) -> N
     """Raise BadInput for a word that is not among the known ones."""
     if name not in known:
         raise BadInput(source, f"{where}: there is no {name!r}", remedy=f"there is: {', '.join(known) or 'none'}")
-
-
-def _explained(error: ValidationError, source: str) -> BadInput:
-    """The first complaint, with the table of the file, the key, and what there is."""
-    detail = error.errors(include_url=False, include_context=False)[0]
-    place = [part for part in detail["loc"] if part not in ("tuple[str, ...]", "dict[str,str]")]
-    where, keys = _located(place)
-    if detail["type"] == "extra_forbidden":
-        model = _MODELS.get(str(place[0]) if len(place) > 1 else "", StudyFile)
-        if len(place) > 3 and place[2] == "published":
-            model = Published
-        known = ", ".join(sorted(field.alias or name for name, field in model.model_fields.items()))
-        return BadInput(source, f"{where}: there is no key {keys!r}", remedy=f"there is: {known}")
-    if detail["type"] == "missing":
-        return BadInput(source, f"{where}: {keys} is missing")
-    return BadInput(source, f"{where}: {keys} {first_problem(error)[1]}")
-
-
-def _located(place: list[Any]) -> tuple[str, str]:
-    """(the table of the file, the key in it)."""
-    if len(place) > 1 and isinstance(place[1], int):
-        return f"[[{place[0]}]] {place[1] + 1}", ".".join(map(str, place[2:])) or "the entry"
-    if len(place) > 1:
-        return f"[{place[0]}]", ".".join(map(str, place[1:]))
-    return "the top of the file", str(place[0]) if place else "the file"
-
-
-_MODELS: dict[str, type[Record]] = {"benchmark": BenchmarkEntry, "reviewer": ReviewerEntry, "table": TableEntry}

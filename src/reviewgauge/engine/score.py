@@ -6,9 +6,8 @@ import math
 import sys
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing
-from functools import partial
 from typing import NamedTuple
 
 from reviewgauge.core.errors import UserError
@@ -16,7 +15,7 @@ from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.records import Case, Review, Task, Usage
 from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Parts, Score
 from reviewgauge.core.specs import short_spec, signature
-from reviewgauge.core.stored import Lazy, ReplayableStream, Unstorable
+from reviewgauge.core.stored import Lazy, Unstorable
 from reviewgauge.engine.measure import Answered, ScoreJob, measure
 from reviewgauge.engine.run.executors import Executor, Interruption, Serial
 from reviewgauge.engine.run.folder import RunFolder
@@ -97,9 +96,9 @@ def score(
     """Measure every review of the run that this metric (signature and pins) has not measured yet.
 
     Failures of reviews become failure scores with the metric's bounds, and are measured once the review was retried.
-    Raises what the metric says of the whole run (UserError), and a full disk. Nothing is written until a review that
-    says something was measured; where none can be, it is a UserError. A Failed that stops the run leaves the
-    rest undone, as Ctrl-C does: `stop.error` says why.
+    Raises what the metric says of the whole run (UserError), and a full disk. Where no review that says something can
+    be measured, it is a UserError, and no score is kept. A Failed that stops the run leaves the rest undone, as Ctrl-C
+    does: `stop.error` says why.
     """
     tally = _Tally()
     stop = stop or Interruption()
@@ -107,10 +106,19 @@ def score(
     todo = _find_missing(run, scorer, retry_failed, only)
     steps = SyncedProgress(run, len(todo.outcomes), progress)
     answers = _answers(scorer, todo.outcomes, executor or Serial(), stop)
-    for found in _keep_once_proved(run, scorer, answers, todo.proved, stop):
-        tally.add(found)
-        steps.step(f"{tally.trouble}{found.system} {found.case}")
-    steps.finish()
+    kept = False
+    try:
+        for outcome, value in answers:
+            found = _recorded(run, scorer, outcome, value)
+            tally.add(found, _speaks(outcome))
+            steps.step(f"{tally.trouble}{found.system} {found.case}")
+        steps.finish()
+        if not (todo.proved or stop.is_set()):
+            tally.check(short_spec(metric))
+        kept = not stop.is_set()
+    finally:
+        if not (kept or todo.proved or tally.proved):  # of silence alone: its recall misleads
+            run.remove_scores({scorer.signature})
     left = len(todo.outcomes) - tally.count
     return tally.totals(
         ScoreTotals,
@@ -222,55 +230,16 @@ def usual_metric(tasks: Collection[Task]) -> str:
     return _OF_TASK.get(next(iter(tasks)), "hits") if len(tasks) == 1 else "hits"
 
 
-def _keep_once_proved(
-    run: RunFolder,
-    scorer: _Scorer,
-    answers: Iterable[tuple[Outcome, Answered | None]],
-    proved: bool,
-    stop: Interruption,
-) -> Iterator[Score]:
-    """Record the scores, held back until the metric had an answer to a review that says something; yields each then.
-
-    A score that no line of a file can hold becomes a failure. Raises UserError where the metric has no answer to any,
-    and where it applies to nothing at all.
-    """
-    append = partial(run.append_score, sync=False)
-    held, applies = ReplayableStream(Score), False
-    telling: Counter[str] = Counter()
-    others: Counter[str] = Counter()
-    for outcome, value in answers:
-        found, put = scorer.score(outcome, value), append if proved else held.add
-        try:
-            put(found)
-        except Unstorable as error:
-            broken = Failure(kind=FailureKind.CRASH, message=error.problem)
-            found = scorer.score(outcome, Answered(broken, found.usage))
-            put(found)
-        if proved:
-            yield found
-            continue
-        answered = found.parts is not None or found.failure is not None
-        applies = applies or answered
-        (telling if _speaks(outcome) else others)[found.reason] += 1
-        proved = _speaks(outcome) and answered
-        if proved:
-            yield from _moved(held, append)
-    if proved or stop.is_set() or not held:
-        return
-    if telling or not applies:
-        reasons = telling or others
-        which = f"the {telling.total()} reviews that say something" if telling else f"the {len(held)} reviews"
-        raise UserError(
-            f"{short_spec(scorer.metric)} can measure none of {which}: {reasons.most_common(1)[0][0]}",
-            remedy="nothing was written; reviewgauge list metrics",
-        )
-    yield from _moved(held, append)
-
-
-def _moved(held: Iterable[Score], append: Callable[[Score], None]) -> Iterator[Score]:
-    for score in held:
-        append(score)
-        yield score
+def _recorded(run: RunFolder, scorer: _Scorer, outcome: Outcome, value: Answered | None) -> Score:
+    """The score, which the run holds now; one that no line of a file can hold becomes a failure."""
+    found = scorer.score(outcome, value)
+    try:
+        run.append_score(found, sync=False)
+    except Unstorable as error:
+        broken = Failure(kind=FailureKind.CRASH, message=error.problem)
+        found = scorer.score(outcome, Answered(broken, found.usage))
+        run.append_score(found, sync=False)
+    return found
 
 
 def _answers(
@@ -405,9 +374,18 @@ class _Tally(WorkTally):
     """Counts the scores of one call."""
 
     count = not_applicable = failed_reviews = 0
+    proved = applies = False
 
-    def add(self, score: Score) -> None:
+    def __init__(self) -> None:
+        super().__init__()
+        self.why: dict[bool, Counter[str]] = {True: Counter(), False: Counter()}
+
+    def add(self, score: Score, speaks: bool) -> None:
+        """Count one score, of a review that says something or one that does not."""
         self.count += 1
+        answered = score.parts is not None or score.failure is not None
+        self.applies, self.proved = self.applies or answered, self.proved or (speaks and answered)
+        self.why[speaks][score.reason] += 1
         self.spent.add(score.usage)
         self.fake = self.fake or score.fake
         if score.failure is not None and score.reason == REVIEW_FAILED:
@@ -418,3 +396,12 @@ class _Tally(WorkTally):
             self.not_applicable += 1
         else:
             self.done += 1
+
+    def check(self, metric: str) -> None:
+        """Raise UserError where the metric had no answer to any review that says something, or to none at all."""
+        telling = self.why[True]
+        if self.proved or not self.count or (self.applies and not telling):
+            return
+        which = f"the {telling.total()} reviews that say something" if telling else f"the {self.count} reviews"
+        reason = (telling or self.why[False]).most_common(1)[0][0]
+        raise UserError(f"{metric} can measure none of {which}: {reason}", remedy="reviewgauge list metrics")

@@ -9,7 +9,6 @@ from itertools import groupby
 from reviewgauge.core.document import Column, Document, Plot, Table, Text, Value
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.leaderboard import (
-    Across,
     Comparison,
     ComparisonTable,
     Estimate,
@@ -29,7 +28,6 @@ SHORT = {
 }
 BOUNDS_SHOWN = 6  # bounded differences
 NAMED = 4  # more systems than this are counted, not named
-ENOUGH = 3  # systems from which on their variance is shown
 ALPHA = 0.05
 BASELINES = "baselines:"
 
@@ -137,7 +135,6 @@ def _explained(board: Leaderboard) -> list[str]:
         f"{board.label or board.metric} on {board.dataset}, benchmark {figures.short_hash(board.benchmark)}; "
         f"all systems were scored on {board.common} changes",
     ]
-    lines += [_across(one) for one in board.across if one.measure == board.headline and one.systems >= ENOUGH]
     return lines + [f"{one_line(s.system, 60)}: {text}" for s in board.systems if (text := figures.spread_words(s))]
 
 
@@ -154,11 +151,6 @@ def _caveats(board: Leaderboard) -> list[str]:
         lines.append(f"! not scored (never counted as 0): {text}")
     lines += [f"! {warning}" for warning in (*board.warnings, board.estimate_note) if warning]
     return lines + [f"! {count} reviews break an identity: {words}" for words, count in board.broken.items()]
-
-
-def _across(one: Across) -> str:
-    mean, deviation = figures.number(one.mean, one.unit), figures.number(one.variance**0.5, one.unit)
-    return f"across {one.systems} systems: mean {mean}, SD {deviation} {figures.label(one.measure)}"
 
 
 def _kinds(system: SystemSummary, measure: str) -> str:

@@ -20,11 +20,11 @@ from analysis_toys import (
     review_counts,
     score,
 )
-from reviewgauge.analysis.compare.leaderboard import across_systems, leaderboard
+from reviewgauge.analysis.compare.leaderboard import leaderboard
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
-from reviewgauge.core.reports.leaderboard import Across, AttemptSpread, Estimate, Leaderboard, SystemSummary
+from reviewgauge.core.reports.leaderboard import AttemptSpread, Leaderboard, SystemSummary
 from reviewgauge.core.results import CommentOutcome, CommentState, FailureKind, Matching, Score
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.views.figures import spread_words
@@ -64,38 +64,6 @@ def test_values_counts_and_order() -> None:
     assert found.systems[0].parts == {"value": 3.0}
     assert (found.clustered_by, found.clusters, found.common, found.on_common) == ("change", 4, 4, ())
     assert (found.metric, found.headline, found.benchmark) == ("analysis_toys.Mean", "value", BENCHMARK)
-
-
-@pytest.mark.parametrize(
-    ("row", "mean", "variance"),
-    [
-        ([27.71, 27.04, 30.03, 59.54, 53.68, 21.51, 53.21, 33.78], 38.31, 189.96),
-        ([15.74, 16.48, 15.83, 17.59, 17.59, 24.07, 13.70, 24.81], 18.23, 14.22),
-        ([17.93, 18.11, 18.16, 16.69, 12.95, 16.20, 16.22, 13.43], 16.21, 3.62),
-    ],
-)
-def test_the_variance_across_systems_is_that_of_context_crbenchs_table_4(
-    row: list[float], mean: float, variance: float
-) -> None:
-    """F1 of quality estimation, pass@1 and ROUGE-1 of eight models (arXiv:2511.07017): Avg and sigma squared."""
-    rows = [
-        SystemSummary(
-            system=f"m{at}", cases=1, scored=1, estimates=(Estimate(measure="f1", value=value, n=1, clusters=1),)
-        )
-        for at, value in enumerate(row)
-    ]
-    (found,) = across_systems(rows)
-    assert (found.systems, round(found.mean, 2), round(found.variance, 2)) == (8, mean, variance)
-
-
-def test_the_board_tells_how_much_the_systems_differ() -> None:
-    cases = make_cases(4)
-    scores = [
-        one for name, values in (("a", [0, 0, 1, 0]), ("b", [1, 1, 1, 0])) for one in mean_scores(name, cases, values)
-    ]
-    (across,) = board(scores, cases).across
-    assert across == Across(measure="value", systems=2, mean=0.5, variance=0.0625)
-    assert board(mean_scores("a", cases, [1, 1, 1, 0]), cases).across == ()
 
 
 def test_less_is_better_where_the_metric_says_so() -> None:

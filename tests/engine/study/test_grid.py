@@ -1,4 +1,4 @@
-"""The cells of a study, and which changes of its file go on in the same folder."""
+"""The cells of a study."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.study import StudyFile, read_study
-from reviewgauge.engine.study.grid import check_extension, filled, grid, words_in
+from reviewgauge.engine.study.grid import filled, grid, words_in
 
 TEXT = """
 title = "small"
@@ -65,37 +65,3 @@ def test_what_does_not_fit_is_named(old: str, new: str, said: str) -> None:
     with pytest.raises(UserError) as error:
         grid(study(TEXT.replace(old, new)), "mine.toml")
     assert said in str(error.value)
-
-
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        ('"file"]', '"file", "pr"]'),
-        ("attempts = 2", "attempts = 3"),
-        ('metrics = ["hits"]', 'metrics = ["hits", "rouge"]'),
-        ('title = "small"', 'title = "other"'),
-        ('benchmarks = ["two"]', 'benchmarks = ["two"]\n[[table]]\nkind = "cost"'),
-        ('[[reviewer]]\nspec = "silent"', '[[reviewer]]\nspec = "parrot"\n[[reviewer]]\nspec = "silent"'),
-    ],
-)
-def test_what_is_added_goes_on(old: str, new: str) -> None:
-    assert old in TEXT
-    check_extension(study(), study(TEXT.replace(old, new)), "mine.toml", "out")
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
-        ("attempts = 2", "attempts = 1", "attempts = 1, and out has 2"),
-        ('context = ["none", "file"]', 'context = ["none"]', "the reviewer 'small file' of out is gone"),
-        ('"fake:fickle-30"', '"fake:noisy-20"', "the reviewer 'big none' was prompt(model=\"fake:fickle-30\""),
-        ("first(cases=2)", "first(cases=3)", "stages of the benchmark 'two' was ('first(cases=2)',), and is ('first"),
-        ('metrics = ["hits"]', 'metrics = ["rouge"]', "the metric hits of 'one' is gone"),
-        ('name = "one"', 'name = "uno"', "the benchmark 'one' of out is gone"),
-    ],
-)
-def test_what_is_changed_is_refused_by_name(old: str, new: str, said: str) -> None:
-    assert old in TEXT
-    with pytest.raises(UserError) as error:
-        check_extension(study(), study(TEXT.replace(old, new)), "mine.toml", "out")
-    assert said in str(error.value) and "put it back as in out/study.toml" in str(error.value)

@@ -25,7 +25,7 @@ from reviewgauge.analysis.stats.power import Spread, case_means, influences
 from reviewgauge.analysis.stats.score_table import ScoreTable, broken_identities, merge_pins, table_of, warn_of_fakes
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
-from reviewgauge.core.reports.leaderboard import Across, AttemptSpread, Leaderboard, SliceSummary, SystemSummary
+from reviewgauge.core.reports.leaderboard import AttemptSpread, Leaderboard, SliceSummary, SystemSummary
 from reviewgauge.engine.run.scored_run import ScoredRun
 
 
@@ -113,26 +113,12 @@ def leaderboard(
         systems=tuple(rows[at] for at in order),
         common=int(common.sum()),
         on_common=tuple(on_common[at] for at in _order(on_common, metric, baselines)),
-        across=across_systems([row for row in rows if not row.baseline]),
         slices=tuple(piece for name in slices for piece in _slices(work, name, order, least)),
         pins=pins,
         estimate_note=metric.estimate_note,
         warnings=(*caveats(run), *notes, *warnings),
         broken=broken_identities(panel),
     )
-
-
-def across_systems(rows: Sequence[SystemSummary]) -> tuple[Across, ...]:
-    """Mean and variance of each measure over the systems, as in Table 4 of ContextCRBench (arXiv:2511.07017)."""
-    found: list[Across] = []
-    for first in rows[0].estimates if rows else ():
-        same = [row.estimate(first.measure) for row in rows]
-        values = [one.value for one in same if one is not None and one.value is not None]
-        if len(values) > 1:
-            mean, variance = float(np.mean(values)), float(np.var(values))
-            one = Across(measure=first.measure, unit=first.unit, systems=len(values), mean=mean, variance=variance)
-            found.append(one)
-    return tuple(found)
 
 
 def check_settings(resamples: int) -> None:

@@ -1,26 +1,17 @@
-"""How contenders do on the parts of a benchmark: by language, context level, category, type or any other fact.
-
-Weighted slices equal the total: that is asserted here for our figures, and checked for published ones.
-"""
+"""How contenders do on the parts of a benchmark: by language, context level, category, type or any other fact."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-import numpy as np
-
-from reviewgauge.analysis.stats.arrays import MatrixAggregate, measures_of
 from reviewgauge.analysis.study.leaderboard import measure_label
 from reviewgauge.analysis.study.material import Contender, Material, by_system, summary_cell
 from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import Leaderboard, SliceSummary, SystemSummary
 from reviewgauge.core.study import TableEntry
 
 MOST_AXES = 12  # of a radar chart
-TOLERANCE = 1e-9
 
 
 def slices_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
@@ -30,7 +21,6 @@ def slices_table(entry: TableEntry, material: Material, name: str, title: str) -
     board = material.board(metric, (entry.by,), contenders)
     pieces = [piece for piece in board.slices if piece.fact == entry.by]
     measures = list(entry.measures) or _measures(board, pieces)
-    sums = [check_sums(metric, board, pieces, contender, measure) for contender in contenders for measure in measures]
     shape = _by_slice if entry.rows == "slices" else _by_contender
     columns, rows, texts = shape(entry, board, pieces, measures, contenders)
     radar = entry.plot and shape is _by_contender and len(measures) == 1 and 3 <= len(pieces) <= MOST_AXES
@@ -46,7 +36,6 @@ def slices_table(entry: TableEntry, material: Material, name: str, title: str) -
         provenance=material.provenance(metric),
         notes=(
             f"{', '.join(map(measure_label, measures))} by {entry.by}; {unit}: {counts}",
-            *(["the slices of each row, weighted, give its total (checked)"] if all(sums) else []),
             *material.gaps(entry, metric),
         ),
     )
@@ -111,52 +100,3 @@ def _count(summary: SystemSummary | None, part: str, contender: Contender) -> Va
     if part not in summary.parts:
         raise UserError(f"unknown count {part!r}", remedy=f"there are: {', '.join(summary.parts)}")
     return Value(value=summary.parts[part], n=summary.scored, unit="count", fake=summary.fake)
-
-
-def check_sums(
-    metric: Metric, board: Leaderboard, pieces: Sequence[SliceSummary], contender: Contender, measure: str
-) -> bool:
-    """Whether the parts of the slices, added up, give the measure of the whole; AssertionError where they give another.
-
-    False where that cannot be said: a measure of something that the slices do not count, or cases that may stand in
-    several slices.
-    """
-    whole = by_system(board.systems).get(contender.system)
-    own = [by_system(piece.systems).get(contender.system) for piece in pieces]
-    if whole is None or any(one is None for one in own) or contender.trouble:
-        return False
-    names = sorted(whole.parts)
-    totals = {name: sum(one.parts.get(name, 0.0) for one in own if one is not None) for name in names}
-    used = [name for name in names if totals[name] or not whole.parts[name]]
-    if any(piece.facet for piece in pieces) and len(used) < len(names) and not _counts_it(metric, measure, used, whole):
-        return False
-    expected = next((e.value for e in whole.estimates if e.measure == measure), None)
-    count = float(sum(one.scored for one in own if one is not None))
-    aggregate = MatrixAggregate(names, np.array([[totals[name]] for name in names]), np.array([count]))
-    found = measures_of(metric, aggregate).get(measure)
-    value = None if found is None or not np.isfinite(found[0]) else float(found[0])
-    if any(piece.facet for piece in pieces) and value != expected and measure not in ("recall", "precision"):
-        return False
-    assert _same(value, expected), (
-        f"{contender.name}: the slices by {pieces[0].fact} add up to {measure} {value}, and the whole has {expected}"
-    )
-    return True
-
-
-def _counts_it(metric: Metric, measure: str, used: Sequence[str], whole: SystemSummary) -> bool:
-    """Whether a measure of the whole needs none of the parts that the slices lack."""
-    names = sorted(whole.parts)
-    kept = {name: whole.parts[name] if name in used else 0.0 for name in names}
-    tables = [np.array([[parts[name]] for name in names]) for parts in (dict(whole.parts), kept)]
-    found = [
-        measures_of(metric, MatrixAggregate(names, t, np.array([float(whole.scored)]))).get(measure) for t in tables
-    ]
-    return all(one is not None for one in found) and _same(*(float(one[0]) for one in found if one is not None))
-
-
-def _same(one: float | None, other: float | None) -> bool:
-    undefined = [value is None or not math.isfinite(value) for value in (one, other)]
-    if any(undefined):
-        return all(undefined)
-    assert one is not None and other is not None
-    return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=TOLERANCE)

@@ -164,13 +164,12 @@ _BUILDERS: Mapping[str, Builder] = {
 
 
 NOT_RUN = "(published)"
-ROUNDING = 0.011  # of two means that are printed with two digits
 
 
-def with_published(table: Table, published: Published | None, *, elsewhere: str = "", baseline: str = "") -> Table:
+def with_published(table: Table, published: Published | None, *, elsewhere: str = "") -> Table:
     """The table with a paper's values. `elsewhere`: the data that ours are on, where it is not the paper's.
 
-    `baseline` is the row that gains are over. A row is named by its texts, joined by a comma.
+    A row is named by its texts, joined by a comma.
     """
     if published is None:
         return table
@@ -183,7 +182,6 @@ def with_published(table: Table, published: Published | None, *, elsewhere: str 
     notes = [f"published: {published.source}" + (f"; {published.note}" if published.note else "")]
     if elsewhere:
         notes.append(f"the published figures are on the paper's own data, ours on {elsewhere}: they do not compare")
-    notes += [*wrong_totals(published), *wrong_gains(published, baseline)]
     return table.model_copy(update={"rows": tuple(rows), "source": published.source, "notes": (*table.notes, *notes)})
 
 
@@ -218,40 +216,6 @@ def _scaled(value: float, unit: str, published: Published) -> float:
     return value / {"share": 100, "gain": 100, "share²": 100**2}.get(unit, 1)
 
 
-def wrong_totals(published: Published) -> Iterator[str]:
-    """The rows of a paper's table whose weighted slices do not give the total that it prints."""
-    if not published.weights or not published.total:
-        return
-    whole = sum(published.weights.values())
-    for name, values in published.values.items():
-        if published.total not in values or not published.weights.keys() <= values.keys():
-            continue
-        mean = sum(weight * values[column] for column, weight in published.weights.items()) / whole
-        if round(abs(mean - values[published.total]), 9) > 0.05 * (1 if published.percent else 0.01):
-            yield (
-                f"the paper contradicts itself: {name}: its slices, weighted, give {mean:.2f}, and its total is "
-                f"{values[published.total]:.2f}"
-            )
-
-
-def wrong_gains(published: Published, baseline: str) -> Iterator[str]:
-    """The gains of a paper's table that its own means do not give."""
-    for name, values in published.values.items():
-        measure = name.rpartition(", ")[0]  # of several in one table: `pass@3, Base`
-        base = published.values.get(f"{measure}, {baseline}" if measure else baseline, {})
-        for column in values:
-            group, colon, what = column.partition(": ")
-            mean = f"{group}: mean"
-            if what != "gain" or not colon or mean not in values or not base.get(mean):
-                continue
-            gain = 100 * (values[mean] / base[mean] - 1)
-            if abs(gain - values[column]) > ROUNDING * 100 / base[mean]:
-                yield (
-                    f"the paper contradicts itself: {name}: {values[mean]:g} over {base[mean]:g} is a gain of "
-                    f"{gain:.2f}%, and {values[column]:.2f}% is printed"
-                )
-
-
 def study_tables(
     entries: Sequence[TableEntry],
     materials: Mapping[str, Material],
@@ -275,7 +239,7 @@ def study_tables(
                 for table in _made(entry, materials[name], reports.get(name), *called):
                     beside = entry.published if _stands_in(entry, table, called[0]) else None
                     other = materials[name].dataset if elsewhere else ""
-                    tables.append(with_published(table, beside, elsewhere=other, baseline=entry.baseline))
+                    tables.append(with_published(table, beside, elsewhere=other))
             except UserError as error:
                 troubles.append(Trouble(benchmark=name, what=f"table {called[0]}", why=str(error)))
     return tables, troubles

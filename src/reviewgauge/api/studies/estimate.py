@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -23,10 +22,7 @@ from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.engine.run.workers import executor_for
 from reviewgauge.engine.score import dry_run_score
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.request.model_spec import FAKE
 from reviewgauge.repo.git.folders import scratch_folder
-
-SECONDS_A_CALL, TOKENS_A_SECOND = 2.0, 50.0  # of a hosted model: a guess, and the estimate says so
 
 
 @dataclass
@@ -104,21 +100,11 @@ def estimate(
 ) -> Estimate:
     """Dry run of the whole study: calls that cells share, and those in the cache, are counted once. Writes nothing."""
     options = replace(options, dry_run=True, budget=None, replay=None)
-    began = time.monotonic()
     with options.client() as client:
         dry_run = DryRun(client, attempts, options, stop, progress)
         for plan in plans:
             dry_run.add(plan)
         spent = spending(client)
-        waiting = [one for spec, one in client.budget.by_model.items() if FAKE not in (spec.provider, spec.model)]
-    calls = sum(one.calls for one in waiting)
-    tokens = sum(one.tokens_out for one in waiting)
-    if spent.tokens_out and spent.calls:  # answers as long as those in the cache to such questions
-        tokens = round(tokens * spent.tokens_out / max(1, client.budget.totals.tokens_out))
-    waits = [(calls * SECONDS_A_CALL + tokens / TOKENS_A_SECOND) / options.in_flight]
-    waits += [60 * calls / options.requests_per_minute] if options.requests_per_minute else []
-    used = sum(one.tokens_in for one in waiting) + tokens
-    waits += [60 * used / options.tokens_per_minute] if options.tokens_per_minute else []
     return Estimate(
         reviewers=len({cell.name for plan in plans for cell in plan.cells}),
         benchmarks=len(plans),
@@ -132,7 +118,6 @@ def estimate(
         worst=spent.worst,
         unpriced=spent.unpriced,
         invented=spent.invented,
-        seconds=round(time.monotonic() - began + max(waits), 1),
         parts=tuple(dry_run.parts),
         troubles=tuple(dry_run.troubles),
     )

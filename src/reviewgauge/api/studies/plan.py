@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 
@@ -202,12 +201,6 @@ def check_tables(study: StudyFile, plans: Sequence[BenchmarkPlan], source: str, 
         else:
             own = _measured(entry, own, source, where)
             _check_figures(entry, own, source, where)
-        for word in filter(None, (entry.dimension, *entry.dimensions)):
-            check_known(source, f"{where}, dimension", word, _judged(own))
-        if names := _systems(own) if _unmatched(entry, own) else ():
-            lost = [one for one in entry.reviewers if not any(fnmatchcase(name, one) for name in names)]
-            if lost and (len(lost) == len(entry.reviewers) or not study.on):  # a variant may have other reviewers
-                check_known(source, f"{where}, reviewers", lost[0], names)
 
 
 def _measured(entry: TableEntry, plans: Sequence[BenchmarkPlan], source: str, where: str) -> list[BenchmarkPlan]:
@@ -237,35 +230,3 @@ def _check_figures(entry: TableEntry, plans: Sequence[BenchmarkPlan], source: st
             facts = {fact for case in plan.cases for fact in case.facts}
             there = sorted({"repo", CUTOFF, *facts, *metric.facets})
             check_known(source, f"{where}, by", entry.by, there)
-
-
-def _unmatched(entry: TableEntry, plans: Sequence[BenchmarkPlan]) -> bool:
-    """Whether a pattern fits no reviewer that is run: then the recorded ones must be read."""
-    names = [cell.name for plan in plans for one in plan.entrants if one.reviewer is not None for cell in one.cells]
-    return any(not any(fnmatchcase(name, pattern) for name in names) for pattern in entry.reviewers)
-
-
-def _systems(plans: Sequence[BenchmarkPlan]) -> list[str]:
-    """The names of all reviewers, as tables call them; none where recorded ones cannot be read."""
-    found: dict[str, None] = {}
-    for plan in plans:
-        for one in plan.entrants:
-            names: Iterable[str] = (cell.name for cell in one.cells)
-            if one.reviewer is None:
-                try:
-                    names = (review.system for review in plan.dataset.recorded(**one.parameters)[0])
-                except UserError:
-                    return []
-            found.update(dict.fromkeys(names))
-    return list(found)
-
-
-def _judged(plans: Sequence[BenchmarkPlan]) -> list[str]:
-    """What people judged the reviews by: in the cases, beside the recorded reviews, and in the run."""
-    found: set[str] = set()
-    for plan in plans:
-        with suppress(UserError):
-            found |= {label.dimension for label in plan.dataset.recorded()[1]}
-        found |= {label.dimension for case in plan.cases for label in case.labels}
-        found |= {label.dimension for label in RunFolder.open(plan.run).labels()} if plan.there else set()
-    return sorted(found)

@@ -49,19 +49,6 @@ class AttemptSpread(Record):
     attempts: int
 
 
-class Across(Record):
-    """The mean of one measure over all systems for which it is defined, and their variance (divided by their number).
-
-    Figures are in `unit`; the variance in its square, so in points of 100 it is 10,000 times that of a share.
-    """
-
-    measure: str
-    unit: str = "share"
-    systems: int
-    mean: float
-    variance: float
-
-
 class SystemSummary(Record):
     """One row of the leaderboard, with its coverage: cases = scored + failed + not_applicable + missing.
 
@@ -105,8 +92,8 @@ class Leaderboard(Record):
     """All systems of one or more runs under one metric, best first by `headline`, baselines last.
 
     Each system is measured on all of its own scored cases; `common` counts the cases that every system was scored
-    on, and `on_common` holds the same rows on those alone when the two differ. `across` tells how much the systems
-    but baselines differ. `metric` is the full signature, `label` the spec with its changed parameters only.
+    on, and `on_common` holds the same rows on those alone when the two differ. `metric` is the full signature, `label`
+    the spec with its changed parameters only.
     """
 
     schema_version: Literal[1] = 1
@@ -123,7 +110,6 @@ class Leaderboard(Record):
     systems: tuple[SystemSummary, ...]
     common: int
     on_common: tuple[SystemSummary, ...] = ()
-    across: tuple[Across, ...] = ()
     slices: tuple[SliceSummary, ...] = ()
     pins: Mapping[str, str] = Field(default_factory=dict)
     estimate_note: str = ""

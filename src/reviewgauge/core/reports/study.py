@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
-
 from reviewgauge.core.base import Record
 from reviewgauge.core.document import Table
 
@@ -29,10 +27,7 @@ class CellCost(Record):
 
 
 class Estimate(Record):
-    """What a study will take: shared calls are counted once. `dollars` is None where a price is not known.
-
-    `seconds` is a guess: the dry run's own time on this machine, and waiting for the models.
-    """
+    """What a study will take: shared calls are counted once. `dollars` is None where a price is not known."""
 
     reviewers: int
     benchmarks: int
@@ -46,7 +41,6 @@ class Estimate(Record):
     worst: float | None = None
     unpriced: tuple[str, ...] = ()
     invented: bool = False
-    seconds: float = Field(default=0.0, ge=0)
     parts: tuple[CellCost, ...] = ()
     troubles: tuple[Trouble, ...] = ()
 

@@ -1,4 +1,4 @@
-"""Every combination of the axes as reviewers, and what must not change between two runs of a study."""
+"""Every combination of the axes as reviewers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from itertools import product
 from math import prod
 
-from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.errors import BadInput
 from reviewgauge.core.study import BenchmarkEntry, ReviewerEntry, StudyFile
 
 BENCHMARK = "benchmark"  # the word in braces for the name of the benchmark
@@ -70,35 +70,3 @@ def words_in(template: str) -> list[str]:
 def filled(template: str, words: Mapping[str, str]) -> str:
     """The template with its words in braces replaced; double braces stand for single ones."""
     return _WORD.sub(lambda found: words[found[1]] if found[1] else found[0][0], template)
-
-
-def check_extension(before: StudyFile, now: StudyFile, source: str, folder: str) -> None:
-    """Raise UserError unless `now` has all of `before`: what a study adds goes on, what it changes does not mix."""
-    remedy = f"put it back as in {folder}/study.toml, or use another folder"
-    if now.attempts < before.attempts:
-        raise UserError(f"{source}: attempts = {now.attempts}, and {folder} has {before.attempts}", remedy=remedy)
-    known = {benchmark.label: benchmark for benchmark in now.benchmark}
-    for old in before.benchmark:
-        new = known.get(old.label)
-        if new is None:
-            raise UserError(f"{source}: the benchmark {old.label!r} of {folder} is gone", remedy=remedy)
-        for key in ("data", "source", "stages", "limit", "train"):
-            if getattr(new, key) != getattr(old, key):
-                what = f"{key} of the benchmark {old.label!r} was {_shown(getattr(old, key))}"
-                raise UserError(f"{source}: {what}, and is {_shown(getattr(new, key))} now", remedy=remedy)
-        if gone := [metric for metric in before.metrics_of(old) if metric not in now.metrics_of(new)]:
-            raise UserError(f"{source}: the metric {gone[0]} of {old.label!r} is gone", remedy=remedy)
-    cells = {(c.benchmark, c.name): c.spec for own in grid(now, source).values() for c in own}
-    for own in grid(before, f"{folder}/study.toml").values():
-        for cell in own:
-            spec = cells.get((cell.benchmark, cell.name))
-            if spec is None:
-                raise UserError(f"{source}: the reviewer {cell.name!r} of {folder} is gone", remedy=remedy)
-            if spec != cell.spec:
-                raise UserError(
-                    f"{source}: the reviewer {cell.name!r} was {cell.spec}, and is {spec} now", remedy=remedy
-                )
-
-
-def _shown(value: object) -> str:
-    return "not given" if value in ("", (), None) else repr(value)

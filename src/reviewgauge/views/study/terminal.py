@@ -24,19 +24,12 @@ def estimate_lines(found: Estimate) -> list[str]:
             f"; {_n(found.calls, 'call')} to pay for, {found.reused:,} more are in the cache or shared; about "
             f"{found.tokens_in:,} tokens in and {found.tokens_out:,} out: {price}"
         )
-    lines[0] += f"; about {_time(found.seconds)}, a guess; scoring and tables on this machine come on top"
     lines += [f"will fail: {one.benchmark}, {one.what}: {one.why}" for one in found.troubles]
     return lines
 
 
 def _n(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
-def _time(seconds: float) -> str:
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def study_view(report: StudyReport) -> RenderableType:
