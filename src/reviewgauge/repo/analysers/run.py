@@ -188,11 +188,8 @@ def _gaps(changes: Sequence[Change], tools: Sequence[str]) -> Iterator[Drop]:
         kinds = Counter(path.suffix or path.name for path in unknown)
         most = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common(5)) + (", ..." if len(kinds) > 5 else "")
         yield _gap(counts[""], "", f"no analyser reads such files ({most})")
-    blank = [f for change in changes if change.has_diff for f in _readable(change) if f.patch is None]
-    if asked := sum(any(_language(file.path) in TOOLS[tool] for tool in tools) for file in blank):
-        yield _gap(asked, "", "its patch is missing, so its new lines are unknown")
-    if binary := sum(file.binary for change in changes for file in change.files):
-        yield _gap(binary, "binary", "no analyser reads them")
+    if blank := sum(file.patch is None for change in changes if change.has_diff for file in _readable(change)):
+        yield _gap(blank, "", "its patch is missing, so its new lines are unknown")
 
 
 def _gap(count: int, name: str, reason: str, by: str = "analyser") -> Drop:

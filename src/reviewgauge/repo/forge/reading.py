@@ -29,7 +29,7 @@ from reviewgauge.repo.forge.replies import Unavailable
 from reviewgauge.repo.forge.timeline import named
 
 Raw = dict[str, JsonValue]
-_FIRST, _FEWER = 100, 20  # nodes a page; fewer after a timeout
+_FIRST = 100  # nodes a page
 _MOST_PAGES = 200
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -108,23 +108,13 @@ class PullReader:
         return True
 
     def _connection(self, query: str, name: str, pull_number: int, version: str) -> tuple[list[JsonValue], Json]:
-        """All nodes of a connection, and the pull request of the first page. Retries with smaller pages."""
-        try:
-            return self._pages(query, name, pull_number, version, _FIRST)
-        except Unavailable:
-            raise
-        except Failed as failed:
-            if failed.stops:
-                raise
-            return self._pages(query, name, pull_number, version, _FEWER)
-
-    def _pages(self, query: str, name: str, pull_number: int, version: str, first: int) -> tuple[list[JsonValue], Json]:
+        """All nodes of a connection, and the pull request of the first page."""
         owner, _, repo = self.repo.partition("/")
         found: list[JsonValue] = []
         pull: Json = {}
         after: str | None = None
         for _ in range(_MOST_PAGES):
-            variables: Raw = {"owner": owner, "name": repo, "number": pull_number, "first": first, "after": after}
+            variables: Raw = {"owner": owner, "name": repo, "number": pull_number, "first": _FIRST, "after": after}
             page = node(self.forge.graphql(query, variables, version=version), "repository", "pullRequest")
             if not isinstance(node(page, name).get("nodes"), list):  # unknown is not the same as none
                 raise Failed(FailureKind.REQUEST, f"GraphQL gives no {name} of {self.repo}#{pull_number}")

@@ -36,35 +36,23 @@ _ADDRESS = re.compile(r"https?://[^/\s]+/(?:api/v3/)?repos/([^/\s]+/[^/\s]+)(?:/
 
 def read_events(timeline: Sequence[Json], graphql: Sequence[Json]) -> tuple[Event, ...]:
     """The events in order of time, without comments, reviews and commits."""
-    found = [_rest(item) for item in timeline if text(item, "event") not in {*_OTHER_KINDS, ""}]
-    found += [_graphql(item) for item in graphql if text(item, "__typename")]
-    return tuple(sorted(found, key=lambda event: event.created.isoformat() if event.created else ""))
+    items = [item for item in timeline if text(item, "event") not in {*_OTHER_KINDS, ""}]
+    items += [item for item in graphql if text(item, "__typename")]
+    return tuple(sorted(map(_event, items), key=lambda event: event.created.isoformat() if event.created else ""))
 
 
-def _rest(item: Json) -> Event:
-    issue = node(item, "source", "issue")
-    return Event(
-        kind=text(item, "event"),
-        created=when(item, "created_at"),
-        actor=account(item["actor"]) if "actor" in item else None,
-        commit=text(item, "commit_id") or None,
-        source=named(issue),
-        source_is_pull=isinstance(issue.get("pull_request"), dict),
-        before=text(item, "rename", "from"),
-    )
-
-
-def _graphql(item: Json) -> Event:
-    source = node(item, "source")
+def _event(item: Json) -> Event:
     kind = text(item, "__typename")
+    source = node(item, "source", "issue") or node(item, "source")
+    commits = (text(item, "commit_id"), text(item, "afterCommit", "oid"), text(item, "commit", "oid"))
     return Event(
-        kind=_KINDS.get(kind, kind),
-        created=when(item, "createdAt"),
+        kind=text(item, "event") or _KINDS.get(kind, kind),
+        created=when(item, "created_at") or when(item, "createdAt"),
         actor=account(item["actor"]) if "actor" in item else None,
-        commit=text(item, "afterCommit", "oid") or text(item, "commit", "oid") or None,
+        commit=next(filter(None, commits), None),
         source=named(source),
-        source_is_pull=text(source, "__typename") == "PullRequest",
-        before=text(item, "previousTitle"),
+        source_is_pull=isinstance(source.get("pull_request"), dict) or text(source, "__typename") == "PullRequest",
+        before=text(item, "rename", "from") or text(item, "previousTitle"),
     )
 
 

@@ -41,10 +41,6 @@ _REMEDIES = {
     r"|packfile|not a commit|unable to (?:unpack|parse)": (
         "objects are damaged or missing: `git fsck` names them; clone the repository again"
     ),
-    r"unknown repository extension|repo(?:sitory)? version|reftable": "a newer git is needed",
-    r"not a git repository": "name a folder that holds a git repository",
-    r"permission denied|insufficient permission": "the files of the repository cannot be read by this account",
-    r"out of memory|malloc|mmap failed|cannot allocate": "a file of the repository is too large for this machine",
 }
 _NOISE = ("hint:", "warning:", "remote: Enumerating", "remote: Counting", "remote: Compressing")
 

@@ -198,7 +198,19 @@ class _Remote:
 
     def fetch(self, refspecs: Sequence[str]) -> None:
         options = ("--quiet", "--no-tags", "--force", "--stdin", self.url)
-        self._run("fetch", *options, stdin="".join(f"{refspec}\n" for refspec in refspecs).encode())
+        lines = "".join(f"{refspec}\n" for refspec in refspecs).encode()
+        settings = {"http.followRedirects": "false", "http.lowSpeedLimit": "1", "http.lowSpeedTime": "60"}
+        secret = base64.b64encode(f"x-access-token:{self.token}".encode()).decode("ascii")
+        if self.token:  # bound to the address's host
+            host = urllib.parse.urlsplit(self.url)
+            settings[f"http.{host.scheme}://{host.netloc}/.extraHeader"] = f"Authorization: Basic {secret}"
+        try:
+            self.mirror.run(
+                "fetch", *options, stdin=lines, protocols=self.protocols, settings=settings, seconds=_SECONDS
+            )
+        except UserError as error:
+            message = error.problem.rpartition("fatal: ")[2].replace(secret, "***")
+            raise self._explained(message.replace(self.token, "***") if self.token else message) from None
 
     def fetch_commits(self, commits: Sequence[str]) -> dict[str, str]:
         """Fetch commits; why some are unavailable. One of them makes a request fail, so a failed request is halved."""
@@ -213,33 +225,8 @@ class _Remote:
             return self.fetch_commits(commits[:half]) | self.fetch_commits(commits[half:])
         return {}
 
-    def _run(self, *args: str, stdin: bytes | None = None) -> bytes:
-        try:
-            return self.mirror.run(
-                *args, stdin=stdin, protocols=self.protocols, settings=self._settings(), seconds=_SECONDS
-            )
-        except UserError as error:
-            raise self._explained(error) from None
-
-    @property
-    def _authorization(self) -> str:
-        """The token in the form of a header; empty without one."""
-        return base64.b64encode(f"x-access-token:{self.token}".encode()).decode("ascii") if self.token else ""
-
-    def _settings(self) -> dict[str, str]:
-        """Git's configuration for the network. The token is bound to the address's host."""
-        settings = {"http.followRedirects": "false", "http.lowSpeedLimit": "1", "http.lowSpeedTime": "60"}
-        if self.token:
-            host = urllib.parse.urlsplit(self.url)
-            key = f"http.{host.scheme}://{host.netloc}/.extraHeader"
-            settings[key] = f"Authorization: Basic {self._authorization}"
-        return settings
-
-    def _explained(self, error: UserError) -> UserError:
-        """The error that git's message means; without the token in any form."""
-        message = error.problem.rpartition("fatal: ")[2]
-        for secret in filter(None, (self.token, self._authorization)):
-            message = message.replace(secret, "***")
+    def _explained(self, message: str) -> UserError:
+        """The error that git's message means."""
         if _GONE.search(message):
             return UserError(message)
         if _UNKNOWN.search(message):
@@ -250,9 +237,8 @@ class _Remote:
             remedy = "name another token" if self.token else "a private repository needs a token"
             return Failed(FailureKind.REQUEST, f"{self.url}: not allowed: {message}", remedy=remedy, stops=True)
         kind = FailureKind.TIMEOUT if "took longer than" in message else FailureKind.NETWORK
-        return Failed(
-            kind, f"{self.url}: {message}", remedy="run the same command again: it continues where it stopped"
-        )
+        again = "run the same command again: it continues where it stopped"
+        return Failed(kind, f"{self.url}: {message}", remedy=again)
 
 
 # --- the mirror itself ---------------------------------------------------------------------------------------------
