@@ -62,7 +62,7 @@ def _lines(folder: Path) -> list[str]:
 
 def test_the_planted_prompt_is_found(searched: Searched) -> None:
     report = searched.report
-    assert report.finished and report.fake
+    assert report.finished and report.fake, report.stopped
     assert "bare except" in report.diff and "debugging" in report.diff
     assert _gain(report, HELD_OUT) == pytest.approx(2 / 3)
     assert report.conclusion.startswith(
@@ -172,7 +172,7 @@ def test_the_mean_of_three_tasks_is_one_reward(tmp_path: Path) -> None:
     ]
     bench, weighted = str(write_tasks(tmp_path / "tasks.jsonl")), ["assess*0.33", "pass_at_k*0.33", "rouge*0.33"]
     report = evolve(bench, *presets, run=tmp_path / "run", metrics=weighted, rounds=1, reserve=3, resamples=200)
-    assert report.finished and len(report.templates) == 3
+    assert report.finished and len(report.templates) == 3, report.stopped
     assert [(part.cases, part.failed, part.silent) for part in report.parts] == [(18, 0, 0)] * 3
     alone = [
         evolve(bench, *presets, run=tmp_path / word[:4], metrics=[word], rounds=1, reserve=3, resamples=200)
