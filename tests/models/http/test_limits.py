@@ -124,27 +124,21 @@ def test_an_address_that_never_answered_is_given_up_soon() -> None:
 
 
 @pytest.mark.parametrize(
-    ("troubles", "problem", "remedy"),
+    ("trouble", "problem", "remedy"),
     [
-        ([Trouble.INVALID_RESPONSE] * 24, "answers, but not in the protocol", "ends in /v1"),
-        ([Trouble.TIMEOUT] * 24, "does not answer in time", "?timeout="),
-        ([Trouble.ERROR] * 24, "answers with errors only", "lower --in-flight or --rpm"),
-        ([Trouble.DROPPED] * 24, "is down", "check that it runs"),
-        ([Trouble.UNREACHED] * 24, "is down", "check that it runs"),
-        (
-            [Trouble.ERROR] * 9 + [Trouble.INVALID_RESPONSE] * 14 + [Trouble.TIMEOUT],
-            "not in the protocol",
-            "ends in /v1",
-        ),
+        (Trouble.INVALID_RESPONSE, "answers, but not in the protocol", "ends in /v1"),
+        (Trouble.TIMEOUT, "does not answer in time", "?timeout="),
+        (Trouble.ERROR, "answers with errors only", "lower --in-flight or --rpm"),
+        (Trouble.DROPPED, "is down", "check that it runs"),
+        (Trouble.UNREACHED, "is down", "check that it runs"),
     ],
 )
-def test_what_is_said_goes_by_what_went_wrong_most(troubles: list[Trouble], problem: str, remedy: str) -> None:
+def test_what_is_said_goes_by_what_went_wrong(trouble: Trouble, problem: str, remedy: str) -> None:
     limiter = EndpointLimiter("http://a", patience=1.0)
     limiter.mark_reachable()
-    for trouble in troubles[:-1]:
-        limiter.failed("it", trouble)
     with pytest.raises(Failed, match="24 tries in a row") as caught:
-        limiter.failed("it", troubles[-1])
+        for _ in range(24):
+            limiter.failed("it", trouble)
     assert caught.value.stops
     assert problem in str(caught.value)
     assert remedy in caught.value.remedy

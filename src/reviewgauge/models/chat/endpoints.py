@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from typing import Protocol
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
@@ -17,13 +16,6 @@ from reviewgauge.models.request.messages import Answer, Repeat, Request
 from reviewgauge.models.request.model_spec import FAKE, ChatSettings, ModelSpec, address_of, load_provider
 
 
-class Endpoint(Protocol):
-    """Answers requests of one model. Used on the background loop only."""
-
-    async def answer(self, request: Request, *, repeat: Repeat, budget: BudgetTracker) -> Answer:
-        """The answer, after as many tries as it takes. The repeat's attempt shifts a seed. Raises Failed."""
-
-
 class InProcess:
     """The fake model. In a dry run it stands in for every model."""
 
@@ -31,7 +23,7 @@ class InProcess:
         self._spec = spec
 
     async def answer(self, request: Request, *, repeat: Repeat, budget: BudgetTracker) -> Answer:
-        """See `Endpoint.answer`."""
+        """See `RemoteModel.answer`."""
         began = time.perf_counter()
         name = self._spec.model if self._spec.provider == FAKE else "example"
         found = fake.answer(request, name, repeat, self._spec.seed)
@@ -58,17 +50,17 @@ class Endpoints:
 
     def __init__(self, settings: ChatSettings) -> None:
         self._settings = settings
-        self._endpoints: dict[tuple[ModelSpec, str], Endpoint] = {}
+        self._endpoints: dict[tuple[ModelSpec, str], InProcess | RemoteModel] = {}
         self._addresses: dict[tuple[str, str], Address] = {}
 
-    def of(self, spec: ModelSpec) -> Endpoint:
+    def of(self, spec: ModelSpec) -> InProcess | RemoteModel:
         """The endpoint that a spec names. Raises Failed where a key is missing."""
         address = address_of(spec)
         if (spec, address) not in self._endpoints:
             self._endpoints[spec, address] = self._open(spec, address)
         return self._endpoints[spec, address]
 
-    def _open(self, spec: ModelSpec, address: str) -> Endpoint:
+    def _open(self, spec: ModelSpec, address: str) -> InProcess | RemoteModel:
         if spec.provider == FAKE or self._settings.dry_run:
             return InProcess(spec)
         if self._settings.offline:

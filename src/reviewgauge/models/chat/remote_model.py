@@ -26,7 +26,7 @@ class Unusable(Failed):
 
 
 class RemoteModel:
-    """A model behind an address. See `Endpoint`."""
+    """A model behind an address. Used on the background loop only."""
 
     def __init__(self, provider: Provider, address: Address) -> None:
         self._spec = spec = provider.spec
@@ -35,7 +35,7 @@ class RemoteModel:
         self._typical = min(_TYPICAL, spec.max_tokens)
 
     async def answer(self, request: Request, *, repeat: Repeat, budget: BudgetTracker) -> Answer:
-        """The answer, after as many tries as it takes. Raises Failed."""
+        """The answer, after as many tries as it takes. The repeat's attempt shifts a seed. Raises Failed."""
         paid: list[Answer] = []
 
         async def once(state: CallState) -> Answer | None:

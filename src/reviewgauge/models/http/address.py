@@ -126,35 +126,21 @@ def open_address(provider: type[Provider], address: str, limiter: EndpointLimite
 def _key_for(address: str, variable: str, official: str) -> tuple[str | None, bool]:
     """(the key to send, if there is one; whether the address may see one). `address` is "" for the official one.
 
-    Raises Failed for a key that is missing, or that cannot be sent.
+    Raises Failed for a key that is missing, or that no header can hold; nothing of it is shown.
     """
     key = os.environ.get(variable, "").strip()
-    if not address and not key:
-        raise Failed(
-            FailureKind.REQUEST,
-            f"{official} needs a key, and {variable} is not set",
-            remedy=f"export {variable}=..., or name another endpoint: openai:MODEL@http://HOST/v1",
-            stops=True,
-        )
     parts = urllib.parse.urlsplit(address or official)
     sends_key = parts.scheme == "https" or parts.hostname in _LOCAL
-    return (_checked(variable, key) or None) if sends_key else None, sends_key
-
-
-def _checked(variable: str, key: str) -> str:
-    """A key. Raises Failed for one that no header can hold; the message shows nothing of the rest of it."""
-    bad = next((at for at, letter in enumerate(key, start=1) if not "!" <= letter <= "~"), None)
-    if bad is not None:
-        what = (
-            "a line break" if key[bad - 1] in "\r\n" else "a space" if key[bad - 1].isspace() else "not printable ASCII"
-        )
-        raise Failed(
-            FailureKind.REQUEST,
-            f"{variable} is not a valid API key: character {bad} is {what}",
-            remedy=f"export {variable}=... again, the key alone",
-            stops=True,
-        )
-    return key
+    problem = remedy = ""
+    if not address and not key:
+        problem = f"{official} needs a key, and {variable} is not set"
+        remedy = f"export {variable}=..., or name another endpoint: openai:MODEL@http://HOST/v1"
+    elif sends_key and (bad := next((at for at, letter in enumerate(key, 1) if not "!" <= letter <= "~"), 0)):
+        problem = f"{variable} is not a valid API key: character {bad} is a blank, or not printable ASCII"
+        remedy = f"export {variable}=... again, the key alone"
+    if problem:
+        raise Failed(FailureKind.REQUEST, problem, remedy=remedy, stops=True)
+    return (key or None) if sends_key else None, sends_key
 
 
 def _given_up(name: str, state: CallState, broken: RetryableError) -> Failed:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import random
 import time
-from collections import Counter, deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from enum import StrEnum
@@ -83,49 +82,24 @@ class EndpointLimiter:
         patience: float = 1.0,
     ) -> None:
         self.address, self.patience = address, patience
-        self._free, self._queue = max(1, in_flight), deque[asyncio.Future[None]]()
+        self._slots = asyncio.Semaphore(max(1, in_flight))
         self._requests, self._tokens = TokenBucket(requests_per_minute), TokenBucket(tokens_per_minute)
         self._resume, self._paused, self._pauses = 0.0, 0.0, 0
         self._pending, self._row, self._row_began = 0, 0, 0.0
         self._reached, self._succeeded = False, False
-        self._troubles: deque[Trouble] = deque(maxlen=_IN_A_ROW)
         self._down, self._tripped = asyncio.Event(), 0.0
         self._kind, self._problem, self._remedy = FailureKind.NETWORK, "", ""
 
     @asynccontextmanager
     async def turn(self, tokens: int) -> AsyncIterator[None]:
         """One call in flight of about `tokens` tokens, when its turn comes. Raises Failed where the address is down."""
-        await self._enter()
-        try:
+        async with self._slots:
             await self._clear(tokens)
             self._pending += 1
             try:
                 yield
             finally:
                 self._pending -= 1
-        finally:
-            self._leave()
-
-    async def _enter(self) -> None:
-        if self._free and not self._queue:
-            self._free -= 1
-            return
-        turn = asyncio.get_running_loop().create_future()
-        self._queue.append(turn)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._leave()  # it was this caller's turn already
-            raise
-
-    def _leave(self) -> None:
-        while self._queue:
-            turn = self._queue.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self._free += 1
 
     async def _clear(self, tokens: int) -> None:
         """Wait for the pause that the address asked for, and for the token buckets."""
@@ -186,26 +160,19 @@ class EndpointLimiter:
         now = time.monotonic()
         if not self._row:
             self._row_began = now
-            self._troubles.clear()
         self._row += 1
-        self._troubles.append(trouble)
         enough = (_IN_A_ROW if self._reached else _UNREACHED) + _PENDING * self._pending
         if self._row < enough or (self._succeeded and now - self._row_began < _GRACE * self.patience):
             return
         self._tripped = now
-        self._describe(f"{self._row} tries in a row failed, the last one with: {reason}")
-        self._down.set()
-        self.check()
-
-    def _describe(self, reason: str) -> None:
-        """Set the problem and the remedy by the most frequent trouble of the last tries."""
-        ((trouble, _),) = Counter(reversed(self._troubles)).most_common(1)
         problem, remedy = _WORDS[trouble]
         if not self._reached:
             remedy = f"is the address right, and is a server running there? {remedy}"
         self._kind = FailureKind.TIMEOUT if trouble is Trouble.TIMEOUT else FailureKind.NETWORK
-        self._problem = f"{self.address} {problem}: {reason}"
+        self._problem = f"{self.address} {problem}: {self._row} tries in a row failed, the last one with: {reason}"
         self._remedy = f"{remedy}{' ' if remedy.endswith('?') else ', '}{_AGAIN}"
+        self._down.set()
+        self.check()
 
     def check(self) -> None:
         """Raise Failed while the address is down; after a while it is tried again."""
