@@ -61,7 +61,7 @@ def peer(sets: Sets) -> Callable[[], Values]:
     claims = {case.id: [claim.body for claim in case.claims] for case, _ in sets}
     vectorizer = TfidfVectorizer(analyzer=lambda text: list(grams.strings(text)), sublinear_tf=True)
     vectorizer.fit([text for case, review in sets for text in (*claims[case.id], *_spoken(review))])
-    vectorizer.idf_ = table_of("shipped", grams).of(grams.keys(list(vectorizer.get_feature_names_out())))
+    vectorizer.idf_ = table_of(grams).of(grams.keys(list(vectorizer.get_feature_names_out())))
 
     def run() -> Values:
         found = []

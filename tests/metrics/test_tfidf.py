@@ -114,36 +114,24 @@ def test_the_idf_of_a_batch_comes_from_all_that_is_measured_together() -> None:
     assert metric.parts(*items[0]) == alone[0]
 
 
-def test_a_table_of_ones_own(tmp_path: Path) -> None:
+def test_how_the_shipped_tables_were_counted() -> None:
     table = count_idf(["null row", "null row", "null pointer", "", "slow"], Grams("words", 1, 1), most=2, about="test")
     assert (table.texts, table.idf) == (3, {"null": round(math.log(4 / 3), 2), "point": round(math.log(2), 2)})
     assert table.unseen == round(math.log(4 / 1.5), 2)
-    file = tmp_path / "idf.json"
-    file.write_bytes(table.to_line())
-    spec = f"tfidf(analyzer='words', idf={str(file)!r})"
-    null, rare = 1 + table.idf["null"], 1 + table.unseen
-    assert value(spec, "null code", "null test") == pytest.approx(null**2 / (null**2 + rare**2))
-    assert tfidf(spec).pins() != Tfidf(analyzer="words").pins()
 
 
-def test_a_table_of_other_n_grams_is_refused(tmp_path: Path) -> None:
-    file = tmp_path / "idf.json"
-    file.write_bytes(count_idf(["null row"], Grams("words", 1, 1, stem=False), most=9, about="").to_line())
-    for spec, problem in (
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
         ("tfidf(chars=(2, 5))", "counts 3 to 5 chars, not 2 to 5 chars"),
         ("tfidf(analyzer='words', words=(1, 2))", "counts 1 to 1 words, not 1 to 2 words"),
-        ("tfidf(analyzer='words', stem=False)", "counts words with stemming"),
-        (f"tfidf(analyzer='words', idf={str(file)!r})", "counts words without stemming"),
-        (f"tfidf(idf={str(file)!r})", "counts 1 to 1 words, not 3 to 5 chars"),
-        ("tfidf(idf='nowhere.json')", "cannot read nowhere.json"),
-    ):
-        with pytest.raises(UserError, match=problem):
-            value(spec, "a", "b")
-    file.write_text('{"texts": 1, "unseen": 2.0, "idf": {}}')
-    with pytest.raises(UserError, match=r"idf\.json, field idf"):
-        value(f"tfidf(analyzer='words', stem=False, idf={str(file)!r})", "a", "b")
-    with pytest.raises(UserError, match="must be a range of lengths"):
-        load(Metric, "tfidf(chars=(5, 3))")
+        ("tfidf(analyzer='words', stem=False)", "counts stemmed words"),
+        ("tfidf(chars=(5, 3))", "must be a range of lengths"),
+    ],
+)
+def test_n_grams_that_the_shipped_table_does_not_count_are_refused(spec: str, problem: str) -> None:
+    with pytest.raises(UserError, match=problem):
+        value(spec, "a", "b")
 
 
 def test_of_several_references_the_closest_counts() -> None:

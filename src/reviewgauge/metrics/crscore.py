@@ -110,7 +110,7 @@ class Crscore(Metric):
     def fingerprint(self) -> str:
         """What a threshold belongs to: the hash of the model's weights, or of the table of rare n-grams."""
         if lexical := LEXICAL.get(self.model):
-            return load_idf("shipped", lexical)[1]
+            return load_idf(lexical)[1]
         return self._embedder.fingerprint
 
     @cached_property

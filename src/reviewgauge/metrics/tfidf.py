@@ -15,7 +15,6 @@ import numpy as np
 from reviewgauge.core.protocols import Measured
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Failure, Parts
-from reviewgauge.core.trust import FilePath
 from reviewgauge.metrics.texts.text_metric import VALUE, TextMetric, TextPair, flatten, text_pair
 from reviewgauge.models.text.idf import Grams, Idf, Weighting, cosines, fitted_idf, load_idf, table_of
 
@@ -26,16 +25,16 @@ class Tfidf(TextMetric):
 
     `idf` says how rare an n-gram is: "shipped" takes a table counted on the comments of AACR-Bench (for words also on
     CRScore's texts), "batch" counts on the texts that are measured together, so that every score depends on all of
-    them and memory grows with their n-grams, "none" takes all as equally rare, and a file holds your own counts
-    (models/text/idf.py). `sublinear` takes 1 + ln(count) for the count. `stem` and `stop_words` are for
-    words: cut endings, leave the commonest out (kept where nothing else is left). Characters of any script; a Han, kana
-    or Hangul character is a word. Of several references the closest counts.
+    them and memory grows with their n-grams, "none" takes all as equally rare. `sublinear` takes 1 + ln(count) for the
+    count. `stem` and `stop_words` are for words: cut endings, leave the commonest out (kept where nothing else is
+    left). Characters of any script; a Han, kana or Hangul character is a word. Of several references the closest
+    counts.
     """
 
     analyzer: Literal["chars", "words"] = "chars"
     chars: tuple[int, int] = (3, 5)
     words: tuple[int, int] = (1, 1)
-    idf: FilePath = "shipped"
+    idf: Literal["shipped", "batch", "none"] = "shipped"
     sublinear: bool = True
     stem: bool = True
     stop_words: bool = True
@@ -54,7 +53,7 @@ class Tfidf(TextMetric):
         """Where the idf is from, with the hash of its table."""
         if self.idf in ("batch", "none"):
             return {"idf": self.idf}
-        return {"idf": f"sha256 {load_idf(self.idf, self.analyzer)[1][:16]}"}
+        return {"idf": f"sha256 {load_idf(self.analyzer)[1][:16]}"}
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """The cosine of each pair; with `idf="batch"` the idf is that of these pairs."""
@@ -82,7 +81,7 @@ class Tfidf(TextMetric):
             return None
         if self.idf == "batch":
             return fitted_idf([text for pair in pairs for text in (pair.hypothesis, *pair.references)], self._grams)
-        return table_of(self.idf, self._grams)
+        return table_of(self._grams)
 
     def _measure(self, pairs: Sequence[TextPair], idf: Idf | None) -> Sequence[Parts]:
         hypotheses, references, starts = flatten(pairs)

@@ -68,7 +68,7 @@ def _vectors(texts: Sequence[str], model: Embedder | Lexical) -> Any:
         pooled = _pooled(texts, model)
         return np.stack([pooled[text] for text in texts]) if texts else np.zeros((0, model.dimensions))
     grams = Grams(model, 3, 5) if model == "chars" else Grams(model, 1, 1)
-    return unit_vectors(texts, Weighting(grams, table_of("shipped", grams)))
+    return unit_vectors(texts, Weighting(grams, table_of(grams)))
 
 
 def cosines(items: Sequence[Texts], model: Embedder | Lexical) -> Iterator[Matrix]:

@@ -3,8 +3,8 @@
 Sources: Salton and Buckley, "Term-weighting approaches in automatic text retrieval", 1988: term frequency, plain or
 1 + ln(count), times inverse document frequency, vectors of length 1. Spärck Jones, "A statistical interpretation of
 term specificity", Journal of Documentation 1972, smoothed as scikit-learn does: a weight is
-ln((texts + 1) / (texts with the n-gram + 1)) + 1. Tables of weights are shipped, read from a file, or counted on given
-texts; a table holds the commonest n-grams, and all others get one weight.
+ln((texts + 1) / (texts with the n-gram + 1)) + 1. Tables of weights are shipped, or
+counted on given texts; a table holds the commonest n-grams, and all others get one weight.
 
 Texts are bags of n-grams: sparse counts with one row a text, as the analyzers `char_wb` and `word` of scikit-learn have
 them. A column is the n-gram's 62-bit hash, so there is no vocabulary to keep; two of a million n-grams meet in one
@@ -16,11 +16,10 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -28,7 +27,6 @@ from pydantic import Field
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import read_file
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.models.text import words as review_words
 
@@ -199,54 +197,25 @@ class Idf:
         return np.where(self.keys[places] == keys, self.weights[places], self.unseen)
 
 
-def load_idf(source: str, analyzer: Analyzer) -> tuple[IdfFile, str]:
-    """(the table in a file, or the shipped one of the analyzer; the SHA-256 of the file). Raises UserError."""
-    return _loaded(source, analyzer, _stamp(source))
+@cache
+def load_idf(analyzer: Analyzer) -> tuple[IdfFile, str]:
+    """(the shipped table of an analyzer, the SHA-256 of its file)."""
+    raw = resources.files("reviewgauge.models.text").joinpath(SHIPPED[analyzer]).read_bytes()
+    return parse_record(IdfFile, raw, SHIPPED[analyzer]), hashlib.sha256(raw).hexdigest()
 
 
 @lru_cache(maxsize=8)
-def _loaded(source: str, analyzer: Analyzer, stamp: tuple[int, int]) -> tuple[IdfFile, str]:
-    if source == "shipped":
-        name = SHIPPED[analyzer]
-        raw = resources.files("reviewgauge.models.text").joinpath(name).read_bytes()
-    else:
-        name, raw = source, read_file(Path(source))
-    return parse_record(IdfFile, raw, name), hashlib.sha256(raw).hexdigest()
-
-
-def _stamp(source: str) -> tuple[int, int]:
-    """The time of the last change and the size of a file, so that a changed file is read again."""
-    if source == "shipped":
-        return 0, 0
-    try:
-        found = Path(source).stat()
-    except OSError as error:
-        remedy = "idf is 'shipped', 'batch', 'none' or a file that benchmarks/count_idf.py made"
-        raise UserError(f"cannot read {source}: {error.strerror}", remedy=remedy) from None
-    return found.st_mtime_ns, found.st_size
-
-
-def table_of(source: str, grams: Grams) -> Idf:
-    """The weights that a file, or the shipped table, gives to these n-grams. Raises UserError if it counts others."""
-    return _table(source, grams, _stamp(source))
-
-
-@lru_cache(maxsize=8)
-def _table(source: str, grams: Grams, stamp: tuple[int, int]) -> Idf:
-    file, _ = load_idf(source, grams.analyzer)
+def table_of(grams: Grams) -> Idf:
+    """The weights that the shipped table gives to these n-grams. Raises UserError if it counts others."""
+    file, _ = load_idf(grams.analyzer)
     counted = file.grams
-    if not (grams.analyzer == counted.analyzer and counted.low <= grams.low and grams.high <= counted.high):
-        raise UserError(
-            f"the idf table {source} counts {_in_words(counted)}, not {_in_words(grams)}",
-            remedy="use idf='batch', idf='none', or a table of these n-grams",
-        )
-    if grams.analyzer == "words" and grams.stem != counted.stem:
-        raise UserError(
-            f"the idf table {source} counts words {'with' if counted.stem else 'without'} stemming",
-            remedy=f"use stem={counted.stem}, or idf='batch'",
-        )
+    remedy = "use idf='batch' or idf='none'"
+    if not (counted.low <= grams.low and grams.high <= counted.high):
+        raise UserError(f"the shipped idf counts {_in_words(counted)}, not {_in_words(grams)}", remedy=remedy)
+    if grams.analyzer == "words" and not grams.stem:
+        raise UserError("the shipped idf counts stemmed words", remedy=remedy)
     values = dict(file.idf)
-    if grams.analyzer == "words" and counted.stop_words and not grams.stop_words:
+    if grams.analyzer == "words" and not grams.stop_words:
         # The commonest words are not in a table that was counted without them, and are anything but rare.
         values = dict.fromkeys(map(review_words.stem, review_words.STOP_WORDS), review_words.STOP_WEIGHT) | values
     keys = grams.keys(list(values))
@@ -256,34 +225,6 @@ def _table(source: str, grams: Grams, stamp: tuple[int, int]) -> Idf:
 
 def _in_words(grams: Grams) -> str:
     return f"{grams.low} to {grams.high} {grams.analyzer}"
-
-
-def fitted(batches: Iterable[Iterable[csr_matrix]]) -> Idf:
-    """The weights of all n-grams in `batches` of texts, each the matrices of `Grams.counts`.
-
-    Memory grows with the number of distinct n-grams, about 16 bytes each (twice that while they are merged).
-    """
-    texts, parts, waiting = 0, [(np.empty(0, np.uint64), np.empty(0, np.int64))], 0
-    for matrices in batches:
-        rows = 0
-        for matrix in matrices:
-            rows = matrix.shape[0]
-            keys, counts = np.unique(matrix.indices.astype(np.uint64), return_counts=True)
-            parts.append((keys, counts))
-            waiting += len(keys)
-        texts += rows
-        if waiting > _MERGED:
-            parts, waiting = [_merged(parts)], 0
-    keys, counts = _merged(parts)
-    return Idf(keys, np.log((1 + texts) / (1 + counts)) + 1, math.log(1 + texts) + 1)
-
-
-def _merged(
-    parts: Sequence[tuple[Keys, np.ndarray[Any, np.dtype[np.int64]]]],
-) -> tuple[Keys, np.ndarray[Any, np.dtype[np.int64]]]:
-    keys, inverse = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
-    counts = np.bincount(inverse, weights=np.concatenate([counts for _, counts in parts]), minlength=len(keys))
-    return keys, counts.astype(np.int64)
 
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
@@ -360,6 +301,23 @@ def _row_sums(matrix: csr_matrix) -> Numbers:
 
 
 def fitted_idf(texts: Sequence[str], grams: Grams) -> Idf:
-    """The idf of `texts` themselves, window by window; a text that occurs twice counts once."""
+    """The idf of `texts` themselves, window by window; a text that occurs twice counts once.
+
+    Memory grows with the number of distinct n-grams, about 16 bytes each (twice that while they are merged).
+    """
     distinct = list(dict.fromkeys(texts))
-    return fitted(grams.counts(distinct[part]) for part in _windows([len(text) for text in distinct]))
+    parts, waiting = [(np.empty(0, np.uint64), np.empty(0, np.int64))], 0
+    for part in _windows([len(text) for text in distinct]):
+        for matrix in grams.counts(distinct[part]):
+            parts.append(np.unique(matrix.indices.astype(np.uint64), return_counts=True))
+            waiting += len(parts[-1][0])
+        if waiting > _MERGED:
+            parts, waiting = [_merged(parts)], 0
+    keys, counts = _merged(parts)
+    return Idf(keys, np.log((1 + len(distinct)) / (1 + counts)) + 1, math.log(1 + len(distinct)) + 1)
+
+
+def _merged(parts: Sequence[tuple[Keys, Places]]) -> tuple[Keys, Places]:
+    keys, inverse = np.unique(np.concatenate([keys for keys, _ in parts]), return_inverse=True)
+    counts = np.bincount(inverse, weights=np.concatenate([counts for _, counts in parts]), minlength=len(keys))
+    return keys, counts.astype(np.int64)
