@@ -47,13 +47,12 @@ def test_a_rater_who_is_below_the_rest_is_named_with_the_figures() -> None:
     assert "lower on average" in said[0]
 
 
-def test_known_answers_and_thirds() -> None:
+def test_known_answers() -> None:
     good, bad = [3] * 12, [3] * 4 + [1] * 8
     right = {subject(at): 3 for at in range(6, 12)}
     found = rater_agreement(labels_of({"Ann": good, "Bob": good, "Cy": bad}), right, scale=SCALE)
     cy = found[2]
     assert (cy.on_gold.value, cy.on_gold.n, cy.others_on_gold.value) == (0, 6, 1)
-    assert [third.value for third in cy.thirds] == [1, 0, 0]
     assert any("right answer in grade to 0% of 6" in text for text in advice(found))
     unheard = rater_agreement(labels_of({"Ann": good, "Bob": good}), {subject(0): 5}, scale=SCALE)
     assert unheard[0].on_gold.value == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reviewgauge.analysis.raters import MANY_PAIRS, AgreementSettings, LabelFilter, agreement_report
+from reviewgauge.analysis.raters import AgreementSettings, LabelFilter, agreement_report
 from reviewgauge.analysis.stats.agreement import ALPHA, Table, agree
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
@@ -276,16 +276,6 @@ def test_no_tolerance_and_no_resamples() -> None:
     assert all(c.figure.low is None and c.figure.value is not None for c in found.coefficients)
 
 
-@pytest.mark.slow
-def test_a_crowd_of_raters_has_no_intervals_for_its_pairs() -> None:
-    raters = tuple(f"r{at}" for at in range(26))
-    found = only(made(raters, cases=6))
-    assert len(found.pairs) > MANY_PAIRS
-    assert any("no intervals for pairs" in warning for warning in found.warnings)
-    assert all(c.figure.low is None for pair in found.pairs for c in pair.coefficients)
-    assert found.coefficients[0].figure.low is not None
-
-
 def test_crscore_as_published(shared_data: Path) -> None:
     """CRScore: alpha .8868/.8505/.8806 (section 4.2) on its last batch, and kappa .804 (section 4.1)."""
     data = CrscoreStudy(path=str(shared_data / "crscore"))
@@ -315,5 +305,5 @@ def test_many_raters_and_many_values_take_memory_by_the_label(value: Callable[[i
     most = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert most < 300e6
-    assert len(found.pairs) == 50 * 49 // 2
-    assert "compared one by one: the 50 raters with the most labels, of 20,000" in found.warnings
+    assert len(found.pairs) == 25 * 24 // 2
+    assert "compared one by one: the 25 raters with the most labels, of 20,000" in found.warnings

@@ -27,9 +27,13 @@ def postgres(postgres_server: Postgres) -> str:
     return postgres_server.url
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.drill)])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A place for a new store: a file, or an emptied database."""
+    return emptied(request, tmp_path)
+
+
+def emptied(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     if request.param == "sqlite":
         return str(tmp_path / "store.db")
     url: str = request.getfixturevalue("postgres")

@@ -9,10 +9,20 @@ from argon2 import PasswordHasher
 
 from annotation_client import PASSWORD
 from annotation_toys import add_rater
-from reviewgauge.annotation.store import passwords
-from reviewgauge.annotation.store.accounts import Role, accept, begin_session, find_session, invite
+from reviewgauge.annotation.store import accounts as passwords
+from reviewgauge.annotation.store.accounts import (
+    FREE,
+    FREE_OF_ADDRESS,
+    LONGEST_WAIT,
+    Role,
+    accept,
+    begin_session,
+    change_password,
+    find_session,
+    invite,
+    log_in,
+)
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.logins import FREE, FREE_OF_ADDRESS, LONGEST_WAIT, change_password, log_in
 from reviewgauge.annotation.store.owner import audit_log, close_account
 from reviewgauge.core.errors import UserError
 

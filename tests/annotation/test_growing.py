@@ -16,14 +16,13 @@ from annotation_toys import PATCH, desk_of
 from reviewgauge.annotation.growing.decisions import Decision, PoolDecision, fates, judge_pool
 from reviewgauge.annotation.growing.next_version import NextVersion, grow
 from reviewgauge.annotation.growing.pool import pool
-from reviewgauge.annotation.growing.unmatched import read_unmatched
+from reviewgauge.annotation.growing.unmatched import Pooled, Source, read_unmatched
 from reviewgauge.annotation.items import Item
 from reviewgauge.annotation.label_import import import_labels
 from reviewgauge.annotation.labels import labels_csv, labels_of
 from reviewgauge.annotation.schemas.schema import Answer, load_schema
 from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.pools import Pooled, Source
 from reviewgauge.annotation.store.projects import find_project, status
 from reviewgauge.annotation.store.rater_session import Work
 from reviewgauge.api.rescore import rescore
@@ -197,7 +196,7 @@ def test_later_runs_add_what_is_new_and_may_say_what_was_pooled_before(where: st
     again = pool_runs(where, [a, b])
     assert (again.distinct, again.known, again.items) == (4, 2, 2)
     assert pool_runs(where, [b, a]).items == 0
-    with pytest.raises(UserError, match="made with another --raters"):
+    with pytest.raises(UserError, match="is there already"):
         pool_runs(where, [b], raters=3)
     with Database.open(where) as database:
         project = find_project(database)

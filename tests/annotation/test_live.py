@@ -1,4 +1,4 @@
-"""Agreement and forecast while the work goes on, and that they tell nothing of batches that are not over."""
+"""Agreement while the work goes on, and that they tell nothing of batches that are not over."""
 
 from __future__ import annotations
 
@@ -10,19 +10,15 @@ import pytest
 
 from annotation_client import joined, served
 from annotation_toys import add_rater, small_cases, small_reviews
-from reviewgauge.annotation import live
 from reviewgauge.annotation.annotate import with_gold
 from reviewgauge.annotation.items import make_items
-from reviewgauge.annotation.live import BLIND, forecast, live_agreement
-from reviewgauge.annotation.pages.owning import EDGE, HEIGHT, Drawing, drawing
+from reviewgauge.annotation.live import BLIND, live_agreement
 from reviewgauge.annotation.schemas.schema import Answer, Gold, load_schema
 from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.judgements import NotYours
-from reviewgauge.annotation.store.projects import Project, create_project, status
+from reviewgauge.annotation.store.projects import Project, create_project
 from reviewgauge.annotation.store.rater_session import RaterSession
-from reviewgauge.core.document import Value
-from reviewgauge.core.reports.agreement import BatchAgreement, Coefficient, DimensionAgreement
 
 RATERS = ("Ann", "Bob", "Cy")
 
@@ -84,62 +80,12 @@ def test_everything_is_reported(database: Database) -> None:
     found = live_agreement(database, project, None)
     assert found.report is not None
     assert [batch.batch for batch in found.report.dimensions[0].batches] == ["1", "2", "3"]
-    assert {one.language for one in found.languages} == {"Go", "Python"}
+    assert found.languages.keys() == {"Go", "Python"}
     cy = found.raters[-1]
     assert (cy.rater, cy.on_gold.n, cy.labels) == ("Cy", 7, 23)
-    assert len(cy.thirds) == 3
     assert found.advice[0].startswith("Cy agrees with the others in grade on 3")
     assert {one.rater for one in found.differences} == set(RATERS)
     assert all(one.seconds == pytest.approx(32, abs=1) for one in found.work)
-
-
-def test_of_many_raters_those_who_judged_most_are_compared(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "MOST_RATERS", 2)
-    project, desks = started(database)
-    for name in RATERS:
-        judge(desks[name], 100)
-    found = live_agreement(database, project, None)
-    assert [len({one.rater for one in of}) for of in (found.raters, found.work, found.differences)] == [2, 2, 0]
-    assert found.not_shown == len(RATERS) - 2
-    with served(database, project) as (origin, _):
-        shown = joined(database, origin, "Olga", Role.OWNER).send("/agreement").text
-        assert "Of the 2 raters who judged most" in shown
-        assert f'<th scope="row">{RATERS[-1]}' not in shown
-
-
-def test_a_forecast_says_what_it_is_of(database: Database) -> None:
-    now = [1_000_000.0]
-    database.clock = lambda: now[0]
-    project, desks = started(database)
-    judge(desks["Ann"], 3)
-    assert forecast(database, project, status(database, project)) is None
-    for _ in range(7):
-        now[0] += 3600
-        judge(desks["Ann"], 1)
-    found = forecast(database, project, status(database, project))
-    assert found is not None
-    assert found.left == 3 * 23 - 9
-    assert found.ends == pytest.approx(now[0] + found.left / found.per_day * 86_400)
-    assert found.basis.startswith("9 judgements in the last 7.0 hours")
-
-
-def test_a_coefficient_below_chance_is_drawn_below_the_line_of_0() -> None:
-    def rated(*values: float) -> list[tuple[Coefficient, ...]]:
-        name = "Krippendorff's alpha (nominal)"
-        return [(Coefficient(name=name, figure=Value(value=one, n=4), items=4, raters=2),) for one in values]
-
-    def drawn(*values: float) -> Drawing:
-        batches = [BatchAgreement(batch=str(at), items=4, coefficients=one) for at, one in enumerate(rated(*values))]
-        counts = {"labels": 16, "items": 8, "judged_twice": 8, "kinds": {}}
-        all_of_it = {"dimension": "any", "coefficients": rated(0.1)[0], "batches": batches, **counts}
-        found = drawing(DimensionAgreement.model_validate(all_of_it))
-        assert found is not None
-        return found
-
-    low, high = drawn(-0.5, 1.0), drawn(0.5, 1.0)
-    assert (low.bottom, high.bottom) == (-1, 0)
-    assert low.points[0].y > low.zero > low.points[1].y == high.points[1].y
-    assert high.zero == HEIGHT - EDGE
 
 
 @pytest.mark.drill
@@ -157,7 +103,6 @@ def test_the_page_of_agreement(browser: Any, tmp_path: Path) -> None:
             page.click("nav >> text=Agreement")
             page.wait_for_selector("text=Who needs calibration")
             assert "Cy agrees with the others in grade on" in page.inner_text(".advice")
-            assert page.locator("svg circle").count() == 3
             assert page.locator("table:not(:has(tbody tr))").count() == 0  # no head without rows
             if folder := os.environ.get("ANNOTATION_PICTURES"):
                 page.screenshot(path=str(Path(folder) / "agreement.png"), full_page=True)

@@ -13,8 +13,8 @@ import pytest
 from annotation_client import PASSWORD, Client, joined, saved, served
 from annotation_toys import PATCH, small_cases, small_project
 from reviewgauge.annotation.items import Exhibit, Item, ProjectData, make_items, shown_change
+from reviewgauge.annotation.pages.app import open_service
 from reviewgauge.annotation.schemas.schema import load_schema
-from reviewgauge.annotation.service import open_service
 from reviewgauge.annotation.store.accounts import Role, digest, find_account, invite
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import create_project, find_project, status

@@ -107,7 +107,8 @@ def consensus_of(database: Database, project: Project) -> list[Judgement]:
         return [one for one in votes.everything(connection, None, project.id) if one.round != votes.INDEPENDENT]
 
 
-def test_a_proposal_counts_when_another_rater_of_the_item_confirms_it(database: Database) -> None:
+def test_a_proposal_counts_when_another_rater_of_the_item_confirms_it(both: Database) -> None:
+    database = both
     project, (ann, bob) = in_discussion(database, "AB")
     other = desk_of(database, project, "C")
     slot = ann.next()
@@ -207,7 +208,8 @@ def test_whatever_raters_do_nobody_settles_an_item_alone(moves: list[tuple[str, 
             assert any(desk.next() is not None for desk in known.values())
 
 
-def test_a_slot_has_one_holder_however_many_ask_at_once(database: Database) -> None:
+def test_a_slot_has_one_holder_however_many_ask_at_once(both: Database) -> None:
+    database = both
     project = small_project(database, count=3, raters=2)
     desks = [desk_of(database, project, f"R{n}") for n in range(8)]
     got: list[tuple[int, int | None]] = []
@@ -221,7 +223,8 @@ def test_a_slot_has_one_holder_however_many_ask_at_once(database: Database) -> N
     assert max(Counter(rater for raters in by_slot.values() for rater in raters).values()) == 1  # two tabs, one slot
 
 
-def test_a_double_submit_is_one_judgement(database: Database) -> None:
+def test_a_double_submit_is_one_judgement(both: Database) -> None:
+    database = both
     project = small_project(database)
     desk = desk_of(database, project, "Ann")
     slot = desk.next()
@@ -235,7 +238,8 @@ def test_a_double_submit_is_one_judgement(database: Database) -> None:
         assert connection.execute(sql.select(sql.func.count()).select_from(judgements)).scalar() == 1
 
 
-def test_the_last_two_judgements_of_a_batch_at_once_end_its_round(database: Database) -> None:
+def test_the_last_two_judgements_of_a_batch_at_once_end_its_round(both: Database) -> None:
+    database = both
     project = small_project(database, count=1)
     desks = [desk_of(database, project, name) for name in ("Ann", "Bob")]
     together(*[lambda desk=desk: judge_all(desk, 1, most=1) for desk in desks])
@@ -274,7 +278,8 @@ def test_work_of_somebody_whose_lease_is_over_is_kept(database: Database) -> Non
 
 
 @pytest.mark.parametrize("round_", ["independent", "discussion"])
-def test_a_late_answer_and_a_new_holder_at_one_moment_do_not_share_a_slot(database: Database, round_: str) -> None:
+def test_a_late_answer_and_a_new_holder_at_one_moment_do_not_share_a_slot(both: Database, round_: str) -> None:
+    database = both
     now = clocked(database)
     project = small_project(database, count=1, raters=3)
     ann, bob, cid = (desk_of(database, project, name) for name in ("Ann", "Bob", "Cid"))

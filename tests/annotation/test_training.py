@@ -12,15 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation_client import joined, saved, served
-from annotation_toys import add_rater, answers_for, desk_of, judge_all, small_cases, small_project, small_reviews
+from annotation_toys import add_rater, answers_for, desk_of, small_cases, small_reviews
 from reviewgauge.annotation.annotate import annotate, right_answers, with_gold
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.labels import labels_of
 from reviewgauge.annotation.schemas.schema import Answer, Gold, load_schema
 from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.gold import all_gold
-from reviewgauge.annotation.store.judgements import NotYours
+from reviewgauge.annotation.store.judgements import NotYours, all_gold
 from reviewgauge.annotation.store.owner import close_account, end_batch, open_rest
 from reviewgauge.annotation.store.projects import Project, create_project, find_project, status
 from reviewgauge.annotation.store.rater_session import RaterSession
@@ -276,8 +275,3 @@ def test_work_in_the_training_of_others_is_nobody_elses(database: Database) -> N
     assert first != second
     with pytest.raises(NotYours):
         bob.work(first)
-
-
-def test_a_project_without_these_is_as_before(database: Database) -> None:
-    project = small_project(database)
-    assert judge_all(desk_of(database, project, "Ann")) == 4

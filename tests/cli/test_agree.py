@@ -9,7 +9,6 @@ import pytest
 
 import reviewgauge
 from reviewgauge.cli.main import main
-from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.reports.agreement import AgreementReport
@@ -173,12 +172,3 @@ def test_names_from_data_cannot_steer_the_terminal(tmp_path: Path, capsys: pytes
     text = said(capsys, file, "--resamples", 10)
     assert "[bold]Eve[/bold]" in text
     assert "\x1b" not in text and "\u202e" not in text
-
-
-def test_crscore_in_one_command(shared_data: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """CRScore, section 4.2: alpha .8868, .8505, .8806 of the last batch."""
-    text = said(capsys, "crscore_study", "--from", shared_data / "crscore", "--resamples", 100)
-    batches = [line.split() for line in text.splitlines() if line.startswith("800-899") and " 90 " in line]
-    assert [line[-1] for line in batches] == [".8868", ".8505", ".8806"]
-    with pytest.raises(UserError, match="consensus labels only"):
-        reviewgauge.agree("graded_reviews", source=shared_data / "graded-reviews")

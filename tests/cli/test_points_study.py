@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from contextlib import redirect_stdout
 from io import BytesIO, TextIOWrapper
@@ -10,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewgauge.api.points_study import draw_sheets
+from reviewgauge.api.points_study import labels_of_points
 from reviewgauge.api.validate import validate
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
@@ -47,19 +46,20 @@ def run(tmp_path: Path) -> str:
     return str(folder)
 
 
-def filled(folder: Path) -> None:
-    """People agree with each other, and that K1 alone is hit; Bob finds everything two steps more severe."""
-    for file in folder.glob("*.csv"):
-        with file.open(newline="", encoding="utf-8") as stream:
-            rows = list(csv.DictReader(stream))
-        for row in rows:
-            severity = "6" if row["rater"] == "Bob" else "4"
-            hit = "yes" if row["claim"] == "K1" else "no"
-            row["value"] = {"hit": hit, "type": "F.2", "severity": severity, "report": ""}[row["dimension"]]
-        with file.open("w", newline="", encoding="utf-8") as stream:
-            writer = csv.DictWriter(stream, list(rows[0]))
-            writer.writeheader()
-            writer.writerows(rows)
+@pytest.fixture
+def people(run: str, tmp_path: Path) -> Path:
+    """Five reports: people agree with each other that K1 alone is hit; Bob finds everything two steps more severe."""
+    rows = ["id,system,attempt,claim,rater,dimension,value"]
+    with RunFolder.open(run) as opened:
+        labels = [one for one in labels_of_points(opened) if one.rater == LISTS and one.subject.case < "pr-05"]
+    for rater in RATERS:
+        for label in labels:
+            severity = "6" if rater == "Bob" else "4"
+            hit = "yes" if label.subject.claim == "K1" else "no"
+            value = {"hit": hit, "type": "F.2", "severity": severity}[label.dimension]
+            rows.append(f'{label.subject.case},bot,1,"{label.subject.claim}",{rater},{label.dimension},{value}')
+    (tmp_path / "people.csv").write_text("\n".join(rows))
+    return tmp_path / "people.csv"
 
 
 def matrix(report: AgreementReport, dimension: str, coefficient: str) -> dict[frozenset[str], float | None]:
@@ -80,30 +80,9 @@ def test_a_run_scored_with_points_has_labels_of_its_models(run: str) -> None:
     assert set(matrix(report, "type", "percent agreement").values()) == {1.0}
 
 
-def test_sheets_of_reports_drawn_at_random_hide_what_the_model_said(run: str, tmp_path: Path) -> None:
-    words = ("agree", run, "--draw", "5", *(word for name in RATERS for word in ("--rater", name)))
-    told(*words, "--sheets", str(tmp_path / "sheets"))
-    sheets = {name: list(csv.DictReader((tmp_path / "sheets" / f"{name}.csv").open())) for name in RATERS}
-    drawn = {name: [(r["id"], r["claim"], r["dimension"]) for r in rows] for name, rows in sheets.items()}
-    assert drawn["Ann"] == drawn["Bob"] == drawn["Cy"]
-    assert len({row["id"] for row in sheets["Ann"]}) == 5
-    assert [r["dimension"] for r in sheets["Ann"][:7]] == ["report", "hit", "hit", *("type", "severity") * 2]
-    assert {row["value"] for row in sheets["Ann"]} == {""}
-    assert not any("hits" in row["text"] for row in sheets["Ann"])
-    assert any(row["text"].endswith("(see above)") for row in sheets["Ann"])
-    again = draw_sheets(run, tmp_path / "again", ["Ann"], count=5)
-    assert Path(again.files[0]).read_text() == (tmp_path / "sheets" / "Ann.csv").read_text()
-    other = draw_sheets(run, tmp_path / "other", ["Ann"], count=5, seed=1)
-    assert Path(other.files[0]).read_text() != Path(again.files[0]).read_text()
-    with pytest.raises(UserError, match="is there already"):
-        draw_sheets(run, tmp_path / "again", ["Ann"], count=5)
-
-
-def test_the_matrices_of_five_raters_come_from_one_command(run: str, tmp_path: Path) -> None:
-    draw_sheets(run, tmp_path / "sheets", RATERS, count=5)
-    filled(tmp_path / "sheets")
+def test_the_matrices_of_five_raters_come_from_one_command(run: str, people: Path) -> None:
     report = AgreementReport.model_validate_json(
-        told("agree", run, "--labels", str(tmp_path / "sheets"), "--resamples", "0", "--json")
+        told("agree", run, "--labels", str(people), "--resamples", "0", "--json")
     )
     for dimension, items in (("hit", 10), ("type", 10), ("severity", 10)):
         (one,) = (own for own in report.dimensions if own.dimension == dimension)
@@ -112,18 +91,16 @@ def test_the_matrices_of_five_raters_come_from_one_command(run: str, tmp_path: P
     assert hit[frozenset(("Ann", LISTS))] == hit[frozenset(("Ann", "Bob"))] == 1
     assert (severity[frozenset(("Ann", "Cy"))], severity[frozenset(("Ann", "Bob"))]) == (1, 0)
     assert any("is a fake model" in warning for warning in report.warnings)
-    assert "pairs of raters" in told("agree", run, "--labels", str(tmp_path / "sheets"), "--resamples", "0")
+    assert "pairs of raters" in told("agree", run, "--labels", str(people), "--resamples", "0")
 
 
-def test_validate_asks_about_the_drawn_reports_alone(run: str, tmp_path: Path) -> None:
-    draw_sheets(run, tmp_path / "sheets", RATERS, count=4)
-    filled(tmp_path / "sheets")
+def test_validate_asks_about_the_judged_reports_alone(run: str, people: Path) -> None:
     spec = f"points(model='fake:noisy-1', points_of='{LISTS}')"
-    words = ("--labels", str(tmp_path / "sheets"), "--resamples", "20", "--json")
+    words = ("--labels", str(people), "--resamples", "20", "--json")
     report = json.loads(told("validate", run, spec, *words))["agreement"]
     raters = {rater for one in report["dimensions"] for rater in one["kinds"]}
     assert raters == {*RATERS, LISTS, RATES, "fake:noisy-1"}
-    assert {one["items"] for one in report["dimensions"]} == {8}
+    assert {one["items"] for one in report["dimensions"]} == {10}
     assert main(["validate", run, spec, *words, "--limit", "3"]) == 2, "what it would not heed is refused"
     with pytest.raises(UserError, match="names no model"):
-        validate(run, "points", labels=tmp_path / "sheets")
+        validate(run, "points", labels=people)

@@ -1,4 +1,4 @@
-"""Labels that people check: the sheet, the page beside it, and what marks do to the next build."""
+"""Labels that people check: the sheet, and what marks do to the next build."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from history_builder import Told
-from html_pages import Page
 from reviewgauge.api.build import build
 from reviewgauge.api.review import review
 from reviewgauge.api.score import score
@@ -22,7 +21,6 @@ from reviewgauge.stages.sampling.shares import wilson
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item\n    return amount\n"
 RATE = "def tax(amount):\n    return amount * {}\n"
 ROUND = "def cents(amount):\n    return int(amount * {})\n"
-EVIL = "Fix wrong cents <script>alert(1)</script>"
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +35,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Told:
         told.commit(f"Add {name}", {f"shop/{name}.py": f"def {name}(given):\n    return sorted(given)\n"})
     told.commit("Fix total forgetting the first item", {"shop/total.py": TOTAL.format("")}, days=20)
     told.commit("Fix tax that adds the amount", {"shop/tax.py": RATE.format("0.19")})
-    told.commit(EVIL, {"shop/cents.py": ROUND.format("100")})
+    told.commit("Fix wrong cents", {"shop/cents.py": ROUND.format("100")})
     told.quiet(500)
     return told
 
@@ -133,7 +131,7 @@ def test_raters_agree_or_are_split(shop: Told, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("other", ["labels-Ann.csv", "labels-labels.csv.csv", "labels-.csv", "labels- .csv"])
+@pytest.mark.parametrize("other", ["labels-Ann.csv", "labels-first.csv", "labels-.csv", "labels- .csv"])
 def test_no_sheet_is_another_one_s(shop: Told, tmp_path: Path, other: str) -> None:
     out = tmp_path / "bench"
     built(shop, out, audit=4)
@@ -141,25 +139,6 @@ def test_no_sheet_is_another_one_s(shop: Told, tmp_path: Path, other: str) -> No
         marked(out, {"Add total": "y"}, name)
     with pytest.raises(BadInput, match="not the sheet of one rater"):
         built(shop, out)
-
-
-@pytest.mark.slow
-def test_the_page_shows_change_lines_and_fix_and_runs_nothing(shop: Told, tmp_path: Path) -> None:
-    out = tmp_path / "bench"
-    built(shop, out, audit=4)
-    text = (out / "audit" / "labels.html").read_text()
-    page = Page(text)
-    shown = "".join(page.text)
-    assert page.tags["section"] == 5 and page.tags["script"] == 0
-    assert page.links == [f"#{name}" for name in column(out, "id")]
-    assert [name for name in page.ids if not name.endswith("-h")] == column(out, "id"), "in the order of the sheet"
-    assert "git show -m --first-parent " in shown and "git diff " in shown
-    for words in ("return int(amount * 1000)", "return int(amount * 100)", EVIL, "for item in items[1:]:"):
-        assert words in shown, words
-    assert (
-        shown.count("Commits that touched its lines or name it until 20") == column(out, "decided").count("clean") > 0
-    )
-    assert text.count(' here"') == 3, "each label marks its line"
 
 
 @pytest.mark.slow

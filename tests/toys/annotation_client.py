@@ -11,8 +11,7 @@ from html import unescape
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
-from reviewgauge.annotation.pages.app import server_of
-from reviewgauge.annotation.service import open_service
+from reviewgauge.annotation.pages.app import open_service, server_of
 from reviewgauge.annotation.store.accounts import Role, invite
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import Project

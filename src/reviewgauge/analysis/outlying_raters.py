@@ -1,4 +1,4 @@
-"""One rater against the others: how often they agree, how that changes as they go on, and who is apart from the rest.
+"""One rater against the others: how often they agree, and who is apart from the rest.
 
 Agreement is the share of an item's other labels that are at most `tolerance` apart from the rater's, averaged over the
 items. It is compared with the same share among the others, without this rater; the interval is of the difference, over
@@ -9,14 +9,14 @@ somebody is always last: who is named stays so when all the comparisons are coun
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.raters import MOST_RATERS, Grid, kind_of
+from reviewgauge.analysis.raters import Grid, kind_of
 from reviewgauge.analysis.stats.arrays import Numbers, ratio
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.stats.correlation import figure_of, row_weights
@@ -28,12 +28,10 @@ from reviewgauge.core.reports.annotation import Difference, RaterAgreement
 LIMIT = 0.05  # probability that somebody is named who is like the rest
 ENOUGH = 5  # shared items below which nobody is said to be apart
 MOST_DIFFERENCES = 8
-THIRDS = 9  # shared items from which a rater's work is shown by thirds
 _ROUNDING = 1e-9  # of a difference compared with a tolerance
 
 
-@dataclass(frozen=True)
-class Share:
+class Share(NamedTuple):
     """A share of agreement on each item, and the items that have one (0 or 1)."""
 
     values: Numbers
@@ -45,18 +43,9 @@ class Share:
         known = pairs > 0
         return cls(np.divide(agreeing, pairs, out=np.zeros(pairs.shape), where=known), known.astype(np.float64))
 
-    def only(self, items: Numbers) -> Share:
-        """The same on some of the items."""
-        return Share(self.values, self.known * items)
-
     def draw(self, weights: Numbers) -> Numbers:
         """The mean over items, by weights (resamples x items)."""
         return ratio(weights @ (self.values * self.known), weights @ self.known)
-
-    @property
-    def items(self) -> int:
-        """The number of items that have one."""
-        return int(self.known.sum())
 
 
 def rater_agreement(
@@ -68,7 +57,7 @@ def rater_agreement(
     resamples: int = 200,
     seed: int = 0,
 ) -> list[RaterAgreement]:
-    """Each rater of one dimension, at most `MOST_RATERS`. `labels` are independent ones, in the order given.
+    """Each rater of one dimension, at most the `MOST_RATERS` with the most labels. `labels` are independent ones.
 
     `right` are known answers by what they are about. Raises UserError for values of two kinds.
     """
@@ -82,11 +71,20 @@ def rater_agreement(
     near, others = table.near(tolerance + _ROUNDING) - 1.0, table.judged[table.item] - 1.0  # not with oneself
     asked = (~np.isnan(answer)).astype(np.float64)
     correct = (np.abs(values - answer) <= tolerance + _ROUNDING).astype(np.float64)
-    sums = {name: table.sums(one) for name, one in (("near", near), ("others", others), ("values", values))}
-    sums |= {"correct": table.sums(correct), "asked": table.sums(asked)}
-    weights = list(row_weights(grid.cluster, Resampler(grid.clusters, resamples, seed))) if resamples else []
+    apart = values * (others + 1) - table.sums(values)[table.item]
+    resampler = Resampler(grid.clusters, resamples, seed)
+    weights = list(row_weights(grid.cluster, resampler)) if resamples else []
 
-    def figure(draw: Callable[[Numbers], Numbers], items: int, rest: Share | None = None) -> Value:
+    def compared(mine: Numbers, agreeing: Numbers, pairs: Numbers, counted: int) -> list[Value]:
+        """Figures of a rater, of the others, and of the difference; each pair is `counted` so often in the sums."""
+        of_rater = table.sums(np.where(mine, agreeing, 0.0)), table.sums(np.where(mine, pairs, 0.0))
+        own = Share.of(*of_rater)
+        rest = Share.of(table.sums(agreeing) / counted - of_rater[0], table.sums(pairs) / counted - of_rater[1])
+        draws: list[tuple[Share, Callable[[Numbers], Numbers]]] = [(own, own.draw), (rest, rest.draw)]
+        draws.append((own, lambda weights: own.draw(weights) - rest.draw(weights)))
+        return [figure(draw, int(of.known.sum()), rest if at == 2 else None) for at, (of, draw) in enumerate(draws)]
+
+    def figure(draw: Callable[[Numbers], Numbers], items: int, rest: Share | None) -> Value:
         value = float(draw(np.ones((1, len(grid.items))))[0])
         if np.isnan(value):
             return Value(value=None, n=items, reason="there is nothing to compare with")
@@ -95,29 +93,22 @@ def rater_agreement(
 
     found = []
     for row in grid.busiest:
-        rater, mine = grid.raters[row], table.rater == row
-        of_rater = (table.sums(np.where(mine, one, 0.0)) for one in (near, others, correct, asked))
-        near_r, others_r, correct_r, asked_r = of_rater
-        own = Share.of(near_r, others_r)
-        rest = Share.of(sums["near"] / 2 - near_r, sums["others"] / 2 - others_r)
-        gold = Share.of(correct_r, asked_r)
-        gold_rest = Share.of(sums["correct"] - correct_r, sums["asked"] - asked_r)
+        mine = table.rater == row
+        with_others, among_others, gap = compared(mine, near, others, 2)
+        on_gold, others_on_gold, gold_gap = compared(mine, correct, asked, 1)
         pairs = others[mine].sum()
-        apart = (values * (others + 1) - sums["values"][table.item])[mine].sum()
-        lean = None if kind.names or not pairs else float(apart / pairs)
         found.append(
             RaterAgreement(
-                rater=rater,
+                rater=grid.raters[row],
                 dimension=name,
                 labels=int(mine.sum()),
-                with_others=figure(own.draw, own.items),
-                among_others=figure(rest.draw, rest.items),
-                gap=figure(_difference(own, rest), own.items, rest),
-                lean=lean,
-                thirds=tuple(figure(one.draw, one.items) for one in _thirds(own, labels, rater, grid)),
-                on_gold=figure(gold.draw, gold.items),
-                others_on_gold=figure(gold_rest.draw, gold_rest.items),
-                gold_gap=figure(_difference(gold, gold_rest), gold.items, gold_rest),
+                with_others=with_others,
+                among_others=among_others,
+                gap=gap,
+                lean=None if kind.names or not pairs else float(apart[mine].sum() / pairs),
+                on_gold=on_gold,
+                others_on_gold=others_on_gold,
+                gold_gap=gold_gap,
             )
         )
     return found
@@ -144,32 +135,10 @@ def _code(code: Mapping[Fact, float], value: Fact | None, *, numeric: bool) -> f
     return code.get(value, float(value) if numeric and not isinstance(value, str) else -1.0)
 
 
-def _difference(first: Share, second: Share) -> Callable[[Numbers], Numbers]:
-    return lambda weights: first.draw(weights) - second.draw(weights)
-
-
-def _thirds(own: Share, labels: Sequence[Label], rater: str, grid: Grid) -> Iterator[Share]:
-    """A rater's agreement in the first, second and last third of their own work."""
-    if own.items < THIRDS:
-        return
-    place = {item: at for at, item in enumerate(grid.items)}
-    mine = [place[grid.item(label)] for label in labels if label.rater == rater]
-    for part in np.array_split([at for at in mine if own.known[at]], 3):
-        chosen = np.zeros(len(grid.items))
-        chosen[part] = 1.0
-        yield own.only(chosen)
-
-
 def differences(labels: Sequence[Label], most: int = MOST_DIFFERENCES) -> list[Difference]:
-    """Who says what where another one says something else, the most frequent first. `labels` are of one dimension.
-
-    Those of the `MOST_RATERS` raters with the most labels count.
-    """
-    busiest = {rater for rater, _ in Counter(label.rater for label in labels).most_common(MOST_RATERS)}
+    """Who says what where another one says something else, the most frequent first. `labels` are of one dimension."""
     by_item: dict[Subject, list[Label]] = {}
     for label in labels:
-        if label.rater not in busiest:
-            continue
         by_item.setdefault(label.subject, []).append(label)
     counted = Counter(
         (one.rater, str(one.value), str(other.value))

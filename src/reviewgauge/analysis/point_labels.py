@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
-from reviewgauge.core.records import Case, Review, findings
 from reviewgauge.core.results import Matching
 from reviewgauge.metrics.points import Points
 
 HIT, TYPE, SEVERITY = "hit", "type", "severity"
-COLUMNS = ("id", "system", "attempt", "claim", "rater", "dimension", "value", "text")
 _REASON = re.compile(r"(\S{1,9}) [^,]{1,40}, severity (\d{1,2}): ")  # as metrics/points.py begins it
 
 
@@ -85,28 +82,6 @@ def draw_reports(reports: Sequence[Report], count: int, seed: int) -> list[Repor
         raise UserError(f"there are {len(reports):,} reports to draw {count:,} from")
     drawn = random.Random(seed).sample(sorted(reports, key=lambda one: one.key), count)
     return sorted(drawn, key=lambda one: one.key)
-
-
-def sheet(
-    metric: Points,
-    reports: Iterable[Report],
-    rater: str,
-    cases: Mapping[str, Case],
-    reviews: Mapping[tuple[str, str, int], Review],
-) -> Iterator[Sequence[str | int]]:
-    """The rows of one person's sheet, values empty: first the report itself, then what is to be judged in it."""
-    for report in reports:
-        row = partial(_row, report, rater)
-        bodies = "\n\n".join(comment.body for comment in reviews[report.key].comments)
-        yield row("", "", f"the report: {bodies}")
-        known = {group[0].id: group for group in findings(cases[report.case].references)}
-        for claim, dimension, _, text in points_to_judge(metric, report):
-            shown = text or "\nIn other words: ".join(one.body for one in known[claim])
-            yield row(claim, dimension, shown)
-
-
-def _row(report: Report, rater: str, claim: str, dimension: str, text: str) -> Sequence[str | int]:
-    return (*report.key, claim, rater, dimension or "report", "", text)
 
 
 def on_reports(labels: Iterable[Label], keys: Collection[tuple[str | None, str | None, int]]) -> list[Label]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations
 from typing import NamedTuple
 
@@ -73,30 +73,26 @@ def _steps(scale: Scale | None) -> frozenset[float]:
 def measures_of(kind: ValueKind, tolerance: float, *, raters: int) -> dict[str, list[Measure]]:
     """The measures for all raters (`all`), for each pair (`pair`) and for each batch (`batch`)."""
     near = [within(tolerance)] if kind.numeric and 0 < tolerance < np.ptp(kind.categories) else []
-    if kind.categories.size > MANY_VALUES:
-        alphas = [ALPHA["ordinal"], ALPHA["interval"]] if kind.numeric else [ALPHA["nominal"]]
-        everywhere = [*near, *alphas] if kind.numeric else [agreement.PERCENT, *alphas]
-        return dict.fromkeys(("all", "pair", "batch"), everywhere)
     percent, cohen, fleiss, ac1 = agreement.PERCENT, agreement.COHEN, agreement.FLEISS, agreement.AC1
+    nominal, ordinal, interval = ALPHA.values()
     two = [cohen] if raters == 2 else []
+    if kind.categories.size > MANY_VALUES:
+        return dict.fromkeys(
+            ("all", "pair", "batch"), [*near, ordinal, interval] if kind.numeric else [percent, nominal]
+        )
     if not kind.numeric:
-        alpha = ALPHA["nominal"]
-        return {
-            "all": [percent, *two, fleiss, alpha, ac1],
-            "pair": [percent, cohen, alpha, ac1],
-            "batch": [percent, *two, fleiss, alpha],
-        }
+        some = [percent, *two, fleiss, nominal]
+        return {"all": [*some, ac1], "pair": [percent, cohen, nominal, ac1], "batch": some}
     weighted = [agreement.COHEN_LINEAR, agreement.COHEN_QUADRATIC] if raters == 2 else []
     ac2 = agreement.AC2["quadratic"]
     return {
-        "all": [percent, *near, *two, *weighted, fleiss, *ALPHA.values(), ac1, ac2],
-        "pair": [percent, *near, cohen, agreement.COHEN_QUADRATIC, ALPHA["ordinal"], ac2],
-        "batch": [percent, *near, *two, fleiss, ALPHA["ordinal"]],
+        "all": [percent, *near, *two, *weighted, fleiss, nominal, ordinal, interval, ac1, ac2],
+        "pair": [percent, *near, cohen, agreement.COHEN_QUADRATIC, ordinal, ac2],
+        "batch": [percent, *near, *two, fleiss, ordinal],
     }
 
 
-MANY_PAIRS = 300  # with more pairs of raters they get no intervals
-MOST_RATERS = 50  # with more raters only those with the most labels are compared one by one
+MOST_RATERS = 25  # with more raters only those with the most labels are compared one by one
 ALONE = "on items with one rater"
 
 
@@ -158,9 +154,9 @@ def agreement_report(
     for label in labels:
         if not chosen.dimensions or label.dimension in chosen.dimensions:
             by_dimension.setdefault(label.dimension, []).append(label)
-    sorted_out = [_independent(name, own, chosen) for name, own in by_dimension.items()]
-    if not any(one.labels for one in sorted_out):
-        reasons = sum((Counter(one.left_out) for one in sorted_out), Counter[str]())
+    kept = {name: _independent(own, chosen) for name, own in by_dimension.items()}
+    if not any(own for own, _ in kept.values()):
+        reasons = sum((left_out for _, left_out in kept.values()), Counter[str]())
         if set(reasons) == {"consensus"}:
             raise UserError(
                 f"{source} has consensus labels only ({reasons.total():,}): agreement needs each rater's own labels",
@@ -171,12 +167,12 @@ def agreement_report(
     return AgreementReport(
         source=source,
         dimensions=tuple(
-            _dimension(one, (scales or {}).get(one.name), settings, order) for one in sorted_out if one.labels
+            _dimension(name, own, (scales or {}).get(name), settings, order) for name, own in kept.items() if own[0]
         ),
         resamples=settings.resamples,
         seed=settings.seed,
         warnings=tuple(
-            f"{one.name} has no labels to compare: {_listed(one.left_out)}" for one in sorted_out if not one.labels
+            f"{name} has no labels to compare: {_listed(left_out)}" for name, (own, left_out) in kept.items() if not own
         ),
     )
 
@@ -215,44 +211,27 @@ class _Item(NamedTuple):
     subject: Subject
     round: str | None
 
-    @classmethod
-    def of(cls, label: Label) -> _Item:
-        return cls(label.subject, label.round)
+
+def _item(label: Label) -> _Item:
+    return _Item(label.subject, label.round)
 
 
-@dataclass
-class _Dimension:
+def _independent(labels: Iterable[Label], chosen: LabelFilter) -> tuple[list[Label], Counter[str]]:
     """The comparable labels of one dimension, and a count of the others by reason."""
-
-    name: str
-    labels: list[Label] = field(default_factory=list)
-    left_out: Counter[str] = field(default_factory=Counter)
-
-
-def _independent(name: str, labels: Iterable[Label], chosen: LabelFilter) -> _Dimension:
-    found = _Dimension(name)
+    left_out: Counter[str] = Counter()
     seen: dict[tuple[_Item, str], Label] = {}
     for label in labels:
-        if reason := _unwanted(label, chosen):
-            found.left_out[reason] += 1
-            continue
-        key = (_Item.of(label), label.rater)
-        if key not in seen:
-            seen[key] = label
-            found.labels.append(label)
-        elif seen[key].value == label.value:
-            found.left_out["the same label twice"] += 1
+        reason = "consensus" if label.consensus else "of a claim that a rater added" if adds_claim(label) else ""
+        first = seen.get((_item(label), label.rater))
+        if reason := reason or chosen.why_not(label):
+            left_out[reason] += 1
+        elif first is None:
+            seen[_item(label), label.rater] = label
+        elif first.value == label.value:
+            left_out["the same label twice"] += 1
         else:
-            raise _twice(seen[key], label)
-    return found
-
-
-def _unwanted(label: Label, chosen: LabelFilter) -> str:
-    if label.consensus:
-        return "consensus"
-    if adds_claim(label):
-        return "of a claim that a rater added"
-    return chosen.why_not(label)
+            raise _twice(first, label)
+    return list(seen.values()), left_out
 
 
 def _twice(first: Label, second: Label) -> UserError:
@@ -277,14 +256,14 @@ class Grid:
         known = [rater for rater in order if rater in kinds]
         self.raters = sorted(known, key=lambda rater: kinds[rater] is RaterKind.MODEL)
         self.kinds = {rater: kinds[rater].value for rater in self.raters}
-        self.items = list(dict.fromkeys(_Item.of(label) for label in labels))
+        self.items = list(dict.fromkeys(_item(label) for label in labels))
         number: dict[str, int] = {}
         cluster = [number.setdefault(item.subject.case, len(number)) for item in self.items]
         self.cluster: Integers = np.array(cluster, dtype=np.int64)
         self.clusters = len(number)
         row = {rater: at for at, rater in enumerate(self.raters)}
         column = {item: at for at, item in enumerate(self.items)}
-        places = [(row[label.rater], column[_Item.of(label)], kind.code[label.value]) for label in labels]
+        places = [(row[label.rater], column[_item(label)], kind.code[label.value]) for label in labels]
         rater, where, self._values = np.array(places, dtype=np.float64).reshape(-1, 3).T
         self._rater, self._item = rater.astype(np.int64), where.astype(np.int64)
 
@@ -301,10 +280,6 @@ class Grid:
         labels = np.bincount(self._rater, minlength=len(self.raters))
         return sorted(np.argsort(-labels, kind="stable")[:MOST_RATERS].tolist())
 
-    def item(self, label: Label) -> _Item:
-        """The item of a label."""
-        return _Item.of(label)
-
     def groups(self) -> list[tuple[str, list[int]]]:
         """The positions of the labels by batch and round, as far as either varies, in order of appearance."""
         batches, rounds = ({getattr(label, name) for label in self.labels} for name in ("batch", "round"))
@@ -317,65 +292,55 @@ class Grid:
 
 
 def _dimension(
-    one: _Dimension, scale: Scale | None, settings: AgreementSettings, order: Sequence[str]
+    name: str,
+    kept: tuple[list[Label], Counter[str]],
+    scale: Scale | None,
+    settings: AgreementSettings,
+    order: Sequence[str],
 ) -> DimensionAgreement:
-    kind = kind_of(one.name, one.labels, scale, nominal=one.name in settings.nominal)
-    items = len({_Item.of(label) for label in one.labels})
-    grid = Grid(_judged_twice(one), kind, order)
+    labels, left_out = kept
+    kind = kind_of(name, labels, scale, nominal=name in settings.nominal)
+    often = Counter(map(_item, labels))
+    twice = [label for label in labels if often[_item(label)] > 1] or labels  # all where no item has two raters
+    if alone := len(labels) - len(twice):
+        left_out[ALONE] += alone
+    grid = Grid(twice, kind, order)
     table = grid.table()
     measures = measures_of(kind, settings.tolerance, raters=len(grid.raters))
-    pairs = list(combinations(grid.busiest, 2))
-    groups = grid.groups()
-    batches = [(name, grid.table(places)) for name, places in groups] if len(groups) > 1 else []
-    batches = [(name, group) for name, group in batches if group.items]
+    headline = {agreement.PERCENT.name, ALPHA["ordinal" if kind.numeric else "nominal"].name}
     by_kind = list(_one_kind(grid))
+    groups = [(name, grid.table(places)) for name, places in grid.groups()]
+    batches = [(name, own) for name, own in groups if own.items and len(groups) > 1]
+    pairs = [(a, b, table.pair(a, b)) for a, b in combinations(grid.busiest, 2)]
     resampling = None  # of whole cases, since judgements on one case are not independent
     if settings.resamples:
         resampling = Resampling(grid.cluster, Resampler(grid.clusters, settings.resamples, settings.seed))
     jobs = [
         (table, measures["all"]),
-        *((own, _headline(measures["all"], kind)) for _, own in by_kind),
+        *((own, [one for one in measures["all"] if one.name in headline]) for _, own in by_kind),
         *((own, measures["batch"]) for _, own in batches),
+        *((own, measures["pair"]) for _, _, own in pairs),
     ]
-    of_pairs = [(table.pair(*pair), measures["pair"]) for pair in pairs]
-    many = len(pairs) > MANY_PAIRS
-    rows = coefficients(jobs if many else [*jobs, *of_pairs], resampling)
-    by_pair = coefficients(of_pairs) if many else rows[len(jobs) :]
-    of_kinds = [
-        c.model_copy(update={"name": f"{c.name}, {name}s only"})
-        for (name, _), found in zip(by_kind, rows[1:], strict=False)
-        for c in found
-    ]
+    found = iter(coefficients(jobs, resampling))
+    of_all = list(next(found))
+    for kind_name, _ in by_kind:
+        of_all += [one.model_copy(update={"name": f"{one.name}, {kind_name}s only"}) for one in next(found)]
     return DimensionAgreement(
-        dimension=one.name,
+        dimension=name,
         scale=scale,
         labels=len(grid.labels),
-        items=items,
+        items=len(often),
         judged_twice=table.items,
         kinds=grid.kinds,
-        coefficients=(*rows[0], *of_kinds),
+        coefficients=tuple(of_all),
+        batches=tuple(BatchAgreement(batch=batch, items=own.items, coefficients=next(found)) for batch, own in batches),
         pairs=tuple(
-            PairAgreement(first=grid.raters[a], second=grid.raters[b], items=job[0].items, coefficients=found)
-            for (a, b), job, found in zip(pairs, of_pairs, by_pair, strict=True)
+            PairAgreement(first=grid.raters[a], second=grid.raters[b], items=own.items, coefficients=next(found))
+            for a, b, own in pairs
         ),
-        batches=tuple(
-            BatchAgreement(batch=name, items=own.items, coefficients=found)
-            for (name, own), found in zip(batches, rows[1 + len(by_kind) :], strict=False)
-        ),
-        left_out=dict(one.left_out),
-        warnings=(*kind.warnings, *_warnings(one, grid, table, settings, many=many)),
+        left_out=dict(left_out),
+        warnings=(*kind.warnings, *_warnings(labels, grid, table, settings)),
     )
-
-
-def _judged_twice(one: _Dimension) -> list[Label]:
-    """The labels on items with two raters or more; the others are counted. All labels if there is no such item."""
-    often = Counter(_Item.of(label) for label in one.labels)
-    kept = [label for label in one.labels if often[_Item.of(label)] > 1]
-    if not kept:
-        return one.labels
-    if alone := len(one.labels) - len(kept):
-        one.left_out[ALONE] += alone
-    return kept
 
 
 def _one_kind(grid: Grid) -> Iterator[tuple[str, Table]]:
@@ -386,16 +351,11 @@ def _one_kind(grid: Grid) -> Iterator[tuple[str, Table]]:
             yield kind.value, grid.table([at for at, label in enumerate(grid.labels) if label.rater in own])
 
 
-def _headline(measures: Sequence[Measure], kind: ValueKind) -> list[Measure]:
-    wanted = {agreement.PERCENT.name, ALPHA["ordinal" if kind.numeric else "nominal"].name}
-    return [measure for measure in measures if measure.name in wanted]
-
-
-def _warnings(one: _Dimension, grid: Grid, table: Table, settings: AgreementSettings, *, many: bool) -> Iterator[str]:
+def _warnings(labels: Sequence[Label], grid: Grid, table: Table, settings: AgreementSettings) -> Iterator[str]:
     rounds = {item.round for item in grid.items}
     if len(rounds) > 1:
         yield f"labels of {len(rounds)} rounds are combined, each compared within its round; --round selects one"
-    if lonely := sorted({label.rater for label in one.labels} - set(grid.raters)):
+    if lonely := sorted({label.rater for label in labels} - set(grid.raters)):
         yield f"left out: {', '.join(lonely)}, who shares no item with another rater"
     if len(grid.raters) > MOST_RATERS:
         yield f"compared one by one: the {MOST_RATERS} raters with the most labels, of {len(grid.raters):,}"
@@ -408,5 +368,3 @@ def _warnings(one: _Dimension, grid: Grid, table: Table, settings: AgreementSett
             f"intervals resample whole cases, and there are only {grid.clusters}: with fewer than {FEW_CLUSTERS} they "
             "are too narrow"
         )
-    if many:
-        yield f"more than {MANY_PAIRS} pairs of raters: no intervals for pairs"

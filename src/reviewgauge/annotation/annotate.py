@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reviewgauge.annotation.code import texts_of
 from reviewgauge.annotation.items import Item, ProjectData, make_items
-from reviewgauge.annotation.label_import import Places, as_judgements, store_labels
+from reviewgauge.annotation.label_import import Places, store_labels
 from reviewgauge.annotation.schemas.schema import Answer, Gold, Schema, check_answers, load_schema
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.judgements import EXPERT
+from reviewgauge.annotation.store.judgements import DISCUSSION, EXPERT, INDEPENDENT
 from reviewgauge.annotation.store.projects import create_project
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
@@ -78,23 +78,21 @@ def with_gold(data: ProjectData, gold: Mapping[int, Gold], *, training: int | No
     order = [*known[:taught], *sorted([*known[taught:], *without])]
     if len(order) == taught:
         raise UserError("the training takes all items: none is left to judge")
-    items = tuple(data.items[at] for at in order)
-    wanted = {item.subject.case for item in items}
-    return data.model_copy(
-        update={
-            "items": items,
-            "changes": {case: change for case, change in data.changes.items() if case in wanted},
-            "gold": {now: gold[at] for now, at in enumerate(order) if at in gold},
-            "training": taught,
-        }
-    )
+    gold_at = {now: gold[at] for now, at in enumerate(order) if at in gold}
+    return _of_items(data, order).model_copy(update={"gold": gold_at, "training": taught})
 
 
-def with_pilot(data: ProjectData, size: int) -> ProjectData:
-    """The same items, of which the first `size` behind the training are the pilot. Raises UserError."""
-    if size and size >= (rest := len(data.items) - data.training):
-        raise UserError(f"a pilot of {size:,} items leaves none of {rest:,}", remedy="choose fewer")
-    return data.model_copy(update={"pilot": size})
+class ProjectOptions(NamedTuple):
+    """How a project is made; see `annotate`."""
+
+    project: str = "main"
+    raters: int | None = None
+    batch: int | None = None
+    limit: int | None = None
+    repo: str | Path | None = None
+    gold: str | Path | None = None
+    training: int | None = None
+    pilot: int = 0
 
 
 def annotate(
@@ -104,107 +102,105 @@ def annotate(
     *,
     schema: str | Path | Schema,
     labels: Sequence[Label] = (),
-    project: str = "main",
-    raters: int | None = None,
-    batch: int | None = None,
-    limit: int | None = None,
     seed: int = 0,
-    repo: str | Path | None = None,
-    gold: str | Path | None = None,
-    training: int | None = None,
-    pilot: int = 0,
+    **options: Any,
 ) -> AnnotateResult:
     """Make a project in `database`, a file or the URL of a PostgreSQL; `annotate serve` shows it to people.
 
-    `schema` is a shipped one by name, a TOML file, or a Schema. `raters` and `batch` default to what it says; `limit`
-    draws so many items. With `labels` the project holds what they judge, with these judgements. `gold` is a file of
-    labels that says the right answers about some items: `training` of them teach every rater, the others are mixed in.
-    All raters judge the first `pilot` items before the others open. `repo` is a clone with the commits of the
-    changes, for the lines around their hunks. Raises UserError.
+    `schema` is a shipped one by name, a TOML file, or a Schema. `options`: `project` is its name, "main" by default;
+    `raters` and `batch` default to what the schema says; `limit` draws so many items. With `labels` the project holds
+    what they judge, with these judgements. `gold` is a file of labels that says the right answers about some items:
+    `training` of them teach every rater, the others are mixed in. All raters judge the first `pilot` items before the
+    others open. `repo` is a clone with the commits of the changes, for the lines around their hunks. Raises UserError.
     """
+    given = ProjectOptions(**options)
     wanted = schema if isinstance(schema, Schema) else load_schema(schema)
-    data = make_items(wanted, cases, reviews, limit=None if labels or gold else limit, seed=seed)
-    options: dict[str, Any] = {"project": project, "raters": raters, "batch": batch, "limit": limit, "repo": repo}
-    options |= {"gold": gold, "training": training, "pilot": pilot}
-    return make_project(database, wanted, data, labels=labels, **options)
+    data = make_items(wanted, cases, reviews, limit=None if labels or given.gold else given.limit, seed=seed)
+    return make_project(database, wanted, data, labels, given)
 
 
 def make_project(
-    database: str | Path,
-    schema: Schema,
-    data: ProjectData,
-    *,
-    labels: Sequence[Label] = (),
-    project: str = "main",
-    raters: int | None = None,
-    batch: int | None = None,
-    limit: int | None = None,
-    repo: str | Path | None = None,
-    gold: str | Path | None = None,
-    training: int | None = None,
-    pilot: int = 0,
+    database: str | Path, schema: Schema, data: ProjectData, labels: Sequence[Label], given: ProjectOptions
 ) -> AnnotateResult:
     """Make a project of these items; with labels, of at most `limit` that they judge. Raises UserError."""
-    if training is not None and gold is None:
+    if given.training is not None and given.gold is None:
         raise UserError("a training needs items whose right answers are known", remedy="--gold names their labels")
-    if labels and (gold or pilot):
+    if labels and (given.gold or given.pilot):
         raise UserError("a project of judgements that were made takes neither gold items nor a pilot")
-    if batch is not None:
-        schema = schema.model_copy(update={"batch": batch})
+    if given.batch is not None:
+        schema = schema.model_copy(update={"batch": given.batch})
     left_out: Counter[str] = Counter()
     if labels:
-        data, labels, left_out = _judged(schema, data, labels, raters, limit)
-    if gold is not None:
-        known = right_answers(schema, data.items, read_label_file(Path(gold)).labels)
-        data = with_gold(data, known, training=training, limit=limit)
-    data = with_pilot(data, pilot)
-    if repo is not None:
-        data = data.model_copy(update={"texts": texts_of(data.changes, repo)})
+        data, labels, left_out = _judged(schema, data, labels, given)
+    if given.gold is not None:
+        known = right_answers(schema, data.items, read_label_file(Path(given.gold)).labels)
+        data = with_gold(data, known, training=given.training, limit=given.limit)
+    if given.pilot and given.pilot >= (rest := len(data.items) - data.training):
+        raise UserError(f"a pilot of {given.pilot:,} items leaves none of {rest:,}", remedy="choose fewer")
+    more = {} if given.repo is None else {"texts": texts_of(data.changes, given.repo)}
+    data = data.model_copy(update={"pilot": given.pilot, **more})
     with Database.open(database, create=True) as opened:
-        made = create_project(opened, project, schema, data, raters=raters)
+        made = create_project(opened, given.project, schema, data, raters=given.raters)
         stored = store_labels(opened, made, labels, "recorded labels") if labels else None
-    count, changes = len(data.items), len(data.changes)
-    did = f"{count:,} items of {changes:,} changes"
-    if stored is None:
+    did = f"{len(data.items):,} items of {len(data.changes):,} changes"
+    if stored is not None:
+        raters = len({label.rater for label in labels})
+        did += f", with {stored.judgements:,} judgements of {raters} rater{'s' * (raters != 1)}"
+    else:
         did += f", for {made.raters} raters each"
-        if gold is not None:
-            mixed = len(data.gold) - data.training
-            did += f"; {data.training:,} teach every rater, {mixed:,} with a known answer are mixed in"
-        return AnnotateResult(did=did, count=count)
-    raters_there = len({label.rater for label in labels})
+    if given.gold is not None:
+        mixed = len(data.gold) - data.training
+        did += f"; {data.training:,} teach every rater, {mixed:,} with a known answer are mixed in"
     notes = tuple(f"{number:,} labels are left out: {why}" for why, number in left_out.most_common())
-    did += f", with {stored.judgements:,} judgements of {raters_there} rater{'s' * (raters_there != 1)}"
-    return AnnotateResult(did=did, count=count, notes=notes)
+    return AnnotateResult(did=did, count=len(data.items), notes=notes)
 
 
 def _judged(
-    schema: Schema, data: ProjectData, labels: Sequence[Label], raters: int | None, limit: int | None
+    schema: Schema, data: ProjectData, labels: Sequence[Label], given: ProjectOptions
 ) -> tuple[ProjectData, list[Label], Counter[str]]:
     """The items that labels judge, in the batches that these name; the labels of them; and those left out."""
-    kept, left_out = as_judgements(schema, data.items, labels)
+    places = Places(schema, enumerate(data.items))
+    why = [places.why_not(label) for label in labels]
+    left_out = Counter(filter(None, why))
+    kept = [(places.find(label)[0], label) for label, reason in zip(labels, why, strict=True) if not reason]
     if not kept:
         whys = "; ".join(f"{why} ({count:,})" for why, count in left_out.most_common(3)) or "there are none"
         raise UserError(f"no label answers a question of the schema {schema.name!r}: {whys}")
-    places = Places(schema, enumerate(data.items))
-    at = [places.find(label)[0] for label in kept]
     batch_of: dict[int, str] = {}
     judges: dict[int, set[str]] = {}
-    for item, label in zip(at, kept, strict=True):
+    for item, label in kept:
         batch_of[item] = batch_of.get(item) or label.batch or ""
         judges.setdefault(item, set()).update(() if label.consensus else (label.rater,))
-    rank = {name: at for at, name in enumerate(dict.fromkeys(name for name in batch_of.values() if name))}
-    order = sorted(batch_of, key=lambda item: (rank.get(batch_of[item], len(rank)), item))[:limit]
-    chosen = set(order)
+    rank = {name: at for at, name in enumerate(dict.fromkeys(filter(None, batch_of.values())))}
+    order = sorted(batch_of, key=lambda item: (rank.get(batch_of[item], len(rank)), item))[: given.limit]
     sizes = Counter(batch_of[item] for item in order)
     rest = sizes.pop("", 0)
     batches = [*sizes.items(), *(("", min(schema.batch, rest - at)) for at in range(0, rest, schema.batch))]
-    items = tuple(data.items[item] for item in order)
-    cases = {item.subject.case for item in items}
-    found = ProjectData(
-        changes={case: change for case, change in data.changes.items() if case in cases},
-        items=items,
-        texts={case: texts for case, texts in data.texts.items() if case in cases},
-        batches=tuple(batches),
-        places={} if raters else {number: len(judges[item]) for number, item in enumerate(order)},
+    found = _of_items(data, order).model_copy(
+        update={
+            "batches": tuple(batches),
+            "places": {} if given.raters else {number: len(judges[item]) for number, item in enumerate(order)},
+        }
     )
-    return found, [label for item, label in zip(at, kept, strict=True) if item in chosen], left_out
+    chosen = set(order)
+    return found, [_as_judgement(label) for item, label in kept if item in chosen], left_out
+
+
+def _as_judgement(label: Label) -> Label:
+    """A recorded label as one of a project's rounds."""
+    if label.consensus:
+        return label.model_copy(update={"round": DISCUSSION, "written_by": label.written_by or label.rater})
+    return label.model_copy(update={"round": INDEPENDENT})
+
+
+def _of_items(data: ProjectData, order: Sequence[int]) -> ProjectData:
+    """Some of the items, in this order, with their changes."""
+    items = tuple(data.items[at] for at in order)
+    wanted = {item.subject.case for item in items}
+    return data.model_copy(
+        update={
+            "items": items,
+            "changes": {case: change for case, change in data.changes.items() if case in wanted},
+            "texts": {case: texts for case, texts in data.texts.items() if case in wanted},
+        }
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from reviewgauge.annotation.items import Exhibit, Item, ProjectData, shown_change, shown_text
@@ -10,12 +11,14 @@ from reviewgauge.annotation.schemas.schema import Schema
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, Subject, SubjectKind
 from reviewgauge.core.parsing import lines, parse_record
-from reviewgauge.core.records import Case, Change
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, findings
 from reviewgauge.engine.build.folder import CASES
-from reviewgauge.engine.build.labels_to_check import LabelToCheck, labels_of
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.history.landed_changes import LARGEST_FILE
+from reviewgauge.repo.history.later_commits import later_commits
 from reviewgauge.repo.syntax.languages import case_language
 from reviewgauge.stages.from_git import FromGit
-from reviewgauge.stages.sampling.audit import audit_labels
+from reviewgauge.stages.sampling.audit import audit_labels, decision_id
 from reviewgauge.stages.sampling.audit_table import (
     AUDIT,
     CONSENSUS,
@@ -26,7 +29,7 @@ from reviewgauge.stages.sampling.audit_table import (
     tables_of,
     write_table,
 )
-from reviewgauge.stages.sampling.label_checks import SHEET
+from reviewgauge.stages.sampling.label_checks import SHEET, clean_decision, from_fix, label_decision
 
 RIGHT = "right"  # the dimension that becomes the column `correct`
 
@@ -42,29 +45,25 @@ def audit_folder(source: str | Path) -> Path | None:
 
 def audit_items(schema: Schema, source: str | Path, *, limit: int | None = None) -> ProjectData:
     """Every row of an audit, in the order of the tables, which is random: at most `limit` of each. Raises UserError."""
-    folder, path = _folder(source), Path(source)
+    folder = _folder(source)
     if schema.unit is not SubjectKind.CHANGE or any(question.each for question in schema.questions):
         raise UserError(f"the schema {schema.name!r} does not ask about rows of an audit", remedy="--schema audit")
-    tables = [path] if path.suffix == ".csv" else tables_of(folder)
+    tables = _tables(source)
     known = _labels_to_check(folder) if folder / SHEET in tables else {}
     changes: dict[str, Change] = {}
     items: list[Item] = []
     for table in tables:
         for row in list(read_table(table).rows.values())[:limit]:
-            found = known.get(row.id)
             subject = Subject(kind=SubjectKind.CHANGE, case=row.id)
-            if found is None:
+            if row.id in known:
+                case, finding = known[row.id]
+                changes[row.id] = shown_change(case.change)
+                references, language = tuple(map(shown_text, finding)), case_language(case) or ""
+                beside = tuple(_fix(case, finding, folder) if finding else _later(case, folder))
+                items.append(Item(subject=subject, references=references, exhibits=beside, language=language))
+            else:
                 changes[row.id] = Change(repo=table.stem, title=f"A decision of {table.stem}")
                 items.append(Item(subject=subject, exhibits=tuple(_decision(row))))
-                continue
-            changes[row.id] = shown_change(found.case.change)
-            item = Item(
-                subject=subject,
-                references=tuple(shown_text(one) for one in found.finding),
-                exhibits=tuple(_beside(found)),
-                language=case_language(found.case) or "",
-            )
-            items.append(item)
     if not items:
         raise UserError(f"nothing was drawn into {folder / AUDIT}", remedy="reviewgauge build ... --audit 20")
     return ProjectData(changes=changes, items=tuple(items))
@@ -72,9 +71,12 @@ def audit_items(schema: Schema, source: str | Path, *, limit: int | None = None)
 
 def audit_marks(source: str | Path) -> list[Label]:
     """What raters wrote into the tables of an audit already."""
+    return [label for table in _tables(source) for label in audit_labels(table, RIGHT)]
+
+
+def _tables(source: str | Path) -> list[Path]:
     path = Path(source)
-    tables = [path] if path.suffix == ".csv" else tables_of(_folder(source))
-    return [label for table in tables for label in audit_labels(table, RIGHT)]
+    return [path] if path.suffix == ".csv" else tables_of(_folder(source))
 
 
 def _folder(source: str | Path) -> Path:
@@ -84,29 +86,45 @@ def _folder(source: str | Path) -> Path:
     return folder
 
 
-def _labels_to_check(folder: Path) -> dict[str, LabelToCheck]:
-    """The labels and clean changes of a benchmark by their rows. A label that was refused is not in it any more."""
-    found: dict[str, LabelToCheck] = {}
+def _labels_to_check(folder: Path) -> dict[str, tuple[Case, Sequence[Comment]]]:
+    """The case and the finding (none of a clean change) of each row; one that left the benchmark has none any more."""
+    found: dict[str, tuple[Case, Sequence[Comment]]] = {}
     if (folder / CASES).is_file():
         with (folder / CASES).open("rb") as stream:
             for number, line in lines(stream, CASES):
                 case = parse_record(Case, line, CASES, number)
-                found |= {row.id: row for row in labels_of(case, folder, FromGit.horizon)}
+                if case.clean:
+                    found[decision_id(clean_decision(case))] = case, ()
+                made = (finding for finding in findings(case.references) if from_fix(finding))
+                found |= {decision_id(label_decision(case, finding)): (case, finding) for finding in made}
     return found
 
 
-def _beside(row: LabelToCheck) -> Iterator[Exhibit]:
-    """What a rater needs beside the change to check it: the fix, or what came later."""
-    if row.finding:
-        yield Exhibit(title="Could a reviewer have raised on the marked lines what this fix mended?")
-        yield Exhibit(title=f"The fix {row.fix[:12]}", text=row.fix_message, files=row.fix_files)
-        return
+def _fix(case: Case, finding: Sequence[Comment], folder: Path) -> Iterator[Exhibit]:
+    """The fix that a label was made from."""
+    fix = next((one.resolution.commit for one in finding if one.resolution and one.resolution.commit), "")
+    message, files = "", tuple[ChangedFile, ...]()
+    if case.change.git is not None and fix:
+        repository = Repository(folder / case.change.git)
+        with suppress(UserError):
+            said = repository.run("show", "-s", "--format=%B", "--end-of-options", fix)
+            message = said.decode("utf-8", "replace").strip()
+            files = repository.changed_files(f"{fix}^", fix, LARGEST_FILE)
+    yield Exhibit(title="Could a reviewer have raised on the marked lines what this fix mended?")
+    yield Exhibit(title=f"The fix {fix[:12]}", text=message or finding[0].body, files=files)
+
+
+def _later(case: Case, folder: Path) -> Iterator[Exhibit]:
+    """What came after a clean change."""
     yield Exhibit(title="Is there nothing in this change that a reviewer has to raise?")
-    if row.later is not None:
-        shown = [f"{one.id} {one.day} {one.title}" + (f" ({one.why})" if one.why else "") for one in row.later.commits]
-        none = "None. A defect may have been mended in other lines."
-        title = f"Commits that touched its lines or name it until {row.later.until}"
-        yield Exhibit(title=title, text="\n".join(shown) or none)
+    change = case.change
+    if change.git is not None and change.head:
+        with suppress(UserError):
+            found = later_commits(Repository(folder / change.git), change.head, change.files, FromGit.horizon)
+            shown = [f"{one.id} {one.day} {one.title}" + (f" ({one.why})" if one.why else "") for one in found.commits]
+            none = "None. A defect may have been mended in other lines."
+            title = f"Commits that touched its lines or name it until {found.until}"
+            yield Exhibit(title=title, text="\n".join(shown) or none)
 
 
 def _decision(row: AuditRow) -> Iterator[Exhibit]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,16 +31,16 @@ from reviewgauge.core.labels import MISSING_CLAIM, Label, RaterKind, Subject
 from reviewgauge.datasets.files.labels import read_label_file
 
 MOST_RATERS = 1000  # of one import
+_TOLD = ("seconds", "guidelines", "at")  # once for a judgement, by any of its labels
 _NOBODY = "imported consensus"  # who wrote a consensus down, where the labels do not say
 
 
 class Imported(Record):
-    """What an import did. `left_out` counts the labels that fit no question or item, by the reason."""
+    """What an import did. `known` judgements were there already."""
 
     judgements: int
     labels: int
-    known: int = 0  # judgements that were there already
-    left_out: Mapping[str, int] = {}
+    known: int = 0
 
 
 def import_labels(database: Database, project: Project, path: Path) -> Imported:
@@ -63,11 +62,10 @@ def store_labels(database: Database, project: Project, labels: Sequence[Label], 
             raise UserError(f"the labels are of {raters:,} raters, over {MOST_RATERS:,}", remedy="use `agree` for them")
         stored = 0
         for round_ in ROUNDS:
-            mine = {key: group for key, group in grouped.items() if key.round == round_}
-            batches_now = [batch for key, group in mine.items() if (batch := work.store(key, group)) is not None]
-            stored += len(batches_now)
-            if round_ == INDEPENDENT:
-                for batch in dict.fromkeys(batches_now):
+            batches = [work.store(key, group) for key, group in grouped.items() if key.round == round_]
+            stored += sum(batch is not None for batch in batches)
+            for batch in dict.fromkeys(batches) if round_ == INDEPENDENT else ():
+                if batch is not None:
                     settle(connection, project.schema_, batch, 0, INDEPENDENT)
         database.log(connection, None, "import", file=source, judgements=stored)
     return Imported(judgements=stored, labels=len(labels), known=len(grouped) - stored)
@@ -77,8 +75,8 @@ class Places:
     """Which item and part a label is about."""
 
     def __init__(self, schema: Schema, known: Iterable[tuple[int, Item]]) -> None:
-        self.schema = schema
-        self.items = dict(known)
+        self.schema, self.items = schema, dict(known)
+        self._list = next((one for one in schema.questions if one.kind is QuestionKind.LIST), None)
         self._at: dict[Subject, list[tuple[int, int]]] = {}
         for id_, item in self.items.items():
             for part, subject in enumerate((item.subject, *item.parts), -1):
@@ -87,46 +85,39 @@ class Places:
     def find(self, label: Label) -> tuple[int, int]:
         """(item, part). Raises UserError."""
         subject = label.subject
-        if self.adds(label):
+        if self._adds(label):
             subject = subject.model_copy(update={"kind": self.schema.unit, "claim": None})
         found = self._at.get(subject, [])
         if len(found) != 1:
             raise UserError(f"no item of the project is about {subject.kind} {subject.case}: {label.dimension}")
         return found[0]
 
-    def adds(self, label: Label) -> bool:
-        """Whether the label is a claim that a rater added."""
-        return label.value == MISSING_CLAIM and self._list() is not None
-
-    def _list(self) -> Question | None:
-        return next((one for one in self.schema.questions if one.kind is QuestionKind.LIST), None)
+    def _adds(self, label: Label) -> Question | None:
+        """The question that the label, a claim that a rater added, answers."""
+        return self._list if label.value == MISSING_CLAIM else None
 
     def answer(self, label: Label) -> Answer:
         """The answer that a label was made from. Raises UserError."""
-        added = self._list()
-        if self.adds(label) and added is not None:
-            return Answer(dimension=added.dimension, value=label.reason or "")
-        question = self.schema.question(label.dimension)
+        question = self._adds(label) or self.schema.question(label.dimension)
         if question is None:
             raise UserError(f"the schema does not ask for {label.dimension!r}")
-        value = (label.reason or "") if question.kind is QuestionKind.TEXT else question.answer_value(label.value)
-        return Answer(part=self.find(label)[1], dimension=label.dimension, value=value)
+        in_words = question.kind in (QuestionKind.LIST, QuestionKind.TEXT)
+        value = (label.reason or "") if in_words else question.answer_value(label.value)
+        return Answer(part=self.find(label)[1], dimension=question.dimension, value=value)
 
     def says_why(self, label: Label) -> bool:
         """Whether the label's reason is why the rater judged so, not an answer in words."""
-        question = self.schema.question(label.dimension)
-        in_words = question is not None and question.kind is QuestionKind.TEXT
-        return bool(label.reason) and not in_words and not self.adds(label)
+        question = self._adds(label) or self.schema.question(label.dimension)
+        return bool(label.reason) and not (question and question.kind in (QuestionKind.LIST, QuestionKind.TEXT))
 
     def why_not(self, label: Label) -> str:
         """Why a label cannot be part of a judgement in the project, in words; empty where it can."""
         if label.rater_kind is not RaterKind.HUMAN:
             return "by a model"
         try:
-            answer = self.answer(label)
-            check_answers(self.schema, [answer], self.items[self.find(label)[0]].kinds, whole=False)
+            check_answers(self.schema, [self.answer(label)], self.items[self.find(label)[0]].kinds, whole=False)
         except UserError:
-            asked = self.adds(label) or self.schema.question(label.dimension) is not None
+            asked = self._adds(label) or self.schema.question(label.dimension)
             return f"{label.dimension} of something else" if asked else f"{label.dimension}, which is not asked"
         return ""
 
@@ -169,19 +160,19 @@ class _Import:
         slot = free_place(connection, key.item, key.round)
         connection.execute(slots.update().where(slots.c.id == slot).values(holder=rater.id, done=True))
         connection.execute(leases.insert().values(slot=slot, rater=rater.id))
-        at = next((one.at for one in labels if one.at is not None), self.database.clock())
-        version = next((one.guidelines for one in labels if one.guidelines is not None), None)
+        told = {name: [one for label in labels if (one := getattr(label, name)) is not None] for name in _TOLD}
+        answers = check_answers(schema, map(self.places.answer, labels), self.places.items[key.item].kinds, whole=False)
         votes.write(
             connection,
             rater,
             slot,
             f"import-{content_id(str(key.item), key.rater, key.round, length=40)}",
-            check_answers(schema, map(self.places.answer, labels), self.places.items[key.item].kinds, whole=False),
+            answers,
             version=1,
             reason=next((one.reason or "" for one in labels if self.places.says_why(one)), ""),
-            seconds=next((one.seconds for one in labels if one.seconds is not None), None),
-            guidelines=version or current_guidelines(connection, self.project.id)[0],
-            at=at,
+            seconds=next(iter(told["seconds"]), None),
+            guidelines=next(iter(told["guidelines"]), None) or current_guidelines(connection, self.project.id)[0],
+            at=next(iter(told["at"]), self.database.clock()),
         )
         if key.round != INDEPENDENT:
             settle(connection, schema, batch, key.item, key.round)
@@ -221,17 +212,3 @@ class _Import:
         role = Role.EXPERT if key.round == EXPERT else Role.RATER
         known = find_account(self.connection, name)
         return known or new_account(self.connection, self.database.clock(), name, role)
-
-
-def as_judgements(schema: Schema, items_: Iterable[Item], labels: Iterable[Label]) -> tuple[list[Label], Counter[str]]:
-    """Recorded labels as those of a project's rounds, and how many of the others are left out, by the reason."""
-    places = Places(schema, enumerate(items_))
-    kept: list[Label] = []
-    left_out: Counter[str] = Counter()
-    for label in labels:
-        if why := places.why_not(label):
-            left_out[why] += 1
-            continue
-        together = {"round": DISCUSSION, "written_by": label.written_by or label.rater}
-        kept.append(label.model_copy(update=together if label.consensus else {"round": INDEPENDENT}))
-    return kept, left_out

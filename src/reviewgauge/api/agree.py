@@ -11,7 +11,7 @@ from typing import NamedTuple
 from reviewgauge.analysis.claim_shares import claim_shares
 from reviewgauge.analysis.point_labels import key_of, on_reports
 from reviewgauge.analysis.raters import AgreementSettings, LabelFilter, agreement_report
-from reviewgauge.api.points_study import labels_of_points, read_sheets, warn_of_fakes
+from reviewgauge.api.points_study import labels_of_points, warn_of_fakes
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.api.validation.data import first_record, keep_latest
 from reviewgauge.core.errors import BadInput, UserError
@@ -49,20 +49,20 @@ def agree(
     tolerance: float = 1.0,
     resamples: int = 1_000,
     seed: int = 0,
-    sheets: str | Path | None = None,
+    people: str | Path | None = None,
 ) -> AgreementReport:
     """Every agreement coefficient of independent labels, by dimension, and the quality of claims that they judge.
 
     `labels` are labels, a file of them (CSV or JSON lines), a run folder, or a data set with recorded labels, whose
     files are in `source`. `kinds` keeps humans or models. `nominal` names dimensions whose numbers are codes without
-    an order. `tolerance` is how far apart numbers still agree. `sheets` is a file or folder of people's labels on the
-    reviews of a run; the models' labels then count on these reviews only.
+    an order. `tolerance` is how far apart numbers still agree. `people` is a file of people's labels on the reviews
+    of a run; the models' labels then count on these reviews only.
     """
     found = labels_from(labels, source)
-    if sheets is not None:
-        people, notes = read_sheets(sheets)
-        theirs = on_reports(found.labels, {key_of(label) for label in people})
-        found = found._replace(labels=[*people, *theirs], notes=(*found.notes, *notes, *warn_of_fakes(theirs)))
+    if people is not None:
+        own = read_label_file(Path(people)).labels
+        theirs = on_reports(found.labels, {key_of(label) for label in own})
+        found = found._replace(labels=[*own, *theirs], notes=(*found.notes, *warn_of_fakes(theirs)))
     chosen = LabelFilter(tuple(dimensions), tuple(batches), tuple(rounds), tuple(kinds))
     report = agreement_report(
         found.labels,

@@ -8,9 +8,11 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from reviewgauge.analysis.doctor.limits import SIZE, label_size
-from reviewgauge.api.label_audit import finish_label_audit
-from reviewgauge.core.base import Record
+from reviewgauge.analysis.stats.agreement import ALPHA, COHEN, FLEISS, PERCENT, Table, coefficients
+from reviewgauge.core.base import Fact, Record
 from reviewgauge.core.building import RESULTS, CardSection
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
@@ -41,7 +43,8 @@ from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.repo.forge.access import repository_name
 from reviewgauge.stages.from_git import FromGit, pooled_names
 from reviewgauge.stages.from_github import FromGithub
-from reviewgauge.stages.sampling.audit import audit_stage, check_tables
+from reviewgauge.stages.sampling.audit import audit_stage, check_tables, table_path
+from reviewgauge.stages.sampling.audit_table import read_marks
 from reviewgauge.stages.sampling.label_checks import SHEET
 from reviewgauge.views.markdown import markdown
 
@@ -105,7 +108,6 @@ def build(
         raise UserError("a sandbox is for the tests of fixes", remedy='--test "pytest -q {files}"')
     if not (models and models.dry_run):
         plan += _about_labels(plan, Path(out), test, sandbox, audit)
-    histories = [stage for stage, _ in plan if isinstance(stage, FromGit)]
     models, stop = models or ModelOptions(), stop or Interruption()
     other = not models.dry_run and _is_other(Path(out), plan, sources, replace)
     check_tables(Path(out))
@@ -120,7 +122,6 @@ def build(
                     return _forecast(str(out), pipeline, client)
                 results = context.folder / RESULTS
                 written = write_benchmark(context.folder, pipeline.run(), into=results)
-                finish_label_audit(context, max((one.horizon for one in histories), default=365))
             except Stopped:
                 return BuildResult(folder=str(out), stopped=stop.why, spending=spending(client))
             finally:
@@ -212,13 +213,16 @@ def _card(
     into = context.folder / RESULTS
     for number, tally in enumerate(pipeline.counts):
         if tally.decisions or tally.stage.models:
-            section = audit_stage(context.folder, signature(tally.stage), pipeline.decisions(number), audit, into)
-            audits += [] if section is None else [section]
+            by = signature(tally.stage)
+            section = audit_stage(context.folder, by, pipeline.decisions(number), audit, into)
+            audits += [] if section is None else [_with_agreement(section, table_path(context.folder, by))]
     if years := written.census.labelled:
         size = label_size(written.census.counts["findings"], years)
         problem = (size.problem,) if size.problem else ()
         context.report(CardSection(by="build", title=SIZE, text=f"{size.words}.", warnings=problem))
-    warnings = [warning for section in context.sections for warning in section.warnings]
+    sheet = context.folder / SHEET
+    sections = [_with_agreement(one, sheet) if one.by == "check_labels" else one for one in context.sections]
+    warnings = [warning for section in sections for warning in section.warnings]
     warnings += [f"{len(written.twice)} cases had the id of another and were left out"] if written.twice else []
     if lost := written.unstorable:
         warnings += [f"{len(lost)} cases were left out: a line of a benchmark cannot hold them (first {lost[0]})"]
@@ -240,8 +244,24 @@ def _card(
         pins={f"{signature(t.stage)}: {k}": v for t in pipeline.counts for k, v in t.stage.pins().items()},
         distributions=written.census.distributions(),
         spreads=written.census.spreads(),
-        sections=(*context.sections, *audits),
+        sections=(*sections, *audits),
         licences=find_licences(context.code, written.mirrors),
         fake=any(row.fake for row in rows),
         warnings=tuple(warnings),
     )
+
+
+def _with_agreement(section: CardSection, table: Path) -> CardSection:
+    """The section with how far the raters of a table agree, over the rows that at least two of them marked."""
+    marks = read_marks(table)
+    raters, rows = marks.raters, sorted(marks.by_row)
+    values = [[float(marks.by_row[row].get(rater, np.nan)) for row in rows] for rater in raters]
+    made = Table(np.array(values).reshape(len(raters), len(rows)), (0.0, 1.0), names=("n", "y"), raters=raters)
+    figures: dict[str, Fact] = {"raters": len(raters)} if raters else {}
+    if not made.undefined:
+        measures = [PERCENT, COHEN if len(raters) == 2 else FLEISS, ALPHA["nominal"]]
+        figures["rows with two raters or more"] = made.items
+        for one in coefficients([(made, measures)])[0]:
+            value = one.figure.value
+            figures[f"agreement of the raters: {one.name}"] = one.figure.reason if value is None else round(value, 4)
+    return section.model_copy(update={"figures": {**section.figures, **figures}})

@@ -1,39 +1,26 @@
-"""People and models judge the same reports, as in SWR-Bench's study of its judge: the sheets, and what comes back."""
+"""People and models judge the same reports, as in SWR-Bench's study of its judge."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from reviewgauge.analysis.point_labels import COLUMNS, Report, draw_reports, key_of, on_reports, point_labels, sheet
+from reviewgauge.analysis.point_labels import Report, key_of, on_reports, point_labels
 from reviewgauge.analysis.raters import AgreementSettings, agreement_report
 from reviewgauge.api.validation.data import JudgedData, is_run
-from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.files import write_whole
 from reviewgauge.core.labels import Label, SubjectKind
 from reviewgauge.core.protocols import Measured, Metric, Progress
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.agreement import AgreementReport
 from reviewgauge.core.results import Failure
-from reviewgauge.core.specs import load_recorded, short_spec, signature
-from reviewgauge.datasets.files.labels import find_labels, read_label_file
+from reviewgauge.core.specs import load_recorded, short_spec
+from reviewgauge.datasets.files.labels import read_label_file
 from reviewgauge.engine.measure import ScoreJob
 from reviewgauge.engine.run.executors import Threads
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.model_options import ModelOptions, spending
 from reviewgauge.metrics.points import Points
-from reviewgauge.views.csv import to_csv
-
-
-class Sheets(Record):
-    """The sheets that were written, one a rater, on `reports` of all `scored` reports. `metric` listed the points."""
-
-    schema_version: int = 1
-    files: tuple[str, ...]
-    reports: int
-    scored: int
-    metric: str
 
 
 def points_of_run(run: RunFolder) -> list[tuple[Points, list[Report]]]:
@@ -55,63 +42,17 @@ def labels_of_points(run: RunFolder) -> list[Label]:
     return [label for metric, reports in points_of_run(run) for label in point_labels(metric, reports)]
 
 
-def read_sheets(path: str | Path) -> tuple[list[Label], tuple[str, ...]]:
-    """(the labels, notes) of a file, or of all CSV files of a folder without a labels file."""
-    place = Path(path)
-    files = [place] if not place.is_dir() or find_labels(place) else sorted(place.glob("*.csv"))
-    if not files:
-        raise UserError(f"{path} holds no sheets", remedy="reviewgauge agree RUN --sheets FOLDER --rater NAME")
-    labels: list[Label] = []
-    notes: list[str] = []
-    for file in files:
-        read = read_label_file(file)
-        labels += read.labels
-        told = (note for note in read.notes if "column text" not in note.item and not note.item.endswith(" in report"))
-        notes += [f"{file.name}: {note.item}: {note.reason}" for note in told]
-    return labels, tuple(notes)
-
-
 def warn_of_fakes(labels: Iterable[Label]) -> tuple[str, ...]:
     """A sentence for each fake model among the raters."""
     raters = dict.fromkeys(label.rater for label in labels if label.rater.startswith("fake:"))
     return tuple(f"{rater} is a fake model, whose labels say nothing" for rater in raters)
 
 
-def draw_sheets(
-    run: str | Path, folder: str | Path, raters: Sequence[str], *, count: int = 100, seed: int = 0
-) -> Sheets:
-    """Write one CSV sheet a rater about `count` reports of a run, drawn at random from those that `points` read."""
-    if not raters or len({name.lower() for name in raters}) < len(raters):
-        raise UserError("sheets need raters with different names", remedy="--rater Ann --rater Bob")
-    for name in raters:
-        if not name.replace(" ", "").replace("-", "").isalnum():
-            raise UserError(f"{name!r} cannot be the name of a sheet", remedy="use letters, digits, blanks and hyphens")
-    with RunFolder.open(run) as opened:
-        scored = [entry for entry in points_of_run(opened) if entry[1]]
-        if not scored:
-            raise UserError(f"{run} has no scores of points", remedy=f"reviewgauge score {run} 'points(model=...)'")
-        metric, reports = scored[0]
-        drawn = draw_reports(reports, min(count, len(reports)), seed)
-        wanted = {report.key for report in drawn}
-        outcomes = (outcome for outcome in opened.outcomes() if outcome.review is not None)
-        reviews = {(r.case, r.system, r.attempt): r for o in outcomes if (r := o.review) is not None}
-        cases = {case: opened.cases_by_id()[case] for case, _, _ in wanted}
-        files = []
-        for rater in raters:
-            files.append(Path(folder) / f"{rater}.csv")
-            if files[-1].exists():
-                raise UserError(f"{files[-1]} is there already", remedy="name another folder")
-        Path(folder).mkdir(parents=True, exist_ok=True)
-        for rater, file in zip(raters, files, strict=True):
-            write_whole(file, to_csv(COLUMNS, sheet(metric, drawn, rater, cases, reviews)).encode())
-    return Sheets(files=tuple(map(str, files)), reports=len(drawn), scored=len(reports), metric=signature(metric))
-
-
 def judges_points(metrics: Sequence[Metric], labels: str | Path | None) -> bool:
-    """Whether a `points` metric is to be compared with people's sheets, and not with grades of reviews."""
+    """Whether a `points` metric is to be compared with people's labels on points, and not with grades of reviews."""
     if labels is None or len(metrics) != 1 or not isinstance(metrics[0], Points):
         return False
-    return all(label.subject.kind is SubjectKind.LINK for label in read_sheets(labels)[0])
+    return all(label.subject.kind is SubjectKind.LINK for label in read_label_file(Path(labels)).labels)
 
 
 def points_check(
@@ -125,9 +66,9 @@ def points_check(
     if not metric.model:
         raise UserError(f"{short_spec(metric)} names no model", remedy="points(model='openai:gpt-5')")
     if not is_run(data.word):
-        raise UserError(f"{data.word} is not a run folder", remedy="validate RUN 'points(...)' --labels SHEETS")
+        raise UserError(f"{data.word} is not a run folder", remedy="validate RUN 'points(...)' --labels FILE")
     on = Path(str(data.word))
-    people, notes = read_sheets(data.labels)
+    people = read_label_file(Path(data.labels)).labels
     keys = {key_of(label) for label in people}
     with RunFolder.open(on) as run, models.client() as client:
         reviews = [outcome.review for outcome in run.outcomes() if outcome.review is not None]
@@ -141,7 +82,7 @@ def points_check(
     report = agreement_report(every, source=on.resolve().name, settings=settings)
     lacking = len(judged) - len(found)
     gaps = f"{lacking} of {len(judged)} reports have no answer of {metric.model}" if lacking else ""
-    more = (*notes, gaps, *warn_of_fakes(every), *report.warnings, bill)
+    more = (gaps, *warn_of_fakes(every), *report.warnings, bill)
     return report.model_copy(update={"warnings": tuple(filter(None, more))})
 
 

@@ -50,7 +50,7 @@ class ValidateResult(Record):
     """What was found: a `report` of metrics, or one of each of the `judges`, a `fit`, a `sweep`, or `agreement`.
 
     `files` lie in `folder`. `report` and `fit` are None where measuring was stopped early, and with `--dry-run`; then
-    no file is written. `agreement` is that of `points` with people's sheets.
+    no file is written. `agreement` is that of `points` with people.
     """
 
     schema_version: int = 1

@@ -2,54 +2,28 @@
 
 from __future__ import annotations
 
-import signal
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from importlib import import_module
 from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from reviewgauge.api.resolve import dataset_label, find_dataset
-from reviewgauge.cli.annotation_data import make_from
 from reviewgauge.cli.options import WholeHelp, from_option, json_option, seed_option
 from reviewgauge.cli.output import emit, note
-from reviewgauge.core.errors import MissingExtra, UserError
-from reviewgauge.core.files import write_named
-from reviewgauge.core.records import Case
-from reviewgauge.core.reports.annotation import AnnotateResult, AuditLine, AuditLog, ProjectStatus
-from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.manifest import MANIFEST
-from reviewgauge.views.terminal.growth import grown_lines, pool_lines
-
-if TYPE_CHECKING:
-    from reviewgauge.annotation.store.database import Database
+from reviewgauge.core.errors import MissingExtra
+from reviewgauge.core.reports.annotation import AnnotateResult, AuditLine, GrowResult, PoolResult, ProjectStatus
 
 NEEDS = ("sqlalchemy", "argon2", "starlette", "uvicorn", "pygments")
 project_option = click.option("--project", help="Which project, where the store holds several.")
 
 
-def check_extra() -> None:
-    """Raise MissingExtra where the libraries are not installed."""
+def verbs() -> Any:
+    """The module that does it. Raises MissingExtra where its libraries are not installed."""
     if any(find_spec(name) is None for name in NEEDS):
         raise MissingExtra("the annotation service", "annotate")
-
-
-@contextmanager
-def store(where: str, *, create: bool = False) -> Iterator[Database]:
-    """The store of a verb. Raises MissingExtra, UserError."""
-    check_extra()
-    from sqlalchemy.exc import SQLAlchemyError
-
-    from reviewgauge.annotation.store.database import Database, unavailable
-
-    with Database.open(where, create=create) as found:
-        try:
-            yield found
-        except SQLAlchemyError as error:
-            raise unavailable(error) from None
+    return import_module("reviewgauge.cli.annotation_verbs")
 
 
 @click.group("annotate", cls=WholeHelp, no_args_is_help=True)
@@ -86,8 +60,7 @@ def init_command(
     **options: Any,
 ) -> None:
     """Make a project in DATABASE from DATA: a data set, a JSON lines file of cases, a run, or a build's audit."""
-    check_extra()
-    made = make_from(database, data, source, **options)
+    made: AnnotateResult = verbs().make_from(database, data, source, **options)
     emit(made, as_json, lambda: [made.did, *made.notes, f"next: reviewgauge annotate serve {database}"])
 
 
@@ -97,17 +70,14 @@ def init_command(
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=0, type=click.IntRange(0, 65535), help="The port to listen on (default: a free one).")
 @click.option("--url", default="", help="The address that a team opens, such as https://annotate.example.org.")
-def serve_command(database: str, project: str | None, host: str, port: int, url: str) -> None:
+def serve_command(database: str, project: str | None, **at: Any) -> None:
     """Serve the pages until Ctrl-C: for you alone, or with --url for a team with accounts."""
-    with store(database) as opened:
-        from reviewgauge.annotation.service import open_service
-        from reviewgauge.annotation.store.projects import find_project
 
-        service = open_service(opened, find_project(opened, project), host=host, port=port, url=url)
-        click.echo(f"open {service.link}")
+    def say(link: str) -> None:
+        click.echo(f"open {link}")
         note("Ctrl-C ends it; what was saved stays")
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-        service.run()
+
+    verbs().serve(database, project, say, **at)
 
 
 @command.command("status")
@@ -115,15 +85,8 @@ def serve_command(database: str, project: str | None, host: str, port: int, url:
 @project_option
 @json_option
 def status_command(database: str, project: str | None, as_json: bool) -> None:
-    """Show how far a project is, when it will be done, and who needs calibration in batches that are over."""
-    with store(database) as opened:
-        from reviewgauge.annotation.live import forecast, live_agreement
-        from reviewgauge.annotation.store.projects import find_project, status
-
-        chosen = find_project(opened, project)
-        found = status(opened, chosen)
-        more = {"forecast": forecast(opened, chosen, found), "agreement": live_agreement(opened, chosen, None)}
-        found = found.model_copy(update=more)
+    """Show how far a project is, and who needs calibration in batches that are over."""
+    found: ProjectStatus = verbs().project_status(database, project)
     emit(found, as_json, lambda: _status_lines(found))
 
 
@@ -135,9 +98,6 @@ def _status_lines(found: ProjectStatus) -> str:
             words += f", {one.waiting:,} items wait for a discussion or an expert"
         called = f" ({one.name})" if one.name else ""
         lines.append(f"batch {one.number}{called}: {words}, {one.done:,} of {one.items:,} items done")
-    if found.forecast is not None:
-        day = datetime.fromtimestamp(found.forecast.ends, UTC)
-        lines.append(f"{found.forecast.left:,} judgements are left, until about {day:%d %B %Y}: {found.forecast.basis}")
     lines += found.agreement.advice if found.agreement is not None else ()
     return "\n".join(lines)
 
@@ -149,21 +109,7 @@ def _status_lines(found: ProjectStatus) -> str:
 @json_option
 def export_command(database: str, project: str | None, out: str, as_json: bool) -> None:
     """Write the labels of a project, for agree, validate, build and annotate import."""
-    if Path(out).suffix not in (".csv", ".jsonl") and not Path(out).is_dir():
-        raise UserError(f"{out} is neither a .csv nor a .jsonl file", remedy="or the folder whose audit was checked")
-    with store(database) as opened:
-        from reviewgauge.annotation.audits import write_sheets
-        from reviewgauge.annotation.labels import labels_csv, labels_jsonl, labels_of
-        from reviewgauge.annotation.store.projects import find_project
-
-        labels = labels_of(opened, find_project(opened, project), None)
-        if Path(out).is_dir():
-            sheets = write_sheets(out, labels)
-            emit_result("\n".join(map(str, sheets)), len(sheets), as_json)
-            return
-        text = labels_csv(labels) if out.endswith(".csv") else labels_jsonl(labels)
-    write_named(Path(out), text.encode())
-    emit_result(f"{len(labels):,} labels in {out}", len(labels), as_json)
+    _emit(verbs().export(database, project, out), as_json)
 
 
 @command.command("import")
@@ -173,13 +119,7 @@ def export_command(database: str, project: str | None, out: str, as_json: bool) 
 @json_option
 def import_command(database: str, labels: str, project: str | None, as_json: bool) -> None:
     """Add the judgements of a file of LABELS to a project, all of them or none."""
-    with store(database) as opened:
-        from reviewgauge.annotation.label_import import import_labels
-        from reviewgauge.annotation.store.projects import find_project
-
-        done = import_labels(opened, find_project(opened, project), Path(labels))
-    known = f", {done.known:,} were there already" if done.known else ""
-    emit_result(f"{done.judgements:,} judgements of {done.labels:,} labels{known}", done.judgements, as_json)
+    _emit(verbs().import_file(database, project, labels), as_json)
 
 
 @command.command("pool")
@@ -199,18 +139,14 @@ def pool_command(
 
     A project that is there already gets what is new.
     """
-    check_extra()
-    from reviewgauge.annotation.growing.pool import check_schema, pool
-    from reviewgauge.annotation.growing.unmatched import read_unmatched
-    from reviewgauge.annotation.schemas.schema import load_schema
-
-    questions = None if schema is None else load_schema(schema)
-    if questions is not None:
-        check_schema(questions)  # before a store is made
-    unmatched = read_unmatched(runs, metric)
-    with store(database, create=True) as opened:
-        made = pool(opened, unmatched, schema=questions, **options)
-    emit(made, as_json, lambda: [*pool_lines(made), f"next: reviewgauge annotate serve {database}"])
+    made: PoolResult = verbs().pool_runs(database, runs, metric, schema, options)
+    known = f", {made.known:,} were there already" if made.known else ""
+    lines = [
+        f"{sum(made.counts.values()):,} comments: {_counted(made.counts)}",
+        f"{made.distinct:,} distinct ones{known}: {made.items:,} items, for {made.raters} raters each",
+        f"next: reviewgauge annotate serve {database}",
+    ]
+    emit(made, as_json, lambda: lines)
 
 
 @command.command("grow")
@@ -225,13 +161,19 @@ def grow_command(database: str, data: str, source: str | None, project: str | No
 
     DATA is what was reviewed: a data set, a JSON lines file of cases, a run folder, or the version before.
     """
-    with store(database) as opened:
-        from reviewgauge.annotation.growing.next_version import grow
-        from reviewgauge.annotation.store.projects import find_project
+    grown: GrowResult = verbs().grow(database, project, data, source, out)
+    made = f"{grown.references:,} new findings, {grown.phrasings:,} other phrasings, {grown.rejected:,} known wrong"
+    lines = [
+        f"{sum(grown.findings.values()):,} findings were pooled: {_counted(grown.findings)}",
+        f"{sum(grown.comments.values()):,} comments: {_counted(grown.comments)}",
+        f"version {grown.version} in {grown.folder}: {made}",
+        f"benchmark {grown.benchmark[:12]}, before {grown.before[:12]}",
+    ]
+    emit(grown, as_json, lambda: lines)
 
-        cases, name = cases_of(data, source)
-        grown = grow(opened, find_project(opened, project), cases, out=out, name=name, before=data)
-    emit(grown, as_json, lambda: grown_lines(grown))
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {what}" for what, count in counts.items() if count) or "none"
 
 
 @command.command("audit")
@@ -239,10 +181,7 @@ def grow_command(database: str, data: str, source: str | None, project: str | No
 @json_option
 def audit_command(database: str, as_json: bool) -> None:
     """Show who did what and when: logins, invitations, what was taken and judged, never an answer."""
-    with store(database) as opened:
-        from reviewgauge.annotation.store.owner import audit_log
-
-        found = AuditLog(lines=tuple(audit_log(opened)))
+    found = verbs().log_of(database)
     emit(found, as_json, lambda: [_audit_line(one) for one in found.lines], whole_lines=True)
 
 
@@ -258,20 +197,8 @@ def _audit_line(one: AuditLine) -> str:
 @json_option
 def backup_command(database: str, file: str, as_json: bool) -> None:
     """Copy DATABASE, a file, into a new FILE while it is served. For a PostgreSQL use pg_dump."""
-    with store(database) as opened:
-        size = opened.backup(Path(file))
-    emit_result(f"{size:,} bytes in {file}", size, as_json)
+    _emit(verbs().backup(database, file), as_json)
 
 
-def emit_result(did: str, count: int, as_json: bool) -> None:
-    """Print what a verb did."""
-    emit(AnnotateResult(did=did, count=count), as_json, lambda: did)
-
-
-def cases_of(source: str, files: str | None) -> tuple[Sequence[Case], str]:
-    """The cases of a run or a data set, and its name."""
-    if (Path(source) / MANIFEST).is_file():
-        with RunFolder.open(source) as run:
-            return list(run.cases()), run.manifest.dataset
-    dataset = find_dataset(source, files)
-    return list(dataset.cases()), dataset_label(dataset)
+def _emit(result: AnnotateResult, as_json: bool) -> None:
+    emit(result, as_json, lambda: result.did)

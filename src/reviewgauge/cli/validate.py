@@ -106,8 +106,8 @@ def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any)
 
     Judges of pairs (lexical, same_concern(model="openai:gpt-5"), or the model alone) are measured as instruments:
     agreement, repeats, order, length, self-preference, rewording, injection, cost. So is a metric (a grader) with any
-    of --probes, --repeats, --only, --limit, --author, --correct, --min-kappa. With --labels SHEETS, points(model=...)
-    is compared with people's sheets (agree --sheets).
+    of --probes, --repeats, --only, --limit, --author, --correct, --min-kappa. With --labels, points(model=...) is
+    compared with people who judged a run (annotate).
 
     --fit writes a file for combined(file=...) and prints what that grade gives on references that it has not seen.
     --sweep takes CRScore's rule: the mean similarity of the best system's sentences to the closest claim.

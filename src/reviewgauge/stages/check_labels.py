@@ -13,30 +13,24 @@ from typing_extensions import override
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection
-from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Comment, Tier, findings
 from reviewgauge.core.results import Drop
-from reviewgauge.stages.sampling.audit import SEED, Drawn, decision_id, draw
-from reviewgauge.stages.sampling.audit_table import read_table, write_table
+from reviewgauge.stages.sampling.audit import Checked, Drawn, checked, decision_id, draw, write_drawn
+from reviewgauge.stages.sampling.audit_table import Marks, read_marks, read_table
 from reviewgauge.stages.sampling.label_checks import (
     CLEAN,
     CLEAN_FACT,
     LABEL,
     LABELS_FACT,
     SHEET,
-    Held,
-    Marks,
     clean_decision,
     decisions_of,
     from_fix,
-    held,
     label_decision,
-    read_marks,
-    sheet_row,
 )
+from reviewgauge.stages.sampling.shares import wilson
 
-DRAWN = ".scratch/labels-drawn.jsonl"  # the drawn cases as they were, for the page beside the sheet
 _NOT_A_DEFECT, _NOT_CLEAN = "a person found that its label does not hold", "a person found that it is not clean"
 
 
@@ -60,21 +54,16 @@ class CheckLabels(Stage):
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         """The candidates after what people said of them. Raises BadInput for a sheet that cannot be read."""
-        marks, table = read_marks(context.folder), read_table(context.folder / SHEET)
+        marks, table = read_marks(context.folder / SHEET), read_table(context.folder / SHEET)
         kinds = [row.decided for row in table.rows.values()]
         labels = _draw(items, LABEL, self.n or kinds.count(LABEL))
         clean = _draw(items, CLEAN, (self.n + 1) // 2 or kinds.count(CLEAN))
         if self.n:
-            chosen = {**labels.decisions, **clean.decisions}
-            rows = [sheet_row(chosen[name], table.rows.get(name)) for name in sorted(chosen)]
-            rows += [row for row in table.rows.values() if row.id not in chosen and row.filled]
-            if {row.id for row in rows} != set(table.rows):
-                write_table(context.folder / RESULTS / SHEET, rows, table.more)
-        found = held(labels, marks), held(clean, marks)
-        context.report(_section(*found, marks))
+            chosen = sorted({**labels.decisions, **clean.decisions}.items())
+            write_drawn(table, dict(chosen), context.folder / RESULTS / SHEET)
+        found = checked(labels, marks), checked(clean, marks)
+        context.report(_section(*found))
         facts = {name: one.words for name, one in zip((LABELS_FACT, CLEAN_FACT), found, strict=True) if one.words}
-        drawn_items = {one.item for one in (*labels.decisions.values(), *clean.decisions.values())}
-        write_whole(context.folder / DRAWN, b"".join(i.case.to_line() for i in items if i.id in drawn_items))
         for item in items:
             yield from self._checked(item, marks, facts)
 
@@ -95,7 +84,7 @@ class CheckLabels(Stage):
 
 
 def _draw(items: Iterable[Candidate], kind: str, n: int) -> Drawn:
-    return draw((decision for item in items for decision in decisions_of(item.case, kind)), n, SEED)
+    return draw((decision for item in items for decision in decisions_of(item.case, kind)), n)
 
 
 def _sorted(case: Case, marks: Marks) -> tuple[list[Comment], list[str]]:
@@ -116,14 +105,24 @@ def _confirmed(reference: Comment) -> Comment:
     return reference if reference.tier is Tier.VERIFIED else reference.model_copy(update={"tier": Tier.CONFIRMED})
 
 
-def _section(labels: Held, clean: Held, marks: Marks) -> CardSection:
+def _section(labels: Checked, clean: Checked) -> CardSection:
     sentences = [
         f"{labels.drawn} of {labels.population} labels and {clean.drawn} of {clean.population} clean changes were "
         f"drawn into {SHEET}."
     ]
     if not labels.checked + clean.checked:
         sentences.append("Nobody has checked one yet: write y or n into its column correct and build again.")
-    figures: dict[str, Fact] = {**labels.figures("labels"), **clean.figures("clean changes")}
-    if marks.raters:
-        figures["raters"] = len(marks.raters)
+    figures = {**_figures("labels", labels), **_figures("clean changes", clean)}
     return CardSection(by="check_labels", title="Labels checked by people", text=" ".join(sentences), figures=figures)
+
+
+def _figures(name: str, one: Checked) -> Mapping[str, Fact]:
+    found: dict[str, Fact] = {name: one.population, f"{name} drawn": one.drawn, f"{name} checked": one.checked}
+    if interval := wilson(one.right, one.checked):
+        found |= {
+            f"{name} that hold": one.right,
+            f"share of {name} that hold": round(one.right / one.checked, 6),
+            f"share of {name} that hold, low": round(interval[0], 6),
+            f"share of {name} that hold, high": round(interval[1], 6),
+        }
+    return found | ({f"{name} on which raters are split": one.split} if one.split else {})

@@ -272,31 +272,6 @@ def test_measures_have_the_names_of_the_field() -> None:
     assert len({m.name for m in measures}) == len(measures)
 
 
-@pytest.mark.parametrize(
-    ("rows", "items", "alphas"),
-    [(slice(800, 900), 90, (0.8868, 0.8505, 0.8806)), (slice(0, 1000), 190, (0.8167, 0.7859, 0.8158))],
-)
-def test_alpha_of_crscore(shared_data: Path, rows: slice, items: int, alphas: tuple[float, ...]) -> None:
-    """CRScore, section 4.2 and appendix: ordinal alpha of Con, Comp, Rel in the last batch; all scored rows below."""
-    folder = shared_data / "crscore" / "phase2"
-    both = [_rows(folder / f"phase2_agreement_annot_last100_{who}.csv")[rows] for who in ("Marcus", "Atharva")]
-    for dimension, alpha in zip(("Con (P)", "Comp (R)", "Rel (F)"), alphas, strict=True):
-        values = [[float(row[dimension]) if row[dimension].strip() else NAN for row in one] for one in both]
-        found = agree(np.array(values), ALPHA["ordinal"])
-        assert found.value is not None and round(found.value, 4) == alpha
-        assert found.n == items
-
-
-def test_kappa_of_crscore(shared_data: Path) -> None:
-    """CRScore, section 4.1: Cohen's kappa on the last 100 Python claims that both coded."""
-    folder = shared_data / "crscore" / "phase1"
-    both = [_rows(folder / f"py_claim_acc_annot_{who}.csv") for who in ("marcus", "atharva")]
-    codes = np.array([[_code(row) for row in one] for one in both])
-    together = np.flatnonzero(~np.isnan(codes).any(axis=0))
-    found = agree(codes[:, together[-100:]], COHEN)
-    assert found.value is not None and round(found.value, 4) == 0.8043
-
-
 def _rows(path: Path) -> list[dict[str, str]]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         return list(csv.DictReader(file))

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
 import sqlalchemy as sql
 
+from reviewgauge.annotation.growing.unmatched import Pooled, read_pool
 from reviewgauge.annotation.items import Item
 from reviewgauge.annotation.schemas.schema import ITEM, Schema
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.judgements import DONE, INDEPENDENT, ROUNDS, Judgement
-from reviewgauge.annotation.store.pools import Pooled, read_pool
 from reviewgauge.annotation.store.projects import Project
 from reviewgauge.annotation.store.tables import items
 from reviewgauge.core.base import Fact
@@ -72,12 +72,12 @@ def judge_pool(database: Database, project: Project) -> list[Judged]:
         judged: dict[int, list[Judgement]] = {}
         for one in votes.everything(connection, None, project.id):
             judged.setdefault(one.item, []).append(one)
-    made = {row.id: decide(Item.model_validate(row.item), row.round, judged.get(row.id, ())) for row in rows}
+    made = {row.id: _decide(Item.model_validate(row.item), row.round, judged.get(row.id, ())) for row in rows}
     return fates(pool.values(), made, project.schema_)
 
 
-def decide(item: Item, round_: str, judged: Sequence[Judgement]) -> Decision:
-    """What the judgements of the last round of an item say."""
+def _decide(item: Item, round_: str, judged: Sequence[Judgement]) -> Decision:
+    """What the judgements of the last round of an item say; nothing is the answer of most in a tie."""
     raters = len({one.rater for one in judged if one.round == INDEPENDENT})
     if round_ != DONE:
         fate = PoolDecision.UNDECIDED if judged and round_ != INDEPENDENT else PoolDecision.OPEN
@@ -87,76 +87,67 @@ def decide(item: Item, round_: str, judged: Sequence[Judgement]) -> Decision:
     for one in judged:
         for answer in one.answers if one.round == last else ():
             given.setdefault((answer.part, answer.dimension), Counter())[answer.value] += 1
-    answers = {place: value for place, counted in given.items() if (value := _most(counted)) is not None}
+    answers = {}
+    for place, counted in given.items():
+        (value, count), *others = counted.most_common(2)
+        if not others or others[0][1] < count:
+            answers[place] = value
     return Decision(item, None, answers, last, raters)
 
 
-def _most(counted: Counter[Fact]) -> Fact | None:
-    """What most say; None of a tie."""
-    (value, count), *others = counted.most_common(2)
-    return None if others and others[0][1] == count else value
+def fates(pool: Collection[Pooled], made: Mapping[int, Decision], schema: Schema) -> list[Judged]:
+    """The fate of each pooled comment, given what was decided of the items, in the order of `pool`.
 
+    A finding that says the same as another shares that one's fate, and so do the other phrasings of its item.
+    """
+    findings = {one.name: one for one in pool if one.part == ITEM}
+    known: dict[str, Judged] = {}
 
-def fates(pool: Iterable[Pooled], made: Mapping[int, Decision], schema: Schema) -> list[Judged]:
-    """The fate of each pooled comment, given what was decided of the items, in the order of `pool`."""
-    pool = list(pool)
-    findings = _Findings({one.name: one for one in pool if one.part == ITEM}, made)
-    mains = {one.item: findings.judged(one.name) for one in pool if one.part == ITEM}
+    def finding(name: str) -> Judged:
+        if name not in known:
+            one = findings[name]
+            known[name] = Judged(one, PoolDecision.OPEN)  # what would lead back here is not settled
+            decision = made[one.item]
+            same = [
+                part.reference
+                for number, part in enumerate(decision.item.parts)
+                if part.comment == name and part.reference and decision.answers.get((number, SAME)) == YES
+            ]
+            others = {other: finding(other) for other in same if other in findings}
+            known[name] = _judge(one, decision, [other for other in same if other not in others], others)
+        return known[name]
+
+    mains = {one.item: finding(one.name) for one in findings.values()}
     asks_same = schema.question(SAME) is not None
-
-    def judged(one: Pooled) -> Judged:
+    judged = []
+    for one in pool:
         main, decision = mains[one.item], made[one.item]
         if one.part == ITEM:
-            return main
-        if asks_same and decision.fate is None and decision.answers.get((one.part, SAME)) != YES:
-            return Judged(one, PoolDecision.APART)
-        return main._replace(pooled=one, same_as=main.pooled.name if main.right else None)
-
-    return [judged(one) for one in pool]
-
-
-class _Findings:
-    """The fates of the findings that items are about. One that says the same as another shares that one's fate."""
-
-    def __init__(self, findings: Mapping[str, Pooled], made: Mapping[int, Decision]) -> None:
-        self._findings, self._made = findings, made
-        self._judged: dict[str, Judged] = {}
-
-    def judged(self, name: str) -> Judged:
-        """The fate of a finding by its name."""
-        if name not in self._judged:
-            one = self._findings[name]
-            self._judged[name] = Judged(one, PoolDecision.OPEN)  # what would lead back here is not settled
-            self._judged[name] = self._judge(one, self._made[one.item])
-        return self._judged[name]
-
-    def _judge(self, one: Pooled, decision: Decision) -> Judged:
-        if decision.fate is not None:
-            return Judged(one, decision.fate, raters=decision.raters)
-        answers = decision.answers
-        correct = answers.get((ITEM, CORRECT))
-        links = [
-            part.reference
-            for number, part in enumerate(decision.item.parts)
-            if part.comment == one.name and part.reference is not None and answers.get((number, SAME)) == YES
-        ]
-        known = {name: self.judged(name) for name in links if name in self._findings}
-        references = [name for name in links if name not in known]
-        right = {other.right for other in known.values() if other.settled} | {True for _ in references}
-        judged = Judged(one, PoolDecision.UNDECIDED, settled=decision.settled, raters=decision.raters)
-        if correct not in (YES, NO) or right - {correct == YES}:
-            return judged  # it says what a reference or a finding says, and was judged otherwise
-        if correct == NO:
-            return judged._replace(fate=PoolDecision.REJECTED)
-        references += [name for name, other in known.items() if other.fate is PoolDecision.KNOWN]
-        return judged._replace(
-            fate=PoolDecision.KNOWN if references else PoolDecision.ACCEPTED,
-            same_as=next(iter([*references, *(name for name, other in known.items() if other.right)]), None),
-            category=_word(answers, "category"),
-            needs=_word(answers, "needs"),
-        )
+            judged.append(main)
+        elif asks_same and decision.fate is None and decision.answers.get((one.part, SAME)) != YES:
+            judged.append(Judged(one, PoolDecision.APART))
+        else:
+            judged.append(main._replace(pooled=one, same_as=main.pooled.name if main.right else None))
+    return judged
 
 
-def _word(answers: Mapping[tuple[int, str], Fact], dimension: str) -> str | None:
-    value = answers.get((ITEM, dimension))
-    return None if value is None else str(value)
+def _judge(one: Pooled, decision: Decision, references: Sequence[str], others: Mapping[str, Judged]) -> Judged:
+    """The fate of a finding that says the same as these references and these other findings."""
+    if decision.fate is not None:
+        return Judged(one, decision.fate, raters=decision.raters)
+    answers = decision.answers
+    correct = answers.get((ITEM, CORRECT))
+    right = {other.right for other in others.values() if other.settled} | {True for _ in references}
+    judged = Judged(one, PoolDecision.UNDECIDED, settled=decision.settled, raters=decision.raters)
+    if correct not in (YES, NO) or right - {correct == YES}:
+        return judged  # it says what a reference or a finding says, and was judged otherwise
+    if correct == NO:
+        return judged._replace(fate=PoolDecision.REJECTED)
+    references = [*references, *(name for name, other in others.items() if other.fate is PoolDecision.KNOWN)]
+    category, needs = (answers.get((ITEM, name)) for name in ("category", "needs"))
+    return judged._replace(
+        fate=PoolDecision.KNOWN if references else PoolDecision.ACCEPTED,
+        same_as=next(iter([*references, *(name for name, other in others.items() if other.right)]), None),
+        category=None if category is None else str(category),
+        needs=None if needs is None else str(needs),
+    )

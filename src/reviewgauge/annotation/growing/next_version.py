@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -53,7 +53,7 @@ class NextVersion:
         new = [one for one in self._of_case.get(case.id, ()) if one.pooled.name not in there]
         right = [one for one in new if one.right]
         known = {one.id for one in case.references} | {one.pooled.name for one in right}
-        references = [self._reference(one, one.same_as if one.same_as in known else None) for one in right]
+        references = [self._comment(one, known) for one in right]
         rejected = [self._comment(one) for one in new if one.fate is PoolDecision.REJECTED]
         self.added["references"] += sum(one.same_as is None for one in references)
         self.added["phrasings"] += sum(one.same_as is not None for one in references)
@@ -69,17 +69,8 @@ class NextVersion:
             }
         )
 
-    def _reference(self, one: Judged, same_as: str | None) -> Comment:
-        needs = one.needs if one.needs in list(RequiredContext) else None
-        update = {
-            "same_as": same_as,
-            "category": one.category,
-            "needs": needs and RequiredContext(needs),
-            "tier": Tier.CONFIRMED,
-        }
-        return self._comment(one).model_copy(update=update)
-
-    def _comment(self, one: Judged) -> Comment:
+    def _comment(self, one: Judged, known: Collection[str] | None = None) -> Comment:
+        """A pooled comment as a reference beside those that are `known`, or as a rejected comment."""
         extra = {
             "source": "pooled",
             "version": self.version,
@@ -87,7 +78,12 @@ class NextVersion:
             "raters": one.raters,
             "settled": one.settled,
         }
-        return one.pooled.comment.model_copy(update={"origin": Origin.REVIEW, "extra": extra})
+        update: dict[str, object] = {"origin": Origin.REVIEW, "extra": extra}
+        if known is not None:
+            update |= {"same_as": one.same_as if one.same_as in known else None, "category": one.category}
+            update |= {"tier": Tier.CONFIRMED}
+            update |= {"needs": RequiredContext(one.needs)} if one.needs in list(RequiredContext) else {}
+        return one.pooled.comment.model_copy(update=update)
 
 
 def grow(
@@ -119,8 +115,8 @@ def grow(
             f"nothing was judged that {name} does not have", remedy="judge first: reviewgauge annotate serve"
         )
     folder.mkdir(parents=True, exist_ok=True)
-    code = _Code(folder)
-    written = write_benchmark(folder, (Candidate(case=code.brought(case)) for case in grown))
+    brought: dict[str, str] = {}
+    written = write_benchmark(folder, (Candidate(case=_with_code(case, folder, brought)) for case in grown))
     result = GrowResult(
         version=growth.version,
         folder=str(out),
@@ -140,26 +136,18 @@ def _by_fate(fates: Iterable[PoolDecision]) -> dict[str, int]:
     return {str(fate): counted[fate] for fate in PoolDecision}
 
 
-class _Code:
-    """Brings the repositories of a benchmark into the folder of its next version, each once."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder, self._known = folder / CODE, dict[str, str]()
-
-    def brought(self, case: Case) -> Case:
-        """The case with its repository in the new folder; without one where it is not on this machine."""
-        git = case.change.git
-        if git is None:
-            return case
-        if git not in self._known:
-            target = self._folder / f"{Path(git).stem}-{content_id(git, length=6)}.git"
-            exists = Path(git).exists()
-            self._known[git] = str(target) if exists else ""
-            if exists:
-                target.parent.mkdir(exist_ok=True)
-                mirror_local(Path(git), target, _ALL_REFS)
-        change = case.change.model_copy(update={"git": self._known[git] or None})
-        return case.model_copy(update={"change": change})
+def _with_code(case: Case, folder: Path, known: dict[str, str]) -> Case:
+    """The case with its repository in the new folder, each brought once; without one that is not on this machine."""
+    git = case.change.git
+    if git is None:
+        return case
+    if git not in known:
+        target = folder / CODE / f"{Path(git).stem}-{content_id(git, length=6)}.git"
+        known[git] = str(target) if Path(git).exists() else ""
+        if known[git]:
+            target.parent.mkdir(exist_ok=True)
+            mirror_local(Path(git), target, _ALL_REFS)
+    return case.model_copy(update={"change": case.change.model_copy(update={"git": known[git] or None})})
 
 
 # --- the card ----------------------------------------------------------------------------------------------------

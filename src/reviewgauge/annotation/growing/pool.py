@@ -11,11 +11,10 @@ import sqlalchemy as sql
 
 from reviewgauge.annotation.code import texts_of
 from reviewgauge.annotation.growing.decisions import CORRECT, NO, YES, PoolDecision, judge_pool
-from reviewgauge.annotation.growing.unmatched import Unmatched, with_sources
+from reviewgauge.annotation.growing.unmatched import Pooled, Unmatched, read_pool, write_pool
 from reviewgauge.annotation.items import Item, ProjectData, shown_change, shown_text
 from reviewgauge.annotation.schemas.schema import ITEM, Parts, Schema, load_schema
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.pools import Pooled, read_pool, write_pool
 from reviewgauge.annotation.store.projects import Project, add_items, create_project, find_project
 from reviewgauge.annotation.store.tables import changes, projects
 from reviewgauge.core.errors import UserError
@@ -29,7 +28,7 @@ from reviewgauge.stages.merge_same import MergeSame
 
 SCHEMA = "findings"
 MOST_PHRASINGS = 8  # that an item shows; a reviewer that says one thing on every line makes several
-MOST_COMPARED = 150  # comments, pair by pair
+MOST_COMPARED = 150  # comments, pair by pair, so that it ends in a minute
 
 
 class Finding(NamedTuple):
@@ -60,22 +59,21 @@ def pool(
     with database.reading() as connection:
         before = read_pool(connection, found.id)
         check_changes(connection, found.id, unmatched.cases)
-    again = {n: with_sources(before[n], one.sources) for n, one in unmatched.comments.items() if n in before}
+    again = {n: before[n].said_by_more(one.sources) for n, one in unmatched.comments.items() if n in before}
     apart = [one.pooled.name for one in judge_pool(database, found) if one.fate is PoolDecision.APART]
     new = [*_findings(unmatched, before), *(Finding([{**before, **again}[name]], []) for name in apart)]
     random.Random(seed).shuffle(new)  # what one system says does not come in a row
-    items = [_item(unmatched.cases.get(one.comments[0].case), one, found.schema_) for one in new]
-    cases = {item.subject.case: unmatched.cases.get(item.subject.case) for item in items}
-    shown = {name: shown_change(case.change) for name, case in cases.items() if case is not None}
-    texts = texts_of({name: case.change for name, case in cases.items() if case is not None})
+    items = tuple(_item(unmatched.cases.get(one.comments[0].case), one, found.schema_) for one in new)
+    cases = {case.id: case.change for item in items if (case := unmatched.cases.get(item.subject.case)) is not None}
+    shown = {name: shown_change(change) for name, change in cases.items()}
+    data = ProjectData(changes=shown, items=items, texts=texts_of(cases))
     with database.writing() as connection:
         connection.execute(sql.select(projects.c.id).where(projects.c.id == found.id).with_for_update())
         if read_pool(connection, found.id) != before:
             raise UserError("somebody else is pooling into this project", remedy="run the command again")
         for one in again.values():
             write_pool(connection, found.id, one)
-        ids = add_items(connection, found, ProjectData(changes=shown, items=tuple(items), texts=texts))
-        for item, finding in zip(ids, new, strict=True):
+        for item, finding in zip(add_items(connection, found, data), new, strict=True):
             for part, comment in enumerate(finding.comments, ITEM):
                 write_pool(connection, found.id, comment.model_copy(update={"item": item, "part": part}))
         database.log(connection, None, "pool", runs=unmatched.runs, items=len(items))
@@ -94,23 +92,21 @@ def _project(
     """The project of this name, made where there is none. Raises UserError where it is about something else."""
     with database.reading() as connection:
         known = connection.execute(sql.select(projects.c.id).where(projects.c.name == name)).first()
-    if known is None:
-        if not unmatched.comments:
-            raise UserError("there is nothing to judge: these runs say nothing that is unmatched", remedy="name others")
-        wanted = schema or load_schema(SCHEMA)
-        check_schema(wanted)
-        wanted = wanted if batch is None else wanted.model_copy(update={"batch": batch})
-        return create_project(database, name, wanted, ProjectData(changes={}, items=()), raters=raters)
-    found = find_project(database, name)
-    check_schema(found.schema_)
-    other = {"--schema": schema is not None and schema.digest() != found.schema_.digest()}
-    other |= {"--raters": raters not in (None, found.raters), "--batch": batch not in (None, found.schema_.batch)}
-    if different := [option for option, differs in other.items() if differs]:
-        raise UserError(
-            f"the project {name!r} was made with another {different[0]}",
-            remedy="leave it out, or name another --project",
-        )
-    return found
+    if known is not None:
+        if schema or raters or batch:
+            raise UserError(
+                f"the project {name!r} is there already",
+                remedy="leave out --schema, --raters and --batch, or name another --project",
+            )
+        found = find_project(database, name)
+        check_schema(found.schema_)
+        return found
+    if not unmatched.comments:
+        raise UserError("there is nothing to judge: these runs say nothing that is unmatched", remedy="name others")
+    wanted = schema or load_schema(SCHEMA)
+    check_schema(wanted)
+    wanted = wanted if batch is None else wanted.model_copy(update={"batch": batch})
+    return create_project(database, name, wanted, ProjectData(changes={}, items=()), raters=raters)
 
 
 def check_schema(schema: Schema) -> None:
@@ -135,46 +131,32 @@ def check_changes(connection: sql.Connection, project: int, cases: Mapping[str, 
 def _findings(unmatched: Unmatched, before: Mapping[str, Pooled]) -> Iterator[Finding]:
     """The comments that are new to the project, those together that say the same."""
     here: dict[str, list[Pooled]] = {}
-    for one in before.values():
-        if one.part == ITEM:
-            here.setdefault(one.case, []).append(one)
-    for one in unmatched.comments.values():
-        if one.name not in before:
-            here.setdefault(one.case, []).append(one)
-    pools = (
-        unmatched.cases[case].model_copy(
-            update={"references": tuple(one.comment for one in part), "neutral": (), "rejected": ()}
-        )
-        for case, pool in here.items()
-        for part in _parts_of(sorted(pool, key=lambda one: _place(one.comment)))
-        if any(one.name not in before for one in part)
-    )
-    merged, _ = apply_stages(pools, [MergeSame()])
+    fresh = [one for one in unmatched.comments.values() if one.name not in before]
+    for one in [one for one in before.values() if one.part == ITEM] + fresh:
+        here.setdefault(one.case, []).append(one)
+    parts = []
+    for name, own in here.items():
+        own.sort(key=lambda one: _place(one.comment))
+        for part in (own[start : start + MOST_COMPARED] for start in range(0, len(own), MOST_COMPARED)):
+            if any(one.name not in before for one in part):
+                alone = {"references": tuple(one.comment for one in part), "neutral": (), "rejected": ()}
+                parts.append(unmatched.cases[name].model_copy(update=alone))
+    merged, _ = apply_stages(parts, [MergeSame()])
     for case in merged:
+        references = unmatched.cases[case.id].references
         for group in findings(case.references):
-            earlier = [one for one in group if one.id in before]
             new = [unmatched.comments[one.id] for one in group if one.id not in before]
-            near = [
-                one for one in unmatched.cases[case.id].references if any(one.id in unmatched.near[n.name] for n in new)
-            ]
-            yield from _divided(new, list({one.id: one for one in (*earlier, *near)}.values()))
+            near = {name for one in new for name in unmatched.near[one.name]}
+            nearest = [one for one in group if one.id in before] + [one for one in references if one.id in near]
+            known = list({one.id: one for one in nearest}.values())
+            for start in range(0, len(new), MOST_PHRASINGS):  # very many phrasings: do they say the same as the first?
+                first = [new[0].comment] if start else []
+                yield Finding(new[start : start + MOST_PHRASINGS], [*first, *known[:MOST_PHRASINGS]])
 
 
 def _place(comment: Comment) -> tuple[str, int, str]:
     span = comment.span
     return (span.path, span.start or 0, comment.id) if span else ("", 0, comment.id)
-
-
-def _parts_of(pool: Sequence[Pooled]) -> Iterator[Sequence[Pooled]]:
-    """What is compared with each other: comments in the order of their places, so many that it ends in a minute."""
-    return (pool[start : start + MOST_COMPARED] for start in range(0, len(pool), MOST_COMPARED))
-
-
-def _divided(comments: Sequence[Pooled], known: Sequence[Comment]) -> Iterator[Finding]:
-    """One finding; of very many phrasings several, which may each say the same as the first."""
-    for start in range(0, len(comments), MOST_PHRASINGS):
-        others = [comments[0].comment] if start else []
-        yield Finding(comments[start : start + MOST_PHRASINGS], [*others, *known[:MOST_PHRASINGS]])
 
 
 def _item(case: Case | None, finding: Finding, schema: Schema) -> Item:

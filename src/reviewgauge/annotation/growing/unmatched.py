@@ -1,14 +1,21 @@
-"""What scored runs say that matches no reference: each distinct comment once, with everybody who said it."""
+"""What scored runs say that matches no reference: each distinct comment once, with everybody who said it.
+
+Who said it is kept apart from the items that raters see.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
-from reviewgauge.annotation.store.pools import Pooled, Source
-from reviewgauge.core.base import content_id
+import sqlalchemy as sql
+
+from reviewgauge.annotation.schemas.schema import ITEM
+from reviewgauge.annotation.store.tables import pooled
+from reviewgauge.core.base import Record, content_id
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Comment, Review, Task
 from reviewgauge.core.results import CommentState, Matching, Score
@@ -16,7 +23,52 @@ from reviewgauge.core.specs import short_spec
 from reviewgauge.engine.run.manifest import same_change
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
-KNOWN_WRONG, WITHOUT_WORDS = "known to be wrong", "without words"
+UNMATCHED, KNOWN_WRONG, WITHOUT_WORDS = "unmatched", "known to be wrong", "without words"
+
+
+class Source(Record):
+    """Who said it: a comment of a review."""
+
+    system: str
+    attempt: int
+    comment: str
+
+
+class Pooled(Record):
+    """A distinct comment with everybody who said it, and where it is judged: `ITEM` is the finding of its item.
+
+    `name` comes from the comment's case, place and words, and is the id of the reference that it may become.
+    """
+
+    name: str
+    case: str
+    comment: Comment
+    sources: tuple[Source, ...]
+    item: int = 0
+    part: int = ITEM
+
+    def said_by_more(self, sources: Sequence[Source]) -> Pooled:
+        """The comment with everybody else who said it."""
+        return self.model_copy(update={"sources": tuple(dict.fromkeys((*self.sources, *sources)))})
+
+
+def read_pool(connection: sql.Connection, project: int) -> dict[str, Pooled]:
+    """The pooled comments of a project by their names, in the order in which they came."""
+    query = sql.select(pooled).where(pooled.c.project == project).order_by(pooled.c.item, pooled.c.part)
+    found = {}
+    for row in connection.execute(query).all():
+        values: dict[str, Any] = {key: value for key, value in row._mapping.items() if key != "project"}
+        found[row.name] = Pooled.model_validate(values)
+    return found
+
+
+def write_pool(connection: sql.Connection, project: int, one: Pooled) -> None:
+    """Add a pooled comment, or replace what is known of it."""
+    same = (pooled.c.project == project) & (pooled.c.name == one.name)
+    values = one.model_dump(mode="json", exclude_defaults=True, include={"comment", "sources"})
+    row = {"case": one.case, "item": one.item, "part": one.part, **values}
+    if connection.execute(pooled.update().where(same).values(row)).rowcount == 0:
+        connection.execute(pooled.insert().values(project=project, name=one.name, **row))
 
 
 @dataclass
@@ -31,36 +83,27 @@ class Unmatched:
 
     def add(self, case: Case, score: Score, review: Review) -> None:
         """What a review says that matched nothing. Raises UserError where the case was another change before."""
-        states = _states(case, score)
+        said = score.matching.comments if score.matching else ()
+        states = {one.comment: KNOWN_WRONG if one.rejected else one.state for one in said}
         for comment in review.comments:
             state = states.get(comment.id, CommentState.FALSE)
             if state in (CommentState.FALSE, CommentState.UNSURE):
-                state = "unmatched" if comment.body.strip() else WITHOUT_WORDS
+                state = UNMATCHED if comment.body.strip() else WITHOUT_WORDS
             self.counts[str(state)] += 1
-            if state == "unmatched":
+            if state == UNMATCHED:
                 self._keep(case, comment, score)
 
     def _keep(self, case: Case, comment: Comment, score: Score) -> None:
         known = self.cases.setdefault(case.id, case)
         if known is not case and not same_change(known.change, case.change):
             raise UserError(f"{case.id} is another change in this run", remedy="pool runs on the same changes")
-        name = pooled_name(case.id, comment)
+        place = comment.span.to_line().decode() if comment.span else ""
+        name = f"pooled-{content_id(case.id, place, comment.body, length=16)}"
         self.near.setdefault(name, {}).update(dict.fromkeys(_near(case, comment, score.matching)))
         source = Source(system=score.system, attempt=score.attempt, comment=comment.id)
         shown = Comment(id=name, body=comment.body, span=comment.span, quote=comment.quote)
         found = self.comments.get(name) or Pooled(name=name, case=case.id, comment=shown, sources=())
-        self.comments[name] = with_sources(found, [source])
-
-
-def with_sources(known: Pooled, sources: Sequence[Source]) -> Pooled:
-    """The comment with everybody else who said it."""
-    return known.model_copy(update={"sources": tuple(dict.fromkeys((*known.sources, *sources)))})
-
-
-def pooled_name(case: str, comment: Comment) -> str:
-    """The name of a comment that says these words at this place of this case."""
-    place = comment.span.to_line().decode() if comment.span else ""
-    return f"pooled-{content_id(case, place, comment.body, length=16)}"
+        self.comments[name] = found.said_by_more([source])
 
 
 def read_unmatched(paths: Sequence[str | Path], metric: str | None = None) -> Unmatched:
@@ -72,9 +115,9 @@ def read_unmatched(paths: Sequence[str | Path], metric: str | None = None) -> Un
         case_at = {case.id: at for at, case in enumerate(run.cases)}
         review_at = {one.key: at for at, one in enumerate(run.outcomes)}
         for score in run.scores:  # cases and reviews stay on the disk, but for those that are pooled
-            review = run.outcomes[review_at[score.key]].review
-            case = run.cases[case_at[score.case]]
-            if review is not None and (score.matching is not None or _has_no_references(case, score)):
+            review, case = run.outcomes[review_at[score.key]].review, run.cases[case_at[score.case]]
+            nothing_known = score.failure is None and not case.references and case.change.task is Task.REVIEW
+            if review is not None and (score.matching is not None or nothing_known):
                 try:
                     found.add(case, score, review)
                 except UserError as error:
@@ -94,22 +137,10 @@ def _matched(path: str | Path, metric: str | None) -> ScoredRun:
     return found[0]
 
 
-def _has_no_references(case: Case, score: Score) -> bool:
-    """Whether the case could not be measured because nothing is known about it: then nothing matched."""
-    return score.failure is None and not case.references and case.change.task is Task.REVIEW
-
-
-def _states(case: Case, score: Score) -> Mapping[str, str]:
-    if score.matching is None:
-        return {}
-    return {one.comment: KNOWN_WRONG if one.rejected else one.state for one in score.matching.comments}
-
-
-def _near(case: Case, comment: Comment, matching: Matching | None) -> Iterator[str]:
+def _near(case: Case, comment: Comment, matching: Matching | None) -> list[str]:
     """The reference that the matching found closest, if it is about the same file or about none."""
     references = {one.id for one in case.references}
     pairs = [one for one in (matching.pairs if matching else ()) if one.comment == comment.id]
     found = [one for one in pairs if one.reference in references and one.same_path is not False]
-    if found:
-        chances = [one.weighed or (one.verdict.probability if one.verdict else 0.0) for one in found]
-        yield found[chances.index(max(chances))].reference
+    chances = [one.weighed or (one.verdict.probability if one.verdict else 0.0) for one in found]
+    return [found[chances.index(max(chances))].reference] if found else []

@@ -9,6 +9,7 @@ import resource
 import secrets
 import socket
 from collections.abc import Iterable
+from dataclasses import dataclass
 from operator import attrgetter
 from typing import Any
 
@@ -25,6 +26,7 @@ from reviewgauge.annotation.pages.render import FILES, static
 from reviewgauge.annotation.pages.visits import Handler, Service, page
 from reviewgauge.annotation.store.accounts import Account, Role, can_log_in, local_account
 from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.projects import Project
 from reviewgauge.core.errors import UserError
 
 PATIENCE = 30.0  # seconds
@@ -192,9 +194,35 @@ def check_team(database: Database) -> None:
             raise UserError("no owner could log in", remedy="serve it here first, and invite an owner on its page")
 
 
-def new_token() -> str:
-    """What the local owner's link holds."""
-    return secrets.token_urlsafe(24)
+@dataclass(frozen=True)
+class OpenService:
+    """A service that listens. `link` is what to open in a browser."""
+
+    link: str
+    app: ASGIApp
+    listener: socket.socket
+    team: bool = False
+
+    def run(self) -> None:
+        """Answer until the process is told to end."""
+        server_of(self.app, proxied=self.team).run([self.listener])
+
+
+def open_service(
+    database: Database, project: Project, *, host: str = "127.0.0.1", port: int = 0, url: str = ""
+) -> OpenService:
+    """Listen, and say under which address. Without `url` it is for whoever runs it. Raises UserError."""
+    origins_of(host, port, url)  # before a port is taken
+    if url:
+        check_team(database)
+        owner, token = None, ""
+    else:
+        owner, token = local_owner(database), secrets.token_urlsafe(24)
+    listener = listen(host, port)
+    origins = origins_of(host, listener.getsockname()[1], url)
+    service = Service(database, project, origins[0], owner, token)
+    link = f"{origins[0]}/enter/{token}" if owner is not None else origins[0]
+    return OpenService(link, make_app(service, origins), listener, team=bool(url))
 
 
 # --- refusing requests that no page of ours makes --------------------------------------------------------------------

@@ -14,8 +14,9 @@ import signal
 import sys
 import threading
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
+from itertools import pairwise
 from time import monotonic
 from typing import Any
 
@@ -38,7 +39,6 @@ _REORDERS = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # the 
 NOTHING = Markup("")
 END = Markup('<span class="eof">no newline at the end</span>')
 
-Part = tuple[int, int]  # of a line: its first character, and the one after its last
 Tokens = list[list[tuple[str, str]]]  # (style class, text) of each token, line by line
 
 _lexer = Child("the lexer", partial(start_worker, __name__), 10 * SECONDS)
@@ -48,26 +48,22 @@ atexit.register(_lexer.close)
 _packed = Packed()  # the same lines are shown to many raters
 
 
-def coloured(path: str, lines: Sequence[str], parts: Sequence[Part | None] = ()) -> list[Markup]:
-    """The lines with their tokens in spans; `parts` are what differs in each from the line that it replaces.
-
-    A line is never lost or changed, whatever the lexer makes of it.
-    """
+def coloured(path: str, lines: Sequence[str]) -> list[Markup]:
+    """The lines with their tokens in spans. A line is never lost or changed, whatever the lexer makes of it."""
     cut = [line if len(line) <= LONGEST else line[:LONGEST] + "…" for line in lines]
-    parts = parts or [None] * len(cut)
     text = "\n".join(cut)
     if not cut or len(text) > _MOST_COLOURED:
-        return [_markup([("", line)], part) for line, part in zip(cut, parts, strict=True)]
-    name = hashlib.sha256(f"{resting()}{path}\0{text}\0{parts}".encode("utf-8", "surrogatepass")).digest()
-    joined, _ = _packed.get(name, lambda: ("\n".join(_marked(path, cut, parts)), None))
+        return [_markup([("", line)]) for line in cut]
+    name = hashlib.sha256(f"{resting()}{path}\0{text}".encode("utf-8", "surrogatepass")).digest()
+    joined, _ = _packed.get(name, lambda: ("\n".join(_marked(path, cut)), None))
     return [Markup(line) for line in joined.split("\n")]
 
 
-def _marked(path: str, cut: Sequence[str], parts: Sequence[Part | None]) -> list[Markup]:
+def _marked(path: str, cut: Sequence[str]) -> list[Markup]:
     tokens = _tokens(path, "\n".join(cut))
     if ["".join(part for _, part in line) for line in tokens] != cut:
         tokens = [[("", line)] for line in cut]
-    return [_markup(line, part) for line, part in zip(tokens, parts, strict=True)]
+    return [_markup(line) for line in tokens]
 
 
 def resting() -> bool:
@@ -119,51 +115,26 @@ def _class_of(kind: Any) -> str:
     return str(STANDARD_TYPES.get(kind, ""))
 
 
-def differing_part(before: str, after: str) -> tuple[Part | None, Part | None]:
-    """The parts in which a line and the one that replaced it differ; None where they have little in common."""
-    start = _shared(before, after)
-    end = _shared(before[start:][::-1], after[start:][::-1])
-    shared = len((before[:start] + before[len(before) - end :]).strip())
-    if start + end == 0 or 2 * shared < min(len(before.strip()), len(after.strip())):
-        return None, None
-    return (start, len(before) - end), (start, len(after) - end)
-
-
-def _shared(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((at for at, (left, right) in pairs if left != right), min(len(one), len(other)))
-
-
-def _markup(tokens: Sequence[tuple[str, str]], part: Part | None) -> Markup:
-    """One line. Whitespace at both ends, tabs and characters that hide or reorder text are marked, and so is `part`."""
+def _markup(tokens: Sequence[tuple[str, str]]) -> Markup:
+    """One line. Whitespace at both ends, tabs and characters that hide or reorder text are marked."""
     line = "".join(text for _, text in tokens)
     body = len(line.rstrip(_BLANKS))
     lead = min(len(line) - len(line.lstrip(" \t")), body)
-    first, last = part or (0, 0)
-    cuts = sorted({lead, body, first, last})
     pieces: list[str] = []
-    for name, text, at in _cut(tokens, cuts):
-        names = [name] if name else []
-        if at >= body:
-            names.append("trail")
-        elif at < lead and "\t" not in text:
-            names.append("sp")
-        if first <= at < last:
-            names.append("hit")
-        inner = str(escape(text)) if text.isprintable() else "".join(map(_character, text))
-        pieces.append(f'<span class="{" ".join(names)}">{inner}</span>' if names else inner)
+    start = 0
+    for name, whole in tokens:
+        end = start + len(whole)
+        places = [start, *(cut for cut in (lead, body) if start < cut < end), end]
+        for at, upto in pairwise(dict.fromkeys(places)):
+            text, names = line[at:upto], [name] if name else []
+            if at >= body:
+                names.append("trail")
+            elif at < lead and "\t" not in text:
+                names.append("sp")
+            inner = str(escape(text)) if text.isprintable() else "".join(map(_character, text))
+            pieces.append(f'<span class="{" ".join(names)}">{inner}</span>' if names else inner)
+        start = end
     return Markup("".join(pieces))  # every character is escaped
-
-
-def _cut(tokens: Sequence[tuple[str, str]], cuts: Sequence[int]) -> Iterator[tuple[str, str, int]]:
-    """The tokens cut at these places, each with its own place."""
-    at = 0
-    for name, text in tokens:
-        ends = [cut - at for cut in cuts if at < cut < at + len(text)]
-        for start, end in zip([0, *ends], [*ends, len(text)], strict=True):
-            yield name, text[start:end], at + start
-        at += len(text)
 
 
 def shown_order(value: object) -> object:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import zip_longest
@@ -11,7 +11,7 @@ from markupsafe import Markup
 
 from reviewgauge.annotation.code import lines_of, starts
 from reviewgauge.annotation.items import ShownText
-from reviewgauge.annotation.pages.colours import END, LONGEST, NOTHING, coloured, differing_part, shown_order
+from reviewgauge.annotation.pages.colours import END, NOTHING, coloured, shown_order
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import DiffLine, Hunk, parse_patch
 
@@ -65,7 +65,7 @@ class FileRows:
     added: int
     deleted: int
     remarks: list[str]
-    same_ends: bool  # every line ends with CR and LF, which is then said once
+    same_ends: bool  # every line ends with CR and LF, which is then not marked
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def show_change(
         unplaced = [one for one in mine if not _place(rows, one)]
         lines = [line for hunk in piece.hunks for line in hunk.lines]
         counts = [sum(line.kind == kind for line in lines) for kind in "+-"]
-        remarks = [*_remarks(file), *_line_ends(lines)]
+        remarks = list(_remarks(file))
         same = bool(lines) and all(line.text.endswith("\r") for line in lines)
         found.append(
             FileRows(piece.number, file.path, file.old_path, rows, unplaced, counts[0], counts[1], remarks, same)
@@ -132,19 +132,6 @@ def _remarks(file: ChangedFile) -> Iterator[str]:
         yield "The diff of this file is not at hand."
     elif not parse_patch(file.patch):
         yield "No line changed."
-
-
-def _line_ends(lines: Sequence[DiffLine]) -> Iterator[str]:
-    sides = [{line.text.endswith("\r") for line in lines if line.number(side) is not None} for side in Side]
-    old, new = (
-        "no line" if not ends else "both" if len(ends) > 1 else "CRLF" if True in ends else "LF" for ends in sides
-    )
-    if "both" in (old, new):
-        yield "Some lines end with CRLF, some with LF."
-    elif old != new and "no line" not in (old, new):
-        yield f"Lines ended with {old} and now end with {new}."
-    elif "CRLF" in (old, new):
-        yield "Lines end with CRLF."
 
 
 def _place(rows: Sequence[Row], note: Note) -> bool:
@@ -219,40 +206,24 @@ def context_rows(path: str, text: str, gap: Gap) -> Iterator[Row]:
 
 
 def _hunk_rows(path: str, hunk: Hunk, *, split: bool) -> Iterator[Row]:
-    pairs = list(_pairs(hunk.lines))
-    differing = {}
-    for left, right in pairs:
-        if left is not None and right is not None and left is not right:
-            differing[id(left)], differing[id(right)] = differing_part(left.text, right.text)
-    marked: list[dict[int, Markup]] = []
-    for side in (Side.OLD, Side.NEW):
+    marked: dict[Side, dict[int, Markup]] = {}
+    for side in Side:
         shown = [line for line in hunk.lines if line.number(side) is not None]
-        if side is Side.OLD and not split and not any(line.kind == "-" for line in shown):
-            shown = []  # the old side is shown nowhere
-        markup = coloured(path, [line.text for line in shown], [differing.get(id(line)) for line in shown])
-        marked.append(
-            {id(line): one + (NOTHING if line.newline else END) for line, one in zip(shown, markup, strict=True)}
-        )
-    waiting: list[Row] = []
-    for left, right in pairs:
+        markup = coloured(path, [line.text for line in shown])
+        ends = [NOTHING if line.newline else END for line in shown]
+        marked[side] = {id(line): one + end for line, one, end in zip(shown, markup, ends, strict=True)}
+    if not split:
+        for line in hunk.lines:
+            text = marked[Side.OLD if line.kind == "-" else Side.NEW][id(line)]
+            yield Row(line.kind, line.old, line.new, text, text)
+        return
+    for left, right in _pairs(hunk.lines):
         row = Row(" " if left is right else "±" if left and right else "-" if left else "+")
         if left is not None:
-            row.old, row.left = left.old, marked[0].get(id(left), NOTHING)
+            row.old, row.left = left.old, marked[Side.OLD][id(left)]
         if right is not None:
-            row.new, row.right = right.new, marked[1][id(right)]
-        if split:
-            yield row
-        elif left is right:
-            yield from waiting
-            waiting = []
-            row.left = row.right
-            yield row
-        else:
-            if row.old is not None:
-                yield Row("-", row.old, None, row.left)
-            if row.new is not None:
-                waiting.append(Row("+", None, row.new, row.right))
-    yield from waiting
+            row.new, row.right = right.new, marked[Side.NEW][id(right)]
+        yield row
 
 
 def _pairs(lines: Sequence[DiffLine]) -> Iterator[tuple[DiffLine | None, DiffLine | None]]:
@@ -275,7 +246,7 @@ def _pairs(lines: Sequence[DiffLine]) -> Iterator[tuple[DiffLine | None, DiffLin
 # --- a large change in parts -----------------------------------------------------------------------------------------
 
 
-MOST_LINES = 2000  # of a page; a line counts once more for every 100 characters
+MOST_LINES = 2000  # of a page
 _LARGE = 1_000_000  # characters of a patch
 
 
@@ -296,12 +267,13 @@ def parts_of(files: Sequence[ChangedFile]) -> list[list[Piece]]:
     room = MOST_LINES
     for number, file in enumerate(files, 1):
         begin, before = (1, 1), None
-        pieces: Sequence[tuple[Hunk | None, int]] = _pieces(file.patch or "")
-        for hunk, weight in pieces or [(None, 1)]:  # a file without a diff is named
-            if weight > room and parts[-1]:
+        hunks: Sequence[Hunk | None] = _hunks(file.patch or "")
+        for hunk in hunks or [None]:  # a file without a diff is named
+            lines = len(hunk.lines) if hunk else 1
+            if lines > room and parts[-1]:
                 parts.append([])
                 room = MOST_LINES
-            room -= weight
+            room -= lines
             if not parts[-1] or parts[-1][-1].file is not file:
                 if before is not None:
                     before.last = False
@@ -313,42 +285,19 @@ def parts_of(files: Sequence[ChangedFile]) -> list[list[Piece]]:
 
 
 @lru_cache(maxsize=8)  # large patches take memory, and small ones no time
-def _pieces(patch: str) -> Sequence[tuple[Hunk, int]]:
-    """The hunks of a patch, none larger than a page, with their weights."""
+def _hunks(patch: str) -> Sequence[Hunk]:
+    """The hunks of a patch; one that is larger than a page in quarters of pages."""
     hunks = parse_patch(patch) if len(patch) <= _LARGE else parse_patch.__wrapped__(patch)
-    pieces = [piece for hunk in hunks for piece in _cut(hunk)]
-    return [(piece, sum(map(_weight, piece.lines))) for piece in pieces]
-
-
-def _cut(hunk: Hunk) -> Iterator[Hunk]:
-    """A hunk, or quarters of pages where it is larger than a page."""
-    if sum(map(_weight, hunk.lines)) <= MOST_LINES:
-        yield hunk
-        return
-    start, room = 0, MOST_LINES // 4
-    for at, line in enumerate(hunk.lines):
-        if _weight(line) > room:
-            yield _piece(hunk, start, at)
-            start, room = at, MOST_LINES // 4
-        room -= _weight(line)
-    yield _piece(hunk, start, len(hunk.lines))
-
-
-def _piece(hunk: Hunk, start: int, end: int) -> Hunk:
-    before, lines = hunk.lines[:start], hunk.lines[start:end]
-    return Hunk(
-        old_start=hunk.old_start + _count(before, "+"),
-        old_count=_count(lines, "+"),
-        new_start=hunk.new_start + _count(before, "-"),
-        new_count=_count(lines, "-"),
-        heading=hunk.heading,
-        lines=lines,
-    )
-
-
-def _count(lines: Iterable[DiffLine], without: str) -> int:
-    return sum(line.kind != without for line in lines)
-
-
-def _weight(line: DiffLine) -> int:
-    return 1 + min(len(line.text), LONGEST) // 100
+    found: list[Hunk] = []
+    for hunk in hunks:
+        size = MOST_LINES // 4 if len(hunk.lines) > MOST_LINES else len(hunk.lines) or 1
+        old, new = hunk.old_start, hunk.new_start
+        for start in range(0, len(hunk.lines), size):
+            lines = hunk.lines[start : start + size]
+            counts = {
+                "old_count": sum(one.kind != "+" for one in lines),
+                "new_count": sum(one.kind != "-" for one in lines),
+            }
+            found.append(Hunk(old_start=old, new_start=new, heading=hunk.heading, lines=lines, **counts))
+            old, new = old + counts["old_count"], new + counts["new_count"]
+    return found

@@ -1,18 +1,16 @@
 """The owner's page of a project: progress, people, guidelines, remarks.
 
-The owner's page of agreement: raters against each other, over time, and who needs calibration.
+The owner's page of agreement: raters against each other, and who needs calibration.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
-from typing import NamedTuple
 
 from starlette.responses import RedirectResponse, Response
 
 from reviewgauge.analysis.outlying_raters import MOST_DIFFERENCES
-from reviewgauge.annotation.live import forecast, live_agreement
+from reviewgauge.annotation.live import live_agreement
 from reviewgauge.annotation.pages.visits import Visit
 from reviewgauge.annotation.store.accounts import Role, all_accounts, invite, open_invitations
 from reviewgauge.annotation.store.owner import (
@@ -24,36 +22,8 @@ from reviewgauge.annotation.store.owner import (
     withdraw,
 )
 from reviewgauge.annotation.store.projects import current_guidelines, edit_guidelines, status
-from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.reports.agreement import Coefficient, DimensionAgreement
-
-WIDTH, HEIGHT, EDGE = 420, 120, 16  # of a drawing of agreement by batch
-
-
-class Point(NamedTuple):
-    """One batch in a drawing: its place, the ends of its interval, and what it says."""
-
-    x: float
-    y: float
-    low: float | None
-    high: float | None
-    label: str
-    batch: str
-
-
-class Drawing(NamedTuple):
-    """A coefficient by batch."""
-
-    name: str
-    points: list[Point]
-    bottom: int  # 0, or -1 where a value is below 0
-    zero: float
-
-    @property
-    def line(self) -> str:
-        """The points of a polyline."""
-        return " ".join(f"{point.x:.0f},{point.y:.0f}" for point in self.points)
+from reviewgauge.core.reports.agreement import Coefficient
 
 
 def agreement_page(visit: Visit) -> Response:
@@ -65,10 +35,7 @@ def agreement_page(visit: Visit) -> Response:
         found=found,
         dimensions=dimensions,
         main={one.dimension: headline(one.coefficients) for one in dimensions},
-        drawings={one.dimension: drawing(one) for one in dimensions},
-        languages=[(one, headline(one.coefficients)) for one in found.languages],
         most=MOST_DIFFERENCES,
-        size=(WIDTH, HEIGHT, EDGE),
     )
 
 
@@ -79,33 +46,6 @@ def headline(coefficients: tuple[Coefficient, ...]) -> list[Coefficient]:
     return [found[name] for name in wanted if name in found][:2]
 
 
-def drawing(dimension: DimensionAgreement) -> Drawing | None:
-    """The headline coefficient by batch; None with fewer than two batches."""
-    if len(dimension.batches) < 2:
-        return None
-    name = headline(dimension.coefficients)[-1].name
-    figures = [
-        next((one.figure for one in batch.coefficients if one.name == name), None) for batch in dimension.batches
-    ]
-    ends = [end for one in figures if one is not None for end in (one.value, one.low) if end is not None]
-    bottom = -1 if min(ends, default=0) < 0 else 0
-    points = list(_points(dimension, figures, bottom))
-    return Drawing(name, points, bottom, _height(0, bottom)) if len(points) > 1 else None
-
-
-def _height(value: float, bottom: int) -> float:
-    return HEIGHT - EDGE - (max(bottom, min(1.0, value)) - bottom) / (1 - bottom) * (HEIGHT - 2 * EDGE)
-
-
-def _points(dimension: DimensionAgreement, figures: Sequence[Value | None], bottom: int) -> Iterator[Point]:
-    step = (WIDTH - 2 * EDGE) / (len(dimension.batches) - 1)
-    for at, (batch, figure) in enumerate(zip(dimension.batches, figures, strict=True)):
-        if figure is not None and figure.value is not None:
-            low, high = (None if end is None else _height(end, bottom) for end in (figure.low, figure.high))
-            label = f"batch {batch.batch}: {figure.value:.2f} on {batch.items} items"
-            yield Point(EDGE + at * step, _height(figure.value, bottom), low, high, label, batch.batch)
-
-
 def project_page(visit: Visit, link: str = "") -> Response:
     """How far the project is, and what an owner can do about it."""
     service, owner = visit.service, visit.owner
@@ -114,15 +54,12 @@ def project_page(visit: Visit, link: str = "") -> Response:
         invited = open_invitations(connection, service.database.clock())
         version, text = current_guidelines(connection, service.project.id)
     progress = status(service.database, service.project)
-    ahead = forecast(service.database, service.project, progress)
     return visit.page(
         "project.html.j2",
         status=200,
         progress=progress,
         waiting=sum(not batch.open for batch in progress.batches),
         pilot_over=all(batch.over for batch in progress.batches if batch.kind == "pilot"),
-        forecast=ahead,
-        ends=f"{datetime.fromtimestamp(ahead.ends, UTC):%d %B %Y}" if ahead else "",
         people=people,
         invited=[(one, f"{datetime.fromtimestamp(one.expires, UTC):%d %B}") for one in invited],
         version=version,

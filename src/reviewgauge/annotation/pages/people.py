@@ -7,8 +7,16 @@ from secrets import compare_digest
 from starlette.responses import RedirectResponse, Response
 
 from reviewgauge.annotation.pages.visits import COOKIE, Visit
-from reviewgauge.annotation.store.accounts import SESSION, Account, accept, begin_session, check_invitation, end_session
-from reviewgauge.annotation.store.logins import change_password, log_in
+from reviewgauge.annotation.store.accounts import (
+    SESSION,
+    Account,
+    accept,
+    begin_session,
+    change_password,
+    check_invitation,
+    end_session,
+    log_in,
+)
 from reviewgauge.core.errors import UserError
 
 

@@ -1,20 +1,26 @@
-"""Accounts, invitations and sessions. Tokens are kept as hashes."""
+"""Accounts, invitations, sessions, and logging in by name and password. Tokens and passwords are kept as hashes.
+
+Wrong tries are counted by name and address, so that no stranger locks a name.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import secrets
+import threading
 import unicodedata
 from collections.abc import Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
 import sqlalchemy as sql
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
 from pydantic import Field
 
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.passwords import hashed
-from reviewgauge.annotation.store.tables import accounts, invitations, sessions
+from reviewgauge.annotation.store.tables import accounts, failed_logins, invitations, sessions
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 
@@ -181,7 +187,7 @@ def accept(database: Database, token: str, name: str, password: str) -> Account:
     kept = hashed(password)
     with database.writing() as connection:
         now = database.clock()
-        row = _check_open(connection.execute(sql.select(invitations).where(mine).with_for_update()).first(), now)
+        row = _open_invitation(connection, token, now)
         account = new_account(connection, now, name, Role(row.role), languages=row.languages, kept=kept)
         connection.execute(invitations.update().where(mine).values(used_by=account.id))
         database.log(connection, account.id, "accept invitation")
@@ -191,16 +197,17 @@ def accept(database: Database, token: str, name: str, password: str) -> Account:
 def check_invitation(database: Database, token: str) -> None:
     """Raises UserError where nobody can accept the invitation (any more)."""
     with database.reading() as connection:
-        query = sql.select(invitations).where(invitations.c.token == digest(token))
-        _check_open(connection.execute(query).first(), database.clock())
+        _open_invitation(connection, token, database.clock(), lock=False)
 
 
-def _check_open(invitation: Any, now: float) -> Any:
-    if invitation is None or invitation.used_by is not None or invitation.expires < now:
+def _open_invitation(connection: sql.Connection, token: str, now: float, *, lock: bool = True) -> Any:
+    query = sql.select(invitations).where(invitations.c.token == digest(token))
+    row = connection.execute(query.with_for_update() if lock else query).first()
+    if row is None or row.used_by is not None or row.expires < now:
         raise UserError(
             "this invitation is not valid, was used or withdrawn, or has expired", remedy="ask for a new one"
         )
-    return invitation
+    return row
 
 
 def account_of(row: Any) -> Account:
@@ -218,3 +225,107 @@ def name_key(name: str) -> str:
 def digest(text: str) -> str:
     """What is kept of a token."""
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
+
+
+# --- passwords: few are hashed at a time, as each takes 64 MiB and a tenth of a second ------------------------------
+
+SHORTEST, LONGEST = 10, 200  # characters
+_AT_ONCE = threading.BoundedSemaphore(2)
+_HASHER = PasswordHasher()
+_NOBODY = _HASHER.hash(secrets.token_hex())  # checked for unknown names, so that they take as long as known ones
+
+
+def hashed(password: str) -> str:
+    """What is kept of a password. Raises UserError for one of a wrong length."""
+    if not SHORTEST <= len(password) <= LONGEST:
+        raise UserError(f"a password has {SHORTEST} to {LONGEST} characters")
+    with _AT_ONCE:
+        return _HASHER.hash(_plain(password))
+
+
+def matches(kept: str | None, password: str) -> bool:
+    """Whether a password is the one that is kept; it takes as long where none is."""
+    with _AT_ONCE:
+        try:
+            return _HASHER.verify(kept or _NOBODY, _plain(password[: LONGEST + 1])) and bool(kept)
+        except (VerificationError, InvalidHashError):
+            return False
+
+
+def _plain(password: str) -> bytes:
+    return unicodedata.normalize("NFKC", password).encode("utf-8", "surrogatepass")
+
+
+# --- logging in -----------------------------------------------------------------------------------------------------
+
+COUNTED = 3600.0  # seconds in which a wrong try counts
+FREE, FREE_OF_ADDRESS = 5, 30  # wrong tries of one name, and of all names, from one address until they must wait
+LONGEST_WAIT = 900.0
+
+
+def log_in(database: Database, name: str, password: str, address: str = "") -> Account:
+    """The account of a name and its password. Raises UserError, the same for a wrong name and a wrong password."""
+    row = _checked(database, name, password, address)
+    with database.writing() as connection:
+        database.log(connection, row.id, "log in", address=address)
+    return account_of(row)
+
+
+def change_password(database: Database, account: Account, old: str, new: str, address: str = "") -> None:
+    """Give an account another password, and end all of its sessions. Raises UserError."""
+    kept = hashed(new)
+    _checked(database, account.name, old, address)
+    with database.writing() as connection:
+        connection.execute(accounts.update().where(accounts.c.id == account.id).values(password=kept))
+        connection.execute(sessions.delete().where(sessions.c.account == account.id))
+        database.log(connection, account.id, "change password", address=address)
+
+
+def _checked(database: Database, name: str, password: str, address: str) -> Any:
+    """The row of an account whose password this is. Raises UserError."""
+    tried = {"name": digest(name_key(name)), "address": digest(_network(address))}
+    _count(database, tried)  # before the password is checked, so that racing tries all count
+    with database.reading() as connection:
+        row = connection.execute(sql.select(accounts).where(accounts.c.key == name_key(name))).first()
+    known = row is not None and row.active
+    right = matches(row.password if row is not None and known else None, password)
+    with database.writing() as connection:
+        if right:
+            of_both = (failed_logins.c.name == tried["name"]) & (failed_logins.c.address == tried["address"])
+            connection.execute(failed_logins.delete().where(of_both))
+            return row
+        database.log(connection, None if row is None else row.id, "wrong password", address=address)
+    raise UserError("the name or the password is wrong")
+
+
+def _count(database: Database, tried: dict[str, str]) -> None:
+    """Count a try. Raises UserError where it comes too soon after others."""
+    now, at = database.clock(), failed_logins.c.at
+    query = sql.select(sql.func.count(), sql.func.coalesce(sql.func.max(at), now))
+    query = query.where(failed_logins.c.address == tried["address"])
+    with database.writing() as connection:
+        connection.execute(failed_logins.delete().where((at < now - COUNTED) | (at > now + 1)))  # clocks jump back too
+        of_address = connection.execute(query).one()
+        of_name = connection.execute(query.where(failed_logins.c.name == tried["name"])).one()
+        wait = max(_wait(now, of_address, FREE_OF_ADDRESS), _wait(now, of_name, FREE))
+        if wait <= 0:
+            connection.execute(failed_logins.insert().values(**tried, at=now))
+    if wait > 0:
+        raise UserError("too many tries", remedy=f"wait {wait:.0f} seconds")
+
+
+def _wait(now: float, found: Any, free: int) -> float:
+    """Seconds until the next try: one after `free` wrong ones, then twice as many each time."""
+    tries, latest = found
+    return 0.0 if tries < free else latest + min(2.0 ** min(tries - free, 20), LONGEST_WAIT) - now
+
+
+def _network(address: str) -> str:
+    """What one stranger holds: an address, or the /64 network of IPv6."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv4Address) or found.ipv4_mapped is not None:
+        return str(getattr(found, "ipv4_mapped", None) or found)
+    return str(ipaddress.ip_network((found, 64), strict=False))

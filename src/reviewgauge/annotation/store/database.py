@@ -86,19 +86,14 @@ class Database:
             raise UserError(f"{target} is there already", remedy="name a new file")
         part = target.with_name(target.name + ".part")
         try:
-            with suppress(FileNotFoundError):
-                part.unlink()
+            part.unlink(missing_ok=True)
             os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            with closing(self._engine.raw_connection()) as source, closing(sqlite3.connect(part)) as copy:
-                source.driver_connection.backup(copy)  # type: ignore[union-attr]
-                copy.execute("PRAGMA journal_mode=DELETE")
-                if copy.execute("PRAGMA quick_check").fetchone() != ("ok",):
-                    raise UserError("the copy is damaged", remedy="the store is too: export its labels")
-            size = part.stat().st_size
+            with closing(self._engine.raw_connection()) as source:
+                source.driver_connection.execute("VACUUM INTO ?", (str(part),))  # type: ignore[union-attr]
             part.replace(target)
         except (OSError, sqlite3.Error) as error:
             raise UserError(f"{target} cannot be written: {error}", remedy="is there room on the disk?") from None
-        return size
+        return target.stat().st_size
 
     def log(self, connection: sql.Connection, account: int | None, action: str, **detail: Any) -> None:
         """Add a line to the audit log, in the same transaction as what it tells of."""

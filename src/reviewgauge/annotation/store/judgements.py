@@ -13,9 +13,9 @@ from typing import Any
 
 import sqlalchemy as sql
 
-from reviewgauge.annotation.schemas.schema import Answer, Schema, disagree
+from reviewgauge.annotation.schemas.schema import Answer, Gold, Schema, disagree
 from reviewgauge.annotation.store.accounts import Account, Role
-from reviewgauge.annotation.store.tables import batches, items, judgements, leases, slots
+from reviewgauge.annotation.store.tables import batches, gold, items, judgements, leases, slots
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 
@@ -114,14 +114,6 @@ def check_owner(reader: Account | None) -> None:
         raise NotYours("only an owner may read the judgements of a whole project")
 
 
-def times(connection: sql.Connection, project: int) -> list[float]:
-    """When each independent judgement of a project was made, in order: nothing of what it says."""
-    query = sql.select(judgements.c.at).join(slots, slots.c.id == judgements.c.slot)
-    query = query.join(items, items.c.id == slots.c.item).join(batches, batches.c.id == items.c.batch)
-    query = query.where(items.c.project == project, batches.c.kind != TRAINING, slots.c.round == INDEPENDENT)
-    return list(connection.execute(query.where(judgements.c.version == 1).order_by(judgements.c.at)).scalars())
-
-
 def differing(connection: sql.Connection, batch: int) -> Iterator[tuple[int, list[tuple[Answer, ...]]]]:
     """(item, the independent answers about it) of a batch: for the end of its round, which shows them to nobody."""
     query = _newest(None).where(items.c.batch == batch, slots.c.round == INDEPENDENT)
@@ -195,3 +187,32 @@ def _read(rows: Sequence[Any]) -> Iterator[Judgement]:
         values = dict(row._mapping)
         values["reason"] = values["reason"] or ""
         yield Judgement.model_validate(values)
+
+
+# --- items whose right answer is known --------------------------------------------------------------------------------
+
+
+def write_gold(connection: sql.Connection, item: int, known: Gold) -> None:
+    """Keep the right answers of a new item."""
+    row = known.model_dump(mode="json")
+    connection.execute(gold.insert().values(item=item, answers=row["answers"], reason=row["reason"]))
+
+
+def right_answers(connection: sql.Connection, rater: Account, slot: int) -> Gold | None:
+    """The right answers about an item of the training, for a rater who has judged it; else None."""
+    query = sql.select(gold).join(items, items.c.id == gold.c.item).join(batches, batches.c.id == items.c.batch)
+    query = query.join(slots, slots.c.item == items.c.id)
+    mine = (slots.c.id == slot) & (slots.c.holder == rater.id) & slots.c.done.is_(sql.true())
+    row = connection.execute(query.where(mine, batches.c.kind == TRAINING)).first()
+    return None if row is None else Gold(answers=row.answers, reason=row.reason)
+
+
+def all_gold(connection: sql.Connection, reader: Account | None, project: int) -> dict[int, Gold]:
+    """The right answers of a project by the ids of the items. `reader` is an owner, or None: the command line.
+
+    Raises NotYours.
+    """
+    check_owner(reader)
+    query = sql.select(gold).join(items, items.c.id == gold.c.item).where(items.c.project == project)
+    rows = connection.execute(query).all()
+    return {row.item: Gold(answers=row.answers, reason=row.reason) for row in rows}

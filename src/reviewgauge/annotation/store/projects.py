@@ -10,7 +10,6 @@ import sqlalchemy as sql
 from reviewgauge.annotation.items import ProjectData
 from reviewgauge.annotation.schemas.schema import Schema, clean_text
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.gold import write_gold
 from reviewgauge.annotation.store.judgements import (
     DISCUSSION,
     DONE,
@@ -18,8 +17,8 @@ from reviewgauge.annotation.store.judgements import (
     INDEPENDENT,
     JUDGE,
     PILOT,
-    PROPOSAL,
     TRAINING,
+    write_gold,
 )
 from reviewgauge.annotation.store.rounds import active_raters, open_slots
 from reviewgauge.annotation.store.tables import batches, changes, guidelines, items, projects, slots, texts
@@ -143,24 +142,21 @@ def edit_guidelines(database: Database, project: int, text: str, by: int) -> int
 
 def status(database: Database, project: Project) -> ProjectStatus:
     """How far the work is."""
-    of_slot = sql.select(items.c.batch, slots.c.round, slots.c.done, sql.func.count().label("n"))
-    of_slot = of_slot.join(slots, slots.c.item == items.c.id).where(items.c.project == project.id)
-    of_slot = of_slot.where((slots.c.round != DISCUSSION) | (slots.c.place == PROPOSAL))
-    of_item = sql.select(items.c.batch, items.c.round, sql.func.count().label("n"))
+    count = sql.func.count().label("n")
+    of_slot = sql.select(items.c.batch, slots.c.done, count).join(slots, slots.c.item == items.c.id)
+    of_slot = of_slot.where(items.c.project == project.id, slots.c.round == INDEPENDENT)
+    of_item = sql.select(items.c.batch, items.c.round, count).where(items.c.project == project.id)
     with database.reading() as connection:
         in_order = sql.select(batches).where(batches.c.project == project.id, batches.c.kind != TRAINING)
         known = connection.execute(in_order.order_by(batches.c.number)).all()
-        counted = connection.execute(of_slot.group_by(items.c.batch, slots.c.round, slots.c.done)).all()
+        counted = connection.execute(of_slot.group_by(items.c.batch, slots.c.done)).all()
+        rounds = connection.execute(of_item.group_by(items.c.batch, items.c.round)).all()
         everybody = max(project.raters, len(active_raters(connection)))
-        rounds = connection.execute(
-            of_item.where(items.c.project == project.id).group_by(items.c.batch, items.c.round)
-        ).all()
     found = []
     for batch in known:
-        slot = {(row.round, bool(row.done)): row.n for row in counted if row.batch == batch.id}
+        slot = {bool(row.done): row.n for row in counted if row.batch == batch.id}
         item = {row.round: row.n for row in rounds if row.batch == batch.id}
-        judged = slot.get((INDEPENDENT, True), 0)
-        wanted = judged + slot.get((INDEPENDENT, False), 0)
+        wanted = sum(slot.values())
         if batch.kind == PILOT and not batch.compared:
             wanted = max(wanted, sum(item.values()) * everybody)
         one = BatchStatus(
@@ -170,10 +166,8 @@ def status(database: Database, project: Project) -> ProjectStatus:
             open=batch.open,
             over=batch.compared,
             items=sum(item.values()),
-            judgements=judged,
+            judgements=slot.get(True, 0),
             wanted=wanted,
-            discussed=slot.get((DISCUSSION, True), 0),
-            adjudicated=slot.get((EXPERT, True), 0),
             waiting=item.get(DISCUSSION, 0) + item.get(EXPERT, 0),
             done=item.get(DONE, 0),
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sqlalchemy as sql
@@ -15,7 +15,6 @@ from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store import queue
 from reviewgauge.annotation.store.accounts import Account
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.gold import right_answers
 from reviewgauge.annotation.store.judgements import (
     DISCUSSION,
     INDEPENDENT,
@@ -24,6 +23,7 @@ from reviewgauge.annotation.store.judgements import (
     TRAINING,
     Judgement,
     NotYours,
+    right_answers,
 )
 from reviewgauge.annotation.store.projects import Project, current_guidelines
 from reviewgauge.annotation.store.queue import LEASE, Conflict, Done, Progress, for_all, is_free, open_to
@@ -263,14 +263,11 @@ class RaterSession:
         `replaces` is the version that it corrects. Work of somebody whose lease was over is kept too, in another place
         of the item. Raises NotYours, AlreadyJudged, and UserError for answers that do not fit the questions.
         """
-        _check_key(client_key)
-        words = clean_text(reason, "the reason")
-        given = list(answers)
+        words, given = clean_text(reason, "the reason"), list(answers)
         with self.database.writing() as connection:
-            row = self._locked(connection, slot)
-            known = votes.own_by_key(connection, self.account, client_key)
+            row, known = self._opened(connection, slot, client_key)
             if known is not None:
-                return Saved(judgement=known.id, slot=known.slot, again=True)
+                return known
             checked = check_answers(self.project.schema_, given, Item.model_validate(row.item).kinds)
             place = self._place(connection, row)
             before = votes.own(connection, self.account, place)
@@ -282,25 +279,30 @@ class RaterSession:
                 raise UserError("the right answer was shown: this judgement stays as it is")
             if row.round == DISCUSSION and (before or row.place != PROPOSAL):
                 raise UserError("this consensus was proposed: another rater confirms it or objects")
-            found = votes.write(
-                connection,
-                self.account,
-                place,
-                client_key,
-                checked,
-                version=replaces + 1,
-                reason=words,
-                seconds=seconds,
-                guidelines=current_guidelines(connection, self.project.id)[0],
-                at=self.database.clock(),
-            )
-            connection.execute(slots.update().where(slots.c.id == place).values(done=True))
-            self.database.log(connection, self.account.id, "judge", slot=place, judgement=found)
+            said = {"reason": words, "seconds": seconds, "version": replaces + 1}
+            saved = self._store(connection, place, client_key, checked, **said)
+            self.database.log(connection, self.account.id, "judge", slot=place, judgement=saved.judgement)
             if row.round == DISCUSSION:
                 propose(connection, row.item_id)
             elif before is None:
                 settle(connection, self.project.schema_, row.batch, row.item_id, row.round)
-        return Saved(judgement=found, slot=place)
+        return saved
+
+    def _opened(self, connection: sql.Connection, slot: int, client_key: str) -> tuple[Any, Saved | None]:
+        """A locked slot with its item, and what was handed in under this key already. Raises NotYours, UserError."""
+        if not (8 <= len(client_key) <= 64 and client_key.isascii() and client_key.isprintable()):
+            raise UserError("the key of the judgement is not valid")
+        row = self._locked(connection, slot)
+        known = votes.own_by_key(connection, self.account, client_key)
+        return row, None if known is None else Saved(judgement=known.id, slot=known.slot, again=True)
+
+    def _store(
+        self, connection: sql.Connection, slot: int, client_key: str, answers: Sequence[Answer], **said: Any
+    ) -> Saved:
+        guidelines, at = current_guidelines(connection, self.project.id)[0], self.database.clock()
+        found = votes.write(connection, self.account, slot, client_key, answers, guidelines=guidelines, at=at, **said)
+        connection.execute(slots.update().where(slots.c.id == slot).values(done=True))
+        return Saved(judgement=found, slot=slot)
 
     def _place(self, connection: sql.Connection, row: Any) -> int:
         """The slot that this rater's judgement belongs in: theirs, or another one if theirs was given away."""
@@ -350,39 +352,20 @@ class RaterSession:
 
         The same `client_key` again gives what is there. Raises NotYours, UserError.
         """
-        _check_key(client_key)
         words = clean_text(reason, "the reason")
         with self.database.writing() as connection:
-            row = self._locked(connection, slot)
-            known = votes.own_by_key(connection, self.account, client_key)
+            row, known = self._opened(connection, slot, client_key)
             if known is not None:
-                return Saved(judgement=known.id, slot=known.slot, again=True)
+                return known
             open_ = row.round == row.now == DISCUSSION and row.holder == self.account.id and not row.done
             if not open_ or (agreed and row.place == PROPOSAL):
                 raise UserError("there is no open discussion of yours")
             if not agreed and not words:
                 raise UserError("say why", remedy="the expert reads it")
-            found = votes.write(
-                connection,
-                self.account,
-                slot,
-                client_key,
-                (),
-                version=1,
-                reason=words,
-                seconds=seconds,
-                guidelines=current_guidelines(connection, self.project.id)[0],
-                at=self.database.clock(),
-            )
-            connection.execute(slots.update().where(slots.c.id == slot).values(done=True))
+            saved = self._store(connection, slot, client_key, (), reason=words, seconds=seconds, version=1)
             if agreed:
                 settle(connection, self.project.schema_, row.batch, row.item_id, DISCUSSION)
             else:
                 give_to_expert(connection, row.item_id)
             self.database.log(connection, self.account.id, "confirm" if agreed else "no consensus", slot=slot)
-        return Saved(judgement=found, slot=slot)
-
-
-def _check_key(client_key: str) -> None:
-    if not (8 <= len(client_key) <= 64 and client_key.isascii() and client_key.isprintable()):
-        raise UserError("the key of the judgement is not valid")
+        return saved

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.document import Value
-from reviewgauge.core.reports.agreement import AgreementReport, Coefficient
+from reviewgauge.core.reports.agreement import AgreementReport, DimensionAgreement
 
 
 class AnnotateResult(Record):
@@ -31,8 +31,6 @@ class BatchStatus(Record):
     items: int
     judgements: int  # of the independent round
     wanted: int
-    discussed: int
-    adjudicated: int
     waiting: int  # items that wait for a discussion or an expert
     done: int
 
@@ -41,7 +39,7 @@ class RaterAgreement(Record):
     """One rater in one dimension.
 
     `with_others` and `among_others`: the share of agreeing labels, with this rater and without; `gap` is between them.
-    `lean` is how much higher their numbers are. `thirds` are their first, second and last third of work.
+    `lean` is how much higher their numbers are.
     """
 
     rater: str
@@ -51,7 +49,6 @@ class RaterAgreement(Record):
     among_others: Value
     gap: Value
     lean: float | None = None
-    thirds: tuple[Value, ...] = ()
     on_gold: Value
     others_on_gold: Value
     gold_gap: Value
@@ -67,15 +64,6 @@ class Difference(Record):
     times: int
 
 
-class LanguageAgreement(Record):
-    """Agreement on the items of one language in one dimension."""
-
-    language: str
-    dimension: str
-    items: int
-    coefficients: tuple[Coefficient, ...]
-
-
 class RaterWork(Record):
     """How a rater works: median seconds of an item, and items of the training that they got right."""
 
@@ -87,28 +75,15 @@ class RaterWork(Record):
 
 
 class LiveAgreement(Record):
-    """Agreement on the batches whose independent round is over. `advice` says who needs calibration, in words.
-
-    `not_shown` counts the raters who judged least, who are in `report` and `languages` only.
-    """
+    """Agreement on the batches whose independent round is over. `advice` says who needs calibration, in words."""
 
     report: AgreementReport | None = None
     why: str = ""  # there is no report
-    languages: tuple[LanguageAgreement, ...] = ()
+    languages: Mapping[str, tuple[DimensionAgreement, ...]] = Field(default_factory=dict)
     raters: tuple[RaterAgreement, ...] = ()
     work: tuple[RaterWork, ...] = ()
-    not_shown: int = 0
     differences: tuple[Difference, ...] = ()
     advice: tuple[str, ...] = ()
-
-
-class Forecast(Record):
-    """When the independent judgements end at the present pace; `basis` says what it is of. `ends` is in seconds."""
-
-    left: int
-    per_day: float
-    ends: float
-    basis: str
 
 
 class ProjectStatus(Record):
@@ -119,7 +94,6 @@ class ProjectStatus(Record):
     items: int
     done: int
     batches: tuple[BatchStatus, ...]
-    forecast: Forecast | None = None
     agreement: LiveAgreement | None = None
 
 

@@ -14,17 +14,25 @@ import hashlib
 import heapq
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.core.base import Fact, content_id
 from reviewgauge.core.building import CardSection, Decision
 from reviewgauge.core.labels import Label, Subject, SubjectKind
-from reviewgauge.stages.sampling.audit_table import AUDIT, CONSENSUS, AuditRow, read_table, sheets_of, write_table
+from reviewgauge.stages.sampling.audit_table import (
+    AUDIT,
+    CONSENSUS,
+    AuditRow,
+    Marks,
+    Table,
+    read_marks,
+    read_table,
+    write_table,
+)
 from reviewgauge.stages.sampling.shares import margin, wilson
 
-SEED = 0  # of the draws
 MOST_VALUES = 12  # different decisions that are counted one by one; free texts are not
 
 
@@ -36,12 +44,20 @@ class Drawn(NamedTuple):
     decided: Counter[str] | None
 
 
-class CheckedDecisions(NamedTuple):
-    """Counts of people's marks. `skipped`: rows of the draw that are blank above one that is not."""
+class Checked(NamedTuple):
+    """What people say of a draw. `skipped`: blank rows above one that is not; `split`: rows that raters differ in."""
 
+    population: int
+    drawn: int
     checked: int
     right: int
     skipped: int
+    split: int
+
+    @property
+    def words(self) -> str:
+        """`17 of 20`; empty where nobody checked one."""
+        return f"{self.right} of {self.checked}" if self.checked else ""
 
 
 def audit_stage(
@@ -50,57 +66,44 @@ def audit_stage(
     """Draw `n` of the decisions of the stage `by` into its table; a section with what people found there so far.
 
     The new table is written below `into`. With `n` 0 nothing is drawn and an earlier draw is read again; None where
-    there was none. Marks and notes that people wrote are never changed, also where their decision is no longer drawn
-    or no longer made. Raises BadInput for a table that cannot be read.
+    there was none. Raises BadInput for a table that cannot be read.
     """
-    path = folder / AUDIT / file_name(by)
+    path = table_path(folder, by)
     table = read_table(path)
     if not n and not table.rows:
         return None
-    drawn = draw(decisions, n or len(table.rows), SEED)
+    drawn = draw(decisions, n or len(table.rows))
     if n:
-        rows = [_row(name, decision, table.rows.get(name)) for name, decision in drawn.decisions.items()]
-        rows += [row for row in table.rows.values() if row.id not in drawn.decisions and row.filled]
-        if {row.id for row in rows} != set(table.rows):
-            write_table((into or folder) / AUDIT / path.name, rows, table.more)
-    sheets = {rater: {name: row.correct for name, row in rows.items()} for rater, rows in sheets_of(path).items()}
-    agreed = sheets.pop(CONSENSUS, {})
-    raters = list(sheets.values())
-    said = {name: [own[name] for own in raters if own.get(name) is not None] for name in table.rows}
-    counts = {name: _majority(said[name]) if agreed.get(name) is None else agreed[name] for name in table.rows}
-    checked = {name: row._replace(correct=counts[name]) for name, row in table.rows.items()}
-    section = _section(by, f"{AUDIT}/{path.name}", drawn, found_by_people(drawn, checked), checked)
-    counted = "what they agreed on together counts, else what most say" if agreed else "what most say counts"
-    return _with_raters(section, [said[name] for name in drawn.decisions if name in said], len(raters), counted)
+        write_drawn(table, drawn.decisions, table_path(into or folder, by))
+    return _section(by, path.name, drawn, read_marks(path))
 
 
-def _majority(marks: Sequence[bool | None]) -> bool | None:
-    """What most raters say; None of a tie, or where nobody says anything."""
-    right = sum(mark is True for mark in marks)
-    return None if 2 * right == len(marks) else 2 * right > len(marks)
-
-
-def _with_raters(section: CardSection, said: Sequence[Sequence[bool | None]], raters: int, counted: str) -> CardSection:
-    """The section with how often several raters say the same of a decision; as it is of a single one."""
-    if raters < 2:
-        return section
-    several = [marks for marks in said if len(marks) == raters]
-    alike = sum(len(set(marks)) == 1 for marks in several)
-    text = f" {raters} raters all marked {len(several):,} of them and agree on {alike:,}; {counted}."
-    figures = {**section.figures, "raters": raters, "marked by all": len(several), "alike": alike}
-    return section.model_copy(update={"text": section.text + text, "figures": figures})
+def write_drawn(table: Table, drawn: Mapping[str, Decision], path: Path) -> None:
+    """Write a table with the rows of these decisions, where it lacks any; nothing that people wrote is lost."""
+    rows = []
+    for name, one in drawn.items():
+        before = table.rows.get(name, AuditRow(name))
+        rows.append(before._replace(shown=one.shown, decided=one.decided, reason=one.reason))
+    rows += [row for row in table.rows.values() if row.id not in drawn and row.filled]
+    if {row.id for row in rows} != set(table.rows):
+        write_table(path, rows, table.more)
 
 
 def audit_labels(table: Path, dimension: str) -> list[Label]:
     """What each rater of a table says of each decision, as labels of `yes` and `no`. Raises BadInput."""
-    found = []
-    for rater, rows in sheets_of(table).items():
-        said = {name: "yes" if row.correct else "no" for name, row in rows.items() if row.correct is not None}
-        for name, word in said.items():
-            subject = Subject(kind=SubjectKind.CHANGE, case=name)
-            together = rater == CONSENSUS
-            found.append(Label(subject=subject, rater=rater, dimension=dimension, value=word, consensus=together))
-    return found
+    marks = read_marks(table)
+    said = [(row, rater, mark) for row, own in marks.by_row.items() for rater, mark in own.items()]
+    said += [(row, CONSENSUS, mark) for row, mark in marks.agreed.items()]
+    return [
+        Label(
+            subject=Subject(kind=SubjectKind.CHANGE, case=row),
+            rater=rater,
+            dimension=dimension,
+            value="yes" if mark else "no",
+            consensus=rater == CONSENSUS,
+        )
+        for row, rater, mark in said
+    ]
 
 
 def check_tables(folder: Path) -> None:
@@ -112,13 +115,13 @@ def check_tables(folder: Path) -> None:
         read_table(path)
 
 
-def file_name(by: str) -> str:
-    """The name of a stage's table: one per stage and setting, as a recipe may use a stage twice."""
+def table_path(folder: Path, by: str) -> Path:
+    """The table of a stage: one per stage and setting, as a recipe may use a stage twice."""
     name = re.sub(r"[^\w.-]", "_", by.partition("(")[0], flags=re.ASCII).strip("._")[:80] or "stage"
-    return f"{name}-{content_id(by, length=6)}.csv" if "(" in by else f"{name}.csv"
+    return folder / AUDIT / (f"{name}-{content_id(by, length=6)}.csv" if "(" in by else f"{name}.csv")
 
 
-def draw(decisions: Iterable[Decision], n: int, seed: int) -> Drawn:
+def draw(decisions: Iterable[Decision], n: int, seed: int = 0) -> Drawn:
     """The `n` decisions with the smallest hashes; the stream is read once and not held."""
     heap: list[tuple[int, str]] = []  # the largest hash on top
     kept: dict[str, Decision] = {}
@@ -150,36 +153,33 @@ def _rank(name: str, seed: int) -> int:
     return int.from_bytes(hashlib.sha256(f"{seed}\x1f{name}".encode()).digest()[:8])
 
 
-def found_by_people(drawn: Drawn, rows: Mapping[str, AuditRow]) -> CheckedDecisions:
-    """Counts over the marked rows of the draw."""
-    marks = [rows[name].correct if name in rows else None for name in drawn.decisions]
-    last = max((at for at, mark in enumerate(marks) if mark is not None), default=-1)
-    return CheckedDecisions(
-        checked=sum(mark is not None for mark in marks),
-        right=sum(mark is True for mark in marks),
-        skipped=sum(mark is None for mark in marks[: last + 1]),
+def checked(drawn: Drawn, marks: Marks) -> Checked:
+    """The marks on the rows of a draw. Others do not count: nobody drew them by chance."""
+    verdicts = [marks.verdict(name) for name in drawn.decisions]
+    last = max((at for at, verdict in enumerate(verdicts) if verdict is not None), default=-1)
+    return Checked(
+        population=drawn.population,
+        drawn=len(verdicts),
+        checked=len(verdicts) - verdicts.count(None),
+        right=verdicts.count(True),
+        skipped=verdicts[: last + 1].count(None),
+        split=sum(marks.verdict(name) is None and bool(marks.by_row.get(name)) for name in drawn.decisions),
     )
 
 
 # --- on the card ---------------------------------------------------------------------------------------------------
 
 
-def _row(name: str, decision: Decision, before: AuditRow | None) -> AuditRow:
-    fresh = AuditRow(id=name, shown=decision.shown, decided=decision.decided, reason=decision.reason)
-    if before is None:
-        return fresh
-    return fresh._replace(correct=before.correct, written=before.written)
-
-
-def _section(by: str, where: str, drawn: Drawn, found: CheckedDecisions, rows: Mapping[str, AuditRow]) -> CardSection:
-    figures: dict[str, Fact] = {"decisions": drawn.population, "drawn": len(drawn.decisions), "checked": found.checked}
-    interval = wilson(found.right, found.checked, drawn.population)
-    widest = margin(found.checked, drawn.population)
-    if interval is not None and widest is not None:
+def _section(by: str, table: str, drawn: Drawn, marks: Marks) -> CardSection:
+    found = checked(drawn, marks)
+    idle = sum(marks.verdict(name) is not None for name in marks.by_row if name not in drawn.decisions)
+    figures: dict[str, Fact] = {"decisions": found.population, "drawn": found.drawn, "checked": found.checked}
+    interval = wilson(found.right, found.checked, found.population)
+    if interval is not None:
         figures |= {
             "right": found.right,
             "accuracy": round(found.right / found.checked, 6),
-            "margin": round(widest, 6),
+            "margin": round(margin(found.checked, found.population) or 0.0, 6),
             "low": round(interval[0], 6),
             "high": round(interval[1], 6),
         }
@@ -187,34 +187,30 @@ def _section(by: str, where: str, drawn: Drawn, found: CheckedDecisions, rows: M
     return CardSection(
         by=by,
         title=f"Audit of {by.partition('(')[0]}",
-        text=" ".join(_sentences(where, drawn, found, rows)),
+        text=" ".join(_sentences(f"{AUDIT}/{table}", found, figures, idle)),
         columns=("decided", "decisions") if counted else (),
         rows=tuple(counted),
         figures=figures,
     )
 
 
-def _sentences(where: str, drawn: Drawn, found: CheckedDecisions, rows: Mapping[str, AuditRow]) -> Sequence[str]:
-    sentences = [f"{len(drawn.decisions):,} of {drawn.population:,} decisions were drawn into {where}."]
-    if not drawn.population:
-        return ["The model decided nothing in this build."]
+def _sentences(where: str, found: Checked, figures: Mapping[str, Fact], idle: int) -> Iterator[str]:
+    if not found.population:
+        yield "The model decided nothing in this build."
+        return
+    yield f"{found.drawn:,} of {found.population:,} decisions were drawn into {where}."
     if not found.checked:
-        sentences.append("Nobody has checked one yet: write y or n into its column correct and build again.")
-        return sentences
-    share, interval = found.right / found.checked, wilson(found.right, found.checked, drawn.population)
-    widest = margin(found.checked, drawn.population)
-    assert interval is not None and widest is not None
-    sentences.append(
-        f"People checked {found.checked:,} and found {found.right:,} right: {share:.2%}, with a margin of at most "
-        f"{widest:.2%} at 95% confidence (Wilson's interval: {interval[0]:.2%} to {interval[1]:.2%})."
+        yield "Nobody has checked one yet: write y or n into its column correct and build again."
+        return
+    yield (
+        f"People checked {found.checked:,} and found {found.right:,} right: {figures['accuracy']:.2%}, with a margin "
+        f"of at most {figures['margin']:.2%} at 95% confidence (Wilson's interval: {figures['low']:.2%} to "
+        f"{figures['high']:.2%})."
     )
     if found.skipped:
-        sentences.append(
+        yield (
             f"{found.skipped:,} rows above a checked one were left blank: if they were the hard ones, the figure is "
             "too good."
         )
-    if idle := sum(row.correct is not None and name not in drawn.decisions for name, row in rows.items()):
-        sentences.append(
-            f"{idle:,} checked rows do not count: their decision is no longer drawn, or was not made again."
-        )
-    return sentences
+    if idle:
+        yield f"{idle:,} checked rows do not count: their decision is no longer drawn, or was not made again."

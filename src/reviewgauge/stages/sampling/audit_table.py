@@ -9,6 +9,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import read_within, write_whole
 
 AUDIT = "audit"
+FIRST = "first"  # the rater of the table itself
 CONSENSUS = "consensus"  # the name of the copy that holds what raters agreed on together, which decides
 _SETTING = re.compile(r"[0-9a-f]{6}(-.*)?")  # how the table of another setting of the stage goes on
 COLUMNS = ("id", "shown", "decided", "reason", "correct", "note")
@@ -138,26 +140,52 @@ def _cell(text: str) -> str:
     return escape_cell(text)
 
 
-def sheets_of(path: Path) -> dict[str, Mapping[str, AuditRow]]:
-    """The rows by rater: the table, and its copies `STAGE-NAME.csv` that other people marked. Raises BadInput.
+@dataclass(frozen=True)
+class Marks:
+    """What people wrote into a table and its copies `TABLE-NAME.csv`: for each row the marks by rater.
 
-    The rater of the table itself is called `first`. A copy without a mark counts for nobody.
+    The rater of the table itself is called `first`. `agreed` is what raters said of a row together, in the copy
+    `consensus`. Who marked nothing is no rater.
     """
-    found = {"first": read_table(path).rows}
+
+    by_row: Mapping[str, Mapping[str, bool]]
+    agreed: Mapping[str, bool]
+
+    @property
+    def raters(self) -> list[str]:
+        """The names of those who marked anything."""
+        return sorted({rater for marks in self.by_row.values() for rater in marks})
+
+    def verdict(self, row: str) -> bool | None:
+        """What raters agreed on, else what most say of a row; None without a mark, and where they are split."""
+        if row in self.agreed:
+            return self.agreed[row]
+        marks = list(self.by_row.get(row, {}).values())
+        right = sum(marks)
+        return None if 2 * right == len(marks) else 2 * right > len(marks)
+
+
+def read_marks(path: Path) -> Marks:
+    """The marks in a table and its copies. Raises BadInput for one that cannot be read, or is nobody's own."""
+    sheets = {FIRST: path}
     for copy in sorted(path.parent.glob(f"{path.stem}-*.csv")):
         rater = copy.stem.removeprefix(f"{path.stem}-").strip().casefold()
-        if rater == "first":
-            raise BadInput(copy.name, "has the name of the first rater", remedy="choose another name")
+        if not rater or rater in sheets:
+            raise BadInput(copy.name, "is not the sheet of one rater more", remedy=f"name it {path.stem}-NAME.csv")
         if not _SETTING.fullmatch(rater):
-            found[rater] = read_table(copy).rows
-    return {rater: rows for rater, rows in found.items() if any(row.correct is not None for row in rows.values())}
+            sheets[rater] = copy
+    by_row: dict[str, dict[str, bool]] = {}
+    for rater, sheet in sheets.items():
+        for name, row in read_table(sheet).rows.items():
+            if row.correct is not None:
+                by_row.setdefault(name, {})[rater] = row.correct
+    return Marks(by_row, {name: marks.pop(CONSENSUS) for name, marks in by_row.items() if CONSENSUS in marks})
 
 
 def tables_of(folder: Path) -> list[Path]:
     """The tables of a build's audit, without the copies that raters marked."""
     found = sorted((folder / AUDIT).glob("*.csv"))
-    copies = {copy for table in found for copy in found if _is_copy(copy, table)}
-    return [path for path in found if path not in copies]
+    return [path for path in found if not any(_is_copy(path, table) for table in found)]
 
 
 def _is_copy(path: Path, table: Path) -> bool:
@@ -166,6 +194,6 @@ def _is_copy(path: Path, table: Path) -> bool:
 
 
 def name_of_copy(rater: str) -> str:
-    """What a rater's copies are called after `STAGE-`, so that they are read as theirs."""
+    """What a rater's copies are called after `TABLE-`, so that they are read as theirs."""
     name = re.sub(r"[^\w .-]", "_", rater.strip().casefold()).strip(". ") or "rater"
-    return f"{name}_" if _SETTING.fullmatch(name) or name in ("first", CONSENSUS, "labels.csv") else name
+    return f"{name}_" if _SETTING.fullmatch(name) or name in (FIRST, CONSENSUS) else name

@@ -16,7 +16,6 @@ from reviewgauge.engine.review import ReviewTotals
 from reviewgauge.engine.run.model_options import Spending
 from reviewgauge.engine.run.progress import WorkTotals
 from reviewgauge.engine.score import ScoreTotals, usual_metric
-from reviewgauge.stages.sampling.label_checks import PAGE
 
 MOST_SYSTEMS = 20  # more systems than this are counted, not named
 MOST_NOTES = 12
@@ -171,12 +170,13 @@ def build_lines(folder: str, card: BuildCard, reviews: int, before: str = "") ->
     where = shlex.quote(folder)
     posted = f"{reviews} posted reviews: reviewgauge review {where} recorded -o RUN"
     size = next((one for one in card.sections if one.title == SIZE), None)
+    checks = any(one.by == "check_labels" for one in card.sections)
     return [
         f"{folder}: {card.cases} cases ({', '.join(kinds)}), {findings}, benchmark {card.benchmark[:12]}",
         *([f"{before}: the benchmark that was there before"] if before not in ("", folder) else []),
         *([posted] if reviews else []),
         f"card: {folder}/card.md; every drop with its reason: {folder}/drops.jsonl",
-        *([f"to check: {folder}/{PAGE}"] if any(one.by.startswith("check_labels") for one in card.sections) else []),
+        *([f"to check: reviewgauge annotate init labels.db {where}"] if checks else []),
         *([f"labels: {size.text}", f"more labels: {_MORE}"] if size else []),
         *([] if size and size.warnings else [f"next: reviewgauge doctor {where}"]),
     ]
