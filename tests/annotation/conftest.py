@@ -49,3 +49,10 @@ def emptied(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 def database(where: str) -> Iterator[Database]:
     with Database.open(where, create=True) as found:
         yield found
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def both(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """Each of the two also outside of drills: for what waits for locks."""
+    with Database.open(emptied(request, tmp_path), create=True) as found:
+        yield found

@@ -126,16 +126,16 @@ class Table:
         """The table of two raters on the items that both judged, on the same axis of items."""
         (items, codes), (others, theirs) = self._of[first], self._of[second]
         both, here, there = np.intersect1d(items, others, assume_unique=True, return_indices=True)
-        found = Table.__new__(Table)
-        found.categories, found.names = self.categories, self.names
-        found.raters, found.size = (self.name_of(first), self.name_of(second)), 2
-        found.rater, found.index = np.repeat([0, 1], both.size), self.index[both]
-        found.item = np.tile(np.arange(both.size), 2)
-        found.code = np.concatenate([codes[here], theirs[there]])
-        if self.categories.size > _MANY:  # too many for the coefficients that count those nobody chose
-            kept, found.code = np.unique(found.code, return_inverse=True)
-            found.categories, found.names = self.categories[kept], tuple(self.name(int(code)) for code in kept)
-        return found
+        code = np.concatenate([codes[here], theirs[there]])
+        # Very many are too many for the coefficients that count those nobody chose.
+        kept = np.arange(self.categories.size) if self.categories.size <= _MANY else np.unique(code)
+        return Table(
+            self.categories[code],
+            self.categories[kept],
+            at=(np.repeat([0, 1], both.size), np.tile(self.index[both], 2)),
+            names=[self.names[at] for at in kept] if self.names else (),
+            raters=(self.name_of(first), self.name_of(second)),
+        )
 
     @cached_property
     def _of(self) -> list[tuple[Integers, Integers]]:
@@ -194,17 +194,6 @@ def _disagreement(table: Table, totals: Numbers) -> Draw:
     return lambda weights: ratio(weights @ apart, weights @ twice)
 
 
-def _apart(table: Table, apart: Numbers) -> Numbers:
-    """The total distance of the pairs of labels of each item."""
-    return np.asarray(np.einsum("ik,kl,il->i", table.counts, apart, table.counts, optimize=True))
-
-
-def _shares(table: Table) -> Draw:
-    """The mean share of each category over items (resamples x categories)."""
-    shares = table.counts / table.judged[:, None]
-    return lambda weights: ratio(weights @ shares, weights.sum(axis=1)[:, None])
-
-
 def _cohen(table: Table, weighting: Weighting = "identity") -> Draw:
     apart = distances(table.categories, weighting)
     both = np.flatnonzero((table.codes >= 0).all(axis=0))
@@ -221,23 +210,22 @@ def _cohen(table: Table, weighting: Weighting = "identity") -> Draw:
 
 def _fleiss(table: Table, weighting: Weighting = "identity") -> Draw:
     apart = distances(table.categories, weighting)
-    disagreement, shares_of = _disagreement(table, _apart(table, apart)), _shares(table)
-
-    def draw(weights: Numbers) -> Numbers:
-        shares = shares_of(weights)
-        return 1 - ratio(disagreement(weights), np.einsum("rk,kl,rl->r", shares, apart, shares, optimize=True))
-
-    return draw
+    return _by_shares(table, apart, lambda shares: np.einsum("rk,kl,rl->r", shares, apart, shares, optimize=True))
 
 
 def _gwet(table: Table, weighting: Weighting = "identity") -> Draw:
     q, apart = table.categories.size, distances(table.categories, weighting)
-    disagreement, shares_of = _disagreement(table, _apart(table, apart)), _shares(table)
     agreeing = (q * q - apart.sum()) / (q * (q - 1)) if q > 1 else np.nan
+    return _by_shares(table, apart, lambda shares: 1 - agreeing * (shares * (1 - shares)).sum(axis=1))
+
+
+def _by_shares(table: Table, apart: Numbers, chance: Callable[[Numbers], Numbers]) -> Draw:
+    """Disagreement against that by chance from the mean share of each category over items."""
+    shares = table.counts / table.judged[:, None]
+    disagreement = _disagreement(table, np.einsum("ik,kl,il->i", table.counts, apart, table.counts, optimize=True))
 
     def draw(weights: Numbers) -> Numbers:
-        shares = shares_of(weights)
-        return 1 - ratio(disagreement(weights), 1 - agreeing * (shares * (1 - shares)).sum(axis=1))
+        return 1 - ratio(disagreement(weights), chance(ratio(weights @ shares, weights.sum(axis=1)[:, None])))
 
     return draw
 

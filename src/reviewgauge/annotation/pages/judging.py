@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from markupsafe import Markup
@@ -105,19 +106,17 @@ def lines(visit: Visit) -> Response:
 
 def notes_of(schema: Schema, item: Item) -> list[Note]:
     """What is shown at its place in the diff: what is judged, references, and parts that have a place."""
-    named = [
-        *_named("Comment", "said", item.comments),
-        *_named("Finding" if schema.unit is SubjectKind.PAIR else "Reference", "known", item.references),
-        *_named("Point" if schema.parts is Parts.REFERENCES else "Claim", "said", item.part_texts, always=True),
-    ]
-    return [Note(number, label, kind, text) for number, (label, kind, text) in enumerate(named, 1)]
-
-
-def _named(
-    label: str, kind: str, texts: Sequence[ShownText], *, always: bool = False
-) -> Iterator[tuple[str, str, ShownText]]:
-    for number, text in enumerate(texts, 1):
-        yield (f"{label} {number}" if always or len(texts) > 1 else label), kind, text
+    groups: tuple[tuple[str, str, Sequence[ShownText]], ...] = (
+        ("Comment", "said", item.comments),
+        ("Finding" if schema.unit is SubjectKind.PAIR else "Reference", "known", item.references),
+        ("Point" if schema.parts is Parts.REFERENCES else "Claim", "said", item.part_texts),
+    )
+    found: list[Note] = []
+    for label, kind, texts in groups:
+        numbered = len(texts) > 1 or texts is item.part_texts
+        for at, text in enumerate(texts, 1):
+            found.append(Note(len(found) + 1, f"{label} {at}" if numbered else label, kind, text))
+    return found
 
 
 def judge(visit: Visit) -> Response:
@@ -245,8 +244,7 @@ def _seconds(text: str) -> float | None:
 # --- votes of earlier rounds, side by side and without names ---------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class VoteRow:
+class VoteRow(NamedTuple):
     """One question: what each rater answered. `mark` is "differs" where it decides, "varies" where it does not."""
 
     part: int
@@ -255,8 +253,7 @@ class VoteRow:
     mark: str
 
 
-@dataclass(frozen=True)
-class Later:
+class Later(NamedTuple):
     """What was said in a discussion, and who did: a consensus, or why there is none."""
 
     who: str
@@ -264,8 +261,7 @@ class Later:
     reason: str
 
 
-@dataclass(frozen=True)
-class Votes:
+class Votes(NamedTuple):
     """The independent votes as a table with one column a rater, and the discussion after them."""
 
     names: list[str]
@@ -280,14 +276,13 @@ def votes_of(schema: Schema, work: Work, me: int) -> Votes:
     named = {
         vote.rater: f"Rater {at}" + (" (you)" if vote.rater == me else "") for at, vote in enumerate(independent, 1)
     }
-    rows = list(_rows(schema, independent, work.item.kinds))
-    later = [
-        Later(named.get(vote.rater, "Another rater"), answers_in_words(schema, vote), vote.reason)
-        for vote in work.earlier
-        if vote.round != INDEPENDENT
-    ]
-    reasons = [(named[vote.rater], vote.reason) for vote in independent if vote.reason]
-    return Votes(list(named.values()), rows, reasons, later)
+    talk = [vote for vote in work.earlier if vote.round != INDEPENDENT]
+    return Votes(
+        list(named.values()),
+        list(_rows(schema, independent, work.item.kinds)),
+        [(named[vote.rater], vote.reason) for vote in independent if vote.reason],
+        [Later(named.get(vote.rater, "Another rater"), answers_in_words(schema, vote), vote.reason) for vote in talk],
+    )
 
 
 def talk_keys(schema: Schema) -> dict[str, str]:

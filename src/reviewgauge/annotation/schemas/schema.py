@@ -98,6 +98,9 @@ class Question(Record):
                 raise ValueError(f"a table cannot hold the option {odd[0]!r}: use a word, or a number such as 0.5")
             if len({_is_number(value) for value in values}) > 1:
                 raise ValueError("some options are numbers and some are words")
+            keys = [option.key for option in self.options if option.key]
+            if len(set(keys)) < len(keys):
+                raise ValueError("two options have one key")
         elif self.options:
             raise ValueError(f"a question of kind {self.kind} has no options")
         if self.kind is QuestionKind.SCALE and not 1 <= self.high - self.low < LONGEST_SCALE:
@@ -108,17 +111,15 @@ class Question(Record):
     def keys(self) -> list[tuple[str, str]]:
         """(answer, its key) of every step or option; of very many options the last have none."""
         if self.kind is QuestionKind.SCALE:
-            given = [(str(step), str(step) if 0 <= step < 10 else "") for step in range(self.low, self.high + 1)]
-            if self.low > 0:
-                given = [(step, "0" if step == "10" else key) for step, key in given]
+            given = {str(step): str(step) if 0 <= step < 10 else "" for step in range(self.low, self.high + 1)}
+            if self.low > 0 and "10" in given:
+                given["10"] = "0"
+            free = list(_LETTERS)
         else:
-            given = [(option.value, option.key) for option in self.options]
-        taken = {key for _, key in given}
-        free = [key for key in _LETTERS if key not in taken]
-        if self.kind is not QuestionKind.SCALE:
-            numbers = [str(at) if at < 10 and str(at) not in taken else "" for at in range(1, len(given) + 1)]
-            given = [(value, key or number) for (value, key), number in zip(given, numbers, strict=True)]
-        return [(value, key or (free.pop(0) if free else "")) for value, key in given]
+            given = {option.value: option.key for option in self.options}
+            free = [*"123456789", *_LETTERS]
+        free = [key for key in free if key not in given.values()]
+        return [(value, key or (free.pop(0) if free else "")) for value, key in given.items()]
 
     def label_value(self, value: Fact) -> Fact:
         """An answer as the value of a label: a number where the options are numbers."""
@@ -188,8 +189,14 @@ class Schema(Record):
                 raise ValueError(f"{question.dimension} is about one kind of part, and is not asked of each")
             if question.each and self.parts is Parts.NONE:
                 raise ValueError(f"{question.dimension} is asked of each part, and the items have no parts")
-            if question.when is not None and question.when.dimension not in names:
+            if question.when is None:
+                continue
+            if question.when.dimension not in names:
                 raise ValueError(f"{question.dimension} depends on {question.when.dimension!r}, which is not asked")
+            other = self.questions[names.index(question.when.dimension)]
+            known = [value for value, _ in other.keys]
+            if other.kind not in (QuestionKind.TEXT, QuestionKind.LIST) and not {*question.when.values} <= {*known}:
+                raise ValueError(f"{question.dimension} is asked where {other.dimension} is none of {', '.join(known)}")
         for rule in self.between:
             if unknown := {rule.dimension, *rule.of} - set(names):
                 raise ValueError(f"the rule names {min(unknown)!r}, which is not asked")
@@ -247,29 +254,12 @@ def load_schema(word: str | Path) -> Schema:
 def parse_schema(raw: bytes, source: str) -> Schema:
     """A schema from TOML. Raises BadInput."""
     try:
-        found = Schema.model_validate(tomllib.loads(raw.decode("utf-8-sig")))
+        return Schema.model_validate(tomllib.loads(raw.decode("utf-8-sig")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise BadInput(source, f"is not valid TOML: {error}") from None
     except ValidationError as error:
         field, problem = first_problem(error)
         raise BadInput(source, problem, field=field) from None
-    for question in found.questions:  # not by the record: a database may hold such a schema
-        if problem := _unusable(found, question):
-            raise BadInput(source, problem, field=question.dimension)
-    return found
-
-
-def _unusable(schema: Schema, question: Question) -> str:
-    """What makes a question one that cannot be answered, or is never asked; empty where nothing does."""
-    given = [option.key for option in question.options if option.key]
-    if doubled := next((key for key in given if given.count(key) > 1), ""):
-        return f"two options have the key {doubled!r}"
-    other = schema.question(question.when.dimension) if question.when else None
-    if question.when and other and other.kind not in (QuestionKind.TEXT, QuestionKind.LIST):
-        known = [value for value, _ in other.keys]
-        if unknown := [value for value in question.when.values if value not in known]:
-            return f"is asked where {other.dimension} is {unknown[0]!r}, which is none of {', '.join(known)}"
-    return ""
 
 
 # --- answers -------------------------------------------------------------------------------------------------------

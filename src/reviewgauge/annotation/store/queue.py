@@ -11,7 +11,7 @@ import sqlalchemy as sql
 
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.accounts import Account, Role
-from reviewgauge.annotation.store.judgements import DISCUSSION, EXPERT, INDEPENDENT, JUDGE, TRAINING, Judgement
+from reviewgauge.annotation.store.judgements import DISCUSSION, EXPERT, INDEPENDENT, JUDGE, PILOT, TRAINING, Judgement
 from reviewgauge.annotation.store.projects import Project
 from reviewgauge.annotation.store.tables import batches, items, remarks, slots
 from reviewgauge.core.base import Record
@@ -118,19 +118,14 @@ class Done(Record):
     open: bool
 
 
-def progress(
-    connection: sql.Connection, rater: Account, project: int, open_: sql.Select[Any], for_all: sql.Select[Any]
-) -> list[Progress]:
-    """The batches in which there is work of this rater.
-
-    `open_` are the slots that they may take, and `for_all` the items in which they get a place of their own.
-    """
+def progress(connection: sql.Connection, rater: Account, project: int, now: float) -> list[Progress]:
+    """The batches in which there is work of this rater."""
     held = _of_rater(rater, project).where(slots.c.done.is_(sql.false()), items.c.round == slots.c.round)
     done = _of_rater(rater, project).where(slots.c.done.is_(sql.true()), slots.c.round == INDEPENDENT)
+    open_ = open_to(rater, project, now).where(batches.c.kind == JUDGE)
     counts: dict[int, list[int]] = {}
-    open_ = open_.where(batches.c.kind == JUDGE)
     ways = [(query.where(slots.c.round == INDEPENDENT), at) for query, at in ((done, 0), (held, 1), (open_, 1))]
-    for query, at in [*ways, (for_all, 1)]:
+    for query, at in [*ways, (for_all(rater, project, TRAINING, PILOT), 1)]:
         columns = batches.c.number, sql.func.count(sql.distinct(items.c.id))
         counted = query.with_only_columns(*columns, maintain_column_froms=True)
         for batch, count in connection.execute(counted.group_by(batches.c.number)):
@@ -138,20 +133,15 @@ def progress(
     return [Progress(batch=batch, done=one[0], left=one[1]) for batch, one in sorted(counts.items())]
 
 
-def conflicts(
-    connection: sql.Connection,
-    rater: Account,
-    project: Project,
-    free: sql.Select[Any],
-    open_: sql.Select[Any],
-) -> list[Conflict]:
-    """The conflicts that this rater has, may take (`free`), or might if somebody gives them back (`open_`)."""
+def conflicts(connection: sql.Connection, rater: Account, project: Project, now: float) -> list[Conflict]:
+    """The conflicts that this rater has, may take, or might if somebody gives them back."""
     held = _of_rater(rater, project.id).where(slots.c.done.is_(sql.false()), items.c.round == slots.c.round)
     columns: tuple[Any, ...] = (slots.c.id, slots.c.round, slots.c.holder, items.c.number, items.c.title)
     columns = (*columns, items.c.id.label("item"), batches.c.number.label("batch"))
-    now_free = set(connection.execute(free.where(slots.c.round != INDEPENDENT)).scalars())
+    free = open_to(rater, project.id, now).where(slots.c.round != INDEPENDENT)
+    now_free = set(connection.execute(free).scalars())
     found: dict[int, Conflict] = {}
-    for query in (held, open_):
+    for query in (held, open_to(rater, project.id, now, held_too=True)):
         later = query.where(slots.c.round != INDEPENDENT).order_by(items.c.number, slots.c.place)
         for row in connection.execute(later.with_only_columns(*columns, maintain_column_froms=True)):
             mine = row.holder == rater.id

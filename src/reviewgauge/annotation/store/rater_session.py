@@ -125,8 +125,8 @@ class RaterSession:
         in_order = self._open_to_me().order_by(later_first, batches.c.number, items.c.number, slots.c.place)
         return list(connection.execute(in_order.limit(_CANDIDATES)).scalars())
 
-    def _open_to_me(self, *, held_too: bool = False) -> sql.Select[Any]:
-        return open_to(self.account, self.project.id, self.database.clock(), held_too=held_too)
+    def _open_to_me(self) -> sql.Select[Any]:
+        return open_to(self.account, self.project.id, self.database.clock())
 
     def take(self, slot: int) -> None:
         """Take one conflict of the queue. Raises UserError where it is not free any more."""
@@ -141,14 +141,12 @@ class RaterSession:
     def progress(self) -> list[Progress]:
         """How far this rater is in each batch."""
         with self.database.reading() as connection:
-            places = for_all(self.account, self.project.id, TRAINING, PILOT)
-            return queue.progress(connection, self.account, self.project.id, self._open_to_me(), places)
+            return queue.progress(connection, self.account, self.project.id, self.database.clock())
 
     def conflicts(self) -> list[Conflict]:
         """What is to be discussed or adjudicated by this rater."""
         with self.database.reading() as connection:
-            free, open_ = self._open_to_me(), self._open_to_me(held_too=True)
-            return queue.conflicts(connection, self.account, self.project, free, open_)
+            return queue.conflicts(connection, self.account, self.project, self.database.clock())
 
     def history(self) -> list[Done]:
         """Everything that this rater judged, the latest first."""
