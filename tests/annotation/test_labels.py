@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from annotation_toys import add_rater, answers_for, desk_of, judge_all, small_cases, small_project, small_reviews
 from reviewgauge.annotation.items import make_items
-from reviewgauge.annotation.label_import import MOST_RATERS, import_labels
+from reviewgauge.annotation.label_import import import_labels
 from reviewgauge.annotation.labels import labels_csv, labels_jsonl, labels_of
 from reviewgauge.annotation.pages.app import local_owner
 from reviewgauge.annotation.schemas.schema import Answer, Schema, load_schema, shipped_schemas
@@ -130,16 +130,6 @@ def test_a_rater_of_imported_labels_may_be_who_serves_them(tmp_path: Path, monke
         monkeypatch.setenv("LOGNAME", "bob")
         with pytest.raises(UserError, match="'bob' is not an owner's"):
             local_owner(database)
-
-
-def test_labels_of_very_many_raters_are_refused(tmp_path: Path) -> None:
-    rows = "".join(f"shop#1,gpt,1,r{n},grade,3\n" for n in range(MOST_RATERS + 1))
-    file = tmp_path / "labels.csv"
-    file.write_text(f"case,system,attempt,rater,dimension,value\n{rows}", encoding="utf-8")
-    with Database.open(tmp_path / "store.db", create=True) as database:
-        with pytest.raises(UserError, match="1,001 raters, over 1,000"):
-            import_labels(database, small_project(database, "grade", count=1), file)
-        assert status(database, find_project(database)).batches[0].judgements == 0
 
 
 def test_labels_of_something_else_change_nothing(tmp_path: Path) -> None:

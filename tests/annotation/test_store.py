@@ -22,7 +22,7 @@ from reviewgauge.annotation.store.accounts import Role
 from reviewgauge.annotation.store.database import Database, is_url
 from reviewgauge.annotation.store.judgements import Judgement, NotYours
 from reviewgauge.annotation.store.owner import close_account, end_batch
-from reviewgauge.annotation.store.projects import Project, edit_guidelines, find_project, status
+from reviewgauge.annotation.store.projects import Project, edit_guidelines, status
 from reviewgauge.annotation.store.queue import LEASE
 from reviewgauge.annotation.store.rater_session import AlreadyJudged, RaterSession
 from reviewgauge.annotation.store.tables import judgements, slots
@@ -55,15 +55,6 @@ def clocked(database: Database) -> list[float]:
     now = [1_000_000.0]
     database.clock = lambda: now[0]
     return now
-
-
-def test_two_raters_who_agree_finish_a_batch(database: Database) -> None:
-    project = small_project(database)
-    for name in ("Ann", "Bob"):
-        assert judge_all(desk_of(database, project, name), 3) == 4
-    found = status(database, project)
-    assert [batch.done for batch in found.batches] == [2, 2]
-    assert find_project(database) == project
 
 
 def test_what_raters_differ_in_is_discussed_and_then_adjudicated(database: Database) -> None:
@@ -373,17 +364,6 @@ def test_a_database_that_went_away_and_came_back_is_used_again(where: str) -> No
             others = "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename = 'rater'"
             connection.exec_driver_sql(f"SELECT pg_terminate_backend(pid) {others}")
         assert not desk.submit(slot, "after-the-break", answers_for(project.schema_, 0)).again
-
-
-def test_one_key_of_two_raters_is_two_judgements(database: Database) -> None:
-    project = small_project(database)
-    saved = []
-    for name in ("Ann", "Bob"):
-        desk = desk_of(database, project, name)
-        slot = desk.next()
-        assert slot is not None
-        saved.append(desk.submit(slot, "the-same-key", answers_for(project.schema_, 0)).judgement)
-    assert len(set(saved)) == 2
 
 
 def test_a_round_that_is_over_takes_no_changes(database: Database) -> None:

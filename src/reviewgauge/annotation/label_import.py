@@ -30,7 +30,6 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import MISSING_CLAIM, Label, RaterKind, Subject
 from reviewgauge.datasets.files.labels import read_label_file
 
-MOST_RATERS = 1000  # of one import
 _TOLD = ("seconds", "guidelines", "at")  # once for a judgement, by any of its labels
 _NOBODY = "imported consensus"  # who wrote a consensus down, where the labels do not say
 
@@ -58,8 +57,6 @@ def store_labels(database: Database, project: Project, labels: Sequence[Label], 
         grouped: dict[_Key, list[Label]] = {}
         for label in labels:
             grouped.setdefault(work.key(label), []).append(label)
-        if (raters := len({key.rater for key in grouped})) > MOST_RATERS:
-            raise UserError(f"the labels are of {raters:,} raters, over {MOST_RATERS:,}", remedy="use `agree` for them")
         stored = 0
         for round_ in ROUNDS:
             batches = [work.store(key, group) for key, group in grouped.items() if key.round == round_]

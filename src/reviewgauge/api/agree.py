@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -24,7 +23,6 @@ from reviewgauge.datasets.files.labels import find_labels, read_label_file
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.repo.syntax.languages import case_language
-from reviewgauge.stages.sampling.audit import audit_labels
 
 
 class FoundLabels(NamedTuple):
@@ -86,24 +84,12 @@ def labels_from(labels: str | Path | Dataset | Sequence[Label], source: str | Pa
     if source is None and not known and (path / MANIFEST).is_file():
         return _of_run(path)
     file = find_labels(path) if path.is_dir() else path
-    if source is None and not known and file is not None and file.is_file() and _is_audit(file):
-        return FoundLabels(audit_labels(file, f"{file.stem} is right"), file.name, {})
     if source is None and not known and file is not None and file.is_file() and "change" not in first_record(file):
         read = read_label_file(file)
-        return FoundLabels(
-            tuple(read.labels), file.name, {}, tuple(f"{drop.item}: {drop.reason}" for drop in read.notes)
-        )
+        return FoundLabels(read.labels, file.name, {}, tuple(f"{drop.item}: {drop.reason}" for drop in read.notes))
     if file is not None and file.suffix == ".csv":
         raise UserError(f"there is nothing at {file}" if not file.exists() else "--from goes with a data set")
     return _of_dataset(find_dataset(str(labels)), source)
-
-
-def _is_audit(file: Path) -> bool:
-    """Whether a file is the table of an audit, by its first line."""
-    with file.open("rb") as stream:
-        head = stream.readline(10_000).decode("utf-8-sig", "replace").lower()
-    names = {name.strip().strip('"') for name in re.split(r"[,;\t]", head)}
-    return {"id", "correct"} <= names and "value" not in names
 
 
 def _of_run(folder: Path) -> FoundLabels:

@@ -29,7 +29,7 @@ from reviewgauge.views.terminal.agreement_tables import agreement
 @seed_option
 @json_option
 def command(labels: str, as_json: bool, **options: Any) -> None:
-    """Measure how far raters agree in LABELS: labels in a file, a run folder, a data set or an audit's table.
+    """Measure how far raters agree in LABELS: labels in a file, a run folder or a data set.
 
     A run that was scored with points has labels of its models: which known points are hit, and types and severities of
     the predicted ones. annotate lets people judge in the same way; --labels reads what they said.

@@ -49,7 +49,7 @@ def markdown(card: BuildCard) -> str:
         *((name, f"{count:,}") for name, count in card.counts.items()),
     ]
     parts.append(table_markdown(("what", "value"), facts))
-    parts += ["## Funnel", _funnel(card.funnel)]
+    parts += ["## Funnel", _funnel(card.funnel)] if card.funnel else []
     if card.spreads:
         rows = [
             (name, s.n, *(_number(v) for v in (s.smallest, s.lower, s.median, s.upper, s.largest, s.mean)))

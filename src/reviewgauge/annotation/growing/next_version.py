@@ -19,7 +19,7 @@ from reviewgauge.core.files import read_within, write_whole
 from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.records import Case, Comment, Origin, RequiredContext, Tier
 from reviewgauge.core.reports.annotation import GrowResult
-from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
+from reviewgauge.core.reports.build_card import BuildCard
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.build.folder import CASES, Written, find_licences, write_benchmark
 from reviewgauge.engine.run.manifest import benchmark_hash
@@ -177,16 +177,6 @@ def _row(version: int, project: str, written: Written) -> Row:
 
 def _write_card(folder: Path, name: str, written: Written, result: GrowResult, history: Sequence[Row]) -> None:
     """The card: what became of the pooled comments, and every version so far."""
-    used = (PoolDecision.ACCEPTED, PoolDecision.KNOWN, PoolDecision.REJECTED)
-    left = {fate: n for fate, n in result.comments.items() if fate not in used and n}
-    total = sum(result.comments.values())
-    row = FunnelRow(
-        stage="annotate grow",
-        entered=total,
-        kept=total - sum(left.values()),
-        dropped=sum(left.values()),
-        reasons=left,
-    )
     columns = ("what", *map(str, PoolDecision))
     counted = [
         (what, *(counts[fate] for fate in PoolDecision))
@@ -202,7 +192,6 @@ def _write_card(folder: Path, name: str, written: Written, result: GrowResult, h
         benchmark=written.benchmark,
         cases=written.cases,
         counts=dict(written.census.counts),
-        funnel=(row,),
         distributions=written.census.distributions(),
         spreads=written.census.spreads(),
         sections=(

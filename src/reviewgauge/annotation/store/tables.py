@@ -41,12 +41,15 @@ class Json(TypeDecorator[Any]):
 
 metadata = MetaData()
 
+
+def _numbered(name: str, *columns: Any) -> Table:
+    return Table(name, metadata, Column("id", Integer, primary_key=True), *columns)
+
+
 meta = Table("meta", metadata, Column("name", String(40), primary_key=True), Column("value", Text, nullable=False))
 
-projects = Table(
+projects = _numbered(
     "projects",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("name", String(100), nullable=False, unique=True),
     Column("schema", Json, nullable=False),
     Column("raters", Integer, nullable=False),
@@ -62,10 +65,8 @@ guidelines = Table(
     Column("at", Float, nullable=False),
 )
 
-accounts = Table(
+accounts = _numbered(
     "accounts",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("name", String(100), nullable=False),
     Column("key", String(200), nullable=False, unique=True),  # the name without its case
     Column("password", Text),  # a hash; without one nobody can log in by password
@@ -94,10 +95,8 @@ sessions = Table(
     Column("expires", Float, nullable=False),
 )
 
-failed_logins = Table(
+failed_logins = _numbered(
     "failed_logins",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("name", String(64), nullable=False),  # a hash: people type passwords into this field
     Column("address", String(64), nullable=False, index=True),  # a hash
     Column("at", Float, nullable=False),
@@ -112,10 +111,8 @@ changes = Table(
 )
 
 # The changed files of a change as they are after it, where the repository was at hand: for the lines around hunks.
-texts = Table(
+texts = _numbered(
     "texts",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("project", ForeignKey("projects.id"), nullable=False),
     Column("case", String(500), nullable=False),
     Column("path", Json, nullable=False),
@@ -123,10 +120,8 @@ texts = Table(
     Index("texts_of_case", "project", "case"),
 )
 
-batches = Table(
+batches = _numbered(
     "batches",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("project", ForeignKey("projects.id"), nullable=False),
     Column("number", Integer, nullable=False),
     Column("name", String(200), nullable=False, server_default=""),  # what recorded labels call it
@@ -136,10 +131,8 @@ batches = Table(
     UniqueConstraint("project", "number"),
 )
 
-items = Table(
+items = _numbered(
     "items",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("project", ForeignKey("projects.id"), nullable=False),
     Column("batch", ForeignKey("batches.id"), nullable=False),
     Column("number", Integer, nullable=False),
@@ -161,10 +154,8 @@ gold = Table(
 )
 
 # A place for one judgement of one item in one round. `holder` judges it; the lease says until when alone.
-slots = Table(
+slots = _numbered(
     "slots",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("item", ForeignKey("items.id"), nullable=False),
     Column("round", String(12), nullable=False),
     Column("place", Integer, nullable=False),
@@ -186,10 +177,8 @@ leases = Table(
 )
 
 # Judgements are only added. Of several versions of one slot the highest counts.
-judgements = Table(
+judgements = _numbered(
     "judgements",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("slot", ForeignKey("slots.id"), nullable=False),
     Column("version", Integer, nullable=False),
     Column("rater", ForeignKey("accounts.id"), nullable=False),
@@ -204,10 +193,8 @@ judgements = Table(
 )
 
 # What a rater put aside, and what they noted about an item.
-remarks = Table(
+remarks = _numbered(
     "remarks",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("item", ForeignKey("items.id"), nullable=False),
     Column("rater", ForeignKey("accounts.id"), nullable=False),
     Column("skipped", Boolean, nullable=False),
@@ -230,10 +217,8 @@ pooled = Table(
     Column("sources", Json, nullable=False),
 )
 
-audit = Table(
+audit = _numbered(
     "audit",
-    metadata,
-    Column("id", Integer, primary_key=True),
     Column("at", Float, nullable=False),
     Column("account", Integer),
     Column("action", String(40), nullable=False),
