@@ -44,7 +44,7 @@ HOSTILE = {
     Use.ADDRESS: ("http://127.0.0.1:1/",),
     Use.PROGRAM: ("/bin/sh",),
     Use.VARIABLE: ("AWS_SECRET_ACCESS_KEY",),
-    Use.MODEL: ("openai:x@http://evil.example/v1", "/etc", "../model"),
+    Use.MODEL: ("openai:x@http://evil.example/v1", "hub:evil/model", "/etc", "../model"),
     Use.SPEC: ("command(run=('sh',))", "lexical(weights='/etc/passwd')", "antigravity.Judge", "replay(path='../x')"),
     Use.WORD: (),
 }

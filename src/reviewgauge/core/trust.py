@@ -119,11 +119,11 @@ def _check_text(text: str, found: frozenset[Use], shown: str, origin: FromFile) 
 
 
 def check_model(text: str, shown: str, origin: FromFile) -> None:
-    """Raise UserError for a model at an address, or one in a folder elsewhere."""
+    """Raise UserError for a model at an address, one that would be fetched, or one in a folder elsewhere."""
     chat = text.startswith(("openai:", "anthropic:", "fake:"))
     if chat and origin.offline:
         return
-    if "//" in text or "@" in text:
+    if "//" in text or "@" in text or text.startswith("hub:"):
         raise origin.refuse(f"{shown} is an address on the network")
     if not chat:
         check_file(text, shown, origin)
