@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import Annotated
 
 from pydantic import Field
 
@@ -45,6 +46,9 @@ class Subject(Record):
     claim: Id | None = None
 
 
+Measure = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
 class Label(Record):
     """One judgement by one rater about one subject in one dimension. Recorded verdicts of judges are Labels too.
 
@@ -61,9 +65,9 @@ class Label(Record):
     round: str | None = None
     batch: str | None = None
     reason: Text | None = None
-    seconds: float | None = None
+    seconds: Measure | None = None
     consensus: bool = False
-    at: float | None = None
+    at: Measure | None = None
     guidelines: int | None = None
     written_by: str | None = None
 

@@ -26,7 +26,7 @@ from pydantic import ValidationError
 from reviewgauge.core.base import unescape_cell
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import plain_file, read_file
-from reviewgauge.core.labels import Label, RaterKind, Scale, SubjectKind
+from reviewgauge.core.labels import Label, Scale, SubjectKind
 from reviewgauge.core.parsing import first_problem, lines, parse_json, parse_record
 from reviewgauge.core.records import Review
 from reviewgauge.core.results import Drop
@@ -44,10 +44,9 @@ _WHOLE = re.compile(r"[+-]?\d{1,15}")
 _NUMBER = re.compile(r"[+-]?(\d++\.?\d*+|\.\d++)([eE][+-]?\d+)?")
 _COMMA_NUMBER = re.compile(r"[+-]?\d+,\d+")
 _SHARE = re.compile(r"[+-]?(\d++[.,]?\d*+|[.,]\d++)\s*%|\d+\s*/\s*\d+")  # 80% and 4/5: as words without order
-_FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 # What programs write for a missing value. Words that may be ratings, such as "none", are not among them.
 _NO_VALUE = {"nan", "na", "n/a", "#n/a", "null", "#value!", "#ref!", "#div/0!", "inf", "infinity"}
-_SHOWN_AS = {"case": "id"}
+_SHOWN_AS = {"case": "id", "rater_kind": "kind"}
 
 Found = Iterator[tuple[int, Label | tuple[str, str]]]
 """(line, label), or (line, (rater, dimension)) where the value is empty."""
@@ -146,31 +145,33 @@ def _label(
     cells: Mapping[str, object], source: str, number: int, value: Callable[[object], object]
 ) -> Label | tuple[str, str]:
     """The label of one row, whose empty cells are absent; (rater, dimension) where there is no value."""
-    if "case" not in cells and "id" in cells:
-        cells = {**cells, "case": cells["id"]}
+    row = {_FIELDS.get(name, name): _plain_cell(name, cell) for name, cell in cells.items()}
+    row["case"] = row.get("case", row.pop("id", None))
     for name in ("case", "rater", "dimension"):
-        if name not in cells:
+        if row.get(name) is None:
             raise BadInput(source, "is empty", record=number, field=_SHOWN_AS.get(name, name))
-    readers: dict[str, Callable[[object], object]] = {**_READERS, "value": value}
-    row: dict[str, object] = {}
-    for name, reader in readers.items():
-        if name in cells:
-            try:
-                row[name] = reader(cells[name])
-            except ValueError as error:
-                raise BadInput(source, str(error), record=number, field=_SHOWN_AS.get(name, name)) from None
     if "value" not in row:
         return str(row["rater"]), str(row["dimension"])
     subject = {name: row.pop(name) for name in _SUBJECT if name in row}
     subject["kind"] = _subject_kind(subject)
-    if "kind" in row:
-        row["rater_kind"] = row.pop("kind")
+    row.pop("id", None)
     try:
-        return Label.model_validate({"subject": subject, **row})
+        return Label.model_validate({"subject": subject, **row, "value": value(row["value"])})
     except ValidationError as error:
         place, problem = first_problem(error)
         place = place.removeprefix("subject.")
         raise BadInput(source, problem, record=number, field=_SHOWN_AS.get(place, place)) from None
+    except ValueError as error:
+        raise BadInput(source, str(error), record=number, field="value") from None
+
+
+def _plain_cell(name: str, cell: object) -> object:
+    """A cell as the record takes it: ids and names are text, and a number may have a decimal comma."""
+    if name in _NUMBERS and isinstance(cell, str):
+        return cell.replace(",", ".")
+    if name in ("kind", "consensus") and isinstance(cell, str):
+        return cell.lower()
+    return str(cell) if name in _WORDS and isinstance(cell, int) and not isinstance(cell, bool) else cell
 
 
 def _subject_kind(subject: Mapping[str, object]) -> SubjectKind:
@@ -184,59 +185,10 @@ def _subject_kind(subject: Mapping[str, object]) -> SubjectKind:
     return SubjectKind.REVIEW if "system" in subject else SubjectKind.CHANGE
 
 
-def _word(cell: object) -> str:
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, int) and not isinstance(cell, bool):
-        return str(cell)
-    raise ValueError(f"is not text: {cell!r:.40}")
-
-
-def _whole(cell: object) -> int:
-    if isinstance(cell, bool) or not _WHOLE.fullmatch(str(cell)):
-        raise ValueError(f"is not a whole number: {cell!r:.40}")
-    return int(str(cell))
-
-
-def _number(cell: object) -> float:
-    try:
-        found = float(str(cell).replace(",", "."))
-    except ValueError:
-        raise ValueError(f"is not a number: {cell!r:.40}") from None
-    if not math.isfinite(found) or found < 0:
-        raise ValueError(f"must be 0 or more, got {cell!r:.40}")
-    return found
-
-
-def _flag(cell: object) -> bool:
-    if (word := str(cell).lower()) not in _FLAGS:
-        raise ValueError(f"is neither true nor false: {cell!r:.40}")
-    return _FLAGS[word]
-
-
-def _rater_kind(cell: object) -> RaterKind:
-    if (word := str(cell).lower()) not in list(RaterKind):
-        raise ValueError(f"is neither human nor model: {cell!r:.40}")
-    return RaterKind(word)
-
-
 _SUBJECT = ("case", "system", "attempt", "comment", "reference", "claim")
-_READERS: Mapping[str, Callable[[object], object]] = {
-    **dict.fromkeys(
-        (
-            *("case", "system", "comment", "reference", "claim", "rater", "dimension", "batch", "round", "reason"),
-            "written_by",
-        ),
-        _word,
-    ),
-    "attempt": _whole,
-    "kind": _rater_kind,
-    "confidence": _number,
-    "seconds": _number,
-    "consensus": _flag,
-    "at": _number,
-    "guidelines": _whole,
-}
+_FIELDS = {"kind": "rater_kind"}
+_NUMBERS = ("confidence", "seconds", "at")
+_WORDS = ("id", "case", "system", "comment", "reference", "claim", "rater", "dimension", "batch", "round", "reason")
 
 
 def _csv_value(cell: object, comma: bool) -> str | int | float:
