@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,36 +12,8 @@ from hypothesis import strategies as st
 from reviewgauge.core.records import Case, Change
 from reviewgauge.stages.keep_english import KeepEnglish, judge_text
 
-ENGLISH = """
-Fix crash when the cookie jar is empty
-Add support for HTTP/3
-Remove deprecated API
-Bump urllib3 from 1.26.5 to 2.0.7
-[Backport 3.x] Make retries configurable
-feat(parser): accept trailing commas
-fix: off-by-one in pagination
-Refactor `Session.send` into smaller functions
-WIP: new scheduler
-Allow naïve datetimes
-Thanks to José: correct rounding in the invoice
-Don't hold the lock while waiting
-Use a heap instead of sorting on every insert
-docs: explain how to configure a proxy
-Speed up the tokenizer by 30%
-Improve error message for missing keys
-Validate user input before saving
-Revert "Cache compiled templates"
-Make TestClient thread-safe
-chore(deps): update dependency typescript to v5
-Support for multiple databases
-Handle null values in JSON arrays
-Typo in README
-Prevent a data race in the connection pool
-Migrate CI to the new runners
-Support per-host proxies
-Little modification in the socket reader
-Restore the default place of config files
-""".strip().splitlines()
+TITLES = tomllib.loads(Path(__file__).with_name("titles.toml").read_text("utf-8"))
+ENGLISH, OTHER, SHORT_ENGLISH, SHORT_OTHER = (TITLES[name].strip().splitlines() for name in TITLES)
 OTHER = """
 Fehler beim Einlesen leerer Dateien behoben
 Neue Prüfung für die Eingabe der Adresse
@@ -85,115 +60,6 @@ fix(router): 修复参数丢失的问题
 תיקון שגיאה בקובץ ריק
 แก้ไขข้อผิดพลาดเมื่อไฟล์ว่าง
 खाली फ़ाइल पर त्रुटि ठीक करें
-""".strip().splitlines()
-SHORT_ENGLISH = """
-Update README
-Fix typo
-Fix CI
-Bump version
-Add tests
-Fix flaky test
-Refactor parser
-Update deps
-Remove dead code
-Fix lint
-Add changelog entry
-Fix race in scheduler
-Drop Python 3.8
-Enable mypy strict
-Fix memory leak
-Improve docs
-Rename Foo to Bar
-Handle empty input
-Cache compiled regexes
-Avoid quadratic loop
-Fix off-by-one
-Upgrade Django to 5.0
-Use pathlib
-Add retry logic
-Fix import order
-Update Dockerfile
-Support Windows paths
-Fix broken link
-Add type hints
-Clean up logging
-Initial commit
-Hotfix login redirect
-Add missing await
-Skip broken tests
-Implement OAuth login
-Fix dark mode colors
-Add pagination
-Bugfix: null pointer
-Prepare release 2.3
-Replace moment with dayjs
-Fix timezone handling
-Add Spanish translation
-Minor cleanup
-Deprecate old endpoint
-Fix deadlock
-Make button accessible
-Normalize unicode
-Parse dates lazily
-Fix UI glitch on Safari
-Rework plugin loading
-""".strip().splitlines()
-SHORT_OTHER = """
-Ajusta botão
-Corrige login
-Novo campo
-Atualiza README
-Remove código morto
-Adiciona testes
-Cria tela de cadastro
-Altera nome da tabela
-Melhora desempenho
-Refatora serviço de email
-Arreglo menor
-Corrige typo
-Agrega pruebas
-Nueva pantalla
-Elimina código muerto
-Mejora del rendimiento
-Actualiza README
-Quita logs
-Cambia colores
-Arregla login
-Corrige bug
-Ajoute tests
-Nouvelle page
-Supprime code mort
-Met à jour README
-Améliore performances
-Répare connexion
-Change couleurs du menu
-Retire logs inutiles
-Traduction manquante
-Fehler behoben
-Tests ergänzt
-Neue Seite
-Code aufgeräumt
-README aktualisiert
-Tippfehler
-Übersetzung fehlt
-Farben angepasst
-Login repariert
-Version erhöht
-Nuova pagina
-Corregge login
-Aggiunge test
-Rimuove codice morto
-Migliora prestazioni
-Nieuwe pagina
-Tests toegevoegd
-Fout hersteld
-Poprawka logowania
-Dodano testy
-Oprava přihlášení
-Ny sida
-Yeni sayfa
-Perbaiki login
-Thêm kiểm thử
 """.strip().splitlines()
 LONG_ENGLISH = """<!-- Please describe your change. Bitte beschreiben Sie die Änderung. -->
 ## Why

@@ -84,32 +84,6 @@ def test_shares_by_time_come_out_where_days_allow(context: BuildFolder) -> None:
     assert parts(Drawn(Split(by="time"), items, context)) == {"train": 80, "validation": 10, "test": 10}
 
 
-def test_by_both_a_case_must_be_in_the_same_part_twice(context: BuildFolder) -> None:
-    items = [
-        candidate(f"{repo}-{year}", repo=repo, created=f"{year}-01-01")
-        for repo in ("o/large", "o/small")
-        for year in (2020, 2021, 2022, 2023)
-    ] + [candidate("o/large-more", repo="o/large", created="2020-05-05")]
-    stage = Split(by="both", parts=("train", "test"), shares=(0.5, 0.5), cuts=("2022-01-01",))
-    drawn = Drawn(stage, items, context)
-    assert [(i.id, i.case.facts["split"]) for i in drawn.kept] == [
-        ("o/large-2020", "train"),
-        ("o/large-2021", "train"),
-        ("o/small-2022", "test"),
-        ("o/small-2023", "test"),
-        ("o/large-more", "train"),
-    ]
-    drop = drawn.drops["o/small-2020"]
-    assert (drop.reason, drop.detail) == ("its repository and its date are in different parts", "test, train")
-
-
-def test_only_some_parts_stay(context: BuildFolder) -> None:
-    drawn = Drawn(Split(only=("test",)), items_of(a=8, b=1, c=1), context)
-    assert parts(drawn) == {"test": 1}
-    assert drawn.reasons == ["is in train", "is in validation"]
-    assert [row[1] for row in section(context.sections, "Parts").rows] == [8, 1, 1]
-
-
 def test_one_repository_cannot_be_split_by_repository(context: BuildFolder) -> None:
     message = r"split by repo cannot put one repository into 3 parts \(split\(by='time'\)\)"
     with pytest.raises(UserError, match=message):
@@ -129,7 +103,6 @@ def test_one_repository_cannot_be_split_by_repository(context: BuildFolder) -> N
         {"by": "time", "cuts": ("2022-01-01",)},
         {"by": "time", "cuts": ("2023-01-01", "2022-01-01")},
         {"by": "time", "cuts": ("soon", "later")},
-        {"only": ("holdout",)},
     ],
 )
 def test_terms_that_make_no_sense_are_refused(terms: dict[str, object]) -> None:

@@ -22,32 +22,13 @@ from reviewgauge.core.protocols import Card, Dataset
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath
+from reviewgauge.datasets.files.cards import read_card
 from reviewgauge.datasets.files.local_files import data_home, locate
 from reviewgauge.datasets.jsonl import Jsonl
 from reviewgauge.repo.git.repository import Repository
 
 CASES, BUNDLE, BRANCH = "cases.jsonl", "sample.bundle", "refs/heads/main"
 MAINTAINED = "maintained"  # the branch that goes on where the cases end
-
-CARD = Card(
-    title="The sample",
-    summary="A parcel locker service in Python, JavaScript and Go, and 24 changes to it the size of pull requests. "
-    "Sixteen carry one to three planted problems, eight are clean; the comments on them are written as a reviewer "
-    "would write them, every finding in at least two phrasings.",
-    origin="written for ReviewGauge; the source is the folder sample/ of its repository",
-    version="1",
-    licence="Apache-2.0",
-    may="use, change and pass on, also commercially, with licence and notices",
-    languages=("Go", "JavaScript", "Python"),
-    expected={"changes": 24, "references": 87, "neutral": 23, "rejected": 37, "repositories": 1, "languages": 4},
-    traps=(
-        "One repository and planted problems: good for trying things out and for telling a strong reviewer from a "
-        "noisy one, no basis for a claim about code in general.",
-        "The answers are public, so a model may have read them.",
-        "The 87 references are 43 findings: each has two phrasings, one has three. The language `mixed` counts as one.",
-        "Later changes mend some of the planted problems without saying so, as it happens in real histories.",
-    ),
-)
 
 
 @dataclass(frozen=True)
@@ -59,7 +40,7 @@ class Sample(Dataset):
     @property
     @override
     def card(self) -> Card:
-        return CARD
+        return read_card("sample")
 
     def cases(self) -> Iterator[Case]:
         """The cases in the order of the history. The repository is unpacked into the data home on first use.

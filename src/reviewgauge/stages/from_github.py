@@ -345,17 +345,6 @@ def _report(context: BuildContext, forge: Forge) -> None:
             " is unknown, and the issues that they close are known by their text only"
         )
     context.progress(summary, spent.requests, spent.requests)
-    context.report(
-        CardSection(
-            by="from_github",
-            title="What was asked of the forge",
-            text=f"{summary}. Answers are kept beside the benchmark, so the same command asks only for what changed.",
-            figures={
-                "requests": spent.requests,
-                "taken from disk": spent.reused,
-                "found unchanged": spent.unchanged,
-                "seconds waited": round(spent.waited),
-                "pull requests without an answer of GraphQL": spent.without_graphql,
-            },
-        )
-    )
+    text = f"{summary}. Answers are kept beside the benchmark, so the same command asks only for what changed."
+    figures = {"requests": spent.requests, "pull requests without an answer of GraphQL": spent.without_graphql}
+    context.report(CardSection(by="from_github", title="What was asked of the forge", text=text, figures=figures))

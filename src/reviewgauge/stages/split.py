@@ -1,4 +1,4 @@
-"""Split the cases into parts, by repository, by time, or by both: the fact `split` says train, validation or test.
+"""Split the cases into parts, by repository or by time: the fact `split` says train, validation or test.
 
 Source: this project. That a repository lies in one part alone, and that what is tested is younger than what was learnt
 from, are the two usual guards against leakage in studies of code (Allamanis, "The adverse effects of code
@@ -30,17 +30,15 @@ class Split(Stage):
     """Give each case a part, so that `shares` of the cases come out as well as they can.
 
     By `repo`: each repository goes to one part, the largest first. By `time`: the parts follow each other, at the dates
-    `cuts` or where the shares ask for; a day lies in one part. By `both`: a case whose repository and date disagree is
-    dropped. `only` names the parts that stay (none: all of them).
+    `cuts` or where the shares ask for; a day lies in one part.
     """
 
     example: ClassVar[str] = "reviewgauge build . -o bench --stage 'split(by=\"time\")'"
 
-    by: Literal["repo", "time", "both"] = "repo"
+    by: Literal["repo", "time"] = "repo"
     parts: tuple[Word, ...] = ("train", "validation", "test")
     shares: tuple[float, ...] = (0.8, 0.1, 0.1)
     cuts: tuple[Word, ...] = ()
-    only: tuple[Word, ...] = ()
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -54,8 +52,6 @@ class Split(Stage):
             raise ValueError("split needs one date between each two parts, and cuts only where it goes by time")
         if list(self.cuts) != sorted(set(self.cuts)):
             raise ValueError("split needs its cuts in the order of time")
-        if not set(self.only) <= set(self.parts):
-            raise ValueError(f"split keeps one of its parts: {', '.join(self.parts)}")
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
@@ -66,11 +62,10 @@ class Split(Stage):
                 repos[item.case.change.repo] += 1
                 days[day_of(item.case) or ""] += 1
         wanted = sum(share > 0 for share in self.shares)
-        if self.by != "time" and 0 < len(repos) < wanted:
+        if self.by == "repo" and 0 < len(repos) < wanted:
             found_here = "one repository" if len(repos) == 1 else f"{len(repos)} repositories"
-            raise UserError(
-                f"split by {self.by} cannot put {found_here} into {wanted} parts", remedy="split(by='time')"
-            )
+            problem = f"split by repo cannot put {found_here} into {wanted} parts"
+            raise UserError(problem, remedy="split(by='time')")
         of_repo = assign_groups(repos, dict(zip(self.parts, self.shares, strict=True)), self.seed)
         cuts = list(self.cuts) or self._cuts(days)
         found: list[tuple[str, str, str | None]] = []
@@ -80,10 +75,7 @@ class Split(Stage):
                 yield part
                 continue
             found.append((part, item.case.change.repo, day_of(item.case)))
-            if self.only and part not in self.only:
-                yield self.drop(item.id, f"is in {part}")
-            else:
-                yield item.with_facts({"split": part})
+            yield item.with_facts({"split": part})
         context.report(self._section(found, cuts))
 
     def _part(self, item: Candidate, of_repo: Mapping[str, str], cuts: list[str]) -> str | Drop:
@@ -92,13 +84,7 @@ class Split(Stage):
             return of_repo[item.case.change.repo]
         if day is None:
             return self.drop(item.id, "does not state created")
-        by_time = self.parts[bisect_right(cuts, day)]
-        if self.by == "time":
-            return by_time
-        by_repo = of_repo[item.case.change.repo]
-        if by_repo == by_time:
-            return by_time
-        return self.drop(item.id, "its repository and its date are in different parts", f"{by_repo}, {by_time}")
+        return self.parts[bisect_right(cuts, day)]
 
     def _cuts(self, days: Mapping[str, int]) -> list[str]:
         """The first days of the second part and on, where the parts come closest to their shares."""
@@ -122,11 +108,11 @@ class Split(Stage):
                 (part, len(mine), None if self.cuts else share, got, len({repo for repo, _ in mine}), first, last)
             )
         figures: dict[str, Fact] = {f"{part} begins": cut for part, cut in zip(self.parts[1:], cuts, strict=True)}
-        together = "No repository lies in two parts." if self.by != "time" else "A repository may lie in several parts."
+        together = "No repository lies in two parts." if self.by == "repo" else "A repository may lie in several parts."
         return CardSection(
             by="split",
             title="Parts",
-            text=f"By {'repository and time' if self.by == 'both' else self.by}. {together}",
+            text=f"By {self.by}. {together}",
             columns=("part", "cases", "share wanted", "share", "repositories", "first day", "last day"),
             rows=tuple(rows),
             figures={} if self.by == "repo" else figures,

@@ -20,7 +20,7 @@ from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.protocols import Stage, StageOutput
 from reviewgauge.core.records import Case, Task
 from reviewgauge.core.trust import Word
-from reviewgauge.stages.sampling.draws import Described, check_day, day_of, draw, draw_key, value_of
+from reviewgauge.stages.sampling.draws import check_day, day_of, draw, draw_key, value_of
 
 Cell = tuple[str, ...]
 Member = tuple[str, int]  # (id, position)
@@ -60,9 +60,8 @@ class Stratify(Stage):
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         cells: dict[Cell, dict[str, list[Member]]] = defaultdict(lambda: defaultdict(list))
-        described, unstated = Described(), {}
+        unstated: dict[int, str] = {}
         for position, item in enumerate(items):
-            described.add(item.case)
             cell = self._cell(item.case)
             outcome = "" if not self.balance or self._one_sided(item.case) else value_of(item.case, self.balance)
             missing = cell if isinstance(cell, str) else self.balance if outcome is None else ""
@@ -79,7 +78,6 @@ class Stratify(Stage):
                 yield self.drop(item.id, f"does not state {unstated[position]}")
             else:
                 yield self.drop(item.id, "not drawn")
-        context.report(described.section("stratify", chosen))
         context.report(self._section(cells, drawn))
 
     def _one_sided(self, case: Case) -> bool:

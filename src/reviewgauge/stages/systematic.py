@@ -12,17 +12,16 @@ from dataclasses import dataclass
 
 from typing_extensions import override
 
-from reviewgauge.core.building import BuildContext, Candidate
+from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.stages.sampling.draws import Described, draw_key
+from reviewgauge.stages.sampling.draws import draw_key
 
 
 @dataclass(frozen=True)
 class Systematic(Stage):
     """Keep position `start` (counted from 1; 0: the seed chooses one) and every `every`-th after it.
 
-    The order is that of the stream, so a pattern in it that repeats with the same period ends up in the sample; the
-    card compares the sample with the whole.
+    The order is that of the stream, so a pattern in it that repeats with the same period ends up in the sample.
     """
 
     every: int = 13
@@ -36,13 +35,10 @@ class Systematic(Stage):
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
         first = (self.start or 1 + draw_key(self.seed, "start") % self.every) - 1
-        described, chosen = Described(), set()
         for position, item in enumerate(items):
-            described.add(item.case)
             if position % self.every == first:
-                chosen.add(position)
                 yield item
             else:
                 yield self.drop(item.id, "not drawn", f"position {position + 1}")
-        section = described.section("systematic", chosen)
-        context.report(section.model_copy(update={"figures": {"start": first + 1, "every": self.every}}))
+        figures = {"start": first + 1, "every": self.every}
+        context.report(CardSection(by="systematic", title="Where the sample began", figures=figures))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import hashlib
-import os
 import shutil
 import sqlite3
 import threading
@@ -302,7 +301,7 @@ def publish(folder: Path, keep_as: Path | None = None) -> None:
     try:
         if keep_as is not None:
             ours = shutil.ignore_patterns(SCRATCH, LOCK, FORGE, f"{MEMORY}*")
-            shutil.copytree(folder, part, symlinks=True, ignore=ours, copy_function=_link_object)
+            shutil.copytree(folder, part, symlinks=True, ignore=ours)
             part.rename(keep_as)
         if not (results / REVIEWS).exists():
             (folder / REVIEWS).unlink(missing_ok=True)
@@ -312,16 +311,6 @@ def publish(folder: Path, keep_as: Path | None = None) -> None:
             path.replace(place)
     except OSError as error:
         raise write_error(folder, error) from None
-
-
-def _link_object(source: str, target: str) -> None:
-    """Copy a file; git's objects, which are never written to again, are linked where the disk can."""
-    try:
-        if "/objects/" not in source:
-            raise OSError
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def write_benchmark(folder: Path, items: Iterable[Candidate], into: Path | None = None) -> Written:

@@ -9,12 +9,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 
 from reviewgauge.core.base import Fact
-from reviewgauge.core.building import CardSection
 from reviewgauge.core.records import Case, Change
 from reviewgauge.repo.diff.diffs import count_changed, hunk_count, parse_patch, size_of
 from reviewgauge.repo.syntax.languages import language
@@ -60,7 +58,6 @@ def check_day(name: str, word: str) -> None:
     date.fromisoformat(word)
 
 
-DESCRIBED = ("repo", "language", "domain", "size", "year", "verdict", "changed_lines", "changed_files", "commits")
 Row = tuple[str | int | float | None, ...]
 
 
@@ -127,46 +124,3 @@ def day_of(case: Case) -> str | None:
         return None if not isinstance(created, str) else date.fromisoformat(created[:10]).isoformat()
     except ValueError:
         return None
-
-
-@dataclass
-class Described:
-    """The facts for comparing a sample with the whole stream. Stores values, not items."""
-
-    names: Sequence[str] = DESCRIBED
-    columns: dict[str, list[Fact | None]] = field(default_factory=dict)
-    count: int = 0
-
-    def add(self, case: Case) -> None:
-        """Add the facts of one item."""
-        for name in self.names:
-            self.columns.setdefault(name, []).append(value_of(case, name))
-        self.count += 1
-
-    def section(self, by: str, chosen: Collection[int]) -> CardSection:
-        """The differences between the items at the positions `chosen` and all items."""
-        rows = [row for name in self.names if (row := self._row(name, chosen)) is not None]
-        return CardSection(
-            by=by,
-            title="Is the sample like the whole?",
-            text="Each fact of what was drawn beside all that could be: the means of numbers, the largest difference of"
-            " words. A sample that was balanced on purpose differs on purpose.",
-            columns=("fact", "drawn", "of", "in the sample"),
-            rows=tuple(rows),
-        )
-
-    def _row(self, name: str, chosen: Collection[int]) -> Row | None:
-        values = {at: value for at, value in enumerate(self.columns.get(name, ())) if value is not None}
-        drawn = [value for at, value in values.items() if at in chosen]
-        if len(set(values.values())) < 2:
-            return None
-        counts = name, len(drawn), len(values)
-        if not drawn:
-            return *counts, "none of them"
-        if name != "year" and all(isinstance(v, (int, float)) and not isinstance(v, bool) for v in values.values()):
-            means = [sum(map(float, found)) / len(found) for found in (drawn, values.values())]
-            return *counts, f"mean {means[0]:.1f}, of all {means[1]:.1f}"
-        inside, whole = Counter(map(str, drawn)), Counter(map(str, values.values()))
-        shares = {word: (inside[word] / inside.total(), whole[word] / whole.total()) for word in sorted(whole)}
-        most = max(shares, key=lambda word: (abs(shares[word][0] - shares[word][1]), word))
-        return *counts, f"{most}: {100 * shares[most][0]:.1f}%, of all {100 * shares[most][1]:.1f}%"
