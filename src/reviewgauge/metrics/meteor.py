@@ -12,7 +12,6 @@ round of the suffix rules, or the exception list), so that the synonyms are NLTK
 from __future__ import annotations
 
 import hashlib
-import mmap
 import os
 import re
 import sys
@@ -208,19 +207,16 @@ _NOTHING: frozenset[str] = frozenset()
 
 
 class WordNet:
-    """One copy of the database. `place` is its folder or zip file."""
+    """One copy of the database: the content of its files, out of the folder or zip file `place`."""
 
-    def __init__(self, place: Path) -> None:
-        self.place = place
-        self._contents: dict[str, bytes | mmap.mmap] = {}
-        self._archive = zipfile.ZipFile(place) if place.is_file() else None
-        self._prefix = (_prefix(self._archive) or "") if self._archive else ""
+    def __init__(self, place: Path, files: Mapping[str, bytes]) -> None:
+        self.place, self._files = place, files
         self.synonyms = lru_cache(maxsize=16_384)(self._synonyms)
 
     @cached_property
     def version(self) -> str:
         """The version that the files give themselves, such as `3.0`."""
-        found = _VERSION.search(self._content("data.adj")[:4096])
+        found = _VERSION.search(self._files["data.adj"][:4096])
         return found[1].decode() if found else "of unknown version"
 
     @cached_property
@@ -229,7 +225,7 @@ class WordNet:
         hashed = hashlib.sha256()
         for name in FILES:
             hashed.update(f"{name}\n".encode())
-            hashed.update(self._content(name))
+            hashed.update(self._files[name])
         return hashed.hexdigest()[:16]
 
     def _synonyms(self, word: str) -> frozenset[str]:
@@ -241,30 +237,20 @@ class WordNet:
             if forms is None:
                 forms = [word[: -len(end)] + new for end, new in _ENDINGS[part] if word.endswith(end)]
             for form in (word, *forms):
-                if form in index:
-                    for offset in self._offsets(form, part):
+                try:
+                    for offset in _offsets(index[form]) if form in index else ():
                         names.update(name for name in self._names(part, offset) if "_" not in name)
+                except (IndexError, ValueError):
+                    raise BadInput(str(self.place), f"the {part} {form!r} is damaged", remedy=REMEDY) from None
         return frozenset(names) or _NOTHING
 
-    def _offsets(self, form: str, part: str) -> Sequence[int]:
-        fields = self._index[part][form].split()
-        try:
-            return [int(field) for field in fields[-int(fields[1]) :]]
-        except (IndexError, ValueError):
-            raise BadInput(self._path(f"index.{part}"), f"the line of {form!r} is damaged", remedy=REMEDY) from None
-
     def _names(self, part: str, offset: int) -> Iterator[str]:
-        content = self._content(f"data.{part}")
+        content = self._files[f"data.{part}"]
         end = content.find(b"\n", offset)
         fields = content[offset : end if end >= 0 else len(content)].split(b" ")
-        try:
-            if int(fields[0]) != offset:
-                raise ValueError
-            names = [fields[4 + 2 * i].decode() for i in range(int(fields[3], 16))]
-        except (IndexError, ValueError):
-            problem = f"there is no synset at byte {offset}, where the index says"
-            raise BadInput(self._path(f"data.{part}"), problem, remedy=REMEDY) from None
-        for name in names:
+        if int(fields[0]) != offset:
+            raise ValueError
+        for name in [fields[4 + 2 * i].decode() for i in range(int(fields[3], 16))]:
             yield name.rpartition("(")[0] if name.endswith(")") else name  # without `(a)`, `(p)` or `(ip)`
 
     @cached_property
@@ -278,42 +264,29 @@ class WordNet:
 
     @cached_property
     def _exceptions(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        found = {}
-        for part in PARTS_OF_SPEECH:
-            rows = [line.split() for line in self._text(f"{part}.exc").splitlines()]
-            found[part] = {row[0]: row[1:] for row in rows if row}
-        return found
+        rows = {part: map(str.split, self._text(f"{part}.exc").splitlines()) for part in PARTS_OF_SPEECH}
+        return {part: {row[0]: row[1:] for row in own if row} for part, own in rows.items()}
 
     def _text(self, name: str) -> str:
-        return bytes(self._content(name)).decode("utf-8", "replace")
-
-    def _content(self, name: str) -> bytes | mmap.mmap:
-        if name not in self._contents:
-            try:
-                self._contents[name] = self._read(name)
-            except (OSError, KeyError, ValueError, zipfile.BadZipFile):
-                raise BadInput(self._path(name), "cannot be read", remedy=REMEDY) from None
-        return self._contents[name]
-
-    def _read(self, name: str) -> bytes | mmap.mmap:
-        if self._archive is not None:
-            return self._archive.read(self._prefix + name)
-        with (self.place / name).open("rb") as file:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-
-    def _path(self, name: str) -> str:
-        return str(self.place / name)
+        return self._files[name].decode("utf-8", "replace")
 
 
-def _prefix(archive: zipfile.ZipFile) -> str | None:
-    """The folder inside the zip file that holds the database."""
-    found = (name.removesuffix("data.noun") for name in archive.namelist() if name.endswith("data.noun"))
-    return next(found, None)
+def _offsets(line: str) -> list[int]:
+    fields = line.split()
+    return [int(field) for field in fields[-int(fields[1]) :]]
 
 
-@lru_cache(maxsize=4)
-def _opened(place: Path) -> WordNet:
-    return WordNet(place)
+@lru_cache(maxsize=32)
+def open_wordnet(place: Path) -> WordNet | None:
+    """The WordNet in a folder or zip file; None where it holds none."""
+    try:
+        if not place.is_file():
+            return WordNet(place, {name: (place / name).read_bytes() for name in FILES})
+        with zipfile.ZipFile(place) as archive:
+            folder = next(name for name in archive.namelist() if name.endswith("data.noun")).removesuffix("data.noun")
+            return WordNet(place, {name: archive.read(folder + name) for name in FILES})
+    except (OSError, KeyError, StopIteration, zipfile.BadZipFile):
+        return None
 
 
 def find_wordnet(where: str = "auto") -> WordNet | None:
@@ -321,13 +294,11 @@ def find_wordnet(where: str = "auto") -> WordNet | None:
 
     Raises UserError when a named place holds no WordNet.
     """
-    if where != "auto":
-        place = Path(where).expanduser()
-        if not _holds_wordnet(place):
-            raise UserError(f"{where} does not contain WordNet (it needs {', '.join(FILES[:3])} ...)", remedy=REMEDY)
-        return _opened(place.resolve())
-    place_found = next((place for place in usual_places() if _holds_wordnet(place)), None)
-    return _opened(place_found.resolve()) if place_found else None
+    places = usual_places() if where == "auto" else [Path(where).expanduser()]
+    found = next((found for place in places if (found := open_wordnet(place.resolve())) is not None), None)
+    if found is None and where != "auto":
+        raise UserError(f"{where} does not contain WordNet (it needs {', '.join(FILES[:3])} ...)", remedy=REMEDY)
+    return found
 
 
 def usual_places() -> Iterator[Path]:
@@ -342,13 +313,3 @@ def usual_places() -> Iterator[Path]:
     for folder in folders:
         yield from (folder / "corpora" / "wordnet", folder / "corpora" / "wordnet.zip")
     yield Path("/usr/share/wordnet")
-
-
-def _holds_wordnet(place: Path) -> bool:
-    if not place.is_file():
-        return all((place / name).is_file() for name in FILES)
-    try:
-        with zipfile.ZipFile(place) as archive:
-            return _prefix(archive) is not None
-    except (OSError, zipfile.BadZipFile):
-        return False
