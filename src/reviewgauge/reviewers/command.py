@@ -31,7 +31,6 @@ from reviewgauge.reviewers.programs.contract import check_findings, settings
 from reviewgauge.reviewers.programs.environment import (
     CASE,
     FILES,
-    CheckedEnvironment,
     Checkout,
     ReviewEnvironment,
     as_text,
@@ -121,9 +120,7 @@ class Command(Reviewer):
 
     def pins(self) -> Mapping[str, str]:
         """The SHA-256 of the program, and of the files below the current folder that its arguments name."""
-        here = Path.cwd()
-        named = [word.replace("{here}", str(here)) for word in self._argv[1:] if word.startswith("{here}/")]
-        files = [file for word in (_program(self._argv, self.env), *named) if word and (file := Path(word)).is_file()]
+        files = [file for file in _named(self) if file.is_file()]
         return {"sha256": fingerprint(files)} if files else {}
 
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
@@ -139,10 +136,16 @@ class Command(Reviewer):
 
     def review(self, change: Change) -> Review:
         """The review of `change`. Raises Failed where the program breaks, takes too long or is unreadable."""
-        agent = self.system if self.contract else ""
-        how = CheckedEnvironment(self.checkout, self.history, self.whole, self.strip_agent_config, agent)
-        here = str(Path.cwd())
-        with place(change, how, self.env, self.home, here) as at:
+        with place(
+            change,
+            self.env,
+            checkout=self.checkout,
+            history=self.history,
+            whole=self.whole,
+            strip_agent_config=self.strip_agent_config,
+            agent=self.system if self.contract else "",
+            home=self.home,
+        ) as at:
             files = passed_files(change, at.folder)
             argv = [text for word in self._argv for text in filled(word, at.words, files)]
             if len(argv) == len([word for word in self._argv if not FILES.fullmatch(word)]) < len(self._argv):
@@ -153,9 +156,8 @@ class Command(Reviewer):
             if self._sandboxed:
                 readable = [at.folder, *needed(_named(self)), *_visible(self)]
                 view = SandboxView(readable, at.scratch[:1], "network" in self.sandbox)
-            namespace = self.sandbox != "off"
-            limits = ProcessLimits(self.seconds, self.output_limit, self.processes, namespace=namespace)
-            given = at.diff if self.stdin else None
+            limits = ProcessLimits(self.seconds, self.output_limit, self.processes, namespace=self.sandbox != "off")
+            given = Path(at.words["diff"]) if self.stdin else None
             environment = {**at.environment, **settings(self.config)}
             ended = run_guarded(argv, at.folder, environment, limits, view=view, stdin=given, scratch=at.scratch)
             ended = replace(ended, err=_relative(ended.err, at.folder))
@@ -164,7 +166,10 @@ class Command(Reviewer):
                 output = as_text(self._written(at, ended) if self._output else ended.out)
                 parsed = self._parsed(_relative(_without_secrets(output.data), at.folder), ended, at)
             except Failed as error:
-                raise _with_unproved(error, ended.unproved) from None
+                unproved = ended.unproved  # processes that may still run
+                problem = error.problem + f"; {unproved}" * (unproved not in ("", UNSEEN))
+                raw = "\n".join(filter(None, (unproved, error.raw)))
+                raise Failed(error.kind, problem, remedy=error.remedy, raw=raw) from None
         comments = list(placed(parsed, change))
         kept = comments if self.lines == "all" else [c for c in comments if on_added_lines(c, change)]
         foreign, example = foreign_paths(parsed, [change])
@@ -190,19 +195,17 @@ class Command(Reviewer):
             kind, what, limit = ends[ended.ending]
             raise Failed(kind, f"{self.system} {what} and was ended", remedy=f"{limit}= sets the limit", raw=raw)
         if ended.code not in self.accept:
-            message = _last_line(_last_words(ended)) or "it printed no error"
-            remedy = (
-                f'if that is not an error: accept={(*self.accept, ended.code)}, in a new folder or with name="..."'
-                if ended.code is not None and ended.code >= 0
-                else ""
-            )
+            message = one_line(_last_words(ended)[-_SHOWN:], _SHOWN) or "it printed no error"
+            accept = f'if that is not an error: accept={(*self.accept, ended.code)}, in a new folder or with name="..."'
             problem = f"{self.system} ended with {_code(ended)}: {message}"
-            raise Failed(FailureKind.CRASH, problem, remedy=remedy, raw=raw)
+            raise Failed(
+                FailureKind.CRASH, problem, remedy=accept * (ended.code is not None and ended.code >= 0), raw=raw
+            )
 
     def _written(self, at: ReviewEnvironment, ended: Ended) -> bytes:
         """The content of its output file; empty where there is none."""
         path = Path(at.folder, *filled(self._output, at.words))
-        root = at.folder if path.is_relative_to(at.folder) else at.output.parent
+        root = at.folder if path.is_relative_to(at.folder) else Path(at.words["output"]).parent
         try:
             file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
@@ -337,14 +340,6 @@ def _trace(
         yield errors
 
 
-def _with_unproved(error: Failed, unproved: str) -> Failed:
-    """The failure, with the processes that may still run."""
-    if not unproved:
-        return error
-    problem = error.problem if unproved == UNSEEN else f"{error.problem}; {unproved}"
-    return Failed(error.kind, problem, remedy=error.remedy, raw="\n".join(filter(None, (unproved, error.raw))))
-
-
 def _code(ended: Ended) -> str:
     code = ended.code or 0
     if code < 0:
@@ -353,22 +348,8 @@ def _code(ended: Ended) -> str:
 
 
 def _last_words(ended: Ended) -> str:
-    text = (
-        _without_secrets(ended.err[-16 * _LAST_WORDS :])
-        .decode("utf-8", "replace")
-        .replace("\x00", "\N{REPLACEMENT CHARACTER}")
-    )
-    return hide_secrets(text).strip()[-_LAST_WORDS:]
-
-
-def _last_line(text: str) -> str:
-    """The last lines of stderr, where programs say why they end: as many whole lines as fit."""
-    kept: list[str] = []
-    for line in reversed([line for line in text.splitlines() if line.strip()]):
-        if kept and len(line) + sum(map(len, kept)) > _SHOWN:
-            break
-        kept.append(line)
-    return one_line("\n".join(reversed(kept)), _SHOWN)
+    text = _without_secrets(ended.err[-16 * _LAST_WORDS :]).decode("utf-8", "replace")
+    return hide_secrets(text.replace("\x00", "\N{REPLACEMENT CHARACTER}")).strip()[-_LAST_WORDS:]
 
 
 def _raw(ended: Ended) -> str:
@@ -388,6 +369,4 @@ def _without_secrets(data: bytes) -> bytes:
 def _relative(data: bytes, folder: Path) -> bytes:
     """`data` with paths of the checkout made relative: its folder has another name each time, and ids must not."""
     name = os.fsencode(folder)
-    for absolute in (b"file://" + name + b"/", name + b"/"):
-        data = data.replace(absolute, b"")
-    return data.replace(name, b".")
+    return data.replace(b"file://" + name + b"/", b"").replace(name + b"/", b"").replace(name, b".")

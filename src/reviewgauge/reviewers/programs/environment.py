@@ -89,20 +89,6 @@ def filled(word: str, words: Mapping[str, str], files: Sequence[str] = ()) -> li
 
 
 @dataclass(frozen=True)
-class CheckedEnvironment:
-    """How to make the checkout, if there is to be one: its history, and whether files for agents are left out.
-
-    `agent` is the name that the contract of a public benchmark calls the program by; empty without that contract.
-    """
-
-    at: Checkout = "head"
-    history: bool = False
-    whole: bool = True
-    strip_agent_config: bool = True
-    agent: str = ""
-
-
-@dataclass(frozen=True)
 class ReviewEnvironment:
     """`words` are the values of the placeholders; `environment` is the program's whole environment.
 
@@ -110,8 +96,6 @@ class ReviewEnvironment:
     """
 
     folder: Path
-    output: Path
-    diff: Path
     words: Mapping[str, str]
     environment: Mapping[str, str]
     left_out: tuple[Drop, ...]
@@ -120,9 +104,20 @@ class ReviewEnvironment:
 
 @contextmanager
 def place(
-    change: Change, how: CheckedEnvironment, variables: Sequence[str], home: str, here: str
+    change: Change,
+    variables: Sequence[str],
+    *,
+    checkout: Checkout = "head",
+    history: bool = False,
+    whole: bool = True,
+    strip_agent_config: bool = True,
+    agent: str = "",
+    home: str = "",
 ) -> Iterator[ReviewEnvironment]:
-    """The environment of one review, removed afterwards. Raises UserError and NeedsCode."""
+    """The environment of one review, removed afterwards. Raises UserError and NeedsCode.
+
+    `agent` is the name that the contract of a public benchmark calls the program by; empty without that contract.
+    """
     change = with_patches(change, "command")
     with ExitStack() as open_things:
         top = open_things.enter_context(scratch_folder())
@@ -130,38 +125,41 @@ def place(
             (top / name).mkdir()
         if home:
             _copy_home(Path(home).expanduser(), top / "home")
-        folder, base, head, left_out = top / "empty", "", "", tuple[Drop, ...]()
-        scratch = [top]
-        if how.at != "none":
+        folder, base, head, left_out, scratch = top / "empty", "", "", tuple[Drop, ...](), [top]
+        if checkout != "none":
             if change.git is None or change.head is None:
                 raise NeedsCode("command")
+            hidden = speaks_to_agents if strip_agent_config else None
             made = open_things.enter_context(
                 workspace(
                     Repository(Path(change.git)),
                     change.head,
                     change.base,
-                    history=how.history,
-                    whole=how.whole,
-                    hidden=speaks_to_agents if how.strip_agent_config else None,
+                    history=history,
+                    whole=whole,
+                    hidden=hidden,
                 )
             )
             folder, base, head, left_out = made.folder, made.base or "", made.head, made.left_out
             scratch.append(folder.parent)
-        given = _hand_over(change, top / "given")
-        words = {"base": base, "head": head, "workspace": str(folder), "case": change.id or change.repo, **given}
+        case = change.id or change.repo
+        words = {
+            "base": base,
+            "head": head,
+            "workspace": str(folder),
+            "case": case,
+            **_hand_over(change, top / "given"),
+        }
         environment = {f"REVIEWGAUGE_{name.upper()}": word for name, word in words.items()}
         if CASE not in variables:  # it often is the commit or the pull request: what a forge finds the answers under
             del environment[CASE]
-        if how.agent:
-            contract = hand_over(change, words, how.agent, top / "given")
+        if agent:
+            contract = hand_over(change, words, agent, top / "given")
             environment |= contract
-            given["output"] = contract["RB_OUT"]
             words |= {"output": contract["RB_OUT"], "pr": str(top / "given" / "pr"), "out": str(top / "given" / "out")}
         environment |= clean_environment(top, variables)
-        words |= {"case": _plain(words["case"]), "here": here}
-        yield ReviewEnvironment(
-            folder, Path(given["output"]), Path(given["diff"]), words, environment, left_out, tuple(scratch)
-        )
+        words |= {"case": _plain(case), "here": str(Path.cwd())}
+        yield ReviewEnvironment(folder, words, environment, left_out, tuple(scratch))
 
 
 def _hand_over(change: Change, folder: Path) -> dict[str, str]:
