@@ -27,8 +27,7 @@ from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, ana
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.processes import RecentlyUsed
-from reviewgauge.repo.syntax.languages import language
-from reviewgauge.repo.syntax.product import not_product
+from reviewgauge.repo.syntax.languages import language, not_product
 
 SOURCE = "diff"
 SENTENCES = "3"  # counted up when the claims of some change become others

@@ -26,7 +26,7 @@ from reviewgauge.models.answers.readers import Unreadable
 from reviewgauge.models.answers.records import AnswerRecord, Line, answer_schema, read_record
 from reviewgauge.models.request.messages import FENCE_NOTE, fence
 from reviewgauge.repo.diff.diffs import DiffLine, parse_patch
-from reviewgauge.repo.syntax.product import trivial
+from reviewgauge.repo.syntax.languages import trivial
 from reviewgauge.stages.asking.stage import AskingStage, decision, own_prompt, prompt_pins
 from reviewgauge.stages.history.lines import normal
 

@@ -30,7 +30,7 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import inspect
 from reviewgauge.repo.history.landed_changes import LandedChange, read_changes
 from reviewgauge.repo.mirrors.mirrors import mirror_local
-from reviewgauge.repo.syntax.product import not_product, trivial
+from reviewgauge.repo.syntax.languages import not_product, trivial
 from reviewgauge.repo.szz.trace import SzzSettings
 from reviewgauge.stages.history import card
 from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Traced, classify_message

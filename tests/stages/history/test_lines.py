@@ -6,7 +6,7 @@ import pytest
 
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import line_runs
-from reviewgauge.repo.syntax.product import not_product, trivial
+from reviewgauge.repo.syntax.languages import not_product, trivial
 from reviewgauge.stages.history.lines import (
     TouchedLine,
     adds_option,

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from importlib.resources import files
 
 from pydantic import JsonValue
 
@@ -145,52 +146,5 @@ def read_issue(forge: Forge, repo: str, issue_number: int, *, version: str = "")
     }
 
 
-THREADS = """query ReviewThreads($owner: String!, $name: String!, $number: Int!, $first: Int!, $after: String) {
-  repository(owner: $owner, name: $name) {
-    pullRequest(number: $number) {
-      reviewThreads(first: $first, after: $after) {
-        pageInfo { hasNextPage endCursor }
-        nodes {
-          isResolved
-          isOutdated
-          resolvedBy { __typename login }
-          comments(first: 1) { nodes { databaseId } }
-        }
-      }
-    }
-  }
-}
-"""
-
-_NAMED = "{ number repository { nameWithOwner } }"
-_SOURCE = f"{{ __typename ... on Issue {_NAMED} ... on PullRequest {_NAMED} }}"
-_BY = "createdAt actor { __typename login }"
-
-TIMELINE = f"""query Timeline($owner: String!, $name: String!, $number: Int!, $first: Int!, $after: String) {{
-  repository(owner: $owner, name: $name) {{
-    pullRequest(number: $number) {{
-      lastEditedAt
-      closingIssuesReferences(first: 50) {{ nodes {_NAMED} }}
-      timelineItems(first: $first, after: $after, itemTypes: [
-        HEAD_REF_FORCE_PUSHED_EVENT, BASE_REF_CHANGED_EVENT, CROSS_REFERENCED_EVENT, CONNECTED_EVENT,
-        DISCONNECTED_EVENT, RENAMED_TITLE_EVENT, MERGED_EVENT, CLOSED_EVENT, REOPENED_EVENT, READY_FOR_REVIEW_EVENT
-      ]) {{
-        pageInfo {{ hasNextPage endCursor }}
-        nodes {{
-          __typename
-          ... on HeadRefForcePushedEvent {{ {_BY} beforeCommit {{ oid }} afterCommit {{ oid }} }}
-          ... on BaseRefChangedEvent {{ {_BY} }}
-          ... on CrossReferencedEvent {{ {_BY} source {_SOURCE} }}
-          ... on ConnectedEvent {{ {_BY} source: subject {_SOURCE} }}
-          ... on DisconnectedEvent {{ {_BY} source: subject {_SOURCE} }}
-          ... on RenamedTitleEvent {{ {_BY} previousTitle }}
-          ... on MergedEvent {{ {_BY} commit {{ oid }} }}
-          ... on ClosedEvent {{ {_BY} }}
-          ... on ReopenedEvent {{ {_BY} }}
-          ... on ReadyForReviewEvent {{ {_BY} }}
-        }}
-      }}
-    }}
-  }}
-}}
-"""
+THREADS = files(__package__).joinpath("threads.graphql").read_text("utf-8")
+TIMELINE = files(__package__).joinpath("timeline.graphql").read_text("utf-8")

@@ -24,6 +24,7 @@ from reviewgauge.repo.git.containment import check_readable, git_folder
 from reviewgauge.repo.git.diff_tree import changed_files, read_change
 from reviewgauge.repo.git.paths import decode_path, encode_path
 from reviewgauge.repo.processes import end_group, start_tied
+from reviewgauge.repo.tables import read_table
 
 _FULL = r"no space left on device|out of disk ?space|disk quota exceeded"
 _MAKE_ROOM = "free some space and run the same command again; what was recorded is kept"
@@ -65,52 +66,9 @@ def git_error(command: str, name: str, message: str, code: int) -> UserError:
     return UserError(f"git {command} failed in {name}: {text}", remedy=remedy)
 
 
-_SAFE_SETTINGS = {
-    "core.hooksPath": os.devnull,
-    "core.fsmonitor": "false",
-    "core.attributesFile": os.devnull,
-    "core.bare": "true",  # no work tree: its .gitattributes and index are not read
-    "core.quotePath": "true",
-    "core.pager": "cat",
-    "core.askPass": "",
-    "advice.graftFileDeprecated": "false",
-    "core.alternateRefsCommand": "",
-    "core.bigFileThreshold": "20m",  # of larger files git would hold both versions: to a diff they are binary
-    "attr.tree": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",  # the empty tree: git 2.43 would read HEAD's attributes
-    "credential.helper": "",
-    "diff.suppressBlankEmpty": "false",
-    "diff.indentHeuristic": "true",
-    "diff.relative": "false",
-    "diff.orderFile": os.devnull,
-    "diff.wsErrorHighlight": "none",
-    "log.showSignature": "false",
-    "log.showRoot": "true",
-    "log.follow": "false",
-    "log.mailmap": "false",
-    "submodule.recurse": "false",
-    "fetch.recurseSubmodules": "false",
-    "gc.auto": "0",
-    "maintenance.auto": "false",
-    "protocol.ext.allow": "never",
-    "protocol.file.allow": "never",
-}
-_PLAIN_DIFF = ("--no-ext-diff", "--no-textconv", "--no-color")
-_COMMANDS: dict[str, tuple[str, ...]] = {
-    "blame": ("--no-textconv",),
-    "clone": ("--template=",),
-    "diff-tree": _PLAIN_DIFF,
-    "fetch": ("--no-recurse-submodules", "--no-auto-maintenance", "--no-write-fetch-head"),
-    "grep": ("--no-textconv", "--no-color", "--no-recurse-submodules"),
-    "hash-object": ("--no-filters",),
-    "init": ("--template=",),
-    "log": (*_PLAIN_DIFF, "--no-show-signature"),
-    "show": (*_PLAIN_DIFF, "--no-show-signature"),
-}
-_SAFE_AS_THEY_ARE = (
-    "bundle cat-file commit-graph commit-tree count-objects fast-import for-each-ref fsck index-pack ls-remote ls-tree"
-    " merge-base mktree pack-objects pack-refs rev-list rev-parse update-index update-ref write-tree"
-)
-_COMMANDS |= dict.fromkeys(_SAFE_AS_THEY_ARE.split(), ())
+_TABLE = read_table(__package__, "git")
+_SAFE_SETTINGS: dict[str, str] = _TABLE["settings"]
+_COMMANDS: dict[str, Sequence[str]] = _TABLE["commands"] | dict.fromkeys(_TABLE["safe_as_they_are"], ())
 _DIFF = ("-r", "-p", "-M50%", "-l2000", "-U3", "--inter-hunk-context=0", "--diff-algorithm=myers", "--full-index")
 _DIFF_PREFIX = ("--src-prefix=a/", "--dst-prefix=b/", "--submodule=short", "--ignore-submodules=none")
 _COMMIT = re.compile(r"[0-9A-Za-z_][0-9A-Za-z_./@^~{}-]*")

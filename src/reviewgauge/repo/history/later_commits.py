@@ -11,7 +11,7 @@ from reviewgauge.core.records import ChangedFile
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import pull_number
-from reviewgauge.repo.syntax.product import not_product, trivial
+from reviewgauge.repo.syntax.languages import not_product, trivial
 
 _SECONDS = 30.0
 _TITLE = 300  # characters of a title that are compared

@@ -1,4 +1,4 @@
-"""Classifies a file by its name and first lines: its language, documentation, a test, generated or vendored.
+"""Classifies a file by its name and first lines: its language, documentation, a test, generated, the product itself.
 
 Languages have the names that GitHub gives them ("Python", "C#", "C++"), and only what GitHub counts as programming or
 markup has one: data (JSON, YAML) and prose have none. A name does not decide everything: `.h` is C here, `.m` is
@@ -50,6 +50,23 @@ _MINIFIED = re.compile(r"[.-]min\.(js|mjs|cjs|css)$")
 _GENERATED = _any("generated")
 _MARKER = re.compile("|".join(_TABLE["markers"]).encode(), re.IGNORECASE)
 _COMMENT_MARKS = tuple(mark.encode() for mark in _TABLE["comment_marks"])
+_OUTSIDE_FOLDERS, _MARKUP, _CARRIED_ALONG = (
+    frozenset(_TABLE[name]) for name in ("outside_folders", "markup", "carried_along")
+)
+_OUTSIDE_NAMES = _any("outside_names")
+_IMPORT = re.compile(
+    r"(?:from\s+[\w.]+\s+import\b|import\b|#\s*include\b|using\s[\w.:=\s]+;|package\b|require(?:_relative|_once)?\b"
+    r"|include(?:_once)?\b|use\s++[\w\\:{}, ]+;|extern\s+crate\b|mod\s+\w+;|export\s+\*"
+    r"|(?:const|let|var)\s.{1,80}=\s*require\()"
+)
+_BARE = re.compile(
+    r"(?:else|try|finally|do|begin|end|pass|return|break|continue|default|fi|done|then|esac|endif|\W)*+[\W_]*",
+    re.IGNORECASE,
+)
+_COMMENT = re.compile(
+    r"(?::(?:param|type|return|rtype|raise)s?\b|@(?:param|return|throws)\b|>>>|#(?!\s*(?:define|if|ifdef|ifndef|elif|pragma|include)\b)|//|/\*|\*(?:\s|/|$)|<!--|--\s|;;|'''|\"\"\")"
+)
+_VERSION = re.compile(r"[\w.\s\"']*\b_{0,2}(?:version|build|release)(?:_info)?_{0,2}[\"']?\s*[:=]", re.IGNORECASE)
 
 
 @lru_cache(maxsize=16384)
@@ -148,3 +165,38 @@ def _is_minified(name: str, head: bytes) -> bool:
     if not name.endswith((".js", ".mjs", ".cjs", ".css")) or len(head) < _ENOUGH:
         return False
     return len(head) / (head.count(b"\n") + 1) > _LONG_LINES
+
+
+@lru_cache(maxsize=16384)
+def not_product(path: str) -> str:
+    """Why a file is not part of what the project's users run: "documentation", "tests", ...; empty when it is."""
+    *folders, name = path.split("/")
+    if is_documentation(path):
+        return "documentation"
+    if is_test(path):
+        return "tests"
+    if reason := is_generated_or_vendored(path):
+        return reason
+    if name.endswith(".py") and not _CARRIED_ALONG.isdisjoint(folders[1:]):
+        return "vendored"
+    if any(folder.lower() in _OUTSIDE_FOLDERS for folder in folders):
+        return "docs, examples, tools or CI"
+    if _OUTSIDE_NAMES.fullmatch(name):
+        return "build or packaging"
+    if language(path) in _MARKUP or not language(path):
+        return "no program code"
+    return ""
+
+
+def trivial(text: str) -> str:
+    """Why a line of code says too little to be where a defect is; empty when it may be."""
+    line = text.strip()
+    if _BARE.fullmatch(line):
+        return "only braces or a bare keyword"
+    if _IMPORT.match(line):
+        return "an import"
+    if _COMMENT.match(line):
+        return "a comment"
+    if _VERSION.match(line):
+        return "a version number"
+    return ""

@@ -25,8 +25,7 @@ from reviewgauge.repo.history.fix_messages import (
     speaks_of_a_defect,
 )
 from reviewgauge.repo.history.landed_changes import LandedChange, MergeKind, pull_number
-from reviewgauge.repo.syntax.languages import is_test
-from reviewgauge.repo.syntax.product import not_product, trivial
+from reviewgauge.repo.syntax.languages import is_test, not_product, trivial
 from reviewgauge.repo.szz.trace import Inducing, SzzSettings, Trace, index_history, trace_many
 from reviewgauge.stages.history.memory import HistoryMemory, code_fingerprint
 

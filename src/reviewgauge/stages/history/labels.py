@@ -23,7 +23,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Comment, Origin, Resolution, Side, Span, Tier
 from reviewgauge.repo.diff.diffs import Hunk, line_runs, parse_patch
 from reviewgauge.repo.history.landed_changes import LandedChange, own_text, without_ids
-from reviewgauge.repo.syntax.product import not_product
+from reviewgauge.repo.syntax.languages import not_product
 from reviewgauge.repo.szz.skipping import INSIDE
 from reviewgauge.repo.szz.trace import Inducing
 from reviewgauge.stages.history.fixes import FixTracer, FoundFix, fix_text

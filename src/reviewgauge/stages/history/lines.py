@@ -17,7 +17,7 @@ from typing import NamedTuple
 from reviewgauge.core.records import ChangedFile, FileStatus, Side
 from reviewgauge.repo.diff.diffs import DiffLine, Kind, parse_patch
 from reviewgauge.repo.diff.positions import map_line
-from reviewgauge.repo.syntax.product import trivial
+from reviewgauge.repo.syntax.languages import trivial
 
 
 def forward(files: Sequence[ChangedFile], path: str, line: int) -> tuple[str, int] | None:

@@ -30,12 +30,12 @@ def code_fingerprint(package: str) -> str:
 
 
 def fingerprint(folder: Traversable) -> str:
-    """A hash of the names and contents of all Python files below `folder`."""
+    """A hash of the names and contents of all code and all tables below `folder`."""
     found = hashlib.sha256()
     for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if entry.is_dir() and entry.name != "__pycache__":
             found.update(entry.name.encode() + b"\0" + fingerprint(entry).encode() + b"\0")
-        elif entry.name.endswith(".py"):
+        elif entry.name.endswith((".py", ".toml")):
             found.update(entry.name.encode() + b"\0" + entry.read_bytes() + b"\0")
     return found.hexdigest()[:16]
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from reviewgauge.core.records import ChangedFile
 from reviewgauge.repo.diff.diffs import Kind, parse_patch
-from reviewgauge.repo.syntax.product import not_product, trivial
+from reviewgauge.repo.syntax.languages import not_product, trivial
 from reviewgauge.stages.history.lines import normal, texts
 
 _SHORT = 8  # characters of a line, without blanks, from which on it is known again

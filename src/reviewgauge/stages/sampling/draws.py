@@ -15,8 +15,7 @@ from datetime import date, datetime
 from reviewgauge.core.base import Fact
 from reviewgauge.core.records import Case, Change
 from reviewgauge.repo.diff.diffs import count_changed, hunk_count, parse_patch, size_of
-from reviewgauge.repo.syntax.languages import language
-from reviewgauge.repo.syntax.product import not_product, trivial
+from reviewgauge.repo.syntax.languages import language, not_product, trivial
 
 _DEFINITION = re.compile(
     r"\s*+(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|pub|override|inline|virtual)\s++)*+"
