@@ -180,6 +180,7 @@ def test_what_was_judged_can_be_corrected_until_the_round_ends(browser: Any, sto
         page.context.close()
 
 
+@pytest.mark.drill
 def test_what_cannot_be_undone_is_asked_first(browser: Any, store: Database) -> None:
     project = small_project(store, "grade", count=2)
     with served(store, project) as (_, link):
@@ -202,6 +203,7 @@ def test_what_cannot_be_undone_is_asked_first(browser: Any, store: Database) -> 
         page.context.close()
 
 
+@pytest.mark.drill
 def test_digits_go_to_the_first_question_of_a_page_that_has_answers(browser: Any, store: Database) -> None:
     with served(store, small_project(store, "grade", count=1, raters=1)) as (origin, _):
         page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()
@@ -285,6 +287,7 @@ def test_a_proposal_is_confirmed_by_no_key_that_is_pressed_anyway(
         page.context.close()
 
 
+@pytest.mark.drill
 def test_the_judgement_that_ends_a_batch_says_so_and_save_stays_in_sight(browser: Any, store: Database) -> None:
     with served(store, small_project(store, "grade", count=3, raters=1, batch=2)) as (origin, _):
         page = browser.new_context(viewport={"width": 1280, "height": 800}).new_page()

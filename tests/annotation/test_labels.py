@@ -235,6 +235,7 @@ def tables_that_travel(database: Database, project: Project) -> dict[str, list[t
     }
 
 
+@pytest.mark.drill
 @settings(max_examples=5, deadline=None, phases=[Phase.generate])
 @given(
     name=st.sampled_from(["claims", "comments", "grade", "points", "quality", "words"]),

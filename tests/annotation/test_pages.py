@@ -43,6 +43,7 @@ def judged_all(client: Client, grade: int) -> int:
     return count
 
 
+@pytest.mark.drill
 def test_a_project_from_the_first_page_to_the_last_label(store: Database, service: tuple[str, str]) -> None:
     origin, link = service
     owner, ann, bob = Client(origin), joined(store, origin, "Ann"), joined(store, origin, "Bob")
@@ -129,6 +130,7 @@ def test_no_page_has_a_script_or_style_within(store: Database, service: tuple[st
         assert not re.search(r"<script(?! src)|<style|\son\w+=|\sstyle=|javascript:", text)
 
 
+@pytest.mark.drill
 def test_a_session_is_known_by_its_cookie_alone(store: Database, service: tuple[str, str]) -> None:
     ann = joined(store, service[0], "Ann")
     token = ann.cookies["reviewgauge_session"]
@@ -237,6 +239,7 @@ def test_other_machines_need_an_address_and_an_owner(store: Database) -> None:
         open_service(store, project, host="0.0.0.0", url="https://annotate.example.org")
 
 
+@pytest.mark.drill
 def test_the_queue_of_conflicts_names_what_differs_and_nobody(store: Database, service: tuple[str, str]) -> None:
     origin = service[0]
     ann, bob, eve = (joined(store, origin, name) for name in ("Ann", "Bob", "Cid"))

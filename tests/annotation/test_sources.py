@@ -82,7 +82,7 @@ def about(work: Work, *refused: str) -> list[Answer]:
     return [Answer(dimension="right", value="no" if work.change.title in refused else "yes")]
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_checked_labels_come_back_into_the_build(
     shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -123,7 +123,7 @@ def read_cases(bench: Path) -> list[Case]:
     return [parse_record(Case, line, "cases.jsonl", number) for number, line in enumerate(lines, 1)]
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_models_decisions_are_checked_by_three(
     shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -153,6 +153,7 @@ def test_a_models_decisions_are_checked_by_three(
 # --- points, reports, claims ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.drill
 def test_change_points_are_verified_by_two(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """As SWR-Bench has its change-points checked: how many hold, and how far two people agree."""
     bench, store, out = tmp_path / "cases.jsonl", tmp_path / "points.db", tmp_path / "points.csv"
@@ -182,6 +183,7 @@ def test_change_points_are_verified_by_two(tmp_path: Path, capsys: pytest.Captur
     assert next(one.figure.value for one in valid.coefficients if one.name == "percent agreement") == 0.9
 
 
+@pytest.mark.drill
 def test_reports_drawn_at_random_are_judged_beside_the_model(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -251,6 +253,7 @@ def test_checked_claims_are_those_that_reviews_are_judged_by(
         assert [one.body for one in desk.work(slot).item.part_texts] == ["Adds a variable.", "Empty carts."]
 
 
+@pytest.mark.drill
 def test_validate_holds_a_metric_against_grades_of_this_service(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -162,6 +162,7 @@ MOVES = st.lists(
 )
 
 
+@pytest.mark.drill
 @settings(max_examples=15, deadline=None)
 @given(moves=MOVES)
 def test_whatever_raters_do_nobody_settles_an_item_alone(moves: list[tuple[str, str]]) -> None:

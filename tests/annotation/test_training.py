@@ -187,6 +187,7 @@ def test_every_known_item_is_kept_once_and_in_order(count: int, known: set[int],
 MOVES = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["judge", "judge", "skip", "close"])), max_size=30)
 
 
+@pytest.mark.drill
 @settings(max_examples=15, deadline=None)
 @given(moves=MOVES)
 def test_a_pilot_is_over_exactly_when_everybody_was_asked(

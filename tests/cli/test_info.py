@@ -207,6 +207,7 @@ def test_help_of_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert "validate" in capsys.readouterr().out
 
 
+@pytest.mark.drill
 def test_files_folders_and_programs_are_reviewers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -78,6 +78,7 @@ def interrupt(folder: Path, process: subprocess.Popen[str]) -> None:
 ASKING = ("review", "cases.jsonl", "engine_small.Asking", "-o", "run", "--workers", "4")
 
 
+@pytest.mark.drill
 def test_ctrl_c_once_finishes_what_is_in_flight_and_says_how_to_go_on(folder: Path) -> None:
     gate = Gate(folder, free=4)
     process = start(folder, *ASKING, **gate.environment)
@@ -96,6 +97,7 @@ def test_ctrl_c_once_finishes_what_is_in_flight_and_says_how_to_go_on(folder: Pa
     assert "asking: 16 reviews with 16 comments; 8 already there" in out
 
 
+@pytest.mark.drill
 def test_ctrl_c_twice_stops_at_once_and_keeps_what_was_finished(folder: Path) -> None:
     code, _, _ = finish(folder, *ASKING, "--only", "case=case-00*")
     assert code == 0
@@ -108,6 +110,7 @@ def test_ctrl_c_twice_stops_at_once_and_keeps_what_was_finished(folder: Path) ->
     assert len(RunFolder.open(folder / "run").outcomes()) == 10
 
 
+@pytest.mark.drill
 def test_ctrl_c_while_scoring(folder: Path) -> None:
     finish(folder, *ASKING)
     gate = Gate(folder, free=4)

@@ -65,7 +65,7 @@ def test_a_data_set_becomes_a_report_with_its_tables(bench: Path, capsys: pytest
     assert {"grades", "ks", "classifiers", "heat_map", "ranking", "slices", "misjudged", "traits"} <= tables
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_second_run_measures_nothing_and_finds_the_same(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = validate(capsys, bench, METRIC, "-o", "there")
     scores = Path("there/scores.jsonl").read_bytes()

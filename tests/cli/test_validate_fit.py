@@ -33,7 +33,7 @@ def refusal(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
     return error
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_labels_of_ones_own_become_a_metric(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", str(bench), *METRICS, "--fit", "mine.json", *FAST]) == 0
     out = capsys.readouterr().out
@@ -52,7 +52,7 @@ def test_labels_of_ones_own_become_a_metric(bench: Path, capsys: pytest.CaptureF
     assert not made.leaks
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_json_has_every_weight(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", str(bench), *METRICS, "--fit", "x.json", *FAST, "--json"]) == 0
     result = json.loads(capsys.readouterr().out)["fit"]

@@ -86,7 +86,7 @@ def test_a_tool_that_is_measured_on_the_cases_does_not_see_it(sample: Sample, tm
 
 
 @pytest.mark.parametrize("number", [46])
-@pytest.mark.slow
+@pytest.mark.drill
 def test_its_own_tests_pass(number: int, clone: Path, tmp_path: Path) -> None:
     """The Python tests of some of its versions; what is exported here is our own code."""
     repository, commit = Repository(clone), later(clone)[number]

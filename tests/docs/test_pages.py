@@ -9,10 +9,13 @@ import pytest
 from documented import CONSOLE, follow
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = [page for folder in ("start", "guides") for page in sorted((DOCS / folder).glob("*.md"))]
+START, GUIDES = (
+    [pytest.param(page, id=f"{folder}/{page.stem}", marks=marks) for page in sorted((DOCS / folder).glob("*.md"))]
+    for folder, marks in (("start", [pytest.mark.pages]), ("guides", [pytest.mark.drill]))  # the guides take minutes
+)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: f"{page.parent.name}/{page.stem}")
+@pytest.mark.parametrize("page", [*START, *GUIDES])
 def test_the_commands_of_the_page_print_what_it_shows(
     page: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:

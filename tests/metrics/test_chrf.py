@@ -109,7 +109,7 @@ def test_any_symbols_and_more_orders_than_fit(rows: Rows, orders: int) -> None:
 
 
 @pytest.mark.parametrize("symbols", [2, 300, 50_000])
-@pytest.mark.slow
+@pytest.mark.drill
 def test_batches_larger_than_a_chunk(symbols: int) -> None:
     generator = np.random.default_rng(0)
     lengths = [0, 5, chrf.CHUNK // 2, 9, chrf.CHUNK // 2, 1, 0, 40_000, 3]

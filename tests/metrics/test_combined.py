@@ -34,7 +34,7 @@ CARD = 0.493  # Spearman of the lexical fit out of fold on 5,164 rows, the model
 TENTH = 0.588  # of the fit with MiniLM on a tenth of them
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_rules() -> None:
     metric = load(Metric, "combined(file='lexical')")
     assert load(Metric, signature(metric)) == metric

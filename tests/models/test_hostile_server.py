@@ -106,7 +106,7 @@ def test_what_has_no_end_is_cut_off(name: str) -> None:
     assert server.asked > 1
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_a_bomb_is_unpacked_no_further_than_it_may() -> None:
     parts = [SIZED % len(bomb()), bomb()]  # made before memory is measured: it takes 650 MB
     server = Hostile(lambda: parts)

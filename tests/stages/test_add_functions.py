@@ -192,7 +192,7 @@ def test_a_change_without_its_code_is_dropped(
     assert (drop.item, drop.by, drop.reason) == ("c0", "add_functions", reason)
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_the_order_stays_when_several_are_worked_on(tmp_path: Path, context: BuildFolder) -> None:
     folder = tmp_path / "code"
     changes = []

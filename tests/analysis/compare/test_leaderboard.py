@@ -403,7 +403,7 @@ def test_one_attempt_each_or_one_scored_of_two_says_nothing() -> None:
     assert spread_of(broken, Mean(), 3) is None
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_simulated_studies_move_as_foretold() -> None:
     """The measure of whole studies, made again on the same changes, varies by `again`; for a micro-averaged F1 too."""
     generator = np.random.default_rng(3)

@@ -70,7 +70,7 @@ def test_many_grades_and_many_scores_are_counted_as_exactly_as_few(grades: int) 
         assert drawn == pytest.approx(stats.kendalltau(*again).statistic, abs=1e-12)
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_value_p_and_interval_of_a_figure() -> None:
     rng = np.random.default_rng(1)
     human = rng.integers(1, 6, 200).astype(float)

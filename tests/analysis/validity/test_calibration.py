@@ -61,7 +61,7 @@ def test_calibration_gains_what_the_noise_took() -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.slow
+@pytest.mark.drill
 def test_shuffled_labels_leave_no_correlation_so_nothing_leaks(seed: int) -> None:
     for one in out_of_fold(made(seed, 2000, shuffled=True)).calibrated:
         assert one.spearman.value is None or one.spearman.value < 0.05

@@ -89,7 +89,7 @@ def test_an_unreadable_answer_is_forgotten_at_once_and_can_be_put_anew(tmp_path:
     again.close()
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_many_processes_may_begin_and_write_one_cache(tmp_path: Path) -> None:
     file = tmp_path / "chat.sqlite"
     writers = [start_writer(file, f"w{n}", 0, 40) for n in range(5)]
@@ -101,7 +101,7 @@ def test_many_processes_may_begin_and_write_one_cache(tmp_path: Path) -> None:
     cache.close()
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_what_was_committed_survives_sigkill(tmp_path: Path) -> None:
     file = tmp_path / "chat.sqlite"
     for round_ in range(3):

@@ -36,7 +36,7 @@ def tiny(tmp_path: Path) -> OnnxEmbedder:
     return OnnxEmbedder("tiny", tiny_models.write_model(tmp_path / "tiny"))
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_minilm_is_the_original_model() -> None:
     model = embedder(DEFAULT, cache=False)
     assert isinstance(model, OnnxEmbedder)
@@ -50,7 +50,7 @@ def test_minilm_is_the_original_model() -> None:
         assert np.abs(vector - expected / np.linalg.norm(expected)).max() < 1e-5  # 4e-7 where it was written
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_minilm_token_states_are_those_of_each_layer() -> None:
     model = embedder(DEFAULT, cache=False)
     assert isinstance(model, OnnxEmbedder)
@@ -106,7 +106,7 @@ def shared_tiny() -> OnnxEmbedder:
     return _SHARED[0]
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_vectors_are_the_same_however_many_threads_there_are(tmp_path: Path) -> None:
     folder = tiny_models.write_model(tmp_path / "tiny", longest=None)
     program = (

@@ -148,6 +148,7 @@ def test_a_heat_map_is_shaded_by_the_logarithm() -> None:
     assert heat(empty, 0) == 0
 
 
+@pytest.mark.drill
 def test_whatever_a_metric_lacks_is_left_out(plain: ValidityReport, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = plain.metrics[0]
     nothing = toys.figure(None, 0, reason="nobody looked")
