@@ -342,7 +342,9 @@ def scored(run: Path, folder: Path, metric: str) -> Path:
     return folder
 
 
-def test_a_metric_that_would_ask_a_model_is_named_and_not_called(run: Path, tmp_path: Path) -> None:
+def test_a_metric_that_would_ask_a_model_is_named_and_not_called(
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = tmp_path / "b.zip"
     reviewgauge.bundle(scored(run, tmp_path / "asked", "bundle_toys.Remote"), out=out, resamples=50)
     result = reviewgauge.check(out)
@@ -351,6 +353,9 @@ def test_a_metric_that_would_ask_a_model_is_named_and_not_called(run: Path, tmp_
     name = next(name for name in files_of(out) if name.endswith("leaderboard.csv"))
     bad = tamper(out, name, lambda text: text.replace("1.5", "9.5"))
     assert difference(bad).found == "1.5", "its tables are compared with its scores all the same"
+    bad = tamper(out, "runs/asked/reviews.jsonl", lambda text: text.replace("please add a docstring", "nit"))
+    assert main(["check", str(bad)]) == 2, "a review that was changed is no sound run"
+    assert "reviews changed since they were measured" in capsys.readouterr().err
 
 
 def test_a_file_that_a_metric_was_given_travels_with_the_bundle(

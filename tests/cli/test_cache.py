@@ -111,14 +111,6 @@ def test_what_was_made_long_ago_can_be_taken_out(filled: Path) -> None:
     assert reviewgauge.cache().calls == 3
 
 
-def test_vectors_are_taken_out_apart(filled: Path) -> None:
-    VectorCache(filled.with_name("vectors.sqlite")).put("00" * 16, {"a": np.ones(3, dtype=np.float32)})
-    assert clear(vectors=True).vectors == 1
-    assert (reviewgauge.cache().vectors, reviewgauge.cache().calls) == (0, 6)
-    with pytest.raises(UserError, match="all together"):
-        clear(vectors=True, model="noisy-0")
-
-
 @pytest.mark.parametrize("name", ["calls.jsonl", "calls.jsonl.gz"])
 def test_what_is_exported_can_be_replayed_and_is_the_same_each_time(filled: Path, tmp_path: Path, name: str) -> None:
     result = export(tmp_path / name)
@@ -167,28 +159,16 @@ def test_a_cache_that_is_broken_is_named(home: Path, run: Callable[..., Said]) -
         assert "is broken" in done.stderr
 
 
-def test_indexes_of_code_are_taken_out_apart(filled: Path, run: Callable[..., Said]) -> None:
+def test_what_is_derived_is_taken_out_apart(filled: Path, run: Callable[..., Said]) -> None:
     keep_arrays("abc-code", {"rows": np.ones(3)})
+    VectorCache(filled.with_name("vectors.sqlite")).put("00" * 16, {"a": np.ones(3, dtype=np.float32)})
     found = reviewgauge.cache()
-    assert (found.indexes, found.calls) == (1, 6)
+    assert (found.indexes, found.vectors, found.calls) == (1, 1, 6)
     assert found.indexes_bytes > 24
     assert "1 indexes of code" in run("info").stdout
-    assert "1 indexes deleted" in run("clear", "--indexes", "--yes").stdout
-    assert (reviewgauge.cache().indexes, reviewgauge.cache().calls) == (0, 6)
-    with pytest.raises(UserError, match="indexes are deleted all together"):
-        clear(indexes=True, model="noisy-0")
-    with pytest.raises(UserError, match="one after the other"):
-        clear(indexes=True, vectors=True)
-
-
-@pytest.mark.parametrize(
-    ("option", "what"),
-    [
-        ((), "answers that were paid for"),
-        (("--vectors",), "vectors of texts, which are made again when needed"),
-        (("--indexes",), "indexes of code, which are made again when needed"),
-    ],
-)
-def test_a_question_names_what_is_deleted(option: tuple[str, ...], what: str, run: Callable[..., Said]) -> None:
-    ended = run("clear", *option)
-    assert ended.returncode != 0 and f"this deletes {what} (confirm with --yes)" in ended.stderr
+    assert "made again when needed (confirm with --yes)" in run("clear", "--derived").stderr
+    assert "1 vectors, 1 indexes deleted" in run("clear", "--derived", "--yes").stdout
+    left = reviewgauge.cache()
+    assert (left.indexes, left.vectors, left.calls) == (0, 0, 6)
+    with pytest.raises(UserError, match="is deleted all together"):
+        clear(derived=True, model="noisy-0")

@@ -139,17 +139,6 @@ def test_other_metrics_cannot_be_sliced_so(run: Path) -> None:
         score(run, "points(model='fake:rules')", slices=["classified:category"], resamples=50)
 
 
-@pytest.mark.slow
-def test_the_report_takes_the_slice(run: Path, tmp_path: Path) -> None:
-    classify(run, "fake:rules")
-    score(run, "hits(judge='dice')", resamples=50)
-    out = tmp_path / "report.html"
-    assert main(["report", str(run), "-o", str(out), "--slice", "classified:category", "--resamples", "50"]) == 0
-    page = out.read_text(encoding="utf-8")
-    assert "classified:category" in page
-    assert "maintainability" not in page  # the comment outside of the diff was not classified
-
-
 def test_on_the_command_line(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["score", str(run), "--labels", 'category(model="fake:rules", votes=3)']) == 0
     shown = capsys.readouterr().out

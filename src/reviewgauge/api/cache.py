@@ -81,29 +81,24 @@ def cache() -> CacheInfo:
     )
 
 
-def clear(
-    *, model: str | None = None, older_than: float | None = None, vectors: bool = False, indexes: bool = False
-) -> CacheCleared:
+def clear(*, model: str | None = None, older_than: float | None = None, derived: bool = False) -> CacheCleared:
     """Delete answers from the cache: all, those of one model, or those older than so many days.
 
-    `vectors` deletes the vectors of texts instead, `indexes` those of code. Raises UserError for a cache that is broken
-    or locked.
+    `derived` deletes what is made again when needed instead: the vectors of texts and the indexes of code. Raises
+    UserError for a cache that is broken or locked.
     """
-    if vectors and indexes:
-        raise UserError("vectors and indexes are deleted one after the other", remedy="name one of them")
-    if (vectors or indexes) and (model is not None or older_than is not None):
-        what = "vectors" if vectors else "indexes"
-        raise UserError(f"{what} are deleted all together", remedy="leave out --model and --older-than")
     file = _file()
-    if indexes and (kept := kept_indexes()) is not None:
-        for one in kept[1]:
-            one.unlink(missing_ok=True)
-        return CacheCleared(path=str(kept[0]), indexes=len(kept[1]))
-    if vectors:
-        place = file.with_name(VECTORS)
-        return CacheCleared(path=str(place), vectors=delete_vectors(place) if place.exists() else 0)
-    before = None if older_than is None else datetime.now(UTC) - timedelta(days=older_than)
-    return CacheCleared(path=str(file), calls=delete_calls(file, model, before) if file.exists() else 0)
+    if not derived:
+        before = None if older_than is None else datetime.now(UTC) - timedelta(days=older_than)
+        return CacheCleared(path=str(file), calls=delete_calls(file, model, before) if file.exists() else 0)
+    if model is not None or older_than is not None:
+        raise UserError("what is derived is deleted all together", remedy="leave out --model and --older-than")
+    vectors, kept = file.with_name(VECTORS), kept_indexes()
+    indexes = kept[1] if kept is not None else []
+    for one in indexes:
+        one.unlink(missing_ok=True)
+    gone = delete_vectors(vectors) if vectors.exists() else 0
+    return CacheCleared(path=str(vectors.parent), vectors=gone, indexes=len(indexes))
 
 
 def export(out: str | Path, *, model: str | None = None, run: str | Path | None = None) -> CallsExported:

@@ -15,9 +15,8 @@ from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.study.material import Contender, Material
 from reviewgauge.analysis.study.tables import study_tables
 from reviewgauge.api.studies.cells import StudyWork, Within
-from reviewgauge.api.studies.estimate import estimate as estimate_study
-from reviewgauge.api.studies.estimate import name_of
-from reviewgauge.api.studies.plan import RUNS, TRUST, BenchmarkPlan, check_tables, plan_study
+from reviewgauge.api.studies.plan import RUNS, TRUST, BenchmarkPlan, check_tables, name_of, plan_study
+from reviewgauge.api.studies.plan import estimate as estimate_study
 from reviewgauge.api.validate import validate
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import BadInput, UserError, one_line

@@ -65,26 +65,18 @@ def _table(found: CacheInfo) -> object:
 @command.command("clear")
 @click.option("--model", help="Only calls of this model: a spec, or a model's name.")
 @click.option("--older-than", type=click.FloatRange(min=0), metavar="DAYS", help="Only calls older than so many days.")
-@click.option("--vectors", is_flag=True, help="The vectors of texts instead of calls.")
-@click.option("--indexes", is_flag=True, help="The indexes of code instead of calls.")
+@click.option("--derived", is_flag=True, help="The vectors of texts and the indexes of code instead of calls.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @json_option
-def clear_command(
-    model: str | None, older_than: float | None, vectors: bool, indexes: bool, yes: bool, as_json: bool
-) -> None:
-    """Delete calls from the cache; the same questions are then paid for again. Or vectors, or indexes of code."""
+def clear_command(model: str | None, older_than: float | None, derived: bool, yes: bool, as_json: bool) -> None:
+    """Delete calls from the cache; the same questions are then paid for again. Or what is derived from texts."""
     if not yes:
-        what = "answers that were paid for"
-        if vectors or indexes:
-            what = "vectors of texts" if vectors else "indexes of code"
-            what += ", which are made again when needed"
+        what = "vectors and indexes, which are made again when needed" if derived else "answers that were paid for"
         if not sys.stdin.isatty():
             raise UserError(f"this deletes {what}", remedy="confirm with --yes")
         click.confirm(f"Delete {what}?", abort=True, err=True)
-    result = clear(model=model, older_than=older_than, vectors=vectors, indexes=indexes)
-    gone = f"{result.calls:,} calls"
-    if vectors or indexes:
-        gone = f"{result.vectors:,} vectors" if vectors else f"{result.indexes:,} indexes"
+    result = clear(model=model, older_than=older_than, derived=derived)
+    gone = f"{result.vectors:,} vectors, {result.indexes:,} indexes" if derived else f"{result.calls:,} calls"
     emit(result, as_json, lambda: f"{result.path}: {gone} deleted")
 
 

@@ -6,7 +6,6 @@ same command tries them again.
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import closing
@@ -15,7 +14,6 @@ from typing import Literal, NamedTuple
 
 from pydantic import Field
 
-from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.protocols import Progress
@@ -23,7 +21,7 @@ from reviewgauge.core.records import Case, Comment, Usage
 from reviewgauge.core.results import Failed, Failure
 from reviewgauge.engine.run.executors import Executor, Interruption, Threads
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.progress import WorkTally
+from reviewgauge.engine.run.progress import WorkTally, WorkTotals
 from reviewgauge.judges.classes.change_types import TYPES, change_type
 from reviewgauge.judges.classes.classes import NO_HUNK, Classifier, Decision, Question
 from reviewgauge.judges.pairs.location import hunk_of
@@ -31,15 +29,13 @@ from reviewgauge.models.chat.client import track_usage
 
 Of = Literal["comments", "references", "changes"]
 FAKE = "fake: "  # how the batch of a label begins that a fake model gave
-WRITE_EVERY = 1.0  # seconds between two writes of labels, at least; a killed run finds the answers in the cache
-REST = 20  # times as long as the last write took: adding to many labels takes reading them
+TOGETHER = 500  # labels that are written together: adding takes reading those there; a killed run has the answers
 
 
-class Sorted(Record):
+class Sorted(WorkTotals):
     """What was classified. `agree` of `known`: how many got the class that the data itself states, where it does.
 
-    `left_out` counts by reason what was not asked about, `failed` what broke or stayed undecided, by kind, and
-    `examples` holds a message of each kind.
+    `left_out` counts by reason what was not asked about, `failed` what broke or stayed undecided, by kind.
     """
 
     what: str
@@ -47,19 +43,10 @@ class Sorted(Record):
     dimension: str
     rater: str
     setting: str
-    done: int = 0
-    skipped: int = 0
     left_out: Mapping[str, int] = Field(default_factory=dict)
-    failed: Mapping[str, int] = Field(default_factory=dict)
-    examples: Mapping[str, str] = Field(default_factory=dict)
     classes: Mapping[str, int] = Field(default_factory=dict)
     agree: int = 0
     known: int = 0
-    cost: Usage = Usage()
-    seconds: float = 0.0
-    fake: bool = False
-    stopped: str = ""
-    left: int = 0
 
 
 class Item(NamedTuple):
@@ -120,62 +107,56 @@ def classify(
         with closing((executor or Threads()).map(_Job(classifier), todo, stop)) as finished:
             for index, answer in finished:
                 if isinstance(answer, Failure):
-                    writer.failed(answer)
+                    writer.miss(answer)
                 elif answer.stop is not None:
                     stop.stop(answer.stop)
-                    writer.tally.spent.add(answer.usage)
+                    writer.spent.add(answer.usage)
                 else:
                     writer.take(todo[index], answer)
     finally:
         writer.write()
     left = len(todo) - writer.count
-    return Sorted(
+    return writer.totals(
+        Sorted,
         what=classifier.what,
         of=of,
         dimension=classifier.question.dimension,
         rater=classifier.model,
         setting=setting,
-        done=writer.tally.done,
         skipped=len(items) - len(todo),
         left_out=dict(sorted(left_out.items())),
-        failed=dict(sorted(writer.tally.failed.items())),
-        examples=writer.tally.reasons,
         classes=dict(sorted(writer.classes.items())),
         agree=writer.agree,
         known=writer.known,
-        cost=writer.tally.spent.usage,
-        seconds=writer.tally.seconds,
-        fake=writer.tally.fake,
         stopped=stop.why if left else "",
         left=left,
     )
 
 
-class _LabelWriter:
-    """Collects decisions and writes their labels a batch at a time."""
+class _LabelWriter(WorkTally):
+    """Counts decisions and writes their labels, some at a time."""
 
     def __init__(
         self, run: RunFolder | None, classifier: Classifier, setting: str, total: int, progress: Progress | None
     ) -> None:
+        super().__init__()
         self._run, self._classifier, self._setting = run, classifier, setting
         self._total, self._progress = total, progress
         self._waiting: list[Label] = []
-        self._next_write = time.monotonic() + WRITE_EVERY
-        self.tally = WorkTally()
         self.agree = self.known = 0
         self.classes: Counter[str] = Counter()
 
     @property
     def count(self) -> int:
         """How many items are done."""
-        return self.tally.done + self.tally.failed.total()
+        return self.done + self.failed.total()
 
     def take(self, item: Item, answer: _Answer) -> None:
         """Take one answer, decided or not."""
-        self.tally.spent.add(answer.usage)
+        self.spent.add(answer.usage)
         if answer.decision is None:
             assert answer.failure is not None
-            self.failed(answer.failure)
+            self.miss(answer.failure)
             return
         value = answer.decision.value
         self._waiting.append(
@@ -190,35 +171,32 @@ class _LabelWriter:
                 reason=answer.decision.reason,
             )
         )
-        self.tally.done += 1
-        self.tally.fake = self.tally.fake or answer.fake
+        self.done += 1
+        self.fake = self.fake or answer.fake
         self.classes[value] += 1
         if item.stated is not None:
             self.known += 1
             self.agree += item.stated == value
         self._step(item.subject.case)
 
-    def failed(self, failure: Failure) -> None:
+    def miss(self, failure: Failure) -> None:
         """Count one item without a label."""
-        self.tally.fail(failure, "undecided" if failure.message.startswith("undecided") else "")
+        self.fail(failure, "undecided" if failure.message.startswith("undecided") else "")
         self._step("")
 
     def _step(self, what: str) -> None:
-        if time.monotonic() >= self._next_write:
+        if len(self._waiting) >= TOGETHER:
             self.write()
         if self._progress is not None:
-            self._progress(self.count, self._total, self.tally.trouble + what)
+            self._progress(self.count, self._total, self.trouble + what)
 
     def write(self) -> None:
         """Write the waiting labels into the run."""
-        began = time.monotonic()
         if self._run is not None:
             if self._waiting:
                 self._run.add_labels(self._waiting)
             self._run.sync()
         self._waiting = []
-        done = time.monotonic()
-        self._next_write = done + max(WRITE_EVERY, REST * (done - began))
 
 
 def _labelled(run: RunFolder, classifier: Classifier, setting: str) -> set[str]:

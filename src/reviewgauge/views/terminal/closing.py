@@ -216,7 +216,7 @@ def classify_lines(found: Sorted, spent: Spending) -> list[str]:
     lines += left_out
     for kind, count in _most_first(found.failed):
         what = "undecided" if kind == "undecided" else f"failed ({kind})"
-        lines.append(f"{what}: {count:,}, such as: {found.examples[kind]}")
+        lines.append(f"{what}: {count:,}, such as: {found.reasons[kind]}")
     return lines + ([spent.sentence] if spent.sentence else [])
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.study import StudyFile, read_study
-from reviewgauge.engine.study.grid import filled, grid, words_in
+from reviewgauge.core.study import StudyFile, filled, grid, read_study, words_in
 
 TEXT = """
 title = "small"
