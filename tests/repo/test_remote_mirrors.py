@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import os
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from git_project import commit, run_git
+from recorded_forge import git_answer
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.repo.mirrors.mirrors import Gone, fetch_commits, mirror_remote
@@ -63,30 +62,13 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("WWW-Authenticate", "Basic")
             self.end_headers()
             return
-        path, _, query = self.path.partition("?")
-        environment = {
-            "GIT_PROJECT_ROOT": str(self.server.root),
-            "GIT_HTTP_EXPORT_ALL": "1",
-            "PATH_INFO": path,
-            "QUERY_STRING": query,
-            "REQUEST_METHOD": self.command,
-            "CONTENT_TYPE": self.headers.get("Content-Type", ""),
-            "CONTENT_LENGTH": str(len(body)),
-            "HTTP_CONTENT_ENCODING": self.headers.get("Content-Encoding", ""),
-            "GIT_PROTOCOL": self.headers.get("Git-Protocol", ""),
-            "REMOTE_USER": "",
-            "REMOTE_ADDR": "127.0.0.1",
-        }
-        done = subprocess.run(
-            ["git", "http-backend"], input=body, capture_output=True, env=os.environ | environment, check=False
-        )
-        head, _, content = done.stdout.partition(b"\r\n\r\n")
-        headers = dict(line.split(": ", 1) for line in head.decode().splitlines())
-        self.send_response(int(headers.pop("Status", "200").split()[0]))
-        for name, value in headers.items():
+        names = {name.lower(): value for name, value in self.headers.items()}
+        found = git_answer(self.server.root, self.command, self.path, names, body)
+        self.send_response(found.status)
+        for name, value in found.headers.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(content)
+        self.wfile.write(found.body)
 
 
 @pytest.fixture
@@ -190,7 +172,6 @@ def test_what_cannot_be_had_is_said_in_one_line(
         "--upload-pack=evil",
         "https://host.invalid/../x",
         "ssh://host.invalid/x",
-        "",
     ],
 )
 def test_addresses_that_are_not_asked(tmp_path: Path, url: str) -> None:

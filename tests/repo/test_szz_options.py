@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from reviewgauge.core.errors import UserError
 from reviewgauge.repo.szz.trace import Fix, SzzSettings, index_history, trace, trace_many
 from szz_stories import BEGIN, Story, reasons
 
@@ -132,11 +131,6 @@ def test_the_date_of_the_issue_and_the_age_decide(story: Story) -> None:
         ("a.py:2", "written after the issue was opened"),
     }
     assert story.trace(fix).when == datetime(2020, 2, 10, tzinfo=UTC)
-
-
-def test_an_issue_needs_a_time_zone() -> None:
-    with pytest.raises(UserError, match="no time zone"):
-        Fix("a" * 40, datetime(2020, 1, 1))
 
 
 def test_a_clock_that_runs_ahead_is_noted_and_drops_nothing(story: Story) -> None:

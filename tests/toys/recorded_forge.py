@@ -210,7 +210,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.path.removeprefix("/api/v3") if self.path.startswith("/api/v3/") else self.path
         names = {name.lower(): value for name, value in self.headers.items()}
         if re.match(r"/[^/]+/[^/]+\.git/", path):
-            answer = _git(forge.folder, self.command, path, names, body)
+            answer = git_answer(forge.folder, self.command, path, names, body)
         else:
             with forge.lock:
                 answer = self._answer(forge, path, names, body)
@@ -315,7 +315,7 @@ def _graphql(graph: Mapping[str, Any], query: str, asked: Mapping[str, Any]) -> 
     return _json({"data": {"repository": {"pullRequest": answer}}})
 
 
-def _git(folder: Path, method: str, path: str, names: Mapping[str, str], body: bytes) -> Answer:
+def git_answer(folder: Path, method: str, path: str, names: Mapping[str, str], body: bytes) -> Answer:
     """Git over HTTP, through git's own `http-backend`."""
     where, _, query = path.partition("?")
     environment = {

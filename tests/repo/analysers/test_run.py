@@ -54,14 +54,6 @@ def needs(tool: str) -> None:
 # --- what becomes a finding ----------------------------------------------------------------------------------------
 
 
-def test_what_one_rule_says_of_one_line_has_an_end(tmp_path: Path) -> None:
-    change = make_change(tmp_path, {"x": ""}, {"m.py": ";".join(f"x{n}" for n in range(3_000)) + "\n"})
-    found = run(change, "ruff").findings
-    (names,) = [finding for finding in found if "Undefined name `x1`" in finding.message]
-    assert len(names.message) == 4_000
-    assert names.message.endswith("…")
-
-
 @pytest.mark.slow
 def test_only_changed_lines_speak(tmp_path: Path) -> None:
     before = "import os\n\n\ndef f(x):\n    return x == None\n"

@@ -133,15 +133,6 @@ def test_paths_in_all_their_spellings(path: str, root: str | None) -> None:
     assert place(path=path, start=10, root=root) == ("as_given", "src/app.py", 10, 10, "new")
 
 
-def test_the_longest_end_of_an_absolute_path_wins() -> None:
-    files = (ChangedFile(path="app.py", patch="@@ -1 +1 @@\n-a\n+b"), *FILES)
-    change = CHANGE.model_copy(update={"files": files})
-    assert place(change, path="/x/src/app.py", start=10)[1] == "src/app.py"
-    assert place(change, path="/x/lib/app.py", start=1)[1] == "app.py"
-    assert place(change, path="/x/lib/app.py", start=1, root="/x")[0] == "invalid"
-    assert place(change, path="lib/app.py", start=1)[0] == "invalid"  # a relative path is what it says
-
-
 def test_renames_are_followed_both_ways() -> None:
     assert place(path="lib/old.py", start=10) == ("renamed", "lib/new.py", 10, 10, "new")
     assert place(path="lib/new.py", start=50, side=Side.OLD) == ("renamed", "lib/old.py", 50, 50, "old")
@@ -167,11 +158,6 @@ def test_a_diff_line_may_be_a_deleted_one() -> None:
         Comment(id="c", body="b", claimed=Location(path="f", start=3, end=4)), change, None, lambda p, s: "keep\n"
     )
     assert (found.span, found.anchoring) == (Span(path="f", start=2, end=3, side=Side.OLD), Anchoring.DIFF_LINE)
-
-
-def test_without_the_code_a_line_past_the_last_hunk_that_fits_nothing_is_outside() -> None:
-    assert place(path="src/app.py", start=500, code=False) == ("outside", "src/app.py", 500, 500, "new")
-    assert place(path="src/app.py", start=500, code=True) == INVALID
 
 
 def test_github_positions() -> None:

@@ -162,13 +162,6 @@ def test_secondary_limits_again_and_again_wait_longer_and_end_in_a_state_that_re
     assert len(server.asked) <= client.PAUSES + 1
 
 
-def test_an_absurd_wait_is_not_waited(forge: Forge, server: Scripted, clock: LeapingClock) -> None:
-    server.script = [say({}, 429, headers={"Retry-After": "999999"})]
-    with pytest.raises(Failed, match="asks to wait until") as error:
-        forge.get("repos/o/n")
-    assert error.value.stops and not clock.slept
-
-
 # --- tokens --------------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import subprocess
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -118,11 +117,3 @@ def test_a_process_that_was_killed_is_started_anew(
         for git in started:
             git.kill()
         assert blobs.read(f"{head}:f2") == b"2\n2\n"
-
-
-def test_threads_get_their_own_answers(written: tuple[Repository, str]) -> None:
-    repository, head = written
-    numbers = [n * 7 % 300 for n in range(900)]
-    with BlobReader(repository) as blobs, ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda n: blobs.read(f"{head}:f{n}"), numbers))
-    assert found == [b"%d\n" % n * n for n in numbers]

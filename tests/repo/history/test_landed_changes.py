@@ -196,13 +196,6 @@ def test_own_text_leaves_out_trailers_and_addresses() -> None:
     assert own_text(body) == "Why it is so, asked .\n\nTwice: once"
 
 
-def test_a_date_that_git_cannot_read_and_an_empty_message(told: Told) -> None:
-    told.commit("begin", {"a.py": "a\n"})
-    nameless = told.commit("", {"a.py": "b\n"})
-    changes, _ = landed(told)
-    assert [(c.head, c.title) for c in changes] == [(nameless, "")]
-
-
 def test_a_text_that_writes_on_terminals_and_a_title_without_end(told: Told) -> None:
     told.commit("begin", {"a.py": "a\n"})
     told.commit("\x1b]0;pwned\x07\x1b[31mRed\x7f\tone\n\nA \x1b[2Jword.\r\nTwo\x08", {"b.py": "b\n"})

@@ -223,15 +223,6 @@ def test_a_file_that_was_copied_as_it_was_is_followed_by_ma(story: Story) -> Non
     assert line.through == (f"{copy[:12]} copies the file as it was",)
 
 
-def test_a_change_of_the_mode_brings_nothing(story: Story) -> None:
-    bug = story.commit({"run.py": "a = 1\nb = 2\n"})
-    (story.folder / "run.py").chmod(0o755)
-    story.commit({})
-    fix = story.commit({"run.py": "a = 1\nb = 3\n"})
-    for variant in ("basic", "ag", "ma"):
-        assert story.blames(fix, variant) == {bug}
-
-
 def test_line_ends_and_a_byte_order_mark_are_format(story: Story) -> None:
     bug = story.commit({"a.py": "first = 1\nsecond = 2\n"})
     dos = story.commit({"a.py": b"\xef\xbb\xbffirst = 1\r\nsecond = 2\r\n"})
@@ -271,12 +262,6 @@ def test_a_fix_that_only_adds_is_reported_and_can_be_traced_beside(story: Story)
     ]
     assert {i.fix_line for i in story.trace(fix, beside=3).inducing} == {4, 5}, "ag and ma take code only"
     assert {i.fix_line for i in story.trace(fix, "basic", beside=3).inducing} == {2, 3, 4, 5}
-
-
-def test_a_new_file_has_nothing_to_blame_beside_it(story: Story) -> None:
-    story.commit({"a.py": "a = 1\n"})
-    fix = story.commit({"b.py": "b = 1\n"})
-    assert reasons(story.trace(fix, beside=2)) == ["the fix only adds lines"]
 
 
 def test_settings_that_cannot_be_meant_are_refused() -> None:
