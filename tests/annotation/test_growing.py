@@ -13,8 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation_toys import PATCH, desk_of
-from reviewgauge.annotation.growing.decisions import Decision, PoolDecision, fates, judge_pool
-from reviewgauge.annotation.growing.next_version import NextVersion, grow
+from reviewgauge.annotation.growing.next_version import Decision, NextVersion, PoolDecision, fates, grow, judge_pool
 from reviewgauge.annotation.growing.pool import pool
 from reviewgauge.annotation.growing.unmatched import Pooled, Source, read_unmatched
 from reviewgauge.annotation.items import Item

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 import sqlalchemy as sql
 
-from reviewgauge.annotation.items import Item
+from reviewgauge.annotation.items import RIGHT, Item, folder_of_audit
 from reviewgauge.annotation.schemas.schema import ITEM, Question, QuestionKind, Schema
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.accounts import CONSENSUS, Account, account_names
@@ -16,7 +17,10 @@ from reviewgauge.annotation.store.projects import Project
 from reviewgauge.annotation.store.tables import batches, items
 from reviewgauge.core.base import content_id
 from reviewgauge.core.document import Plain
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import MISSING_CLAIM, Label, Scale, Subject, SubjectKind
+from reviewgauge.stages.sampling.audit_table import CONSENSUS as CONSENSUS_COPY
+from reviewgauge.stages.sampling.audit_table import AuditRow, Table, name_of_copy, read_table, tables_of, write_table
 from reviewgauge.views.csv import to_csv
 
 COLUMNS = (
@@ -115,3 +119,46 @@ def project_items(connection: sql.Connection, project: int) -> list[tuple[int, I
     query = sql.select(*columns).join(batches, batches.c.id == items.c.batch)
     rows = connection.execute(query.where(items.c.project == project).order_by(items.c.number)).all()
     return [(row.id, Item.model_validate(row.item), row.name or str(row.number)) for row in rows]
+
+
+# --- the sheets of a build's audit ------------------------------------------------------------------------------------
+
+
+def write_sheets(folder: str | Path, labels: Iterable[Label]) -> list[Path]:
+    """Write what each rater said into their copies of the audit's tables, which the next build reads.
+
+    What raters agreed on together, or an expert decided, goes into the copy `consensus`. Marks that a copy holds of
+    other rows stay. Raises UserError where no label is about a row.
+    """
+    by_rater: dict[str, dict[str, Label]] = {}
+    names: dict[str, str] = {}
+    for label in labels:
+        if label.dimension == RIGHT and label.subject.kind is SubjectKind.CHANGE:
+            name = CONSENSUS_COPY if label.consensus else name_of_copy(label.rater)
+            if not label.consensus and names.setdefault(name, label.rater) != label.rater:
+                raise UserError(f"{label.rater!r} and {names[name]!r} would have one sheet", remedy="export to a .csv")
+            by_rater.setdefault(name, {})[label.subject.case] = label
+    written: list[Path] = []
+    for table in tables_of(folder_of_audit(folder)):
+        drawn = read_table(table)
+        for rater, said in by_rater.items():
+            if not said.keys().isdisjoint(drawn.rows):
+                path = table.with_name(f"{table.stem}-{rater}.csv")
+                before = read_table(path)
+                write_table(path, list(_marked(drawn, before, said)), before.more)
+                written.append(path)
+    if not written:
+        raise UserError(f"no label of the project is about a row of {folder}'s audit")
+    return written
+
+
+def _marked(drawn: Table, before: Table, said: Mapping[str, Label]) -> Iterator[AuditRow]:
+    """The rows of a rater's copy: those of the table with their marks, then what the copy holds beside."""
+    for name, row in drawn.rows.items():
+        label, old = said.get(name), before.rows.get(name)
+        if label is not None:
+            mark = {"correct": "y" if label.value == "yes" else "n", "note": label.reason or ""}
+            yield row._replace(written={**(old.written if old else {}), **mark})
+        else:
+            yield row._replace(written=old.written if old else {})
+    yield from (row for name, row in before.rows.items() if name not in drawn.rows)

@@ -13,12 +13,11 @@ from sqlalchemy.exc import SQLAlchemyError
 from reviewgauge.analysis.corrected_claims import corrected_claims
 from reviewgauge.analysis.point_labels import Report
 from reviewgauge.annotation.annotate import ProjectOptions, annotate, make_project
-from reviewgauge.annotation.audits import audit_folder, audit_items, audit_marks, write_sheets
 from reviewgauge.annotation.growing import next_version, pool
 from reviewgauge.annotation.growing.unmatched import read_unmatched
-from reviewgauge.annotation.items import ProjectData, report_items
+from reviewgauge.annotation.items import ProjectData, audit_folder, audit_items, audit_marks, report_items
 from reviewgauge.annotation.label_import import import_labels
-from reviewgauge.annotation.labels import labels_csv, labels_jsonl, labels_of
+from reviewgauge.annotation.labels import labels_csv, labels_jsonl, labels_of, write_sheets
 from reviewgauge.annotation.live import live_agreement
 from reviewgauge.annotation.pages.app import open_service
 from reviewgauge.annotation.schemas.schema import Parts, Schema, load_schema, shipped_schemas

@@ -10,19 +10,18 @@ from typing import NamedTuple
 import sqlalchemy as sql
 
 from reviewgauge.annotation.code import texts_of
-from reviewgauge.annotation.growing.decisions import CORRECT, NO, YES, PoolDecision, judge_pool
+from reviewgauge.annotation.growing.next_version import CORRECT, NO, YES, PoolDecision, check_changes, judge_pool
 from reviewgauge.annotation.growing.unmatched import Pooled, Unmatched, read_pool, write_pool
 from reviewgauge.annotation.items import Item, ProjectData, shown_change, shown_text
 from reviewgauge.annotation.schemas.schema import ITEM, Parts, Schema, load_schema
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import Project, add_items, create_project, find_project
-from reviewgauge.annotation.store.tables import changes, projects
+from reviewgauge.annotation.store.tables import projects
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Subject, SubjectKind
-from reviewgauge.core.records import Case, Change, Comment, findings
+from reviewgauge.core.records import Case, Comment, findings
 from reviewgauge.core.reports.annotation import PoolResult
 from reviewgauge.engine.build.pipeline import apply_stages
-from reviewgauge.engine.run.manifest import same_change
 from reviewgauge.repo.syntax.languages import case_language
 from reviewgauge.stages.merge_same import MergeSame
 
@@ -118,14 +117,6 @@ def check_schema(schema: Schema) -> None:
             f"the schema {schema.name!r} does not ask whether a comment is correct, yes or no",
             remedy=f"{SCHEMA}, or one with a question {CORRECT!r} about each comment; --project makes another project",
         )
-
-
-def check_changes(connection: sql.Connection, project: int, cases: Mapping[str, Case]) -> None:
-    """Raise UserError where a case is another change than in the project."""
-    for row in connection.execute(sql.select(changes).where(changes.c.project == project)):
-        case = cases.get(row.case)
-        if case is not None and not same_change(Change.model_validate(row.change), shown_change(case.change)):
-            raise UserError(f"{row.case} is another change in the project", remedy="--project makes another one")
 
 
 def _findings(unmatched: Unmatched, before: Mapping[str, Pooled]) -> Iterator[Finding]:

@@ -11,20 +11,33 @@ import socket
 from collections.abc import Iterable
 from dataclasses import dataclass
 from operator import attrgetter
+from secrets import compare_digest
 from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from reviewgauge.annotation.pages import judging, owning, people
+from reviewgauge.annotation.pages import judging, owning
 from reviewgauge.annotation.pages.render import FILES, static
-from reviewgauge.annotation.pages.visits import Handler, Service, page
-from reviewgauge.annotation.store.accounts import Account, Role, can_log_in, local_account
+from reviewgauge.annotation.pages.visits import COOKIE, Handler, Service, Visit, page
+from reviewgauge.annotation.store.accounts import (
+    SESSION,
+    Account,
+    Role,
+    accept,
+    begin_session,
+    can_log_in,
+    change_password,
+    check_invitation,
+    end_session,
+    local_account,
+    log_in,
+)
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import Project
 from reviewgauge.core.errors import UserError
@@ -55,11 +68,11 @@ def make_app(service: Service, origins: list[str]) -> ASGIApp:
                 *route("/conflicts", judging.conflicts, judging.take),
                 *route("/agreement", owning.agreement_page),
                 *route("/project", owning.project_page, owning.change_project),
-                *route("/login", people.login_page, people.login, public=True),
-                *route("/enter/{token}", people.enter, public=True),
-                *route("/invitation/{token}", people.invitation_page, people.invitation, public=True),
-                *route("/account", people.account_page, people.change_account),
-                *route("/logout", None, people.logout),
+                *route("/login", login_page, login, public=True),
+                *route("/enter/{token}", enter, public=True),
+                *route("/invitation/{token}", invitation_page, invitation, public=True),
+                *route("/account", account_page, change_account),
+                *route("/logout", None, logout),
                 Route("/static/{name}", _static),
             ]
         ),
@@ -286,3 +299,80 @@ class Guard:
 
 def _all(headers: list[tuple[bytes, bytes]], name: bytes) -> list[Any]:
     return [value for key, value in headers if key.lower() == name]
+
+
+# --- logging in and out, invitations, and the owner's own link -------------------------------------------------------
+
+
+def login_page(visit: Visit) -> Response:
+    """The form."""
+    return visit.page("login.html.j2", local=visit.service.local_owner is not None, name="")
+
+
+def login(visit: Visit) -> Response:
+    """Log in by name and password."""
+    try:
+        account = log_in(visit.service.database, visit.field("name"), visit.field("password"), visit.address)
+    except UserError as error:
+        local = visit.service.local_owner is not None
+        return visit.page("login.html.j2", 403, local=local, name=visit.field("name"), message=str(error))
+    return _entered(visit, account)
+
+
+def enter(visit: Visit) -> Response:
+    """The link that the command line prints: the local owner, without a password."""
+    service = visit.service
+    token = str(visit.request.path_params["token"])
+    if service.local_owner is None or not compare_digest(token.encode(), service.local_token.encode()):
+        return visit.page("message.html.j2", 403, message="Open the link that `annotate serve` printed this time.")
+    return _entered(visit, service.local_owner)
+
+
+def logout(visit: Visit) -> Response:
+    """End the session."""
+    end_session(visit.service.database, visit.token)
+    answer = RedirectResponse("/login", 303)
+    answer.delete_cookie(COOKIE, path="/")
+    return answer
+
+
+def account_page(visit: Visit, message: str = "", status: int = 200) -> Response:
+    """Who is logged in, and the form for another password."""
+    return visit.page("account.html.j2", status, account=visit.account, message=message)
+
+
+def change_account(visit: Visit) -> Response:
+    """Another password; every session ends but this one, which is a new one."""
+    account, address = visit.account, visit.address
+    try:
+        change_password(visit.service.database, account, visit.field("old"), visit.field("new"), address)
+    except UserError as error:
+        return account_page(visit, str(error), 403)
+    return _entered(visit, account)
+
+
+def invitation_page(visit: Visit) -> Response:
+    """The form that makes an account. Raises UserError for a link that makes none."""
+    check_invitation(visit.service.database, str(visit.request.path_params["token"]))
+    return visit.page("invitation.html.j2", name="")
+
+
+def invitation(visit: Visit) -> Response:
+    """Make the account, and log in."""
+    token = str(visit.request.path_params["token"])
+    try:
+        account = accept(visit.service.database, token, visit.field("name"), visit.field("password"))
+    except UserError as error:
+        return visit.page("invitation.html.j2", 400, name=visit.field("name"), message=str(error))
+    return _entered(visit, account)
+
+
+def _entered(visit: Visit, account: Account) -> Response:
+    """A new session, never one that a link or another person brought."""
+    if visit.token:
+        end_session(visit.service.database, visit.token)
+    answer = RedirectResponse("/", 303)
+    secure = visit.service.origin.startswith("https://")
+    token = begin_session(visit.service.database, account)
+    answer.set_cookie(COOKIE, token, max_age=int(SESSION), path="/", secure=secure, httponly=True, samesite="lax")
+    return answer
