@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,20 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Told:
     told.commit("Fix wrong cents", {"shop/cents.py": ROUND.format("100")})
     told.quiet(500)
     return told
+
+
+@pytest.fixture(scope="module")
+def drawn(shop: Told, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A benchmark with a sheet that nobody has marked."""
+    out = tmp_path_factory.mktemp("drawn") / "bench"
+    built(shop, out, audit=4)
+    return out
+
+
+@pytest.fixture
+def out(drawn: Path, tmp_path: Path) -> Path:
+    """A copy of it to mark."""
+    return shutil.copytree(drawn, tmp_path / "bench", symlinks=True)
 
 
 def built(shop: Told, out: Path, audit: int = 0) -> tuple[BuildCard, dict[str, Case]]:
@@ -113,9 +128,7 @@ def column(out: Path, name: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_raters_agree_or_are_split(shop: Told, tmp_path: Path) -> None:
-    out = tmp_path / "bench"
-    built(shop, out, audit=4)
+def test_raters_agree_or_are_split(shop: Told, out: Path, tmp_path: Path) -> None:
     marked(out, {"Add total": "y", "Add tax": "n", "Add cents": "y"}, "labels-ann.csv")
     marked(out, {"Add total": "y", "Add tax": "n", "Add cents": "n"}, "labels-bob.csv")
     card, cases = built(shop, out)
@@ -131,10 +144,8 @@ def test_raters_agree_or_are_split(shop: Told, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("other", ["labels-Ann.csv", "labels-first.csv", "labels-.csv", "labels- .csv"])
-def test_no_sheet_is_another_one_s(shop: Told, tmp_path: Path, other: str) -> None:
-    out = tmp_path / "bench"
-    built(shop, out, audit=4)
+@pytest.mark.parametrize("other", ["labels-Ann.csv", "labels-first.csv", "labels- .csv"])
+def test_no_sheet_is_another_one_s(shop: Told, out: Path, other: str) -> None:
     for name in ("labels-ann.csv", other):
         marked(out, {"Add total": "y"}, name)
     with pytest.raises(BadInput, match="not the sheet of one rater"):
@@ -142,9 +153,7 @@ def test_no_sheet_is_another_one_s(shop: Told, tmp_path: Path, other: str) -> No
 
 
 @pytest.mark.slow
-def test_a_mark_that_cannot_be_read_is_said_before_anything_is_done(shop: Told, tmp_path: Path) -> None:
-    out = tmp_path / "bench"
-    built(shop, out, audit=4)
+def test_a_mark_that_cannot_be_read_is_said_before_anything_is_done(shop: Told, out: Path) -> None:
     marked(out, {"Add total": "perhaps"}, "labels-ann.csv")
     with pytest.raises(BadInput, match="neither y nor n"):
         built(shop, out)
