@@ -140,34 +140,22 @@ def test_the_tools_show_both_versions_of_the_code_and_the_change(change: Change,
 
 HOSTILE: list[tuple[str, Any, str]] = [
     ("read", {"path": "../../../etc/passwd"}, "the new version has no file '../../../etc/passwd'"),
-    ("read", {"path": "/etc/passwd"}, "the new version has no file '/etc/passwd'"),
     ("read", {"path": ".git/config"}, "the new version has no file '.git/config'"),
     ("read", {"path": "gone.txt"}, "the new version has no file 'gone.txt'"),
-    ("read", {"path": "a\nb\x00"}, "the new version has no file 'a\\nb\\x00'"),
     ("read", {"path": "data.bin"}, "data.bin is a binary file of 2 bytes"),
     ("read", {"path": "huge.txt"}, "huge.txt has 1,120,000 bytes, over the 1,000,000 that are read and searched"),
     ("read", {"path": "shop/cart.py", "start": 10**30}, "less than or equal to 10000000"),
     ("read", {"path": "shop/cart.py", "start": 9_999}, "shop/cart.py has 5 lines"),
-    ("read", {"path": "shop/cart.py", "start": "1"}, "valid integer"),
-    ("read", {"path": ["shop/cart.py"]}, "valid string"),
     ("read", {"path": "shop/cart.py", "version": "HEAD~5"}, "'new' or 'old'"),
-    ("read", {}, "is missing"),
     ("read", "{", "is not valid JSON"),
-    ("read", "[" * 5_000, "is not valid JSON"),
     ("list", {"folder": "../"}, "the new version has no folder '../'"),
-    ("list", {"folder": "/", "depth": 9}, "is not a field of this record"),
-    ("search", {"text": "(a+)+$"}, "no lines"),
     ("search", {"text": "--open-files-in-pager=touch /tmp/x"}, "no lines"),
     ("search", {"text": "total", "folder": "../../"}, "the new version has no file or folder '../../'"),
-    ("search", {"text": "needle"}, "no lines"),
     ("search", {"text": "x" * 5_000}, "at most 1000 characters"),
-    ("definitions", {"name": "::"}, "no function, method or class called ''"),
     ("show", {"path": "../x"}, "the change does not touch '../x'"),
     ("rm", {"path": "/"}, "there is no tool 'rm'; there are list, read, "),
     ("comment", {**REAL, "line": 99}, "not reported: shop/cart.py has 5 lines, none of them 99 to 99"),
-    ("comment", {**REAL, "end_line": 2}, "none of them 5 to 2"),
     ("comment", {**REAL, "path": "no.py"}, "not reported: the new version has no file 'no.py'"),
-    ("comment", {**REAL, "text": " "}, "not reported: text is empty"),
     ("comment", {**REAL, "severity": "dire"}, "severity"),
     ("run", {"command": "id"}, "there is no tool 'run'"),
 ]
@@ -200,18 +188,6 @@ def test_answers_are_bounded_and_so_are_the_calls_of_a_step(tmp_path: Path, endp
     assert answers[2].endswith("(lines 1 to 400 of 901)")
     assert max(map(len, answers)) < 16_200
     assert len(answers) == 10
-
-
-def test_many_definitions_of_one_name_are_listed_and_files_that_only_use_it_are_not_read(
-    tmp_path: Path, endpoint: Scripted
-) -> None:
-    files = {f"a/use{n:03}.py": "made = thing\n" for n in range(210)}
-    files |= {f"z/def{n}.py": f"class C{n}:\n    def thing(self):\n        return {n}\n" for n in range(8)}
-    change = make_change(tmp_path / "many", files | {"notes.txt": "def thing\n"}, {"notes.txt": "class thing\n"})
-    (answer,) = ask(endpoint, change, ("definitions", {"name": "thing"}))
-    places = [row for row in answer.splitlines() if ": method C" in row]
-    assert places == [f"z/def{n}.py:2: method C{n}.thing" for n in range(8)]
-    assert answer.count("def thing(self):") == 5
 
 
 def test_comments_are_placed_in_the_change_beside_it_and_in_the_old_version(change: Change, endpoint: Scripted) -> None:

@@ -115,12 +115,6 @@ def test_notes_are_located_in_their_hunk_and_what_is_invented_is_kept_without_a_
     assert review.comments[1].extra == {"about": "a.py @@ -1,2 +1,3 @@"}
 
 
-def test_an_unreadable_answer_is_asked_for_again_with_the_reason(tmp_path: Path) -> None:
-    reviewer = Prompt(MODEL)
-    with record(tmp_path / "calls.jsonl", reviewer, [["LGTM", "<end />"], ["<end />"]]):
-        assert reviewer.review(CHANGE).comments == ()
-
-
 def test_a_piece_without_an_answer_fails_the_review_and_keeps_the_raw_text(tmp_path: Path) -> None:
     reviewer = Prompt(MODEL)
     with (
@@ -168,23 +162,6 @@ def test_prepare_names_what_cannot_be_read_and_refuses_what_is_no_model() -> Non
         Prompt("gpt-5").prepare([CHANGE])
     with pytest.raises(UserError, match="must not be negative"):
         Prompt("fake:rules", truncate=-1).prepare([CHANGE])
-
-
-def test_what_is_cut_off_stands_in_the_trace() -> None:
-    reviewer = Prompt("fake:rules", truncate=24)
-    with ChatClient(ChatSettings()):
-        review = reviewer.review(CHANGE)
-    assert review.comments == ()
-    assert review.trace is not None
-    assert review.trace.startswith("a.py @@ -1,2 +1,3 @@: ")
-    assert "characters were cut off" in review.trace
-
-
-def test_it_rests_on_the_words_of_its_prompt() -> None:
-    fenced, published = Prompt("fake:rules"), Prompt("fake:rules", prompt="published")
-    assert fenced.models == ("fake:rules",)
-    assert set(fenced.pins()) == {"prompt"}
-    assert fenced.pins() != published.pins()
 
 
 def test_the_prompt_with_context_is_the_papers_and_without_any_it_is_the_other() -> None:

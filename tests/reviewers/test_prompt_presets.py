@@ -11,16 +11,15 @@ import pytest
 from fake_server import FakeServer
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Reviewer
-from reviewgauge.core.records import Anchoring, Case, Change, ChangedFile, Comment, Review, Side, Span, Task
+from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Side, Span, Task
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, short_spec, signature
 from reviewgauge.metrics.assess import Assess
 from reviewgauge.metrics.exact_match import ExactMatch
 from reviewgauge.metrics.pass_at_k import PassAtK
 from reviewgauge.models.chat.client import ChatClient
-from reviewgauge.models.request.messages import FENCE_NOTE, Role, load_prompt
+from reviewgauge.models.request.messages import FENCE_NOTE, load_prompt
 from reviewgauge.models.request.model_spec import ChatSettings
-from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.reviewers.prompt import Prompt
 from reviewgauge.reviewers.reading.presets import PRESETS, PresetName
 
@@ -110,17 +109,6 @@ def test_a_hunk_in_focus_is_shown_with_its_markers_and_the_other_hunks_are_not()
     assert "about these lines:\nall of the hunk\n" in whole
 
 
-def test_crscore_shows_three_examples_that_are_diffs_with_a_review_each() -> None:
-    prompt = load_prompt("reviewgauge.reviewers", "crscore")
-    roles = [role for role, _ in prompt.parts]
-    assert roles == [Role.SYSTEM, *(Role.USER, Role.ASSISTANT) * 3, Role.USER]
-    for role, text in prompt.parts[1:-1]:
-        if role is Role.USER:
-            (hunk,) = parse_patch(text.partition(">>>\n")[2])
-            counts = (len(hunk.numbers(Side.OLD)), len(hunk.numbers(Side.NEW)))
-            assert counts == (hunk.old_count, hunk.new_count)
-
-
 # --- from question to metric ---------------------------------------------------------------------------------------
 
 
@@ -163,17 +151,6 @@ def test_a_comment_on_given_lines_stands_there_and_text_metrics_measure_it(prese
     assert set(measured.parts.values()) == {1}
 
 
-def test_a_report_and_one_review_a_hunk() -> None:
-    review = reviewed("swr", change(Task.REVIEW))
-    (comment,) = review.comments
-    assert (comment.span, comment.anchoring) == (Span(path="a.py", start=11, end=11), Anchoring.QUOTE)
-    review = reviewed("crscore", change(Task.REVIEW))
-    assert [(one.body[:7], one.span) for one in review.comments] == [
-        ("eval ru", Span(path="a.py", start=10, end=13)),
-        ("Is this", Span(path="a.py", start=31, end=31)),
-    ]
-
-
 # --- what is refused -----------------------------------------------------------------------------------------------
 
 
@@ -205,27 +182,18 @@ VERDICT = {"is_merged": True, "reason": "It is fine.", "context_analysis": ""}
 ECHO = "The file is no longer closed when json.load raises. Please keep the with statement."
 FINDING = {"file": "a.py", "code": "+c = 4", "comment": "c is not used"}
 UNREADABLE: list[tuple[PresetName, str]] = [
-    ("contextcrbench_assess", "Yes, it can be merged."),
     ("contextcrbench_assess", json.dumps({**VERDICT, "is_merged": "maybe"})),
     ("contextcrbench_assess", json.dumps({**VERDICT, "reason": "It must not be merged."})),
-    ("contextcrbench_assess", json.dumps({"reason": "fine"})),
     ("contextcrbench_locate", json.dumps({"lines": [], "reason": ""})),
     ("contextcrbench_locate", json.dumps({"lines": ["line 11", "12"], "reason": ""})),
-    ("contextcrbench_locate", '{"lines": ["[][11]"'),
     ("contextcrbench_comment", json.dumps({"comment": " ... "})),
     ("contextcrbench_comment", json.dumps({"comment": "I'm sorry, but I can't help with that."})),
     ("contextcrbench_comment", json.dumps({"comment": "Name the problem, and what to do about it"})),
-    ("contextcrbench_comment", json.dumps({"comment": "x" * 2_000_000})),
-    ("crscore", ""),
-    ("crscore", "12."),
     ("crscore", "I'm sorry, but I can't help with that."),
     ("crscore", ECHO),
     ("crscore", "<<<DATA 1>>>\nThis is wrong.\n<<<END 1>>>"),
-    ("swr", "No problems found."),
-    ("swr", json.dumps({"findings": "none"})),
     ("swr", json.dumps({"findings": ["c is not used"]})),
     ("swr", json.dumps({"findings": [{**FINDING, "comment": ""}]})),
-    ("swr", json.dumps({"findings": [{**FINDING, "file": 3}]})),
     ("swr", json.dumps({"findings": [FINDING, {**FINDING, "comment": "what is wrong, and what to do about it"}]})),
 ]
 

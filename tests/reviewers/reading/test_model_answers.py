@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reviewgauge.core.records import Side
 from reviewgauge.models.answers.readers import Unreadable
@@ -95,33 +93,3 @@ def test_answers_that_would_have_to_be_guessed_are_refused_with_the_reason(text:
     with pytest.raises(Unreadable) as caught:
         read_notes(text)
     assert reason in str(caught.value)
-
-
-_BITS = (
-    "<diff>",
-    "</diff>",
-    "<side>",
-    "</side>",
-    "right",
-    "<note>",
-    "</note>",
-    "<notesplit />",
-    "<end />",
-    "x",
-    "\n",
-    "```",
-)
-
-
-@given(st.lists(st.one_of(st.sampled_from(_BITS), st.text(max_size=4)), max_size=20).map("".join))
-def test_whatever_comes_is_read_or_unreadable(text: str) -> None:
-    try:
-        found = read_notes(text)
-    except Unreadable as error:
-        assert str(error)
-        return
-    assert len(found) == text.count("</note")
-    for comment in found:
-        assert comment.body
-        assert comment.claimed is not None
-        assert comment.claimed.hunk
