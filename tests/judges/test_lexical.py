@@ -20,7 +20,6 @@ from reviewgauge.judges.pairs.lexical_model import (
     StoredWeights,
     load_weights,
     repository_name,
-    rivals,
     same_repository,
 )
 
@@ -85,10 +84,6 @@ def test_empty_praise_raises_nothing(body: str) -> None:
         assert not verdict.same
 
 
-def test_other_comments_of_the_review_do_not_change_a_verdict() -> None:
-    assert table([SAID, SAID, OTHER], [GOLDEN])[0] == table([SAID], [GOLDEN])[0]
-
-
 def test_a_better_rival_makes_a_match_less_likely() -> None:
     alone = table([SAID], [GOLDEN])[0][0].probability
     beside = table([SAID], [GOLDEN, "`entry_table` of the cache: race, updated without taking the lock."])[0][0]
@@ -103,11 +98,6 @@ def test_two_phrasings_of_one_finding_are_no_rivals() -> None:
     review = Review(case="c", system="s", comments=_comments("c", [SAID]))
     rows = Lexical().judge(case, review.comments, case.references, review)
     assert rows[0][0] == table([SAID], [GOLDEN])[0][0]
-
-
-def test_rivals_by_hand() -> None:
-    assert rivals([[0.9, 0.2, 0.4]], ["x", "y", "y"]) == [[0.4, 0.9, 0.9]]
-    assert rivals([[0.9]], ["x"]) == [[0.0]]
 
 
 def test_groups_that_point_at_each_other_end() -> None:
@@ -230,25 +220,6 @@ def test_the_second_stage_is_held_out_too(tmp_path: Path) -> None:
         assert verdict.same is not low
 
 
-def test_a_file_without_held_out_fits_still_loads(tmp_path: Path) -> None:
-    file = tmp_path / "old.json"
-    file.write_text(json.dumps({**load_weights()[0].model_dump(exclude={"held_out"}), "schema_version": 1}))
-    judge = Lexical(weights=str(file))
-    assert table([SAID], [GOLDEN], judge, "getsentry/sentry") == table([SAID], [GOLDEN], judge)
-    assert table([SAID], [GOLDEN], judge) == table([SAID], [GOLDEN])
-
-
-def test_a_held_out_fit_for_other_features_is_refused(tmp_path: Path) -> None:
-    path, stored = own_file(tmp_path)
-    broken = json.loads(stored.model_dump_json())
-    del broken["held_out"]["Acme/Shop"]["features"]["word_cosine"]
-    other = tmp_path / "broken.json"
-    other.write_text(json.dumps(broken))
-    with pytest.raises(UserError, match="other features"):
-        _ = Lexical(weights=str(other)).threshold
-    assert Lexical(weights=path).threshold == load_weights()[0].threshold
-
-
 def test_the_shipped_file_stays_small_and_holds_no_repository_in_its_own_fit() -> None:
     stored = load_weights()[0]
     assert len(stored.model_dump_json()) < 20_000
@@ -277,12 +248,6 @@ def test_the_usual_forms_of_a_name_are_one(name: str) -> None:
     assert repository_name(name.upper()) == name
     assert same_repository(name, name.split("/")[1])
     assert not same_repository(name, "z" + name)
-
-
-@given(BODIES, BODIES)
-def test_likeness_is_symmetric(one: str, other: str) -> None:
-    model = LexicalModel(load_weights()[0])
-    assert model.likeness(one, other) == pytest.approx(model.likeness(other, one))
 
 
 FIXED = Comment(

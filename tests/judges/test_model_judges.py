@@ -237,14 +237,6 @@ def test_parameters_that_mean_nothing_are_refused(spec: str, problem: str) -> No
         load(Judge, spec)
 
 
-@pytest.mark.parametrize(
-    "spec", ["same_concern(model='fake:rules', votes=3, order='both')", "golden(model='fake:wordy')"]
-)
-def test_specs_round_trip(spec: str) -> None:
-    judge = load(Judge, spec)
-    assert load(Judge, signature(judge)) == judge
-
-
 # --- answers; tests/models/answers/corpus.jsonl holds hundreds for each judge ---------------------------------------
 
 

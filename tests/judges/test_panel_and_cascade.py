@@ -267,12 +267,6 @@ def test_what_is_no_panel_and_no_cascade_is_refused(spec: str, problem: str) -> 
         hash(load(Judge, spec).models) + hash(load(Judge, spec))
 
 
-@pytest.mark.parametrize("spec", [f"cascade(then='{FAKE}')", f"panel(judges=('{FAKE}', 'lexical'), agree='mean')"])
-def test_specs_round_trip(spec: str) -> None:
-    judge = load(Judge, spec)
-    assert load(Judge, signature(judge)) == judge
-
-
 def test_a_judge_of_ones_own_that_asks_models_is_not_asked_about_the_rest() -> None:
     @dataclass(frozen=True)
     class Own(Judge):

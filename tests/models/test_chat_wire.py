@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import threading
 from typing import Any
@@ -172,17 +171,6 @@ def test_half_characters_are_replaced(protocol: Protocol, server: Scripted, clie
     body = json.dumps(protocol.good("a\ud800b\x00")).encode()
     server.script = [Say(body)]
     assert ask(client, protocol.spec(server)).text == "a\N{REPLACEMENT CHARACTER}b\x00"
-
-
-def test_compressed_answers_are_read(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
-    packed = gzip.compress(json.dumps(protocol.good()).encode())
-    server.script = [
-        Say(packed, headers={"Content-Encoding": "gzip"}),
-        Say(b"no gzip", headers={"Content-Encoding": "gzip"}),
-    ]
-    assert ask(client, protocol.spec(server)).text == "yes"
-    assert ask(client, protocol.spec(server), user("again")).text == "yes"
-    assert len(server.asked) == 3
 
 
 def test_text_in_parts(server: Scripted, protocol: Protocol, client: ChatClient) -> None:

@@ -186,17 +186,3 @@ def test_no_redirect_takes_the_key_elsewhere(
         client.model(protocol.spec(server)).ask(HI)
     assert server.asked and not elsewhere.asked
     assert not any("cookie" in asked.headers for asked in server.asked)
-
-
-@pytest.mark.slow
-def test_a_bomb_behind_a_proxy(protocol: Protocol, server: Scripted, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", server.url)
-    monkeypatch.setenv("no_proxy", "")
-    packed = gzip.compress(json.dumps(protocol.good()).encode())
-    server.script = [Say(packed, headers={"Content-Encoding": "gzip"})]
-    server.always = lambda _: Say(bomb(), headers={"Content-Encoding": "gzip"})
-    with ChatClient(ChatSettings(cache=False, patience=0.0001)) as client:
-        model = client.model(f"{protocol.provider}:m@http://model.invalid/v1")
-        assert model.ask(HI).text == "yes"
-        with pytest.raises(Failed, match="over"):
-            model.ask(HI, trial=2)

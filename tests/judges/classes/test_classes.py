@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewgauge.core.errors import UserError
@@ -127,14 +126,6 @@ PIECES = st.sampled_from(
         ".",
     ]
 )
-
-
-@given(st.sampled_from([*QUESTIONS]), st.lists(PIECES | st.characters(), max_size=8).map("".join))
-def test_nothing_but_the_typed_error_comes_out(what: What, text: str) -> None:
-    try:
-        assert read_class(QUESTIONS[what], text) in QUESTIONS[what].options.values()
-    except Unreadable as error:
-        assert str(error)
 
 
 def votes(*values: str) -> list[Vote]:

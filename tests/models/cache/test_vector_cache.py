@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import subprocess
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from reviewgauge.models.cache.vector_cache import VectorCache
+from reviewgauge.models.cache.vector_cache import VectorCache, open_cache
 
 MODEL, OTHER = "ab" * 32, "cd" * 32
 
@@ -101,24 +100,18 @@ def test_the_oldest_quarter_goes_when_the_file_is_full(tmp_path: Path) -> None:
     assert len(cache.get(MODEL, [f"59-{k}" for k in range(10)])) == 10
 
 
-@pytest.mark.slow
-def test_where_it_lies(tmp_path: Path) -> None:
-    program = (
-        "from reviewgauge.models.cache.vector_cache import open_cache; c = open_cache(); print(c.file if c else None)"
-    )
-
+def test_where_it_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def place(**variables: str) -> str:
-        kept = {
-            name: value for name, value in os.environ.items() if name not in ("REVIEWGAUGE_CACHE", "XDG_CACHE_HOME")
-        }
-        environment = {**kept, **variables}
-        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
-        return done.stdout.decode().strip()
+        for name in ("REVIEWGAUGE_CACHE", "XDG_CACHE_HOME"):
+            monkeypatch.delenv(name, raising=False)
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        cache = open_cache()
+        return str(cache.file if cache else None)
 
     home = str(tmp_path)
     assert place(REVIEWGAUGE_CACHE=f"{home}/own", XDG_CACHE_HOME="/x") == f"{home}/own/vectors.sqlite"
     assert place(XDG_CACHE_HOME=f"{home}/xdg") == f"{home}/xdg/reviewgauge/vectors.sqlite"
     assert place(XDG_CACHE_HOME="relative", HOME=home) == f"{home}/.cache/reviewgauge/vectors.sqlite"
-    assert place(REVIEWGAUGE_CACHE="off") == "None"
-    assert place(REVIEWGAUGE_CACHE="") == "None"
+    assert place(REVIEWGAUGE_CACHE="off") == place(REVIEWGAUGE_CACHE="") == "None"
     assert list(tmp_path.iterdir()) == [], "asking creates nothing"

@@ -98,15 +98,6 @@ def test_an_answer_that_was_read_in_the_end_is_remembered_with_those_before_it(c
     assert len(model.asked) == 2
 
 
-def test_trials_are_different_calls(calls: list[Call]) -> None:
-    with scripted(["yes", "no", "yes"]) as model:
-        chat = chat_model(model.spec)
-        votes = [ask_for(chat, QUESTION, yes_no, trial=trial).value for trial in (1, 2, 3, 2)]
-    assert votes == [True, False, True, False]
-    assert len(model.asked) == 3
-    assert [call.trial for call in calls] == [1, 2, 3]
-
-
 def test_many_at_once_in_order_and_one_that_fails_holds_up_no_other(calls: list[Call]) -> None:
     def say(messages: Messages) -> str:
         number = int(messages[0]["content"].split()[-1])

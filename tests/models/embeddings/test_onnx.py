@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import tiny_models
 from numpy_bert import hidden_states, read_weights
-from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.errors import UserError
 from reviewgauge.models.embeddings.embedder import DEFAULT
 from reviewgauge.models.embeddings.load import embedder
-from reviewgauge.models.embeddings.onnx import OnnxEmbedder, threads
+from reviewgauge.models.embeddings.onnx import OnnxEmbedder
 
 SENTENCES = (
     "Please check for null before calling close().",
@@ -217,19 +217,3 @@ def test_a_graph_that_is_no_text_encoder_is_refused(tmp_path: Path) -> None:
     onnx.save_model(model, str(file))
     with pytest.raises(UserError, match="wants pixel_values"):
         OnnxEmbedder("m", folder).vectors(["a"])
-
-
-def test_a_config_without_numbers_is_refused(tmp_path: Path) -> None:
-    folder = tiny_models.write_model(tmp_path / "tiny", hidden_size="wide")
-    with pytest.raises(BadInput, match="not a number"):
-        OnnxEmbedder("tiny", folder)
-
-
-@pytest.mark.slow
-def test_threads_follow_the_usual_variable() -> None:
-    program = "from reviewgauge.models.embeddings.onnx import threads; print(threads())"
-    for told, expected in (("4,2", "4"), ("0", None)):
-        environment = {**os.environ, "OMP_NUM_THREADS": told}
-        done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, check=True)
-        assert done.stdout.decode().strip() == (expected or str(len(os.sched_getaffinity(0))))
-    assert threads() >= 1

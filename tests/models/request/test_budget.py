@@ -83,17 +83,6 @@ async def test_the_budget_stops_with_nothing_in_flight_and_says_what_to_do() -> 
 
 
 @on_a_loop
-async def test_everybody_who_waits_is_told_when_the_budget_is_spent() -> None:
-    budget = BudgetTracker(budget=1.5 * WORST)
-    first = await budget.reserve(FAKE, SHORT)
-    others = [asyncio.ensure_future(budget.reserve(FAKE, SHORT)) for _ in range(3)]
-    await asyncio.sleep(0)
-    budget.settle(FAKE, first, answer(24, 900))
-    found = await asyncio.gather(*others, return_exceptions=True)
-    assert [isinstance(one, Failed) and one.kind is FailureKind.BUDGET for one in found] == [True] * 3
-
-
-@on_a_loop
 async def test_a_caller_that_is_cancelled_while_waiting_leaves_nothing_behind() -> None:
     budget = BudgetTracker(budget=1.5 * WORST)
     first = await budget.reserve(FAKE, SHORT)
