@@ -13,7 +13,7 @@ from typing import NamedTuple
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.records import Case, Review, Task, Usage
-from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Parts, Score
+from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Score
 from reviewgauge.core.specs import short_spec, signature
 from reviewgauge.core.stored import Lazy, Unstorable
 from reviewgauge.engine.measure import Answered, ScoreJob, measure
@@ -360,14 +360,10 @@ class _Scorer:
                 raise
             except Exception:  # no bounds is what None says; the failure itself is recorded beside it
                 bounds = None
-            if bounds is not None and not (_all_finite(bounds.worst) and _all_finite(bounds.best)):
+            if bounds is not None and not all(map(math.isfinite, (*bounds.worst.values(), *bounds.best.values()))):
                 bounds = None
             self._bounds[case] = bounds
         return self._bounds[case]
-
-
-def _all_finite(parts: Parts) -> bool:
-    return all(math.isfinite(part) for part in parts.values())
 
 
 class _Tally(WorkTally):

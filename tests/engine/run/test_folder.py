@@ -196,14 +196,14 @@ def test_a_creation_that_was_killed_is_done_again(tmp_path: Path) -> None:
         assert run.cases() == make_cases(3)
 
 
-def test_a_newer_format_says_what_to_do(tmp_path: Path) -> None:
+def test_another_format_is_refused(tmp_path: Path) -> None:
     create(tmp_path).close()
     path = tmp_path / "manifest.json"
     document = json.loads(path.read_text())
     path.write_text(json.dumps(document | {"format": FORMAT + 1, "a_new_field": 1}))
     actions: list[Callable[[], RunFolder]] = [lambda: RunFolder.open(tmp_path), lambda: create(tmp_path)]
     for action in actions:
-        with pytest.raises(UserError, match=r"newer ReviewGauge \(format 3; this one reads up to 2\) \(pip install"):
+        with pytest.raises(UserError, match=r"another version of ReviewGauge \(format 3, not 2\)"):
             action()
 
 
@@ -212,7 +212,7 @@ def test_a_newer_format_says_what_to_do(tmp_path: Path) -> None:
     [
         (b"", "is not valid JSON"),
         (b"[]", "manifest.json"),
-        (b'{"format": 1}', "field reviewgauge: is missing"),
+        (b'{"format": 2}', "field reviewgauge: is missing"),
         (b'{"format": "1"}', "field format"),
         (b"\xff\xfe", "is not UTF-8"),
     ],
@@ -425,15 +425,3 @@ def test_scores_of_one_metric_are_found_however_their_lines_are_written(tmp_path
     path = tmp_path / "run" / "scores.jsonl"
     path.write_text("".join(json.dumps(json.loads(line)) + "\n" for line in path.read_text("utf-8").splitlines()))
     assert RunFolder.open(tmp_path / "run").scores(metric) == [scored(0, metric)]
-
-
-def test_a_run_of_an_older_format_is_read_and_is_of_this_one_once_it_is_written(tmp_path: Path) -> None:
-    with create(tmp_path) as run:
-        run.append_outcome(said(0))
-    path = tmp_path / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"format": 1}))
-    assert RunFolder.open(tmp_path).outcomes() == [said(0)]
-    assert json.loads(path.read_text())["format"] == 1
-    with create(tmp_path) as run:
-        assert run.outcomes() == [said(0)]
-    assert json.loads(path.read_text())["format"] == FORMAT

@@ -21,9 +21,8 @@ from reviewgauge.core.results import Failure, FailureKind
 from reviewgauge.engine.review import review
 from reviewgauge.engine.run.executors import Executor, Interruption, Serial, Threads
 from reviewgauge.engine.run.folder import RunFolder
-from reviewgauge.engine.run.ray_cluster import RayCluster
 from reviewgauge.engine.run.scored_run import read_scored_runs
-from reviewgauge.engine.run.workers import checked_workers, executor_for
+from reviewgauge.engine.run.workers import RayCluster, checked_workers, executor_for
 from reviewgauge.engine.score import score
 from reviewgauge.metrics.bleu import Bleu
 from reviewgauge.metrics.hits import Hits

@@ -1,4 +1,4 @@
-"""Who does the work: this thread, or several threads for work that waits. A cluster is in ray_cluster.py.
+"""Who does the work: this thread, or several threads for work that waits. A cluster is in workers.py.
 
 `Executor.map(fn, items)` yields (index, value or Failure) **as they finish**, not in order: a finished review is
 recorded at once and never waits behind a slow one. An exception of `fn` is a Failure of its item. Once `stop` is set

@@ -26,7 +26,6 @@ from reviewgauge.engine.run.indexes import (
 )
 from reviewgauge.engine.run.journal import CallLog, Journal, Lock
 from reviewgauge.engine.run.manifest import (
-    FORMAT,
     MANIFEST,
     Manifest,
     SystemEntry,
@@ -82,14 +81,13 @@ class RunFolder:
         run._code = code
         try:
             if (folder / MANIFEST).exists():
-                read_manifest(folder)  # one of a newer version is not replaced
+                read_manifest(folder)  # one of another version is not replaced
             run._made, run._new = made, run._is_blank()
             if run._new:
                 _write_cases(folder / CASES, known)
                 run._write_manifest(new_manifest(dataset, dataset_path, benchmark, len(known), seed))
             run.manifest = read_manifest(folder)
             run._refuse_another(dataset, benchmark, seed)
-            run._raise_format()
             run._open_journals()
             if labelled:
                 run.add_labels(label for case in known for label in case.labels)
@@ -100,7 +98,7 @@ class RunFolder:
 
     @classmethod
     def open(cls, path: str | Path, *, write: bool = False) -> RunFolder:
-        """The run in a folder. Raises UserError: no run folder, a newer format, or it is being written."""
+        """The run in a folder. Raises UserError: no run folder, another format, or it is being written."""
         folder = Path(path)
         check_plain(folder)
         manifest = read_manifest(folder)  # before the lock: opening must leave no file in a foreign folder
@@ -108,7 +106,6 @@ class RunFolder:
         try:
             run.manifest = read_manifest(folder) if write else manifest
             if write:
-                run._raise_format()
                 run._open_journals()
         except BaseException:
             run.close()
@@ -187,11 +184,6 @@ class RunFolder:
             raise UserError(f"{self.path}: {system} {what}", remedy=remedy)
         if new:
             self._write_manifest(self.manifest.model_copy(update={"systems": {**self.manifest.systems, **new}}))
-
-    def _raise_format(self) -> None:
-        """Mark a run of an older format as one of this format, which its next line will be."""
-        if self.manifest.format < FORMAT:
-            self._write_manifest(self.manifest.model_copy(update={"format": FORMAT}))
 
     def _write_manifest(self, manifest: Manifest) -> None:
         self._check_writable()

@@ -20,7 +20,7 @@ from reviewgauge.core.parsing import parse_json, parse_record
 from reviewgauge.core.records import Case, Change
 from reviewgauge.core.version import __version__
 
-FORMAT = 2  # 1 knew no calls of chat models, and none of the failures that they end in
+FORMAT = 2
 MANIFEST = "manifest.json"
 
 
@@ -74,7 +74,7 @@ def new_manifest(dataset: str, dataset_path: str, benchmark: str, cases: int, se
 
 
 def read_manifest(folder: Path) -> Manifest:
-    """The manifest in a folder. Raises UserError where there is none, or a newer one than this version reads."""
+    """The manifest in a folder. Raises UserError where there is none, or one of another version."""
     path = folder / MANIFEST
     try:
         raw = read_within(path)
@@ -86,11 +86,8 @@ def read_manifest(folder: Path) -> Manifest:
         raise BadInput(str(path), f"cannot be read: {error.strerror}") from None
     document = parse_json(raw, str(path))
     found = document.get("format") if isinstance(document, dict) else None
-    if isinstance(found, int) and found > FORMAT:
-        raise UserError(
-            f"{folder} was written by a newer ReviewGauge (format {found}; this one reads up to {FORMAT})",
-            remedy="pip install --upgrade reviewgauge",
-        )
+    if isinstance(found, int) and found != FORMAT:
+        raise UserError(f"{folder} was written by another version of ReviewGauge (format {found}, not {FORMAT})")
     return parse_record(Manifest, json.dumps(document).encode(), str(path))
 
 
