@@ -23,8 +23,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reviewgauge.annotation.pages import judging, owning
-from reviewgauge.annotation.pages.render import FILES, static
-from reviewgauge.annotation.pages.visits import COOKIE, Handler, Service, Visit, page
+from reviewgauge.annotation.pages.visits import COOKIE, FILES, Handler, Service, Visit, page, static
 from reviewgauge.annotation.store.accounts import (
     SESSION,
     Account,

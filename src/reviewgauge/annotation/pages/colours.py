@@ -14,7 +14,9 @@ import signal
 import sys
 import threading
 import unicodedata
-from collections.abc import Sequence
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
 from functools import partial
 from itertools import pairwise
 from time import monotonic
@@ -26,7 +28,6 @@ from pygments.lexers.special import TextLexer
 from pygments.token import STANDARD_TYPES
 from pygments.util import ClassNotFound
 
-from reviewgauge.annotation.pages.packed import Packed
 from reviewgauge.repo.processes import Child, ChildEnded, start_worker
 
 LONGEST = 1000  # characters of a line before it is cut
@@ -40,6 +41,33 @@ NOTHING = Markup("")
 END = Markup('<span class="eof">no newline at the end</span>')
 
 Tokens = list[list[tuple[str, str]]]  # (style class, text) of each token, line by line
+
+
+class Packed:
+    """Texts by name, each with something small beside it; the least used ones go when there are `most` bytes."""
+
+    def __init__(self, most: int = 64_000_000) -> None:
+        self._most, self._size = most, 0
+        self._kept: OrderedDict[Hashable, tuple[bytes, Any]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, name: Hashable, make: Callable[[], tuple[str, Any]]) -> tuple[str, Any]:
+        """What is kept under a name; made where it is not."""
+        with self._lock:
+            found = self._kept.get(name)
+            if found is not None:
+                self._kept.move_to_end(name)
+        if found is not None:
+            return zlib.decompress(found[0]).decode("utf-8", "surrogatepass"), found[1]
+        text, beside = make()
+        raw = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
+        with self._lock:
+            self._size += len(raw) - len(self._kept.pop(name, (b"", None))[0])
+            self._kept[name] = raw, beside
+            while self._size > self._most:
+                self._size -= len(self._kept.popitem(last=False)[1][0])
+        return text, beside
+
 
 _lexer = Child("the lexer", partial(start_worker, __name__), 10 * SECONDS)
 _turn = threading.Lock()

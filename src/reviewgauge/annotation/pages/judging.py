@@ -15,8 +15,7 @@ from starlette.responses import RedirectResponse, Response
 from reviewgauge.annotation.items import Item, ShownText
 from reviewgauge.annotation.pages.colours import resting
 from reviewgauge.annotation.pages.diffs import Gap, Note, Shown, context_rows, show_change
-from reviewgauge.annotation.pages.render import render
-from reviewgauge.annotation.pages.visits import Visit, whole
+from reviewgauge.annotation.pages.visits import Visit, render, whole
 from reviewgauge.annotation.schemas.schema import (
     ITEM,
     Answer,
