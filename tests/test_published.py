@@ -20,7 +20,7 @@ from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
 from reviewgauge.analysis.validity.baselines import baselines
 from reviewgauge.analysis.validity.calibration import out_of_fold
 from reviewgauge.analysis.validity.misjudged import opposite_ends
-from reviewgauge.analysis.validity.sample import RowSample, join, sweeps
+from reviewgauge.analysis.validity.sample import RowSample, join, ranking, sweeps
 from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.agreement import ClaimShares
@@ -380,6 +380,15 @@ def test_crscore_lexical_rows_are_higher_than_published(
     assert rows.n == 882
     assert found == pytest.approx(value, abs=0.001)
     assert found is not None and found > published + 0.05
+
+
+def test_crscore_systems_stand_in_the_order_of_people(shared_data: Path) -> None:
+    """CRScore, Table 15: the best and the worst systems by people's `rel`."""
+    rows, own = sample(shared_data, "crscore_study", "chrf", "rel"), study(shared_data, "crscore_study")
+    found = ranking(rows, [own.bench.keys[at][1] for at in rows.place], own.humans["rel"].scale)
+    assert found is not None
+    systems = [point.system for point in found.systems]
+    assert systems[:2] == ["gpt3.5", "llama3"] and systems[-2:] == ["lstm", "knn"]
 
 
 @pytest.mark.parametrize(

@@ -19,22 +19,21 @@ F = TypeVar("F", bound=Callable[..., Any])
 class ModelOption(click.Option):
     """An option that says how models are asked; help shows them in a group of their own."""
 
+    group = "Models (defaults: reviewgauge.toml or [tool.reviewgauge])"
+
 
 class Verb(click.Command):
-    """A verb whose help shows the options of models apart from its own."""
+    """A verb whose help shows options of a `group` apart from its own."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Its own options, then those of models."""
-        own: list[tuple[str, str]] = []
-        of_models: list[tuple[str, str]] = []
+        """Its own options, then each group's."""
+        groups: dict[str, list[tuple[str, str]]] = {"Options": []}
         for param in self.get_params(ctx):
             if isinstance(param, click.Option) and (record := param.get_help_record(ctx)) is not None:
-                (of_models if isinstance(param, ModelOption) else own).append(record)
-        with formatter.section("Options"):
-            formatter.write_dl(own)
-        if of_models:
-            with formatter.section("Models (defaults: reviewgauge.toml or [tool.reviewgauge])"):
-                formatter.write_dl(of_models)
+                groups.setdefault(getattr(param, "group", "Options"), []).append(record)
+        for title, records in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
 
 
 verb = functools.partial(click.command, cls=Verb)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Sequence
-from functools import partial
+from dataclasses import fields
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,7 @@ from reviewgauge.cli.options import (
 )
 from reviewgauge.cli.output import note, note_reasons, run_stoppable
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.specs import in_shell
 from reviewgauge.views.judge_check import judge_document
 from reviewgauge.views.terminal.agreement_tables import agreement
 from reviewgauge.views.terminal.closing import after_measuring, measuring_line
@@ -41,29 +42,29 @@ def _authors(_: click.Context, __: click.Parameter, given: Sequence[str]) -> dic
     return found
 
 
-_JUDGE_OPTIONS = {
-    "probes": click.option("--probes", type=click.IntRange(min=1), help="Questions that are edited.  [30]"),
-    "repeats": click.option("--repeats", type=click.IntRange(min=2), help="How often each is asked again.  [3]"),
-    "only": click.option("--only", multiple=True, type=click.Choice(PARTS), help="Only this part; repeatable."),
-    "limit": click.option("--limit", type=click.IntRange(min=1), help="Rows of the agreement, drawn at random."),
-    "authors": click.option(
-        "--author",
-        "authors",
-        multiple=True,
-        callback=_authors,
-        metavar="SYSTEM=MODEL",
-        help="Which model a system is; repeatable.",
+class JudgeOption(click.Option):
+    """What is asked of a judge."""
+
+    group = "Judges, and metrics with any of these"
+
+
+_judge = partial(click.option, cls=JudgeOption)
+_JUDGE_OPTIONS = (
+    _judge("--probes", type=click.IntRange(min=1), help="Questions that are edited.  [30]"),
+    _judge("--repeats", type=click.IntRange(min=2), help="How often each is asked again.  [3]"),
+    _judge("--only", multiple=True, type=click.Choice(PARTS), help="Only this part; repeatable."),
+    _judge("--limit", type=click.IntRange(min=1), help="Rows of the agreement, drawn at random."),
+    _judge(
+        "--author", "authors", multiple=True, callback=_authors, metavar="SYSTEM=MODEL", help="Which model a system is."
     ),
-    "correct": click.option("--correct", is_flag=True, help="Correct each system's scores by what people checked."),
-    "min_kappa": click.option("--min-kappa", type=click.FloatRange(-1, 1), help="Exit 1 where a kappa is below this."),
-    "lower": click.option("--lower", is_flag=True, help="That gate looks at the lower end of the interval."),
-}
+    _judge("--correct", is_flag=True, help="Correct each system's scores by what people checked."),
+    _judge("--min-kappa", type=click.FloatRange(-1, 1), help="Exit 1 where a kappa is below this."),
+    _judge("--lower", is_flag=True, help="That gate looks at the lower end of the interval."),
+)
 
 
 def _judge_options(command: Any) -> Any:
-    for option in reversed(_JUDGE_OPTIONS.values()):
-        command = option(command)
-    return command
+    return reduce(lambda made, option: option(made), reversed(_JUDGE_OPTIONS), command)
 
 
 @verb("validate")
@@ -105,8 +106,7 @@ def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any)
     interrupted while it measures, the same command goes on where it stopped.
 
     Judges of pairs (lexical, same_concern(model="openai:gpt-5"), or the model alone) are measured as instruments:
-    agreement, repeats, order, length, self-preference, rewording, injection, cost. So is a metric (a grader) with any
-    of --probes, --repeats, --only, --limit, --author, --correct, --min-kappa. With --labels, points(model=...) is
+    agreement, repeats, order, length, self-preference, rewording, injection, cost. With --labels, points(model=...) is
     compared with people who judged a run (annotate).
 
     --fit writes a file for combined(file=...) and prints what that grade gives on references that it has not seen.
@@ -115,7 +115,8 @@ def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any)
     The exit code is 1 when all measurements of a metric failed, a kappa is below --min-kappa, or a fit to shuffled
     labels reaches anything (then the labels leak); 2 when a check was stopped before its end.
     """
-    given = {name: value for name in _JUDGE_OPTIONS if (value := options.pop(name))}
+    names = [one.name for one in fields(JudgeOptions) if one.name != "resamples"]
+    given = {name: value for name in names if (value := options.pop(name))}
     judging = JudgeOptions(**given) if given else None
     work = partial(validate, dataset, *metrics, judging=judging, **options)
     result = run_stoppable(
@@ -151,13 +152,8 @@ def _found(result: ValidateResult) -> Iterator[object]:
     if result.agreement is not None:
         yield agreement(result.agreement)
     if (fit := result.fit) is not None:
-        use = f"use it as {_quoted(fit.spec)}; {result.seconds:.1f} s"
+        use = f"use it as {in_shell(fit.spec)}; {result.seconds:.1f} s"
         yield fitted(fit, f"{fit.file} was fitted to all {fit.rows:,} rows; {use}")
-
-
-def _quoted(spec: str) -> str:
-    """The spec as a shell takes it, in double quotes where nothing in it would be replaced there."""
-    return shlex.quote(spec) if set(spec) & set('"$`\\!') else f'"{spec}"'
 
 
 def _closing(result: ValidateResult) -> str:

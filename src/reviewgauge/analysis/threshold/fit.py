@@ -4,20 +4,17 @@ The rule: the mean, over all sentences of the best system's reviews, of the simi
 change. Source: CRScore, arXiv:2409.19801, section 3.3; scripts/compute_sts_thresh_v3.py of
 github.com/atharva-naik/CRScore.
 
-The five-sigma rule: how alike random sentences are.
+The five-sigma rule: how alike random sentences are. Source: appendix C.1, and scripts/compute_sts_thresh.py: 100,000
+random pairs, of whole reviews there, of sentences as the paper has it here.
 
-Source: CRScore, arXiv:2409.19801, appendix C.1, Figures 5 and 6, and scripts/compute_sts_thresh.py of
-github.com/atharva-naik/CRScore: 100,000 random pairs, of whole reviews there, of sentences as the paper has it here.
-
-What each threshold gives: links beside people's, and the correlation of `rel` with people's values.
-
-Sources: CRScore, arXiv:2409.19801, Tables 4 and 18. People link claims to whole reviews, not to sentences.
+What each threshold gives: links beside people's, and the correlation of `rel` with people's values. Sources: Tables 4
+and 18. People link claims to whole reviews, not to sentences.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -30,9 +27,7 @@ from reviewgauge.analysis.validity.sample import join
 from reviewgauge.core.document import Value
 from reviewgauge.core.reports.threshold import (
     FittedThreshold,
-    HistogramBin,
     LinkRates,
-    QuantilePoint,
     RandomPairs,
     ThresholdPoint,
 )
@@ -42,55 +37,43 @@ from reviewgauge.metrics.crscore import REL, Crscore, three_numbers
 from reviewgauge.models.embeddings.embedder import DEFAULT
 
 DIGITS = 3  # of a threshold
+PAIRS = 100_000
+SIGMAS = 5
+NOTHING = Value(value=None, n=0, reason="nothing is above the threshold")
 _STEP = 0.05
 _AROUND = (-0.1, -0.05, 0.0, 0.05, 0.1)  # of the threshold: how robust it is
 _PREFIX = 16  # hex digits of a fingerprint that stand for a model without a name of its own
-
-
-PAIRS = 100_000
-SIGMAS = 5
-_BINS = 50
 _AT_ONCE = 20_000  # pairs whose vectors are held at once
-_REACH = np.linspace(-4, 4, 41)  # standard deviations, at which quantiles are compared
-
-
-NOTHING = Value(value=None, n=0, reason="nothing is above the threshold")
-
-
-@dataclass(frozen=True)
-class LinkRows:
-    """One entry a pair of a claim and a review: the similarity of its closest `sentence` and of the whole `review`."""
-
-    sentence: Numbers
-    review: Numbers
-    addressed: Flags
-    cluster: Integers
-
-    @classmethod
-    def of(cls, material: Material, cosines: Mapping[int, Matrix], vectors: TextVectors) -> LinkRows:
-        """The pairs that people judged, of the reviews that address any claim."""
-        found: list[tuple[float, float, bool, int]] = []
-        for place, key in enumerate(material.bench.keys):
-            links, claims = material.links.get(key, {}), material.claims_of(place)
-            if not links or not claims:
-                continue
-            whole = vectors.cosines([claim.body for claim in claims], [material.bench.hypothesis[place]])[:, 0]
-            closest = cosines[place].max(axis=1) if place in cosines else np.zeros(len(claims))
-            cluster = int(material.bench.cluster[place])
-            for at, claim in enumerate(claims):
-                if claim.id in links:
-                    found.append((float(closest[at]), float(whole[at]), links[claim.id], cluster))
-        columns = np.array(found, dtype=np.float64).reshape(-1, 4).T
-        return cls(columns[0], columns[1], columns[2] > 0, columns[3].astype(np.int64))
 
 
 def sweep(
-    material: Material, cosines: Mapping[int, Matrix], links: LinkRows, thresholds: Sequence[float], seen: Resampler
+    material: Material,
+    cosines: Mapping[int, Matrix],
+    vectors: TextVectors,
+    thresholds: Sequence[float],
+    resampler: Resampler,
 ) -> tuple[ThresholdPoint, ...]:
     """One point a threshold, in their order."""
-    by_sentence = _rates(links.sentence, links, thresholds, seen)
-    by_review = _rates(links.review, links, thresholds, seen)
-    correlations = _correlations(material, cosines, thresholds, seen)
+    # One row a pair that people judged, of the reviews that address any claim: similarity of its closest sentence, of
+    # the whole review, whether it is addressed.
+    pairs: list[tuple[float, float, bool]] = []
+    clusters: list[int] = []
+    for place, key in enumerate(material.bench.keys):
+        links, claims = material.links.get(key, {}), material.claims_of(place)
+        if not links or not claims:
+            continue
+        whole = vectors.cosines([claim.body for claim in claims], [material.bench.hypothesis[place]])[:, 0]
+        closest = cosines[place].max(axis=1) if place in cosines else np.zeros(len(claims))
+        for at, claim in enumerate(claims):
+            if claim.id in links:
+                pairs.append((float(closest[at]), float(whole[at]), links[claim.id]))
+                clusters.append(int(material.bench.cluster[place]))
+    sentence, review, addressed = np.array(pairs, dtype=np.float64).reshape(-1, 3).T
+    cluster = np.array(clusters, dtype=np.int64)
+    by_sentence, by_review = (
+        _rates(similarity, addressed > 0, cluster, thresholds, resampler) for similarity in (sentence, review)
+    )
+    correlations = _correlations(material, cosines, thresholds, resampler)
     return tuple(
         ThresholdPoint(
             threshold=threshold,
@@ -104,33 +87,24 @@ def sweep(
 
 
 def _rates(
-    similarity: Numbers, links: LinkRows, thresholds: Sequence[float], resampler: Resampler
+    similarity: Numbers, addressed: Flags, cluster: Integers, thresholds: Sequence[float], resampler: Resampler
 ) -> list[LinkRates | None]:
-    if not links.addressed.any():
-        return [None] * len(thresholds)
-    close = similarity[:, None] > np.array(thresholds)
-    values = np.concatenate([close & links.addressed[:, None], close, links.addressed[:, None]], axis=1)
-    sums = values.sum(axis=0, dtype=np.float64)
-    drawn = resampled_sums(values.astype(np.float64), links.cluster, resampler)
-    many, positives = len(thresholds), int(sums[-1])
     found: list[LinkRates | None] = []
-    for at in range(many):
-        hits, taken = sums[at], sums[many + at]
-        hits_drawn, taken_drawn = drawn[:, at], drawn[:, many + at]
-
-        def figure(value: float, n: int, draws: Numbers) -> Value:
-            return figure_of(value, n, draws, links.cluster)
-
+    positives = int(addressed.sum())
+    for threshold in thresholds if positives else ():
+        close = similarity > threshold
+        counts = np.stack([close & addressed, close, addressed], axis=1).astype(np.float64)
+        hits, taken, _ = counts.sum(axis=0)
+        hit, took, there = resampled_sums(counts, cluster, resampler).T
+        both = figure_of(2 * hits / (taken + positives), similarity.size, ratio(2 * hit, took + there), cluster)
         found.append(
             LinkRates(
-                precision=figure(hits / taken, int(taken), ratio(hits_drawn, taken_drawn)) if taken else NOTHING,
-                recall=figure(hits / positives, positives, ratio(hits_drawn, drawn[:, -1])),
-                f1=figure(
-                    2 * hits / (taken + positives), similarity.size, ratio(2 * hits_drawn, taken_drawn + drawn[:, -1])
-                ),
+                precision=figure_of(hits / taken, int(taken), ratio(hit, took), cluster) if taken else NOTHING,
+                recall=figure_of(hits / positives, positives, ratio(hit, there), cluster),
+                f1=both,
             )
         )
-    return found
+    return found or [None] * len(thresholds)
 
 
 def _correlations(
@@ -139,8 +113,7 @@ def _correlations(
     """Kendall's and Spearman's correlation of `rel` with people's values, by threshold; a silent review has 0."""
     if material.human is None:
         return [{}] * len(thresholds)
-    keys = material.bench.keys
-    here = {key: 0.0 for place, key in enumerate(keys) if material.claims_of(place)}
+    here = {key: 0.0 for place, key in enumerate(material.bench.keys) if material.claims_of(place)}
     rows = join(material.bench, material.human, here)
     found: list[Mapping[str, Value]] = []
     for threshold in thresholds:
@@ -151,8 +124,6 @@ def _correlations(
 
 def random_pairs(texts: Sequence[str], vectors: TextVectors, seed: int, n: int = PAIRS) -> RandomPairs | None:
     """The similarities of `n` random pairs of different texts; None for fewer than three texts."""
-    from scipy.special import ndtr
-
     distinct = sorted(set(texts))
     if len(distinct) < 3:
         return None
@@ -167,24 +138,8 @@ def random_pairs(texts: Sequence[str], vectors: TextVectors, seed: int, n: int =
     )
     mean, deviation = float(similarity.mean()), float(similarity.std())
     threshold = mean + SIGMAS * deviation
-    counts, edges = np.histogram(similarity, bins=_BINS)
-    quantiles = np.quantile(similarity, ndtr(_REACH))
-    return RandomPairs(
-        n=n,
-        sentences=len(distinct),
-        mean=mean,
-        deviation=deviation,
-        threshold=threshold,
-        above=float((similarity > threshold).mean()),
-        bins=tuple(
-            HistogramBin(low=float(low), high=float(high), share=float(count) / n)
-            for low, high, count in zip(edges[:-1], edges[1:], counts, strict=True)
-        ),
-        quantiles=tuple(
-            QuantilePoint(normal=mean + float(reach) * deviation, observed=float(value))
-            for reach, value in zip(_REACH, quantiles, strict=True)
-        ),
-    )
+    above = float((similarity > threshold).mean())
+    return RandomPairs(n=n, sentences=len(distinct), mean=mean, deviation=deviation, threshold=threshold, above=above)
 
 
 def fit_threshold(metric: Crscore, material: Material, settings: Resamples) -> FittedThreshold:
@@ -201,16 +156,10 @@ def fit_threshold(metric: Crscore, material: Material, settings: Resamples) -> F
     cluster = np.repeat(bench.cluster[list(material.rows)], [own.size for own in closest])
     threshold = mean_figure(np.concatenate(closest), cluster, resampler)
     value = round(threshold.value or 0.0, DIGITS)
-    points = sweep(
-        material, cosines, LinkRows.of(material, cosines, vectors), _grid(cosines, value, metric.model), resampler
-    )
+    points = sweep(material, cosines, vectors, _grid(cosines, value, metric.model), resampler)
     named = metric.model in LEXICAL or metric.model == DEFAULT
-    fitted = replace(
-        metric,
-        soft=False,
-        threshold=value,
-        threshold_of=metric.model if named else metric.fingerprint[:_PREFIX],
-    )
+    of = metric.model if named else metric.fingerprint[:_PREFIX]
+    fitted = replace(metric, soft=False, threshold=value, threshold_of=of)
     return FittedThreshold(
         model=metric.model,
         fingerprint=metric.fingerprint,

@@ -33,21 +33,6 @@ class ThresholdPoint(Record):
     spearman: Value | None = None
 
 
-class HistogramBin(Record):
-    """The share of similarities from `low` to `high`."""
-
-    low: float
-    high: float
-    share: float
-
-
-class QuantilePoint(Record):
-    """The similarity below which a share of all lie, and where it would be if they were normally distributed."""
-
-    normal: float
-    observed: float
-
-
 class RandomPairs(Record):
     """The similarity of `n` random pairs of different sentences: `threshold` is the mean and five standard deviations.
 
@@ -60,8 +45,6 @@ class RandomPairs(Record):
     deviation: float
     threshold: float
     above: float
-    bins: tuple[HistogramBin, ...]
-    quantiles: tuple[QuantilePoint, ...]
 
 
 class FittedThreshold(Record):

@@ -84,8 +84,3 @@ def _plots(fit: FittedThreshold, name: str) -> Iterator[Plot]:
         ),
     )
     yield from (Plot(caption, Markup(draw())) for shown, caption, draw in drawn if shown)
-    if fit.random is not None:
-        caption = "Similarity of random sentences; the line is a normal distribution; upright: five sigma"
-        yield Plot(caption, Markup(plots.histogram(fit.random, f"{name}h")))
-        caption = "Its quantiles beside those of a normal distribution, which would lie on the line"
-        yield Plot(caption, Markup(plots.quantiles(fit.random, f"{name}q")))

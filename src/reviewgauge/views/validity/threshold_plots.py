@@ -1,51 +1,17 @@
-"""Plots of a fitted threshold: random pairs beside a normal distribution, and what it gives.
-
-Source: CRScore, arXiv:2409.19801, Figures 5 and 6.
-"""
+"""Plots of what thresholds give."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 from reviewgauge.core.document import Value
-from reviewgauge.core.reports.threshold import FittedThreshold, RandomPairs, ThresholdPoint
-from reviewgauge.views.report.shapes import DASHED, Frame, steps, svg_of
+from reviewgauge.core.reports.threshold import FittedThreshold, ThresholdPoint
+from reviewgauge.views.report.shapes import Frame, steps, svg_of
 from reviewgauge.views.validity import words
 from reviewgauge.views.validity.plots import RATES
 
 WIDTH, HEIGHT = 326, 190  # pixels
 Spots = list[tuple[float, float]]
-
-
-def histogram(random: RandomPairs, name: str) -> str:
-    """The similarities of random pairs, the normal distribution with their mean and spread, and five sigma."""
-    from scipy.stats import norm
-
-    normal = norm(random.mean, random.deviation or 1e-9)
-    line = [((one.low + one.high) / 2, float(normal.cdf(one.high) - normal.cdf(one.low))) for one in random.bins]
-    top = max([one.share for one in random.bins] + [share for _, share in line], default=1.0)
-    values = [end for one in random.bins for end in (one.low, one.high)] + [random.threshold]
-    frame = _frame(values, (0.0, top * 1.05), "similarity of random sentences", "share")
-    for one in random.bins:
-        corners = [(one.low, 0.0), (one.low, one.share), (one.high, one.share), (one.high, 0.0)]
-        frame.area(corners, look='fill="var(--accent)" fill-opacity="0.35" stroke-opacity="0"')
-    frame.path(line, look='stroke-width="1.5"', colour="ink")
-    frame.upright(random.threshold)
-    said = f"mean {words.coefficient(random.mean)}, deviation {words.coefficient(random.deviation)}"
-    return _drawn(frame, name, "Similarity of random sentences", said)
-
-
-def quantiles(random: RandomPairs, name: str) -> str:
-    """The quantiles of the similarities by those of a normal distribution, on a line where they are equal."""
-    spots = [(point.normal, point.observed) for point in random.quantiles]
-    ends = [spots[0][0], spots[-1][0]]
-    up = [*(y for _, y in spots), *ends]
-    frame = _frame(ends, (min(up), max(up)), "if it were normal", "similarity of random sentences")
-    frame.path([(end, end) for end in ends], look=DASHED, colour="muted")
-    for spot in spots:
-        frame.point(*spot, radius=2.8)
-    said = f"highest {words.coefficient(spots[-1][1])}, {words.coefficient(spots[-1][0])} if it were normal"
-    return _drawn(frame, name, "Quantiles beside those of a normal distribution", said)
 
 
 def links(fit: FittedThreshold, name: str) -> str:
