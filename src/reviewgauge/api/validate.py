@@ -14,8 +14,7 @@ from reviewgauge.analysis.judge_check.report import JudgeOptions
 from reviewgauge.analysis.judged import JudgedReviews
 from reviewgauge.analysis.raters import AgreementSettings
 from reviewgauge.analysis.stats.bootstrap import Resamples
-from reviewgauge.analysis.threshold.fit import fit_threshold
-from reviewgauge.analysis.threshold.material import gather
+from reviewgauge.analysis.threshold import fit_threshold, gather
 from reviewgauge.analysis.validity.baselines import baselines
 from reviewgauge.analysis.validity.combination import fit_combination
 from reviewgauge.analysis.validity.human_values import HumanValues, human_values

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from reviewgauge.analysis.corrected_claims import corrected_claims
+from reviewgauge.analysis.claim_shares import corrected_claims
 from reviewgauge.analysis.point_labels import Report
 from reviewgauge.annotation.annotate import ProjectOptions, annotate, make_project
 from reviewgauge.annotation.growing import next_version, pool

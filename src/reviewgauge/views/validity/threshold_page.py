@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from reviewgauge.analysis.threshold import published
+from reviewgauge.analysis import threshold as published
 from reviewgauge.core.reports.threshold import FittedThreshold, ThresholdReport
 from reviewgauge.views.html import table_html
 from reviewgauge.views.report.report import render_page

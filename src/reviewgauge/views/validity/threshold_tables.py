@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from reviewgauge.analysis.threshold import published
+from reviewgauge.analysis import threshold as published
 from reviewgauge.core.document import Column, ColumnKind, Table, Value
 from reviewgauge.core.reports.threshold import FittedThreshold, LinkRates, ThresholdPoint, ThresholdReport
 from reviewgauge.core.specs import in_shell

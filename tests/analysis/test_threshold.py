@@ -13,8 +13,7 @@ from scipy.stats import kendalltau, spearmanr
 from judged_studies import study as real_study
 from judged_toys import Study, study
 from reviewgauge.analysis.stats.bootstrap import Resamples
-from reviewgauge.analysis.threshold.fit import fit_threshold, random_pairs
-from reviewgauge.analysis.threshold.material import Material, gather
+from reviewgauge.analysis.threshold import Material, fit_threshold, gather, random_pairs
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
 from reviewgauge.core.protocols import Measured, Metric

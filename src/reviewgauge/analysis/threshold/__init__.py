@@ -1,1 +1,0 @@
-"""Above which similarity a sentence of a review speaks about a claim: the threshold of CRScore, for any model."""
