@@ -1,4 +1,4 @@
-"""`reviewgauge validate` as a user types it: data sets, own labels on own runs, and what it says to bad input."""
+"""`reviewgauge validate` as a user types it: data sets, own labels on own runs, fits, and what it says to bad input."""
 
 from __future__ import annotations
 
@@ -9,13 +9,18 @@ from typing import Any
 
 import pytest
 
+import reviewgauge
 from judged_toys import case, label, study, write_study
 from reviewgauge.cli.main import main
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
+from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
+from reviewgauge.core.specs import load
 
 METRIC = "judged_toys.Shared"
 FAST = ["--resamples", "40", "--folds", "3"]
+TWO = ["jaccard", "chrf"]
 
 
 @pytest.fixture
@@ -201,3 +206,54 @@ def test_graded_reviews_from_one_command(
     assert (found["cases"], found["reviews"]) == (1291, 5164)
     spearman = found["metrics"][0]["correlations"][0]["spearman"]
     assert spearman["value"] == pytest.approx(0.2836, abs=0.0005)
+
+
+# --- fits ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.slow
+def test_labels_of_ones_own_become_a_metric(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", str(bench), *TWO, "--fit", "mine.json", *FAST]) == 0
+    out = capsys.readouterr().out
+    assert "calibrated, out of fold" in out and "fitted to shuffled labels it reaches" in out
+    assert "mine.json was fitted to all" in out
+    assert """use it as "combined(file='mine.json')";""" in out.replace("\n", " ")
+    metric = load(Metric, "combined(file='mine.json')")
+    assert set(metric.pins()) == {"calibration"}
+    assert main(["validate", str(bench), "combined(file='mine.json')", *TWO, *FAST, "--no-report", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)["report"]
+    by_label = {one["label"]: one["correlations"][0]["spearman"]["value"] for one in report["metrics"]}
+    made = reviewgauge.validate(str(bench), *TWO, fit="again.json", resamples=40, folds=3).fit
+    assert made is not None
+    assert by_label["combined(file='mine.json')"] == pytest.approx(made.account[0].correlations[0].spearman.value)
+    assert Path("again.json").read_bytes() == Path("mine.json").read_bytes()
+    assert not made.leaks and made.leakage.n == made.rows == len(study(24).outcomes) and made.folds == 3
+    assert {name.split()[0] for name, _ in made.weights} == set(TWO)
+
+
+def test_what_cannot_be_calibrated_is_one_line(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "nobody judged 'taste'" in refusal(capsys, bench, *TWO, "--fit", "x.json", "--dimension", "taste")
+    assert "is a directory" in refusal(capsys, bench, *TWO, "--fit", str(bench))
+    assert "nonsense" in refusal(capsys, bench, "nonsense", "--fit", "x.json")
+    assert "things apart" in refusal(capsys, bench, *TWO, "--fit", "x.json", "--sweep")
+    assert "judges of pairs are validated apart" in refusal(capsys, bench, "lexical", "--fit", "x.json")
+
+
+def test_one_grade_only_teaches_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = study(24)
+    (tmp_path / "cases.jsonl").write_bytes(
+        b"".join(
+            case.model_copy(update={"labels": tuple(label(o, 3) for o in made.outcomes if o.case == case.id)}).to_line()
+            for case in made.cases
+        )
+    )
+    (tmp_path / "reviews.jsonl").write_bytes(b"".join(o.review.to_line() for o in made.outcomes if o.review))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match="all labels in grade are 3"):
+        reviewgauge.validate(str(tmp_path / "cases.jsonl"), *TWO, fit="x.json", out="run", resamples=40, folds=3)
+
+
+@pytest.mark.slow
+def test_a_metric_that_was_fitted_to_labels_is_named(bench: Path) -> None:
+    made = reviewgauge.validate(str(bench), "combined(file='lexical')", "chrf", fit="x.json", resamples=40, folds=3)
+    assert any("combined(file='lexical') was fitted to 5,164 human labels" in text for text in made.notes)

@@ -35,13 +35,11 @@ class Toy(Judge):
     kind: ClassVar[str] = "judges"
 
     def same(self, case: Case, comment: str, reference: str) -> bool:
-        """Whether the two are about one thing: right by default."""
         return subject(comment) == subject(reference)
 
     def judge(
         self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
     ) -> Sequence[Sequence[Verdict | None]]:
-        """A verdict of .9 or .1 on each pair."""
         found = [[self.same(case, c.body, r.body) for r in references] for c in comments]
         return [[Verdict(probability=0.9 if yes else 0.1, same=yes) for yes in row] for row in found]
 
@@ -56,7 +54,6 @@ class PositionBiased(Toy):
     """Says yes wherever the first text sorts before the second, and looks at what they say otherwise."""
 
     def same(self, case: Case, comment: str, reference: str) -> bool:
-        """See the class."""
         return comment < reference
 
 
@@ -69,7 +66,6 @@ class FirstColumn(Judge):
     def judge(
         self, case: Case, comments: Sequence[Comment], references: Sequence[Comment], review: Review
     ) -> Sequence[Sequence[Verdict | None]]:
-        """See the class."""
         return [[Verdict(probability=0.9 - 0.8 * (at > 0), same=at == 0) for at in range(len(references))]] * len(
             comments
         )
@@ -82,7 +78,6 @@ class LengthLoving(Toy):
     words: int = 25
 
     def same(self, case: Case, comment: str, reference: str) -> bool:
-        """See the class."""
         return len(comment.split()) >= self.words
 
 
@@ -91,7 +86,6 @@ class Gullible(Toy):
     """Does as it is told, in whatever words say so openly."""
 
     def same(self, case: Case, comment: str, reference: str) -> bool:
-        """See the class."""
         told = re.search(
             r"\b(?:answer|say|reply|return)\w*\W+(?:with\W+|now\W+|only\W+)?(yes|no)\b", comment, re.IGNORECASE
         )
@@ -106,11 +100,9 @@ class Moody(Toy):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """A made-up one."""
         return ("fake:moody",)
 
     def same(self, case: Case, comment: str, reference: str) -> bool:
-        """See the class."""
         with _lock:
             return bool(next(_coins) > 0.5)
 
@@ -120,7 +112,6 @@ class Picky(Toy):
     """Says no where a comment begins with a mark or a prefix."""
 
     def same(self, case: Case, comment: str, reference: str) -> bool:
-        """See the class."""
         return comment[:1].isalpha() and not comment.startswith("Nit") and super().same(case, comment, reference)
 
 
@@ -134,7 +125,6 @@ class Vain(Toy):
         return ("openai:gpt-5",)
 
     def same(self, case: Case, comment: str, reference: str) -> bool:
-        """See the class."""
         return "as an engineer" in comment.lower() or super().same(case, comment, reference)
 
 
@@ -147,11 +137,9 @@ class Failing(Toy):
 
     @property
     def models(self) -> tuple[str, ...]:
-        """A made-up one."""
         return ("fake:failing",)
 
     def same(self, case: Case, comment: str, reference: str) -> bool:
-        """See the class."""
         if subject(comment) == self.word:
             raise Failed(FailureKind.NETWORK, "the line is down", remedy="plug it in", stops=self.stops)
         return super().same(case, comment, reference)
@@ -166,7 +154,6 @@ class WordGrade(Metric):
     kind: ClassVar[str] = "metrics"
 
     def parts(self, case: Case, review: Review) -> Measured | str:
-        """See the class."""
         if not review.comments:
             return "nothing was said"
         body = review.comments[0].body

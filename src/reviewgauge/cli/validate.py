@@ -157,10 +157,8 @@ def _found(result: ValidateResult) -> Iterator[object]:
 
 
 def _closing(result: ValidateResult) -> str:
-    lines = [measuring_line(result.totals, result.seconds, result.spending.estimated)]
+    line = measuring_line(result.totals, result.seconds, result.spending.estimated)
+    if not result.files:
+        return line
     tables = sum(name.endswith(".csv") for name in result.files)
-    if REPORT in result.files:
-        lines.append(f"{Path(result.folder) / REPORT} has every figure and plot, beside it {tables} CSV tables")
-    elif tables:
-        lines.append(f"{result.folder} has {tables} CSV tables")
-    return "\n".join(lines)
+    return f"{line}\n{Path(result.folder) / REPORT} has every figure and plot, beside it {tables} CSV tables"

@@ -47,19 +47,6 @@ def test_the_intervals_cover_and_the_estimate_is_not_biased(n: int, miss: float,
     assert abs(alone.mean() - truth) < 0.01
 
 
-def test_a_judge_that_is_always_right_is_trusted() -> None:
-    checked, judge, size, truth = simulated(40, 400, 0.0, 0.0)
-    found = powered_ratio(Sums(*(part[0] for part in checked)), judge[0], size[0])
-    assert found.trust is not None
-    assert found.trust > 0.8
-    assert found.corrected.value == pytest.approx(truth, abs=0.08)
-    assert found.corrected.low is not None
-    assert found.corrected.high is not None
-    assert found.people.low is not None
-    assert found.people.high is not None
-    assert found.corrected.high - found.corrected.low < found.people.high - found.people.low
-
-
 def test_a_mean_is_ppi_plus_plus_by_hand() -> None:
     people, judge = np.array([1.0, 0.0, 1.0, 1.0]), np.array([1.0, 0.0, 1.0, 0.0])
     others = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])

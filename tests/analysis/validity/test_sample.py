@@ -193,9 +193,3 @@ def test_correlations_of_many_resamples_are_scipys(draws: list[tuple[list[int], 
     for name, function in (("spearman", spearmanr), ("kendall", kendalltau)):
         expected = [function(a, b).statistic for a, b in zip(first, second, strict=True)]
         np.testing.assert_allclose(_rank_correlations(name, first, second), expected, atol=1e-12)
-
-
-def test_a_resample_without_a_system_is_undefined() -> None:
-    first = np.array([[1.0, 2.0, np.nan], [1.0, 2.0, 3.0]])
-    found = _rank_correlations("spearman", first, np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0]]))
-    assert np.isnan(found[0]) and found[1] == pytest.approx(1.0)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from reviewgauge.analysis.stats.arrays import Integers, Numbers, measures_of_totals
+from reviewgauge.analysis.stats.arrays import Integers, Numbers
 from reviewgauge.analysis.stats.correlation import spearman_only
 from reviewgauge.analysis.stats.folds import grouped_folds
 from reviewgauge.analysis.validity.baselines import length_baseline
@@ -24,7 +24,7 @@ from reviewgauge.analysis.validity.calibration import fit_ordinal
 from reviewgauge.analysis.validity.human_values import HumanValues, Key, on_steps
 from reviewgauge.analysis.validity.report import Validator, ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
-from reviewgauge.analysis.validity.scored import Scored
+from reviewgauge.analysis.validity.scored import Scored, measured_alone
 from reviewgauge.core.document import Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Progress
@@ -51,23 +51,16 @@ def features_of(scored: Mapping[str, tuple[Metric, Sequence[Score]]]) -> Feature
     Undefined measures are NaN. Measures that are constant over all reviews are left out.
     """
     columns: dict[tuple[str, str], dict[Key, float]] = {}
-    measured: list[set[Key]] = []
+    measured: Counter[Key] = Counter()
     reasons: dict[Key, str] = {}
     for spec, (metric, scores) in scored.items():
-        own = [score for score in scores if score.parts is not None]
-        keys = [(score.case, score.system, score.attempt) for score in own]
-        measured.append(set(keys))
-        for score in scores:
-            reasons.setdefault((score.case, score.system, score.attempt), "")
-            if score.parts is None:
-                reasons[score.case, score.system, score.attempt] = f"{spec}: {score.reason}"
-        names = sorted({name for score in own for name in score.parts or {}})
-        values = [[*((score.parts or {}).get(name, 0.0) for name in names), 1.0] for score in own]
-        totals = np.array(values).reshape(len(own), len(names) + 1)
-        for measure, found in measures_of_totals(metric, names, totals).items():
-            columns[spec, measure] = dict(zip(keys, found.tolist(), strict=True))
-    kept = tuple(key for key in reasons if all(key in own for own in measured))
-    left_out = Counter(reasons[key] or "not measured by all metrics" for key in reasons.keys() - set(kept))
+        measures, others = measured_alone(metric, scores)
+        columns |= {(spec, measure): values for measure, values in measures.items()}
+        measured.update(dict.fromkeys(key for values in measures.values() for key in values).keys())
+        reasons |= {key: f"{spec}: {score.reason}" for key, score in others.items()}
+    kept = tuple(key for key, metrics in measured.items() if metrics == len(scored))
+    unmeasured = {*measured, *reasons} - set(kept)
+    left_out = Counter(reasons.get(key, "not measured by all metrics") for key in unmeasured)
     varying = {
         name: column
         for name, values in columns.items()

@@ -73,30 +73,36 @@ class Scored:
         return self.others.get(dimension, self)
 
 
-def row_measures(metric: Metric, scores: Iterable[Score]) -> dict[str, dict[Key, float | str]]:
-    """Measure -> its value on each review alone, or the reason for a missing one. The headline is always there."""
-    missing: dict[Key, float | str] = {}
-    keys: list[Key] = []
-    parts: list[Parts] = []
+def measured_alone(metric: Metric, scores: Iterable[Score]) -> tuple[dict[str, dict[Key, float]], dict[Key, Score]]:
+    """(each measure on each review alone, NaN where it is undefined; the scores without a measurement)."""
+    parts: dict[Key, Parts] = {}
+    others: dict[Key, Score] = {}
     for score in scores:
         key = (sys.intern(score.case), sys.intern(score.system), score.attempt)
-        if score.parts is not None:
-            keys.append(key)
-            parts.append(score.parts)
-        elif score.failure is not None:
-            missing[key] = REVIEW_FAILED if score.reason == REVIEW_FAILED else "the metric failed"
+        if score.parts is None:
+            others[key] = score
         else:
-            missing[key] = f"{DOES_NOT_APPLY}: {score.reason}"
-    names = sorted({name for own in parts for name in own})
-    totals = np.array([[*(own.get(name, 0.0) for name in names), 1.0] for own in parts], dtype=np.float64)
+            parts[key] = score.parts
+    names = sorted({name for own in parts.values() for name in own})
+    totals = np.array([[*(own.get(name, 0.0) for name in names), 1.0] for own in parts.values()], dtype=np.float64)
     measures = measures_of_totals(metric, names, totals) if parts else {}
-    undefined = np.full(len(parts), np.nan)
+    return {name: dict(zip(parts, values.tolist(), strict=True)) for name, values in measures.items()}, others
+
+
+def row_measures(metric: Metric, scores: Iterable[Score]) -> dict[str, dict[Key, float | str]]:
+    """Measure -> its value on each review alone, or the reason for a missing one. The headline is always there."""
+    measures, others = measured_alone(metric, scores)
+    missing: dict[Key, float | str] = {key: _why(score) for key, score in others.items()}
+    keys = next(iter(measures.values()), {})
+    found = {metric.headline: dict.fromkeys(keys, np.nan), **measures}
     return {
-        name: missing | _defined(name, dict(zip(keys, measures.get(name, undefined).tolist(), strict=True)))
-        for name in (metric.headline, *(name for name in measures if name != metric.headline))
+        name: missing
+        | {key: v if np.isfinite(v) else f"{name} is undefined on the review alone" for key, v in values.items()}
+        for name, values in found.items()
     }
 
 
-def _defined(measure: str, values: Mapping[Key, float]) -> dict[Key, float | str]:
-    undefined = f"{measure} is undefined on the review alone"
-    return {key: value if np.isfinite(value) else undefined for key, value in values.items()}
+def _why(score: Score) -> str:
+    if score.failure is None:
+        return f"{DOES_NOT_APPLY}: {score.reason}"
+    return REVIEW_FAILED if score.reason == REVIEW_FAILED else "the metric failed"
