@@ -211,7 +211,7 @@ def test_graded_reviews_from_one_command(
 # --- fits ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
+@pytest.mark.drill
 def test_labels_of_ones_own_become_a_metric(bench: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["validate", str(bench), *TWO, "--fit", "mine.json", *FAST]) == 0
     out = capsys.readouterr().out

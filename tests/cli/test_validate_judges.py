@@ -10,6 +10,7 @@ import pytest
 
 from fake_server import FakeServer
 from judge_toys import toy_material
+from judged_toys import study, write_study
 from reviewgauge.analysis.judge_check.report import JudgeOptions
 from reviewgauge.api.validate import validate
 from reviewgauge.cli.main import main
@@ -69,17 +70,12 @@ def test_a_recorded_judge_is_held_against_the_others(shared_data: Path) -> None:
     assert "no probes" in report.warnings[0]
 
 
-def test_a_metric_is_held_against_people(shared_data: Path) -> None:
-    source = shared_data / "graded-reviews"
-    report = check("graded_reviews", "chrf", source=source, limit=600, only=("agreement",), resamples=100)
-    row = report.agreement[0]
-    assert row.rows == 600
-    assert row.clusters > 300
-    assert row.kappa.value is None
-    assert "validate --fit" in row.kappa.reason
-    assert row.spearman is not None
-    assert 0.1 < (row.spearman.value or 0) < 0.35
-    assert report.left_out["rows beyond --limit"] == 5164 - 600
+def test_a_metric_is_held_against_people(tmp_path: Path) -> None:
+    folder = write_study(tmp_path / "mine", study(24))
+    row = (report := check(folder, "judged_toys.Shared", limit=60, only=("agreement",))).agreement[0]
+    assert (row.rows, row.clusters, report.left_out["rows beyond --limit"]) == (60, 24, 96 - 60)
+    assert row.kappa.value is None and "validate --fit" in row.kappa.reason
+    assert row.spearman is not None and (row.spearman.value or 0) > 0.6
 
 
 def test_labels_of_a_run_and_the_page(labelled: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -177,8 +173,8 @@ def test_reviews_that_the_judge_failed_on_are_counted_beside_the_correction(tmp_
         (["martian", "lexical", "--correct"], "--correct needs a run"),
         (["martian", "nobody"], "no metric is called 'nobody'"),
         (["martian", "chrf", "--limit", "5"], "martian has verdicts on pairs"),
-        (["graded_reviews", "lexical"], "no labels of pairs by people"),
-        (["graded_reviews", "rank_mean", "--limit", "5"], "reads several reviews together"),
+        (["mine", "lexical"], "no labels of pairs by people"),
+        (["mine", "rank_mean", "--limit", "5"], "reads several reviews together"),
         (["martian", "openai:"], "is not a model"),
         (["martian", "lexical", "--author", "x"], "names no model"),
         (["martian", 'recorded(rater="x")'], "has no verdicts by"),
@@ -186,12 +182,17 @@ def test_reviews_that_the_judge_failed_on_are_counted_beside_the_correction(tmp_
     ],
 )
 def test_bad_input_is_one_line(
-    words: list[str], said: str, shared_data: Path, capsys: pytest.CaptureFixture[str]
+    words: list[str],
+    said: str,
+    shared_data: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    folders = {"martian": "martian", "graded_reviews": "graded-reviews"}
-    folder = next((path for name, path in folders.items() if name in words), "")
-    given = [*words, "--from", str(shared_data / folder)] if folder else words
-    assert main(["validate", *given]) == 2
+    monkeypatch.chdir(tmp_path)
+    write_study(tmp_path / "mine", study(3))
+    more = ["--from", str(shared_data / "martian")] if "martian" in words else []
+    assert main(["validate", *words, *more]) == 2
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
 
+from reviewgauge.analysis.stats.bootstrap import Resampler
+from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
+from reviewgauge.analysis.validity.calibration import heat_map
+from reviewgauge.analysis.validity.sample import RowSample, sweeps
 from reviewgauge.core.document import Value
 from reviewgauge.core.labels import Scale
 from reviewgauge.core.reports.validity import (
@@ -16,9 +19,7 @@ from reviewgauge.core.reports.validity import (
     Classifier,
     ClassRow,
     Correlations,
-    GradeRow,
     HeatMap,
-    KsCell,
     LabelSummary,
     MetricValidity,
     Misjudged,
@@ -28,8 +29,6 @@ from reviewgauge.core.reports.validity import (
     RowSet,
     SharedTrait,
     SliceRow,
-    Sweep,
-    SweepPoint,
     SystemPoint,
     ValidityReport,
 )
@@ -75,48 +74,9 @@ def row_set(name: str, n: int, left_out: int = 0) -> RowSet:
     return RowSet(name=name, rows=n, clusters=max(1, n // 4), clustered_by="reference", left_out=dropped)
 
 
-def correlations(scores: Numbers, human: Numbers, name: str) -> Correlations:
+def correlations(sample: RowSample, name: str) -> Correlations:
     """The three coefficients, undefined where the scores are constant."""
-    n = len(scores)
-    found = {}
-    for coefficient in ("pearsonr", "spearmanr", "kendalltau"):
-        if n < 3 or np.ptp(scores) == 0 or np.ptp(human) == 0:
-            found[coefficient] = figure(None, n, reason=CONSTANT if n >= 3 else "fewer than 3 rows")
-            continue
-        got = getattr(stats, coefficient)(scores, human)
-        found[coefficient] = figure(float(got.statistic), n, 1.96 / np.sqrt(n), float(got.pvalue))
-    return Correlations(
-        rows=row_set(name, n, 3),
-        pearson=found["pearsonr"],
-        spearman=found["spearmanr"],
-        kendall=found["kendalltau"],
-    )
-
-
-def grade_row(scores: Numbers, grade: float) -> GradeRow:
-    """The scores of one grade."""
-    low, q1, median, q3, high = (float(v) for v in np.quantile(scores, (0, 0.25, 0.5, 0.75, 1)))
-    density: tuple[tuple[float, float], ...] = ()
-    if len(scores) > 2 and high > low:
-        at = np.linspace(low - (high - low) * 0.05, high + (high - low) * 0.05, 64)
-        density = tuple(zip(at.tolist(), stats.gaussian_kde(scores)(at).tolist(), strict=True))
-    wide = (high - low) / np.sqrt(len(scores)) / 2
-    return GradeRow(
-        grade=grade, n=len(scores), minimum=low, q1=q1, median=figure(median, len(scores), wide), q3=q3, maximum=high,
-        mean=figure(float(scores.mean()), len(scores), wide), density=density,
-    )  # fmt: skip
-
-
-def ks_cells(groups: Mapping[float, Numbers]) -> tuple[KsCell, ...]:
-    """Every pair of grades."""
-    cells = []
-    for (a, x), (b, y) in combinations(groups.items(), 2):
-        got = stats.ks_2samp(x, y)
-        cells.append(
-            KsCell(first=a, second=b, statistic=float(got.statistic), p=float(got.pvalue), n_first=len(x),
-                   n_second=len(y), low=max(0.0, float(got.statistic) - 0.07), high=float(got.statistic))
-        )  # fmt: skip
-    return tuple(cells)
+    return Correlations(rows=row_set(name, sample.n, 3), **sample.correlations())
 
 
 def classifiers(groups: Mapping[float, Numbers], skill: float, n: int) -> tuple[Classifier, ...]:
@@ -150,45 +110,11 @@ def classifiers(groups: Mapping[float, Numbers], skill: float, n: int) -> tuple[
     )
 
 
-def sweep(scores: Numbers, human: Numbers, cut: float) -> Sweep:
-    """`human >= cut` against the rest."""
-    positive = human >= cut
-    count = int(positive.sum())
-    if count in (0, len(human)) or np.ptp(scores) == 0:
-        reason = CONSTANT if np.ptp(scores) == 0 else f"no row below or from {cut:g} on"
-        return Sweep(cut=cut, positives=count, n=len(human), auc=figure(None, len(human), reason=reason), best=None)
-    u = stats.mannwhitneyu(scores[positive], scores[~positive]).statistic
-    points = []
-    for threshold in np.unique(np.quantile(scores, np.linspace(0, 1, 40))):
-        said = scores >= threshold
-        hits = int((said & positive).sum())
-        precision = hits / int(said.sum()) if said.any() else None
-        recall = hits / count
-        f1 = 2 * hits / (int(said.sum()) + count)
-        points.append(SweepPoint(threshold=float(threshold), precision=precision, recall=recall, f1=f1))
-    auc = float(u) / count / (len(human) - count)
-    best = max(points, key=lambda p: p.f1)
-    return Sweep(
-        cut=cut,
-        positives=count,
-        n=len(human),
-        auc=figure(auc, len(human), 0.02),
-        best=best,
-        points=tuple(points),
-        best_f1=figure(best.f1, len(human), 0.03),
-    )
-
-
-def heat_map(scores: Numbers, human: Numbers, grades: Sequence[float]) -> HeatMap:
+def predicted(sample: RowSample, grades: Sequence[float]) -> HeatMap:
     """Grades predicted by cutting the scores at the quantiles of the human grades."""
-    shares = np.cumsum([np.mean(human == g) for g in grades])[:-1]
-    predicted = np.searchsorted(np.quantile(scores, shares), scores, side="left")
-    counts = tuple(tuple(int(((predicted == i) & (human == g)).sum()) for g in grades) for i in range(len(grades)))
-    exact = sum(counts[i][i] for i in range(len(grades))) / len(scores)
-    return HeatMap(
-        predicted_by="ordinal calibration, 10 folds by reference", grades=tuple(grades), counts=counts,
-        exact=figure(exact, len(scores), 0.02), kappa_quadratic=figure(exact * 0.6, len(scores), 0.04),
-    )  # fmt: skip
+    shares = np.cumsum([np.mean(sample.human == g) for g in grades])[:-1]
+    code = np.searchsorted(np.quantile(sample.score, shares), sample.score, side="left")
+    return heat_map(sample, np.array(grades)[code], sample.human, "ordinal calibration, 10 folds by reference")
 
 
 def calibrated(spearman: float, n: int) -> tuple[Calibrated, ...]:
@@ -269,19 +195,22 @@ def validity(
     scores: Numbers = np.minimum(1.0, (raw - raw.min()) / 12) * kind.top
     scores[human == grades] = kind.top if np.isfinite(kind.noise) else scores[0]  # a perfect review is the reference
     groups = {float(g): scores[human == g] for g in np.unique(human)}
-    below = human < grades
-    rows = (correlations(scores, human, "all rows"), correlations(scores[below], human[below], f"grade < {grades}"))
+    cluster = np.arange(len(human)) // 4
+    sample = RowSample(scores, human, human, cluster, Resampler(int(cluster[-1]) + 1, 30, 0))
+    part = sample.rows(human < grades)
+    rows = (correlations(sample, "all rows"), correlations(part, f"grade < {grades}"))
+    graded = (scores, human, sample.cluster, sample.resampler)
     constant = bool(np.ptp(scores) == 0)
     skill = 1 / (1 + kind.noise)
     return MetricValidity(
         metric=f"{kind.label}(variant='', stop_words='keep', smoothing='floor', case=True)",
         label=kind.label, measure="mean", unit=kind.unit, dimension=dimension, pins={"weights": "9f2b11"},
         correlations=rows,
-        grades=tuple(grade_row(s, g) for g, s in groups.items()),
-        ks=ks_cells(groups),
+        grades=grade_rows(*graded),
+        ks=ks_table(*graded),
         classifiers=classifiers(groups, skill, len(human)),
-        sweeps=tuple(sweep(scores, human, cut) for cut in list(groups)[1:]),
-        heat_map=None if constant else heat_map(scores, human, list(groups)),
+        sweeps=sweeps(sample),
+        heat_map=None if constant else predicted(sample, list(groups)),
         calibrated=() if constant else calibrated(rows[0].spearman.value or 0.0, len(scores)),
         ranking=ranking(rng, systems, skill),
         slices=tuple(SliceRow(fact="language", value=v, spearman=figure(0.2 + at / 20, 300),

@@ -115,7 +115,7 @@ def test_table_4_stands_beside_the_majority_class(plain: ValidityReport, html: s
 
 def test_undefined_figures_are_dashes_with_reasons(validity_pages: Callable[[str], Path]) -> None:
     text = validity_pages("awkward").read_text(encoding="utf-8")
-    assert "exact_match: Spearman, Kendall, Pearson, AUC undefined: all scores are equal" in text
+    assert "exact_match: Spearman, Kendall, Pearson undefined: all 400 scores are equal" in text
     assert "bleu: Spearman, Kendall, Pearson undefined: no row was scored" in text
     shown = "".join(Page(text).text)
     assert "nan" not in shown.lower()

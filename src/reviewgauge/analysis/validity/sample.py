@@ -253,74 +253,65 @@ _CELLS = 1_000_000  # signs of pairs in memory at a time
 def ranking(sample: RowSample, system: Sequence[str], scale: Scale, *, left_out: Sequence[str] = ()) -> Ranking | None:
     """The systems by the human mean, best first, with the Spearman and Kendall correlation of the two orders.
 
-    `system` has one entry a row. The means of a system are over its own judged rows. None for a single system.
+    `system` has one entry a row. The means of a system are over its own judged rows, people's scaled to 0..1. None for
+    a single system.
     """
     names, of = np.unique(np.asarray(system, dtype=object).astype(str), return_inverse=True)
     if names.size < 2:
         return None
-    means = _Means.of_systems(sample, of.reshape(-1), int(names.size), scale)
-    human_ranks, score_ranks = _ranks(means.human), _ranks(sample.sign * means.score)
-    points = [
-        SystemPoint(
-            system=str(name),
-            human=means.figure(at, means.human, means.human_draws),
-            metric=means.figure(at, means.score, means.score_draws),
-            human_rank=float(human_ranks[at]),
-            metric_rank=float(score_ranks[at]),
+    of, span = of.reshape(-1), scale.high - scale.low
+    normal = (sample.human - scale.low) / span if span else np.zeros_like(sample.human)
+    member = np.eye(names.size)[of]
+    values = np.concatenate([normal[:, None] * member, sample.score[:, None] * member, member], axis=1)
+    sums = values.sum(axis=0).reshape(3, -1)
+    drawn = resampled_sums(values, sample.cluster, sample.resampler).reshape(-1, 3, names.size)
+    human, score = (_Means(ratio(sums[at], sums[2]), ratio(drawn[:, at], drawn[:, 2])) for at in (0, 1))
+    human_ranks, score_ranks = _ranks(human.values), _ranks(sample.sign * score.values)
+    points = []
+    for at, name in enumerate(names):
+        rows = sample.rows(np.asarray(of == at))
+        people, metric = (rows.figure(float(means.values[at]), means.draws[:, at]) for means in (human, score))
+        points.append(
+            SystemPoint(
+                system=str(name),
+                human=people,
+                metric=metric,
+                human_rank=float(human_ranks[at]),
+                metric_rank=float(score_ranks[at]),
+            )
         )
-        for at, name in enumerate(names)
-    ]
     return Ranking(
         systems=tuple(sorted(points, key=lambda point: (point.human_rank, point.system))),
-        spearman=means.agreement(SPEARMAN),
-        kendall=means.agreement(KENDALL),
+        spearman=_agreement(SPEARMAN, sample, score, human),
+        kendall=_agreement(KENDALL, sample, score, human),
         left_out=tuple(left_out),
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Means:
-    """Means by system (s), and in each resample (r x s). `human` is between 0 and 1; `of` is each row's system."""
+class _Means(NamedTuple):
+    """Means by system (s), and in each resample (r x s)."""
 
-    sample: RowSample
-    of: Integers
-    human: Numbers
-    score: Numbers
-    human_draws: Numbers
-    score_draws: Numbers
+    values: Numbers
+    draws: Numbers
 
-    @classmethod
-    def of_systems(cls, sample: RowSample, of: Integers, systems: int, scale: Scale) -> _Means:
-        span = scale.high - scale.low
-        normal = (sample.human - scale.low) / span if span else np.zeros_like(sample.human)
-        member = np.eye(systems)[of]
-        values = np.concatenate([normal[:, None] * member, sample.score[:, None] * member, member], axis=1)
-        human, score, n = values.sum(axis=0).reshape(3, systems)
-        drawn = resampled_sums(values, sample.cluster, sample.resampler).reshape(-1, 3, systems)
-        draws = [ratio(drawn[:, at], drawn[:, 2]) for at in (0, 1)]
-        return cls(sample, of, ratio(human, n), ratio(score, n), draws[0], draws[1])
 
-    def figure(self, at: int, values: Numbers, draws: Numbers) -> Value:
-        """The mean of one system."""
-        return self.sample.rows(np.asarray(self.of == at)).figure(float(values[at]), draws[:, at])
+def _agreement(name: str, sample: RowSample, score: _Means, human: _Means) -> Value:
+    """The correlation of the two orders of systems."""
+    n = int(human.values.size)
+    if n < FEWEST:
+        return sample.undefined(f"{n} systems: a correlation of orders needs at least {FEWEST}", n=n)
+    for means, what in ((score, "the metric's"), (human, "the human")):
+        if (means.values == means.values[0]).all():
+            return sample.undefined(f"{what} means of all systems are equal", n=n)
+    from scipy import stats
 
-    def agreement(self, name: str) -> Value:
-        """The correlation of the two orders."""
-        n = int(self.human.size)
-        if n < FEWEST:
-            return self.sample.undefined(f"{n} systems: a correlation of orders needs at least {FEWEST}", n=n)
-        for values, what in ((self.score, "the metric's"), (self.human, "the human")):
-            if (values == values[0]).all():
-                return self.sample.undefined(f"{what} means of all systems are equal", n=n)
-        from scipy import stats
-
-        sign = self.sample.sign
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            found = (stats.spearmanr if name == SPEARMAN else stats.kendalltau)(sign * self.score, self.human)
-        draws = _rank_correlations(name, sign * self.score_draws, self.human_draws)
-        p = spearman_p(self.score, self.human) if name == SPEARMAN else float(found.pvalue)
-        return self.sample.figure(float(found.statistic), draws, n=n, p=p)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        correlation = stats.spearmanr if name == SPEARMAN else stats.kendalltau
+        found = correlation(sample.sign * score.values, human.values)
+    draws = _rank_correlations(name, sample.sign * score.draws, human.draws)
+    p = spearman_p(score.values, human.values) if name == SPEARMAN else float(found.pvalue)
+    return sample.figure(float(found.statistic), draws, n=n, p=p)
 
 
 def _ranks(values: Numbers) -> Numbers:

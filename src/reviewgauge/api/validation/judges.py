@@ -59,11 +59,9 @@ def check_judges(
     """Measure judges of pairs or graders, each on the questions that `data` has for it."""
     found = []
     for instrument in [Instrument(word) for word in words]:
-        questions, judged = _questions(data, instrument, dimensions)
+        questions, judged = _questions(data, instrument, dimensions, options.correct)
         known = families(judged.reviews if judged else (), options.authors)
         asker = Asker(instrument, models.in_flight, progress)
-        if options.correct and judged is None:
-            raise UserError("--correct needs a run, or data, with labels by people", remedy="validate RUN --correct")
         with models.client() as client:
             corrected = correct(judged, asker, dimensions) if options.correct and judged else ()
             report = check_judge(replace(questions, authors=known), asker, options, corrected)
@@ -85,7 +83,7 @@ def _dry(report: JudgeReport) -> JudgeReport:
 
 
 def _questions(
-    data: JudgedData, instrument: Instrument, dimensions: Sequence[str]
+    data: JudgedData, instrument: Instrument, dimensions: Sequence[str], correct: bool
 ) -> tuple[QuestionSet, JudgedReviews | None]:
     """(the questions for this kind of judge, the reviews behind people's). Raises UserError where there are none."""
     if not data.is_run and data.labels is None:
@@ -95,6 +93,8 @@ def _questions(
                 raise UserError(
                     f"{instrument.spec} is a grader, and martian has verdicts on pairs", remedy="name a judge of pairs"
                 )
+            if correct:
+                raise UserError("--correct needs a run, or data, with labels by people", remedy="name a run")
             questions = verdict_questions(
                 dataset_label(dataset),
                 list(dataset.cases()),
