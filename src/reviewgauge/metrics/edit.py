@@ -6,18 +6,14 @@ uses it as edit similarity (Svyatkovskiy et al., "IntelliCode Compose", ESEC/FSE
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from reviewgauge.core.protocols import Aggregate
 from reviewgauge.core.results import Parts
 from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair, flatten, too_long
-
-if TYPE_CHECKING:
-    from reviewgauge.core.protocols import Numbers
 
 _MOST_TOGETHER = 10**7  # steps of one pair in a batch: all together take a second, in which nothing is heard of Ctrl-C
 
@@ -49,10 +45,6 @@ class Edit(TextMetric):
         closest = np.minimum.reduceat(self._distances(hypotheses, references), starts).tolist() if pairs else []
         kept = [closest[i] if pair.hypothesis.strip() else 1.0 for i, pair in enumerate(pairs)]
         return [{"similarity": 1.0 - distance, "distance": distance} for distance in kept]
-
-    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
-        """The means of both."""
-        return {name: aggregate.ratio(aggregate.total(name), aggregate.count) for name in ("similarity", "distance")}
 
     def _distances(self, hypotheses: Sequence[str], references: Sequence[str]) -> list[float]:
         from rapidfuzz import process

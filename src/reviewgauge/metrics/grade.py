@@ -71,7 +71,8 @@ class ModelGrade(Metric):
     reads_order: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        check_model(self.model)
+        if self.model:  # a missing one is an error only once it is asked: see `grades`
+            parse_model(self.model)
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -133,10 +134,9 @@ class Grade(ModelGrade):
         )
 
     def _ask(self, hypothesis: str, reference: str) -> Grades:
-        read = read_grade
         schema = one_answer(range(LOW, HIGH + 1)) if self.prompt == "fenced" else None
         messages = self.messages(hypothesis, reference)
-        return grades("grade", self.model, messages, read, trials=self.trials, remind=False, schema=schema)
+        return grades("grade", self.model, messages, read_grade, trials=self.trials, remind=False, schema=schema)
 
     def messages(self, hypothesis: str, reference: str) -> tuple[Message, ...]:
         """The prompt about one review and one reference."""
@@ -192,12 +192,6 @@ class Grades(NamedTuple):
     fake: bool
 
 
-def check_model(model: str) -> None:
-    """Raise UserError for an unknown model. A missing one is an error only once it is asked: see `grades`."""
-    if model:
-        parse_model(model)
-
-
 def grades(
     metric: str,
     model: str,
@@ -217,13 +211,10 @@ def grades(
     numbers = range(1, trials + 1)
     answers = ask_for_each(chat_model(model), [messages] * trials, read, trials=numbers, remind=remind, schema=schema)
     readings = all_read(answers, "trials")
+    raters = [model if trials == 1 else f"{model} (trial {trial})" for trial in numbers]
     votes = tuple(
-        Vote(
-            rater=model if trials == 1 else f"{model} (trial {trial})",
-            value=reading.value,
-            reason=storable(reading.raw),
-        )
-        for trial, reading in zip(numbers, readings, strict=True)
+        Vote(rater=rater, value=reading.value, reason=storable(reading.raw))
+        for rater, reading in zip(raters, readings, strict=True)
     )
     fake = any(answer.fake for reading in readings for answer in reading.answers)
     return Grades(tuple(reading.value for reading in readings), votes, fake)

@@ -371,17 +371,10 @@ class Hits(Metric):
 
 
 def _f(aggregate: Aggregate, right: str, hit: str, beta: float = 1.0, said: str = "said") -> Numbers:
-    """F-beta of precision (`right` / `said`) and recall (`hit` / references), whose numerators may differ.
-
-    No right comment where there was something to find is an F of 0, also for silence, whose precision is undefined.
-    Undefined on a facet: its parts count comments or findings of one kind, never both.
-    """
-    square = beta * beta
-    precision = aggregate.ratio(aggregate.total(right), aggregate.total(said))
-    recall = aggregate.ratio(aggregate.total(hit), aggregate.total("references"))
-    harmonic = aggregate.ratio((1 + square) * precision * recall, square * precision + recall)
-    nothing_right = (aggregate.total(hit) == 0) & (aggregate.total("references") > 0)
-    return np.where(aggregate.total("changes") > 0, np.where(nothing_right, 0.0, harmonic), np.nan)
+    """The F; undefined on a facet, whose parts count comments or findings of one kind, never both."""
+    return np.where(
+        aggregate.total("changes") > 0, counts.f_measure(aggregate, right, hit, beta=beta, said=said), np.nan
+    )
 
 
 def _lined(case: Case) -> int:

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal
 
-from reviewgauge.core.protocols import Aggregate, Measured, Metric
+from reviewgauge.core.protocols import Measured, Metric
 from reviewgauge.core.records import Case, Comment, Review
 from reviewgauge.core.results import Bounds
 from reviewgauge.core.specs import signature
 from reviewgauge.core.trust import PluginSpec
 from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.metrics.texts.text_metric import EMPTY_REFERENCE, NO_REFERENCE, TextNormaliser
-
-if TYPE_CHECKING:
-    from reviewgauge.core.protocols import Numbers
 
 
 @dataclass(frozen=True)
@@ -108,10 +105,6 @@ class Mrr(Metric):
             for comment, row in zip(comments, verdicts, strict=True)
             if any(v.probability >= judge.threshold if v.same is None else v.same for v in row)
         }
-
-    def combine(self, aggregate: Aggregate) -> Mapping[str, Numbers]:
-        """The means of both."""
-        return {name: aggregate.ratio(aggregate.total(name), aggregate.count) for name in ("mrr", "found")}
 
     def bounds(self, case: Case) -> Bounds | None:
         """At worst nothing is found, at best the first comment is right."""

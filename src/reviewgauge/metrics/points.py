@@ -41,7 +41,7 @@ from reviewgauge.metrics.matching.asking_points import (
     rating_prompt,
     vote,
 )
-from reviewgauge.metrics.matching.counts import add_parts
+from reviewgauge.metrics.matching.counts import add_parts, f_measure
 from reviewgauge.metrics.matching.match import why_unmeasurable
 from reviewgauge.models.chat.client import chat_model
 from reviewgauge.models.request.model_spec import parse_model
@@ -340,15 +340,17 @@ class Points(Metric):
         """
         total, ratio = aggregate.total, aggregate.ratio
         typed = total("typed_changes") > 0
+        own = [f"functional_{name}" for name in ("right", "hit", "said", "references")]
+        functional_f1 = f_measure(aggregate, own[0], own[1], said=own[2], references=own[3])
         return {
             "precision": ratio(total("right"), total("said")),
             "recall": ratio(total("hit"), total("references")),
-            "f1": _f1(aggregate, ""),
+            "f1": f_measure(aggregate, "right", "hit"),
             "count": ratio(total("predicted"), total("changes")),
             "severity": ratio(total("severity"), total("predicted")),
             "functional_precision": np.where(typed, ratio(total("functional_right"), total("functional_said")), np.nan),
             "functional_recall": ratio(total("functional_hit"), total("functional_references")),
-            "functional_f1": np.where(typed, _f1(aggregate, "functional_"), np.nan),
+            "functional_f1": np.where(typed, functional_f1, np.nan),
             "functional_count": ratio(total("functional_predicted"), total("changes")),
             "functional_severity": ratio(total("functional_severity"), total("functional_predicted")),
             "duplicate_share": ratio(total("duplicate"), total("predicted")),
@@ -375,12 +377,3 @@ class Points(Metric):
             best |= {f"functional_{name}": own for name in names}
             best |= {"functional_missed": 0.0, "functional_severity": MOST * own}
         return Bounds(worst=worst, best=best)
-
-
-def _f1(aggregate: Aggregate, prefix: str) -> Numbers:
-    """The harmonic mean of precision and recall; 0 where nothing was hit though there was something to hit."""
-    hit, known = aggregate.total(f"{prefix}hit"), aggregate.total(f"{prefix}references")
-    precision = aggregate.ratio(aggregate.total(f"{prefix}right"), aggregate.total(f"{prefix}said"))
-    recall = aggregate.ratio(hit, known)
-    harmonic = aggregate.ratio(2 * precision * recall, precision + recall)
-    return np.where((hit == 0) & (known > 0), 0.0, harmonic)

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Metric
@@ -18,9 +17,6 @@ from reviewgauge.core.specs import load
 from reviewgauge.core.trust import PluginSpec
 from reviewgauge.metrics.combined import MetricOfMetrics, measured_by_all, measures_by_row
 from reviewgauge.metrics.texts.text_metric import VALUE
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+from reviewgauge.core.protocols import Aggregate
 from reviewgauge.core.results import NOT_STATED, CommentState, GroupOutcome, Matching
+
+if TYPE_CHECKING:
+    from reviewgauge.core.protocols import Numbers
 
 Facet = dict[str, dict[str, float]]  # parts by the value of a fact of comments or findings; see `Metric.combine`
 
@@ -86,3 +93,18 @@ def both_parts(comments: Facet, findings: Facet) -> Facet:
         for value, parts in side.items():
             facet[value] = {**facet.get(value, {"changes": 1.0}), **parts}
     return facet
+
+
+def f_measure(
+    aggregate: Aggregate, right: str, hit: str, *, beta: float = 1.0, said: str = "said", references: str = "references"
+) -> Numbers:
+    """F-beta of precision (`right` / `said`) and recall (`hit` / `references`), whose numerators may differ.
+
+    No right comment where there was something to find is an F of 0, also for silence, whose precision is undefined.
+    """
+    square = beta * beta
+    precision = aggregate.ratio(aggregate.total(right), aggregate.total(said))
+    recall = aggregate.ratio(aggregate.total(hit), aggregate.total(references))
+    harmonic = aggregate.ratio((1 + square) * precision * recall, square * precision + recall)
+    nothing_right = (aggregate.total(hit) == 0) & (aggregate.total(references) > 0)
+    return np.where(nothing_right, 0.0, harmonic)
