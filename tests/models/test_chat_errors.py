@@ -100,7 +100,7 @@ def test_an_absurd_retry_after_ends_the_run(protocol: Protocol, server: Scripted
     server.always = lambda _: Say(protocol.error("tomorrow"), status=429, headers={"Retry-After": "12000"})
     failed = failure(client, protocol.spec(server))
     assert (failed.kind, failed.stops, len(server.asked)) == (FailureKind.NETWORK, True, 1)
-    assert "3 h 20 min" in str(failed)
+    assert "3.3 hours" in str(failed)
     assert "UTC" in str(failed)
 
 

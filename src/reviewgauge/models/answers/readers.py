@@ -55,10 +55,6 @@ def options_of(schema: Mapping[str, Any] | None) -> list[str]:
 # --- yes or no -----------------------------------------------------------------------------------------------------
 
 _YES_NO = re.compile(r"(yes|no)\b(?![-'’])", re.IGNORECASE)
-_YES = re.compile(r"\byes\b", re.IGNORECASE)
-_NO = re.compile(r"\bno\b(?=[\"'”’*)\]]*\s*(?:[.,;:!?…—–]|-\s|$))", re.IGNORECASE | re.MULTILINE)
-
-
 _HALF = re.compile(
     r"\s*(?:…|\.\.|\?)|\W*"
     r"(?:not (?:\w+ly|quite|in all)|and|or|but|except|unless|however|part(?:ly|ially)|if|kind of|sort of|mostly"
@@ -74,8 +70,6 @@ def yes_no(text: str) -> bool:
     around = explanation if found.labelled else f"{found.before}\n{explanation}"
     if _HALF.match(found.rest):
         raise Unreadable("it answers yes or no only in part")
-    if (_NO if found.value else _YES).search(around):
-        raise Unreadable("it says both yes and no")
     check_same(found.value, f"{found.before}\n{explanation}")
     if obeys(around) or not speaks_for(found.value, found.before, explanation):
         raise Unreadable("its explanation does not say plainly why it is yes or no")

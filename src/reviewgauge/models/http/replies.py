@@ -176,17 +176,10 @@ def _checked(model: str, wait: float | None) -> float | None:
     until = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(time.time() + min(wait, 10**9)))
     raise Failed(
         FailureKind.NETWORK,
-        f"{model} asks to wait {_duration(wait)}, until {until}",
+        f"{model} asks to wait {wait / 3600:,.1f} hours, until {until}",
         remedy="repeat the command then: finished calls are kept",
         stops=True,
     )
-
-
-def _duration(seconds: float) -> str:
-    minutes = round(min(seconds, 10**9) / 60)
-    days, hours = minutes // 1440, minutes % 1440 // 60
-    parts = [(days, "d"), (hours, "h"), (minutes % 60, "min")]
-    return " ".join(f"{count} {unit}" for count, unit in parts if count)
 
 
 def _read(body: bytes) -> _ErrorText:
