@@ -107,38 +107,26 @@ class RemoteModel:
 
     def _checked(self, reply: ProviderReply, paid: Sequence[Answer]) -> Answer | None:
         """The answer, at the cost of all tries; None where it is empty and may be asked again. Raises Unusable."""
-        answer = _at_cost_of_all(paid)
-        name, longest = self._spec.model, self._spec.max_tokens
+        answer, name = _at_cost_of_all(paid), self._spec.model
+        empty = not reply.text.strip() and not reply.tool_calls
         if reply.refusal:
-            shown = one_line(hide_secrets(reply.refusal), 200)
-            raise self._unusable(
-                FailureKind.REFUSAL, f"{name} refuses: {shown}", "rephrase the prompt, or use another model", answer
-            )
-        if reply.cut:
+            kind, problem = FailureKind.REFUSAL, f"refuses: {one_line(hide_secrets(reply.refusal), 200)}"
+            remedy = "rephrase the prompt, or use another model"
+        elif reply.cut:
             reasoned = f", {reply.reasoning_tokens:,} of them for reasoning" if reply.reasoning_tokens else ""
-            nothing = "" if reply.text.strip() or reply.tool_calls else ": all of it went into reasoning"
-            raise self._unusable(
-                FailureKind.BUDGET,
-                f"{name}: {reply.cut} ({answer.usage.tokens_out:,} tokens{reasoned}){nothing}",
-                f"raise max_tokens, which is {longest:,}, or lower the reasoning",
-                answer,
-            )
-        if not reply.text.strip() and not reply.tool_calls:
+            nothing = ": all of it went into reasoning" if empty else ""
+            kind, problem = FailureKind.BUDGET, f"{reply.cut} ({answer.usage.tokens_out:,} tokens{reasoned}){nothing}"
+            remedy = f"raise max_tokens, which is {self._spec.max_tokens:,}, or lower the reasoning"
+        elif empty:
             if len(paid) < EMPTY:
                 return None
-            raise self._unusable(
-                FailureKind.UNREADABLE,
-                f"{name} gave {len(paid)} empty answers",
-                "use another model, or other parameters",
-                answer,
-            )
-        return answer
-
-    @staticmethod
-    def _unusable(kind: FailureKind, problem: str, remedy: str, answer: Answer) -> Unusable:
-        failed = Unusable(kind, problem, remedy=remedy, raw=hide_secrets(answer.text) or None)
+            kind, problem = FailureKind.UNREADABLE, f"gave {len(paid)} empty answers"
+            remedy = "use another model, or other parameters"
+        else:
+            return answer
+        failed = Unusable(kind, f"{name}: {problem}", remedy=remedy, raw=hide_secrets(answer.text) or None)
         failed.paid = answer
-        return failed
+        raise failed
 
 
 def _at_cost_of_all(paid: Sequence[Answer]) -> Answer:
