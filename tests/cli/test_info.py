@@ -160,16 +160,12 @@ def test_recipes_data_sets_and_shared_names() -> None:
 def test_a_name_that_there_is_not_points_to_the_nearest_of_any_kind(capsys: pytest.CaptureFixture[str]) -> None:
     for word, hint in {
         "agnet": "did you mean reviewers/agent?",
-        "hybrid": 'prompt(model="openai:gpt-5", context="static")',
-        "votes": 'by="votes"',
         "quite_another": "reviewgauge list",
         "reviewers/agnet": "did you mean reviewers/agent?",
         "stages": "reviewgauge list stages",
     }.items():
         assert main(["info", word]) == 2
         assert hint in capsys.readouterr().err
-    assert main(["review", "sample", "hybrid", "-o", "run"]) == 2
-    assert 'context="static"' in capsys.readouterr().err
 
 
 def test_an_ensemble_learns_only_where_its_reviewers_do() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewgauge.cli.output import emit, harmless, note, progress_bar, rate_words
+from reviewgauge.cli.output import emit, harmless, note, progress_bar
 from reviewgauge.core.base import Record
 from reviewgauge.core.records import Case, Change, Comment
 
@@ -39,12 +39,6 @@ def test_a_name_in_brackets_is_no_markup_of_the_progress_bar(monkeypatch: pytest
     monkeypatch.setenv("FORCE_COLOR", "1")  # rich then draws the bar, as on a terminal
     with progress_bar("[/bold]") as progress:
         progress(1, 2, "acme[/red]#1")
-
-
-def test_a_rate_is_said_in_the_unit_that_fits() -> None:
-    assert [rate_words(rate) for rate in (None, 0.0, 0.07, 1.0, 12.34, 480.0)] == [
-        *("", "", "4.2/min", "1/s", "12.3/s", "480/s")
-    ]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no pseudo-terminal")

@@ -23,7 +23,7 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Card, Context, Dataset, Format, Judge, Metric, Reviewer, Stage
 from reviewgauge.core.reports.plugin_info import Parameter, PluginInfo
-from reviewgauge.core.specs import CALLED, PACKAGE, Plugin, find_class, names, near_names, plugin_name, short_spec
+from reviewgauge.core.specs import PACKAGE, Plugin, find_class, names, near_names, plugin_name, short_spec
 from reviewgauge.core.trust import Use, uses
 from reviewgauge.engine.build.recipes import read_recipe, recipe_names
 from reviewgauge.engine.run.manifest import MANIFEST
@@ -161,8 +161,6 @@ def _kinds_of(name: str) -> list[str]:
         return [before, *(kind for kind in homes if kind != before)]
     if homes or not name.isidentifier():
         return [] if slash else homes
-    if name in CALLED:
-        raise UserError(f"{name} is a setting of {CALLED[name].partition('(')[0]}", remedy=f"write {CALLED[name]}")
     if name in LISTED:
         raise UserError(f"{name} are many", remedy=f"reviewgauge list {name}")
     near = near_names(name, list(dict.fromkeys(one for kind in LISTED for one in _names(kind))))

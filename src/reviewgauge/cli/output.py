@@ -80,7 +80,7 @@ def note(text: str) -> None:
 def progress_bar(title: str, quiet: bool = False) -> Iterator[Progress]:
     """A progress bar on standard error; the callable takes (done, total, what). Silent when not a terminal.
 
-    It shows the time that has passed and is left, the rate, and `what`: what failed, what was spent, what came last.
+    It shows the time that has passed and is left, and `what`: what failed, what was spent, what came last.
     """
     from rich import progress as rich
     from rich.console import Console
@@ -92,24 +92,15 @@ def progress_bar(title: str, quiet: bool = False) -> Iterator[Progress]:
         rich.MofNCompleteColumn(),
         rich.TimeElapsedColumn(),
         rich.TimeRemainingColumn(),
-        rich.TextColumn("{task.fields[rate]}", markup=False),
         rich.TextColumn("{task.fields[what]}", style="dim", markup=False),  # names from data, brackets and all
     )
     with rich.Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as bar:
-        task = bar.add_task(title, total=None, what="", rate="")
+        task = bar.add_task(title, total=None, what="")
 
         def show(done: int, total: int, what: str) -> None:
-            speed = bar.tasks[0].speed
-            bar.update(task, completed=done, total=total, what=harmless(what[:60]), rate=rate_words(speed))
+            bar.update(task, completed=done, total=total, what=harmless(what[:60]))
 
         yield show
-
-
-def rate_words(per_second: float | None) -> str:
-    """`12/s`, `4.2/min`; empty where it is not known."""
-    if not per_second:
-        return ""
-    return f"{per_second:.3g}/s" if per_second >= 1 else f"{per_second * 60:.2g}/min"
 
 
 def run_stoppable(

@@ -31,10 +31,6 @@ from reviewgauge.core.secrets import secret_in
 from reviewgauge.core.trust import FromFile, check_model, check_parameters, texts_in
 
 PACKAGE = "reviewgauge"
-CALLED = {  # names that papers and people use for settings of a plug-in, and the spec to write
-    "hybrid": 'prompt(model="openai:gpt-5", context="static")',
-    "votes": 'ensemble(reviewer="prompt(model=\'openai:gpt-5\')", by="votes")',
-}
 KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", "contexts")  # folders of plug-ins
 
 
@@ -169,8 +165,6 @@ def find_class(kind: type[P], name: str) -> type[P]:
         if name not in names(kind.kind):
             near = near_names(name, names(kind.kind))
             hint = f"did you mean {near[0]}?" if near else f"reviewgauge list {kind.kind}"
-            if kind.kind == "reviewers" and name in CALLED:
-                hint = f"write {CALLED[name]}"
             raise UserError(f"no {kind.kind[:-1]} is called {name!r}", remedy=hint)
         return _public_class(kind, importlib.import_module(f"{PACKAGE}.{kind.kind}.{name}"))
     found = import_dotted(name, getattr(kind, "kind", "plug-ins")[:-1])
