@@ -144,7 +144,6 @@ def test_reviewers_that_learn_learn_from_the_same_cases() -> None:
     [
         ("ensemble(reviewer='silent', by='model')", "by='model' needs a model"),
         ("ensemble(reviewer='silent', n=101)", "from 1 to 100 attempts"),
-        ("ensemble(reviewer='ensemble(reviewer=\"silent\", n=100)', n=11)", "1,100 reviews of a change, over 1,000"),
         ("ensemble(reviewer=('silent', 'silent'))", "named twice"),
         ("ensemble(reviewer='silent', judge='recorded(kind=\"x\")')", "recorded"),
     ],

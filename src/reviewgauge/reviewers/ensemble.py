@@ -26,7 +26,6 @@ from reviewgauge.reviewers.aggregation.ballot import Ballot, check_judge
 from reviewgauge.reviewers.aggregation.model_report import ModelReport, template
 
 MOST_ATTEMPTS = 100
-MOST_REVIEWS = 1_000  # where ensembles are in ensembles
 SELF = 10  # the paper's number of attempts
 
 
@@ -55,8 +54,6 @@ class Ensemble(Reviewer):
             raise ValueError("the same reviewer is named twice: n=2 makes two attempts with each")
         if self.n < 0 or not 1 <= self.attempts * len(self.members) <= MOST_ATTEMPTS:
             raise ValueError(f"n={self.n} must make from 1 to {MOST_ATTEMPTS} attempts")
-        if self.reviews > MOST_REVIEWS:
-            raise ValueError(f"one ensemble in another: {self.reviews:,} reviews of a change, over {MOST_REVIEWS:,}")
         if not 0 <= self.least <= self.attempts * len(self.members):
             raise ValueError(f"least={self.least} must be from 0 to the number of attempts")
         if self.by == "model" and not self.model:
@@ -73,11 +70,6 @@ class Ensemble(Reviewer):
     def attempts(self) -> int:
         """How many attempts each reviewer makes."""
         return self.n or (SELF if len(self.members) == 1 else 1)
-
-    @cached_property
-    def reviews(self) -> int:
-        """How many reviews of one change are asked for, by those inside its members too."""
-        return self.attempts * sum(one.reviews if isinstance(one, Ensemble) else 1 for one in self.members)
 
     @property
     def needs_diff(self) -> bool:  # type: ignore[override]
