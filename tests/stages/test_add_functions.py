@@ -137,11 +137,10 @@ def test_the_focus_narrows_it_to_one_hunk(tmp_path: Path, context: BuildFolder) 
 
 
 def test_a_scope_that_is_too_long_becomes_a_window(tmp_path: Path, context: BuildFolder) -> None:
-    long = "def f():\n" + "".join(f"    x{n} = {n}\n" for n in range(400))
+    long = "def f():\n" + "".join(f"    x{n} = {n}\n" for n in range(1200))
     change = make_change(tmp_path / "code", {"a.py": long}, {"a.py": long.replace("x200 = 200", "x200 = 0")})
-    found = snippets(AddFunctions(changed=True, longest=100, window=5), context, change)
-    assert places(found) == [("old", "window", "f", 197, 207), ("new", "window", "f", 197, 207)]
-    assert places(snippets(AddFunctions(longest=0), context, change))[0] == ("old", "function", "f", 1, 401)
+    found = snippets(AddFunctions(changed=True), context, change)
+    assert places(found) == [("old", "window", "f", 182, 222), ("new", "window", "f", 182, 222)]
 
 
 def test_the_card_counts_kinds_and_says_why_there_are_windows(tmp_path: Path, context: BuildFolder) -> None:

@@ -69,7 +69,6 @@ def test_documentation_only() -> None:
 def test_generated_by_path_and_by_the_share_of_lines() -> None:
     both = case(("uv.lock", lines(9)), ("a.py", lines(1)))
     assert DropGenerated().keep(both) == both
-    assert DropGenerated(share=0.9).keep(both) == "generated or vendored files"
     assert DropGenerated().keep(case(("vendor/x.go", None))) == "generated or vendored files"
     assert DropGenerated().keep(case()) == "no changed files at hand"
 

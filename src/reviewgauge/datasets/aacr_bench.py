@@ -23,7 +23,7 @@ from reviewgauge.core.records import Case, Change, Comment, Location, RequiredCo
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath
 from reviewgauge.datasets.files.cards import read_card
-from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
+from reviewgauge.datasets.files.code import CODE, attach_code
 from reviewgauge.datasets.files.local_files import locate, parse_pull, read_json
 from reviewgauge.repo.diff.diffs import size_of
 
@@ -129,7 +129,7 @@ class AacrBench(Dataset):
                     reason="in the negative file only: no reference comments, facts from there",
                 )
             )
-        if self.code and (self.folder / CODE / DIFFS).is_file():
+        if self.code:
             cases, drops = attach_code(cases, self.folder / CODE)
             notes.extend(drops)
         return cases, notes

@@ -33,7 +33,7 @@ from reviewgauge.core.records import (
 from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import FilePath, Word
 from reviewgauge.datasets.files.cards import read_card
-from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
+from reviewgauge.datasets.files.code import CODE, attach_code
 from reviewgauge.datasets.files.local_files import PullAddress, locate, parse_pull, read_json
 from reviewgauge.repo.diff.diffs import size_of
 
@@ -152,7 +152,7 @@ class ReviewBench(Dataset):
         for entry in (manifest or {}).values():
             notes.add(_read_pull(entry).key, f"in {MANIFEST} without a golden file: left out")
         found = list(cases.values())
-        if self.code and (folder / CODE / DIFFS).is_file():
+        if self.code:
             found, drops = attach_code(found, folder / CODE)
             notes.found.extend(drops)
         return found, notes.found

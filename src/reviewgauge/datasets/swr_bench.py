@@ -17,7 +17,7 @@ from reviewgauge.core.json_reader import Node, build
 from reviewgauge.core.protocols import Card
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Location, Resolution
 from reviewgauge.datasets.files.cards import read_card
-from reviewgauge.datasets.files.code import CODE, DIFFS, attach_code
+from reviewgauge.datasets.files.code import CODE, attach_code
 from reviewgauge.datasets.files.local_files import (
     EntryDataset,
     change_facts,
@@ -53,7 +53,7 @@ class SwrBench(EntryDataset):
         """One case per line. Raises BadInput for a missing field."""
         for file, entry in self.entries("swr_datasets_*", REMEDY):
             case, code = self._case(entry), file.parent / CODE
-            if self.code and (code / DIFFS).is_file():
+            if self.code:
                 (case,), drops = attach_code([case], code)
                 self._notes.extend(drops)
             yield case.model_copy(update={"references": tuple(anchor(c, case.change) for c in case.references)})

@@ -38,17 +38,11 @@ class AddFunctions(Stage):
     """Snippets of both sides, one for each scope, for the hunks of the change, or of its `focus` alone.
 
     `changed`: by the changed lines; otherwise by all lines of the hunk, context included, as the paper has it. A scope
-    of more than `longest` lines (0: none is too long) becomes a window: `window` lines on either side of the hunk.
-    So does code whose syntax is not known; the card counts them.
+    of more than 1,000 lines becomes a window of 20 lines on either side of the hunk. So does code whose syntax is not
+    known; the card counts them.
     """
 
     changed: bool = False
-    longest: int = 1000
-    window: int = 20
-
-    def __post_init__(self) -> None:
-        if self.longest < 0 or self.window < 0:
-            raise ValueError("add_functions needs longest and window of 0 or more")
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
@@ -58,7 +52,7 @@ class AddFunctions(Stage):
         with ExitStack() as stack:
             reader = cache(lambda git: stack.enter_context(BlobReader(Repository(Path(git)))))
             threads = stack.enter_context(ThreadPoolExecutor(_THREADS))
-            around = AroundHunks(self.changed, self.longest, self.window)
+            around = AroundHunks(self.changed)
             for item, result in _ahead(items, lambda item: around.find(item.case.change, reader), threads):
                 try:
                     found = result.result()

@@ -21,14 +21,13 @@ from reviewgauge.repo.syntax.languages import is_generated_or_vendored
 
 @dataclass(frozen=True)
 class DropGenerated(Stage):
-    """Drop where at least `share` of the changed lines (of the files, where there are none) lie in such files.
+    """Drop where all changed lines (all files, where there are none) lie in such files.
 
     By path, and by the first lines of the file where the code is at hand. The files themselves stay in the changes
     that are kept, since they are part of base and head.
     """
 
     costly: ClassVar[bool] = True
-    share: float = 1.0
 
     @override
     def keep(self, case: Case) -> Case | str:
@@ -40,7 +39,7 @@ class DropGenerated(Stage):
         if not any(sizes.values()):
             sizes = dict.fromkeys(sizes, 1)
         generated = sum(size for path, size in sizes.items() if is_generated_or_vendored(path, heads.get(path)))
-        return "generated or vendored files" if generated >= self.share * sum(sizes.values()) else case
+        return "generated or vendored files" if generated == sum(sizes.values()) else case
 
 
 def _heads(change: Change) -> dict[str, bytes | None]:

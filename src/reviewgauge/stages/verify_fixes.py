@@ -47,7 +47,7 @@ class VerifyFixes(Stage):
     is younger. Any other one stays as it was; the card and `tests.jsonl` say why. Failing tests are read from what
     pytest, unittest, Go, TAP, Jest, RSpec, cargo, Maven, Gradle, .NET and PHPUnit print.
 
-    `fails` are the exit codes that mean failing tests. After `seconds`, or with more than `processes`, a run is ended.
+    `fails` are the exit codes that mean failing tests. After `seconds`, or over 256 processes, a run is ended.
     `env` are the variables that are passed on; `sandbox` and `visible` are those of the reviewer `command`.
     """
 
@@ -59,7 +59,6 @@ class VerifyFixes(Stage):
     env: tuple[ProgramText, ...] = ("PATH",)
     sandbox: Sandbox = "auto"
     visible: tuple[ProgramText, ...] = ()
-    processes: int = 256
 
     def __post_init__(self) -> None:
         try:
@@ -68,8 +67,8 @@ class VerifyFixes(Stage):
             raise ValueError(f"test={self.test!r} cannot be read: {error}") from None
         if not words:
             raise ValueError("test must name a program, such as 'pytest -q {files}'")
-        if not 0 < self.seconds < inf or self.processes <= 0 or not self.fails or 0 in self.fails:
-            raise ValueError("seconds and processes must be above 0, and fails must name exit codes other than 0")
+        if not 0 < self.seconds < inf or not self.fails or 0 in self.fails:
+            raise ValueError("seconds must be above 0, and fails must name exit codes other than 0")
 
     @override
     def apply(self, items: Iterable[Candidate], context: BuildContext) -> StageOutput:
@@ -79,7 +78,7 @@ class VerifyFixes(Stage):
             raise no_program(words[0])
         if self.sandbox.startswith("bwrap"):
             check_sandbox()
-        runner = SuiteRunner(words, self.fails, self.seconds, self.processes, self.env, self.sandbox, self.visible)
+        runner = SuiteRunner(words, self.fails, self.seconds, self.env, self.sandbox, self.visible)
         verifier = _Verifier(runner, (*_KEY, self.test, repr((self.fails, self.seconds, self.sandbox))), context)
         total = sum(bool(_fixes(item)) for item in items)
         for item in items:

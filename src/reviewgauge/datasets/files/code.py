@@ -130,6 +130,8 @@ def attach_code(cases: Iterable[Case], folder: Path) -> tuple[list[Case], list[D
 
     `Change.base` becomes the merge base, which is the old side of the diff and of every comment.
     """
+    if not (folder / DIFFS).is_file():  # nobody fetched any
+        return list(cases), []
     diffs = read_diffs(folder)
     attached: list[Case] = []
     drops: list[Drop] = []

@@ -25,6 +25,7 @@ from reviewgauge.repo.syntax.languages import is_test, language
 FILES = "{files}"
 _LAST_WORDS = 2_000  # characters of the output that are kept
 _OUTPUT = 20_000_000  # bytes that a run may print
+_PROCESSES = 256  # that a run may have at a time
 MOST_FAILING = 200  # tests that are named
 _SUPPORT = re.compile(r"conftest|__init__|setup|helpers?|utils?|fixtures?", re.IGNORECASE)
 _TEST = re.compile(r"test|spec", re.IGNORECASE)
@@ -85,7 +86,6 @@ class SuiteRunner:
     argv: tuple[str, ...]
     fails: tuple[int, ...]
     seconds: float
-    processes: int
     variables: tuple[str, ...]
     sandbox: Sandbox
     visible: tuple[str, ...]
@@ -119,7 +119,7 @@ class SuiteRunner:
         if self.sandbox.startswith("bwrap"):
             readable = [*needed([Path(program)]), *(Path(word).expanduser().absolute() for word in self.visible)]
             view = SandboxView(readable, [folder.parent, top], "network" in self.sandbox)
-        limits = ProcessLimits(self.seconds, _OUTPUT, self.processes, namespace=self.sandbox != "off")
+        limits = ProcessLimits(self.seconds, _OUTPUT, _PROCESSES, namespace=self.sandbox != "off")
         return run_guarded(argv, folder, environment, limits, view=view, scratch=(folder.parent, top))
 
     def _result(self, ended: Ended) -> str:
@@ -130,7 +130,7 @@ class SuiteRunner:
         why = {
             "timeout": f"the command took longer than {self.seconds:g} seconds",
             "output": "the command printed too much",
-            "processes": f"the command had more than {self.processes} processes at a time",
+            "processes": f"the command had more than {_PROCESSES} processes at a time",
             "not started": "the command could not be started",
         }
         return why[ended.ending]
