@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from types import ModuleType
 from urllib.parse import urlsplit
 
 import pytest
 
 from annotation_client import Answered, Client, served
 from annotation_toys import Postgres, add_rater, answers_for, desk_of, small_cases, small_project, small_reviews
+from raters_drill import serving
 from reviewgauge.annotation.annotate import annotate
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.pages import app, visits
@@ -89,11 +89,11 @@ def test_a_file_that_another_program_locks(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.processes
-def test_a_disk_that_is_full(tmp_path: Path, drill: ModuleType) -> None:
+def test_a_disk_that_is_full(tmp_path: Path) -> None:
     where = str(tmp_path / "store.db")
     with Database.open(where, create=True) as store:
         small_project(store)
-        with drill.serving(where, 0) as (process, origin):
+        with serving(where, 0) as (process, origin):
             ann = rater_of(store, origin)
             page = ann.send("/next")
             unlimited = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
@@ -228,7 +228,7 @@ def test_slow_requests_are_closed(store: Database, monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.drill
 @pytest.mark.processes
-def test_code_that_holds_a_lexer_for_ever_is_plain_and_the_service_ends(tmp_path: Path, drill: ModuleType) -> None:
+def test_code_that_holds_a_lexer_for_ever_is_plain_and_the_service_ends(tmp_path: Path) -> None:
     where, schema = str(tmp_path / "store.db"), load_schema("grade")
     codes = {"a.tnt": "~~~~", "b.tnt": "~~~~~", "c.mcschema": "<!--<!--<!--", "d.tnt": "~~~~~~", "e.tnt": "~~~~~~~"}
     cases = []
@@ -237,7 +237,7 @@ def test_code_that_holds_a_lexer_for_ever_is_plain_and_the_service_ends(tmp_path
         cases.append(case.model_copy(update={"change": case.change.model_copy(update={"files": (file,)})}))
     with Database.open(where, create=True) as store, ExitStack() as opened:
         create_project(store, "hostile", schema, make_items(schema, cases, small_reviews(cases)), raters=1)
-        process, origin = opened.enter_context(drill.serving(where, 0))
+        process, origin = opened.enter_context(serving(where, 0))
         people = [rater_of(store, origin, name) for name in ("Ann", "Bob", "Cid", "Dan", "Eve")]
         with ThreadPoolExecutor() as threads:
             pages = list(threads.map(lambda one: one.send("/next"), people[:4]))
@@ -252,14 +252,14 @@ def test_code_that_holds_a_lexer_for_ever_is_plain_and_the_service_ends(tmp_path
 
 @pytest.mark.drill
 @pytest.mark.processes
-def test_clients_that_never_read_keep_nobody_out_and_do_not_hold_the_service(tmp_path: Path, drill: ModuleType) -> None:
+def test_clients_that_never_read_keep_nobody_out_and_do_not_hold_the_service(tmp_path: Path) -> None:
     where, schema = str(tmp_path / "store.db"), load_schema("grade")
     (case,) = small_cases(1)
     long = ChangedFile(path="a.txt", patch="@@ -0,0 +1,1500 @@\n" + f"+{'<' * 90}\n" * 1500)
     case = case.model_copy(update={"change": case.change.model_copy(update={"files": (long,)})})
     with Database.open(where, create=True) as store, ExitStack() as opened:
         create_project(store, "long", schema, make_items(schema, [case], small_reviews([case])), raters=1)
-        process, origin = opened.enter_context(drill.serving(where, 0))
+        process, origin = opened.enter_context(serving(where, 0))
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (100, 100))
         ann = rater_of(store, origin)
         page = ann.send("/next")
