@@ -24,8 +24,8 @@ def refused(words: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
     [
         ("locate", "bm25_knn", "bm25_knn ranks no lines"),
         ("locate", "comment_finder", "comment_finder ranks no lines"),
-        ("assess", 'debate(model="fake:rules")', "debate reviews whole changes, and the task is assess"),
-        ("assess", 'ensemble(reviewer="debate(model=\\"fake:rules\\")", n=2)', "debate reviews whole changes"),
+        ("assess", 'debate(model="fake:rules")', "debate: the task is assess, and it answers review"),
+        ("assess", 'ensemble(reviewer="debate(model=\\"fake:rules\\")", n=2)', "debate: the task is assess"),
         ("comment", PRESET, 'take preset="contextcrbench_comment"'),
     ],
 )

@@ -197,4 +197,4 @@ def test_a_key_that_is_missing_is_named_once(folder: Path, monkeypatch: pytest.M
 def test_what_is_unknown_to_only_is_refused(folder: Path) -> None:
     code, _, err = finish(folder, *ASKING, "--only", "broken")
     assert (code, err.count("\n")) == (2, 1)
-    assert "write --only failed, --only case=ID" in err
+    assert "write --only failed, or --only case=ID" in err

@@ -187,7 +187,7 @@ def _put(value: Any, path: tuple[str | int, ...], junk: Any) -> None:
 def test_a_history_that_graphql_does_not_tell_is_not_an_empty_one(forge: Forge, tmp_path: Path) -> None:
     """Without its events nobody knows of forced pushes: the pull request waits for a forge that tells them."""
     said = {"data": {"repository": {"pullRequest": None}}, "errors": [{"type": "NOT_FOUND", "message": "not now"}]}
-    forge.troubles.append(Trouble(Answer(200, json.dumps(said).encode()), "/graphql", times=2))
+    forge.troubles.append(Trouble(Answer(200, json.dumps(said).encode()), "/graphql"))
     found, drops = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
     assert not found
     assert [one.reason for one in drops] == ["the forge does not manage to answer: asked again next time"]
