@@ -336,7 +336,8 @@ def git_answer(folder: Path, method: str, path: str, names: Mapping[str, str], b
     done = subprocess.run(["git", "http-backend"], input=body, env=environment, capture_output=True, check=False)
     head, _, content = done.stdout.partition(b"\r\n\r\n")
     found = dict(line.split(": ", 1) for line in head.decode().split("\r\n") if ": " in line)
-    return Answer(int(found.pop("Status", "200" if done.returncode == 0 else "500").split()[0]), content, found)
+    status = found.pop("Status", "200" if found else "500")  # git may end with an error behind a whole answer
+    return Answer(int(status.split()[0]), content, found)
 
 
 def _json(value: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Answer:
