@@ -10,7 +10,8 @@ from xml.etree import ElementTree as Xml
 from html_pages import opened
 from reviewgauge.core.reports.curve import Curve, CurvePoint
 from reviewgauge.core.reports.leaderboard import Estimate, SystemSummary
-from reviewgauge.views.curve import HEIGHT, TOP, curve_page, plot
+from reviewgauge.views.charts import HEIGHT, TOP, chart_svg
+from reviewgauge.views.curve import chart, curve_page
 
 
 def point(by: str, n: int, value: float | None) -> CurvePoint:
@@ -35,22 +36,22 @@ POINTS = (point("alone", 1, 0.2), point("votes", 3, 0.4), point("votes", 5, 0.5)
 
 
 def test_higher_values_stand_higher_and_both_lines_begin_at_one_attempt() -> None:
-    drawn = Xml.fromstring(plot(curve(*POINTS), "f1", "p"))
+    drawn = Xml.fromstring(chart_svg(chart(curve(*POINTS), "f1"), "p"))
     dots = [(float(dot.get("cx", 0)), float(dot.get("cy", 0))) for dot in drawn.iter() if dot.tag.endswith("circle")]
-    alone, three, five, again, model = dots
+    again, model, alone, three, five = dots
     assert alone == again
-    assert alone[0] < three[0] < five[0] < model[0]
-    assert HEIGHT > alone[1] > model[1] > three[1] > five[1] > TOP
-    dashed = [line for line in drawn.iter() if line.get("stroke-dasharray")]
-    assert [(float(line.get("x1", 0)), float(line.get("x2", 0))) for line in dashed] == [(alone[0], model[0])]
+    assert alone[0] < three[0] < five[0] == model[0]
+    assert TOP + HEIGHT > alone[1] > model[1] > three[1] > five[1] > TOP
+    dashed = [line.get("d") for line in drawn.iter() if line.tag.endswith("path") and line.get("stroke-dasharray")]
+    assert dashed == [f"M{alone[0]:.1f},{alone[1]:.1f}L{model[0]:.1f},{model[1]:.1f}"]
     fills = [dot.get("fill") for dot in drawn.iter() if dot.tag.endswith("circle")]
-    assert len(set(fills[:3])) == 1 and len(set(fills[3:])) == 1 and fills[0] != fills[4]
+    assert len(set(fills[:2])) == 1 and len(set(fills[2:])) == 1 and fills[0] != fills[2]
 
 
 def test_an_undefined_value_has_no_dot_and_breaks_the_line() -> None:
-    drawn = plot(curve(POINTS[0], point("votes", 3, None), POINTS[2]), "f1", "p")
+    drawn = chart_svg(chart(curve(POINTS[0], point("votes", 3, None), POINTS[2]), "f1"), "p")
     assert drawn.count("<circle") == 2, "no model put the attempts together: there is no line for one"
-    assert 'stroke-width="2"/>' not in drawn
+    assert "<path" not in drawn
 
 
 def test_the_page_shows_three_plots_every_point_and_that_it_is_fake() -> None:

@@ -10,7 +10,7 @@ from reviewgauge.analysis.judge_check.report import JudgeOptions, check_judge
 from reviewgauge.core.document import Value
 from reviewgauge.core.reports.judge_check import JudgeAgreement, JudgeReport
 from reviewgauge.views.judge_check import judge_document
-from reviewgauge.views.report.report import document_page
+from reviewgauge.views.pages import document_page
 from reviewgauge.views.terminal.documents import document_view
 
 

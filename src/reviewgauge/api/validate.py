@@ -312,7 +312,7 @@ def _write_report(folder: Path, report: ValidityReport) -> tuple[str, ...]:
 def _write_judges(out: str | Path | None, reports: Sequence[JudgeReport]) -> dict[str, object]:
     """A page for each judge in the folder `out`, if there is one: the folder and the files' names."""
     from reviewgauge.views.judge_check import judge_document
-    from reviewgauge.views.report.report import document_page
+    from reviewgauge.views.pages import document_page
 
     names = [REPORT, *(f"report-{number}.html" for number in range(2, len(reports) + 1))]
     pages = [document_page(judge_document(one)) for one in reports] if out is not None else []
@@ -320,6 +320,11 @@ def _write_judges(out: str | Path | None, reports: Sequence[JudgeReport]) -> dic
 
 
 def _write_sweep(out: str | Path | None, report: ThresholdReport) -> dict[str, object]:
-    from reviewgauge.views.validity.threshold_page import threshold_page
+    from reviewgauge.views.pages import document_page
+    from reviewgauge.views.validity.threshold_page import threshold_document
 
-    return {} if out is None else {"folder": str(out), "files": _write(out, {REPORT: threshold_page(report)})}
+    return (
+        {}
+        if out is None
+        else {"folder": str(out), "files": _write(out, {REPORT: document_page(threshold_document(report))})}
+    )

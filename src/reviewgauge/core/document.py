@@ -65,10 +65,11 @@ class Plot(Record):
     """How a table is drawn, from the positions of its columns.
 
     forest: one column with intervals; radar: one axis a column; stacked: columns as parts of a bar; upset: the first
-    column has the sets of a row, joined by ` & `; frontier: the second column against the first.
+    column has the sets of a row, joined by ` & `; scatter: the second column against the first, those where a third
+    says yes joined as the frontier.
     """
 
-    kind: Literal["forest", "radar", "stacked", "upset", "frontier"]
+    kind: Literal["forest", "radar", "stacked", "upset", "scatter"]
     columns: tuple[int, ...]
     label: int = 0
 
@@ -117,7 +118,7 @@ class Table(Record):
 
 
 Plain = str | float | int | bool | None
-_PARTS = ("low", "high", "n", "unit", "published")
+_PARTS = ("low", "high", "n", "p", "reason", "unit", "published")
 
 
 def flat(table: Table) -> tuple[list[str], list[list[Plain]]]:
@@ -135,7 +136,9 @@ def _beside(table: Table, at: int) -> list[str]:
     values = [row[at] for row in table.rows]
     figures = [one for one in values if one.value is not None or one.low is not None or one.published is not None]
     return [
-        part for part in _PARTS if figures and (part == "unit" or any(getattr(one, part) is not None for one in values))
+        part
+        for part in _PARTS
+        if figures and (part == "unit" or any(getattr(one, part) not in (None, "") for one in values))
     ]
 
 
@@ -144,7 +147,7 @@ def _flat_row(row: tuple[Value, ...], beside: list[list[str]]) -> list[Plain]:
     for one, parts in zip(row, beside, strict=True):
         known = one.value is not None or one.low is not None
         found.append(one.value if known else one.text)
-        found += [getattr(one, part) if known or part == "published" else None for part in parts]
+        found += [getattr(one, part) if known or part in ("n", "reason", "published") else None for part in parts]
     return [*found, any(one.fake for one in row)]
 
 
@@ -155,13 +158,52 @@ class Text(Record):
     kind: Literal["plain", "strong", "note", "warning"] = "plain"
 
 
+class Series(Record):
+    """A line of a chart: a value, which may have an interval, at each place across."""
+
+    name: str
+    points: tuple[tuple[float, Value], ...]
+
+
+class Chart(Record):
+    """Lines beside tables, with the title of the axis across. A caption says what a reader must know.
+
+    `band` draws intervals as a shade, `ticks` are the places that are named, `upright` those of dashed lines.
+    """
+
+    title: str
+    caption: str = ""
+    series: tuple[Series, ...]
+    across: str
+    ticks: tuple[float, ...] = ()
+    upright: tuple[float, ...] = ()
+    band: bool = False
+    from_zero: bool = False
+
+
+class Section(Record):
+    """Blocks under a heading; `folded` ones open when they are asked for."""
+
+    title: str
+    blocks: tuple[Block, ...]
+    folded: bool = False
+
+
+Block = Table | Text | Chart | Section
+
+
 class Document(Record):
     """A result as people read it."""
 
     headline: str = ""
-    blocks: tuple[Table | Text, ...] = ()
+    blocks: tuple[Block, ...] = ()
 
     @property
     def tables(self) -> dict[str, Table]:
-        """The tables by their names."""
-        return {block.name: block for block in self.blocks if isinstance(block, Table)}
+        """The tables by their names, those of sections too; of one name the first."""
+        found: dict[str, Table] = {}
+        for block in self.blocks:
+            inner = Document(blocks=block.blocks).tables if isinstance(block, Section) else {}
+            for name, table in ({block.name: block} if isinstance(block, Table) else inner).items():
+                found.setdefault(name, table)
+        return found

@@ -4,24 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from markupsafe import Markup
-
-from reviewgauge.core.document import Column, Document, Table, Text, Value
+from reviewgauge.core.document import Chart, Column, Document, Section, Series, Table, Text, Value
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.curve import Curve, CurvePoint
 from reviewgauge.core.reports.leaderboard import Comparison
 from reviewgauge.views import figures
-from reviewgauge.views.html import table_html
-from reviewgauge.views.leaderboard import SHORT, note, value_of
-from reviewgauge.views.report.plots import highest
-from reviewgauge.views.report.report import render_page
-from reviewgauge.views.report.shapes import Scale, grid, line, point, svg_of, text, ticks
+from reviewgauge.views.leaderboard import SHORT, note
+from reviewgauge.views.pages import document_page
+from reviewgauge.views.values import or_dash
 
-WIDTH, HEIGHT, LEFT, TOP = 326, 200, 34, 10  # pixels
-LOOKS = {"votes": ("accent", 'stroke-width="2"'), "model": ("false", 'stroke-width="2" stroke-dasharray="6 3"')}
-"""The colour of each curve, and how it is drawn."""
-_ASIDE = 5  # pixels, so that the intervals of both are seen
-_FAINT = 'stroke-width="2.5" stroke-opacity="0.35"'
+MOST_CHARTS = 3
 _BESIDE = ("precision", "recall", "comments_per_change")  # the headline
 
 
@@ -65,7 +57,7 @@ def _cells(curve: Curve, point: CurvePoint, measures: Sequence[str], failed: boo
     summary = point.summary
     yield Value(text=name_of(curve, point))
     yield from (Value(value=n, unit="count") for n in (point.n, point.subsets))
-    yield from (value_of(summary.estimate(name)) for name in measures)
+    yield from (or_dash(summary.estimate(name), fake=False) for name in measures)  # a footnote says it
     yield Value(value=summary.scored, n=summary.cases, unit="count")
     yield from [Value(value=summary.failed, unit="count")] * failed
 
@@ -104,61 +96,43 @@ def footnotes(curve: Curve) -> Iterator[str]:
 
 
 def curve_page(curve: Curve) -> str:
-    """The page."""
-    measures = measures_of(curve)
-    return render_page(
-        "curve.html.j2",
-        ["report.css"],
-        {},
-        title=f"{', '.join(curve.systems)}: how many attempts are worth it",
-        fake=any(one.summary.fake for one in curve.points),
-        plots=[Markup(plot(curve, measure, f"plot-{n}")) for n, measure in enumerate(measures[:3])],
-        table=table_html(curve_table(curve).model_copy(update={"title": "All points"})),
-        sentences=[compared(one) for one in curve.comparisons.comparisons] if curve.comparisons else [],
-        notes=list(footnotes(curve)),
+    """The page: the answer, a chart a measure, the table and what it rests on."""
+    pairs = curve.comparisons.comparisons if curve.comparisons is not None else ()
+    fake = Text(text="A fake model answered: these figures do not apply to a real one.", kind="warning")
+    charts = Section(title="By number of attempts", blocks=tuple(_charts(curve)))
+    document = Document(
+        headline=f"{', '.join(curve.systems)}: how many attempts are worth it",
+        blocks=(
+            *([fake] if any(one.summary.fake for one in curve.points) else []),
+            *(Text(text=compared(one), kind="strong") for one in pairs),
+            charts,
+            curve_table(curve).model_copy(update={"title": "All points"}),
+            *map(note, footnotes(curve)),
+        ),
     )
+    return document_page(document)
 
 
-def plot(curve: Curve, measure: str, name: str) -> str:
-    """One measure by the number of attempts: votes as a line, the model as a dashed one, intervals upright.
+def _charts(curve: Curve) -> Iterator[Chart]:
+    return (chart(curve, measure) for measure in measures_of(curve)[:MOST_CHARTS])
 
-    Both lines begin at the one attempt alone.
-    """
-    top = highest([one.summary for one in curve.points], measure)
-    share = all(figures.estimate(one.summary, measure).unit == "share" for one in curve.points)
-    sizes = sorted({one.n for one in curve.points})
-    x = {n: LEFT + 16 + (WIDTH - LEFT - 40) * at / max(1, len(sizes) - 1) for at, n in enumerate(sizes)}
-    y = Scale(top, HEIGHT, TOP)
-    marks = [grid(str(n), x[n], TOP, HEIGHT) for n in sizes]
-    for value, label in ticks(top, 4, share):
-        marks += [line(LEFT, y(value), WIDTH - 8, y(value), look='stroke-opacity="0.5"', colour="grid")]
-        marks += [text(LEFT - 6, y(value), label, "end", colour="muted")]
+
+def chart(curve: Curve, measure: str) -> Chart:
+    """One measure by the number of attempts: votes, and the model; both lines begin at the one attempt alone."""
     alone = [one for one in curve.points if one.by == "alone"]
-    for by in ("votes", "model"):
-        own = [one for one in curve.points if one.by == by]
-        marks += _path([*alone, *own] if own or by == "votes" else [], measure, x, y, LOOKS[by])
-    marks.append(text(LEFT, HEIGHT + 32, f"{figures.label(measure)} by number of attempts", colour="muted"))
-    said = "; ".join(
-        f"{name_of(curve, one)} of {one.n}: {figures.number(figures.estimate(one.summary, measure).value)}"
-        for one in curve.points
+    lines = {by: [one for one in curve.points if one.by == by] for by in ("votes", "model")}
+    return Chart(
+        title=figures.label(measure),
+        caption="both begin at one attempt alone; upright: 95% intervals",
+        series=tuple(
+            Series(
+                name=by,
+                points=tuple((float(one.n), or_dash(one.summary.estimate(measure))) for one in (*alone, *own)),
+            )
+            for by, own in lines.items()
+            if own or by == "votes"
+        ),
+        across="attempts",
+        ticks=tuple(sorted({float(one.n) for one in curve.points})),
+        from_zero=True,
     )
-    return svg_of(name, f"{figures.label(measure)} by number of attempts", said, (WIDTH, HEIGHT + 40), marks)
-
-
-def _path(
-    points: Sequence[CurvePoint], measure: str, x: dict[int, float], y: Scale, looks: tuple[str, str]
-) -> Iterator[str]:
-    colour, look = looks
-    before: tuple[float, float] | None = None
-    for one in points:
-        found = figures.estimate(one.summary, measure)
-        if found.value is None:
-            before = None
-            continue
-        here = x[one.n] + _ASIDE * (one.by == "model"), y(found.value)
-        if found.low is not None and found.high is not None:
-            yield line(here[0], y(found.low), here[0], y(found.high), look=_FAINT, colour=colour)
-        if before is not None:
-            yield line(*before, *here, look=look, colour=colour)
-        yield point(*here, 3.5, colour=colour)
-        before = here

@@ -13,11 +13,11 @@ from reviewgauge.core.document import Column, Table, Value
 from reviewgauge.core.reports.evolution import EvolutionReport, Step
 from reviewgauge.views import figures
 from reviewgauge.views.html import table_html
-from reviewgauge.views.leaderboard import value_or_dash
-from reviewgauge.views.report.report import render_page
-from reviewgauge.views.report.shapes import Frame, steps, svg_of, text
+from reviewgauge.views.pages import render_page
+from reviewgauge.views.shapes import Frame, steps, svg_of, text
 from reviewgauge.views.terminal.documents import table_view
 from reviewgauge.views.terminal.tables import notes_below
+from reviewgauge.views.values import or_dash
 
 WIDTH, HEIGHT = 420, 220  # pixels
 _SHOWN = 40  # lines of the diff in the terminal
@@ -70,8 +70,8 @@ def parts_table(report: EvolutionReport) -> Table:
 
 def _value(figure: Value | None) -> Value:
     if figure is None:
-        return value_or_dash(None)
-    return value_or_dash(figure.value, low=figure.low, high=figure.high, n=figure.n)
+        return or_dash(None)
+    return or_dash(figure.value, low=figure.low, high=figure.high, n=figure.n)
 
 
 def steps_table(report: EvolutionReport) -> Table:
@@ -91,8 +91,8 @@ def steps_table(report: EvolutionReport) -> Table:
                 Value(text=step.candidate + (" (winner)" if step.candidate == report.best_candidate else "")),
                 Value(text=step.parent or "seed"),
                 Value(text=step.component or figures.UNDEFINED),
-                value_or_dash(step.minibatch),
-                value_or_dash(step.selection),
+                or_dash(step.minibatch),
+                or_dash(step.selection),
             )
             for step in tried(report)
         ),

@@ -13,9 +13,9 @@ from reviewgauge.core.document import Column, Document, Table, Text, Value
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import note, value_or_dash
+from reviewgauge.views.leaderboard import note
 from reviewgauge.views.terminal.documents import document_view
-from reviewgauge.views.values import first_text, shown
+from reviewgauge.views.values import first_text, or_dash, shown
 
 SHOWN = 15  # cases of one kind
 FINDINGS = 5
@@ -60,9 +60,9 @@ def _check(one: GateCheck, fake: bool) -> tuple[Value, ...]:
     guard = " (guard)" if one.guard else ""
     return (
         Value(text=figures.label(one.measure) + guard, fake=fake),
-        value_or_dash(one.candidate_value, one.unit),
-        value_or_dash(one.baseline_value, one.unit),
-        value_or_dash(one.difference, one.unit, low=one.low, high=one.high),
+        or_dash(one.candidate_value, one.unit),
+        or_dash(one.baseline_value, one.unit),
+        or_dash(one.difference, one.unit, low=one.low, high=one.high),
         Value(value=one.margin, unit=one.unit),
         Value(text=one.verdict),
     )
@@ -81,7 +81,7 @@ def _cases(found: Gate, title: str, cases: Sequence[GateCase]) -> Table:
         rows=tuple(
             (
                 Value(text=one.case),
-                value_or_dash(one.gain, found.unit),
+                or_dash(one.gain, found.unit),
                 *([Value(text="unstable" if one.unstable else "")] if unstable else []),
             )
             for one in cases

@@ -3,20 +3,53 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 
 from markupsafe import Markup, escape
 
-from reviewgauge.core.document import Column, Table, Text, Value
+from reviewgauge.core.document import Block, Chart, Column, Section, Table, Text, Value
 from reviewgauge.views import figures
+from reviewgauge.views.charts import chart_svg
+from reviewgauge.views.table_plots import drawing
 from reviewgauge.views.values import MINUS, bounds_of, explained, figure_of, is_published_only, legend, number
 
+MOST_TEXT = 1500  # characters of a cell
 _LOOKS = {"plain": "<p>{}</p>", "strong": "<p><strong>{}</strong></p>", "note": '<p class="from">{}</p>'}
 _LOOKS["warning"] = '<p class="notice">{}</p>'
 
 
-def block_html(block: Table | Text) -> Markup:
-    """A block of a document."""
-    return table_html(block) if isinstance(block, Table) else Markup(_LOOKS[block.kind]).format(_visible(block.text))
+def block_html(block: Block, name: str = "b", level: int = 2) -> Markup:
+    """A block of a document. `name` makes the places on the page unique, headings begin at `level`."""
+    if isinstance(block, Table):
+        drawn = Markup(drawing(block, f"{name}-plot"))
+        return (Markup("<figure>{}</figure>").format(drawn) if drawn else drawn) + table_html(block)
+    if isinstance(block, Chart):
+        return _figure(block, name)
+    if isinstance(block, Text):
+        return Markup(_LOOKS[block.kind]).format(_visible(block.text))
+    return _section(block, name, level)
+
+
+def _figure(chart: Chart, name: str) -> Markup:
+    caption = Markup('<figcaption>{} <span class="quiet">{}</span></figcaption>')
+    drawn = Markup(chart_svg(chart, name))
+    if not drawn:
+        return drawn
+    return Markup("<figure>{}{}</figure>").format(caption.format(_visible(chart.title), _visible(chart.caption)), drawn)
+
+
+def _section(section: Section, name: str, level: int) -> Markup:
+    """Its blocks under a heading; neighbouring charts stand side by side."""
+    inside = Markup("")
+    for charts, group in groupby(enumerate(section.blocks, 1), key=lambda pair: isinstance(pair[1], Chart)):
+        made = Markup("\n").join(block_html(block, f"{name}-{at}", level + 1) for at, block in group)
+        inside += Markup('<div class="panels">{}</div>').format(made) if charts else made
+    title = _visible(section.title)
+    if section.folded:
+        shape = Markup('<details class="change" id="{}"><summary>{}</summary><div class="inside">{}</div></details>')
+        return shape.format(name, title, inside)
+    shape = Markup('<section id="{0}" aria-labelledby="{0}-h"><h{1} id="{0}-h">{2}</h{1}>{3}</section>')
+    return shape.format(name, level, title, inside)
 
 
 def table_html(
@@ -91,6 +124,8 @@ def _cell(value: Value, column: Column, *, strong: bool) -> Markup:
     marks = Markup(' class="{}"').format(kind) if kind else Markup("")
     marks += Markup(' title="n = {}"').format(f"{value.n:,}") if value.n is not None else Markup("")
     text = figure_of(value, column)
+    if len(text) > MOST_TEXT:
+        text = f"{text[:MOST_TEXT]} … ({len(text) - MOST_TEXT:,} more characters in the files)"
     text = text.replace("-", MINUS) if column.kind == "difference" else text
     inner = Markup('<span class="num">{}</span>').format(_visible(text))
     if bounds := bounds_of(value, column):

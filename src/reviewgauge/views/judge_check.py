@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from reviewgauge.core.document import Column, ColumnKind, Document, Table, Text, Value
 from reviewgauge.core.reports.judge_check import Injection, JudgeAgreement, JudgeCost, JudgeReport, ProbeRow
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import note, value_or_dash
-from reviewgauge.views.values import COEFFICIENT, of_figure, shown
+from reviewgauge.views.leaderboard import note
+from reviewgauge.views.values import COEFFICIENT, or_dash, shown
 
 SHORT_DIRECTIONS = {"up": "yes / best", "down": "no / worst"}
 Row = tuple[Value, ...]
@@ -109,11 +109,11 @@ def _agreement(report: JudgeReport, rows: Sequence[JudgeAgreement], title: str =
     cells = []
     for row in rows:
         if report.kind == "pairs":
-            measured = [of_figure(figure, COEFFICIENT) for figure in (row.kappa, row.auc, row.f1)]
-            measured += [of_figure(rate) for rate in (row.base_rate, row.judge_rate)]
+            measured = [or_dash(figure, COEFFICIENT) for figure in (row.kappa, row.auc, row.f1)]
+            measured += [or_dash(rate, "share") for rate in (row.base_rate, row.judge_rate)]
         else:
             found = (row.spearman, row.spearman_within, row.kappa, row.auc)
-            measured = [of_figure(figure, COEFFICIENT) for figure in found]
+            measured = [or_dash(figure, COEFFICIENT) for figure in found]
         cells.append((Value(text=row.rater), _count(row.rows), *measured))
     notes = [f"{row.rater}: {why}" for row in rows if (why := row.kappa.reason)]
     notes += [words for row in rows if (words := _unasked(row))]
@@ -129,7 +129,7 @@ def _unasked(row: JudgeAgreement) -> str:
     """The kappa without the rows on which nothing is asked; empty without such rows."""
     if not row.unasked:
         return ""
-    asked = f"on the other {row.rows - row.unasked:,} kappa is {shown(of_figure(row.kappa_asked, COEFFICIENT))}"
+    asked = f"on the other {row.rows - row.unasked:,} kappa is {shown(or_dash(row.kappa_asked, COEFFICIENT))}"
     return f"{row.rater}: {row.unasked:,} rows have a review without comments, so nothing is asked; {asked}"
 
 
@@ -141,7 +141,13 @@ def _repeats(report: JudgeReport) -> Table:
     columns = [_column("asked", "name", 0), _column("n", "figure", 1), _column("flips", priority=0)]
     columns += [_column(agreed), _column("SD")]
     times, asked = Value(text=f"{found.repeats} times"), _count(found.flips.n)
-    row = (times, asked, of_figure(found.flips), of_figure(found.kappa), of_figure(found.spread, COEFFICIENT))
+    row = (
+        times,
+        asked,
+        or_dash(found.flips, "share"),
+        or_dash(found.kappa, "share"),
+        or_dash(found.spread, COEFFICIENT),
+    )
     return _table("the same question again", columns, [row], again)
 
 
@@ -153,10 +159,10 @@ def _probes(report: JudgeReport, probes: Sequence[ProbeRow]) -> Table:
         (
             Value(text=f"{probe.group}: {probe.name}"),
             _count(probe.flips.n),
-            of_figure(probe.flips),
-            value_or_dash(probe.up),
-            value_or_dash(probe.down),
-            value_or_dash(probe.shift.value if probe.shift is not None else None),
+            or_dash(probe.flips, "share"),
+            or_dash(probe.up),
+            or_dash(probe.down),
+            or_dash(probe.shift.value if probe.shift is not None else None),
             _failed(probe.failed),
         )
         for probe in probes
@@ -177,7 +183,7 @@ def _biases(report: JudgeReport) -> Table:
         errors[f"error on its own family ({', '.join(found.families)})"] = found.own
         errors["error on other families"] = found.others
         errors["error on own less others"] = found.difference
-    rows = [(Value(text=what), of_figure(f), _count(f.n)) for what, f in errors.items() if f is not None]
+    rows = [(Value(text=what), or_dash(f, "share"), _count(f.n)) for what, f in errors.items() if f is not None]
     columns = (_column("bias", "name", 0), _column("value", priority=0), _column("n", "figure", 1))
     return _table("bias (above 0: too kind)", columns, rows, notes)
 
@@ -190,7 +196,7 @@ def _injection(found: Injection) -> Table:
             Value(text="all techniques" if row.technique == "all" else row.technique),
             Value(text=SHORT_DIRECTIONS[row.direction]),
             Value(value=float(row.flipped), n=row.tried, unit="count"),
-            value_or_dash(row.share, low=row.low, high=row.high),
+            or_dash(row.share, low=row.low, high=row.high),
             _failed(row.failed),
         )
         for row in (*found.rows, *found.total)
@@ -208,7 +214,12 @@ def _corrected(report: JudgeReport) -> Table:
     rows, notes = [], []
     for row in report.corrected:
         checked = Value(value=float(row.checked), n=row.reviews, unit="count")
-        estimates = (value_or_dash(row.raw), of_figure(row.people), of_figure(row.corrected), value_or_dash(row.trust))
+        estimates = (
+            or_dash(row.raw),
+            or_dash(row.people, "share"),
+            or_dash(row.corrected, "share"),
+            or_dash(row.trust),
+        )
         rows.append((Value(text=f"{row.system}: {row.measure}"), checked, *estimates))
         if row.failed:
             notes.append(f"{row.system}: {row.failed} reviews without an answer of the judge are left out")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
@@ -11,12 +10,12 @@ from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.leaderboard import (
     Comparison,
     ComparisonTable,
-    Estimate,
     Leaderboard,
     SliceSummary,
     SystemSummary,
 )
 from reviewgauge.views import figures
+from reviewgauge.views.values import or_dash
 
 SHORT = {
     "comments_per_change": "c/chg",
@@ -30,21 +29,6 @@ BOUNDS_SHOWN = 6  # bounded differences
 NAMED = 4  # more systems than this are counted, not named
 ALPHA = 0.05
 BASELINES = "baselines:"
-
-
-def value_of(e: Estimate | None, fake: bool = False) -> Value:
-    """An estimate in a table; a dash where it is undefined."""
-    if e is None or e.value is None or not math.isfinite(e.value):
-        return Value(text=figures.UNDEFINED, n=e.n if e else None, fake=fake)
-    whole = e.low is not None and e.high is not None and math.isfinite(e.low) and math.isfinite(e.high)
-    low, high = (e.low, e.high) if whole else (None, None)
-    return Value(value=e.value, low=low, high=high, n=e.n, unit=e.unit, fake=fake)
-
-
-def value_or_dash(value: float | None, unit: str = "share", **more: object) -> Value:
-    """A figure, or a dash."""
-    known = value is not None and math.isfinite(value)
-    return Value.model_validate({"value": value, "unit": unit, **more} if known else {"text": figures.UNDEFINED})
 
 
 # --- leaderboard ---------------------------------------------------------------------------------------------------
@@ -97,7 +81,7 @@ def _cell(system: SystemSummary, column: Column) -> Value:
         if not (figures.defined(least.value) and figures.defined(most.value)):
             return Value(text=figures.UNDEFINED, fake=fake)
         return Value(low=least.value, high=most.value, n=least.n, unit=least.unit, fake=fake)
-    return value_of(system.estimate(column.key), fake)
+    return or_dash(system.estimate(column.key), fake=fake)
 
 
 def leaderboard_document(
@@ -198,7 +182,7 @@ def slice_table(board: Leaderboard, fact: str, measure: str, values: Sequence[Sl
 
 
 def _on_slice(system: SystemSummary | None, measure: str) -> Value:
-    return value_of(system.estimate(measure) if system else None, system.fake if system else False)
+    return or_dash(system.estimate(measure) if system else None, fake=bool(system and system.fake))
 
 
 def coverage_table(board: Leaderboard) -> Table:
@@ -233,7 +217,7 @@ def measures_table(board: Leaderboard) -> Table:
         title="Every measure of every system",
         columns=(Column(key="measure", kind="name", priority=0), *(Column(key=s.system) for s in board.systems)),
         rows=tuple(
-            (Value(text=figures.label(r)), *(value_of(s.estimate(r), s.fake) for s in board.systems))
+            (Value(text=figures.label(r)), *(or_dash(s.estimate(r), fake=s.fake) for s in board.systems))
             for r in figures.measures(board)
         ),
         shown=1_000_000,
@@ -293,12 +277,12 @@ def _compared(c: Comparison, moved: bool) -> tuple[Value, ...]:
     return (
         Value(text=f"{c.first} - {c.second}"),
         Value(text=figures.label(c.measure)),
-        value_or_dash(c.first_value, c.unit),
-        value_or_dash(c.second_value, c.unit),
-        value_or_dash(c.difference, c.unit, low=c.low, high=c.high, n=c.n),
-        value_or_dash(c.p, "p"),
-        value_or_dash(c.p_holm, "p"),
-        value_or_dash(c.detectable, c.unit),
+        or_dash(c.first_value, c.unit),
+        or_dash(c.second_value, c.unit),
+        or_dash(c.difference, c.unit, low=c.low, high=c.high, n=c.n),
+        or_dash(c.p, "p"),
+        or_dash(c.p_holm, "p"),
+        or_dash(c.detectable, c.unit),
         *([Value(low=c.worst, high=c.best, unit=c.unit)] if moved and c.worst is not None else [Value()] * moved),
         Value(value=float(c.n), unit="count"),
     )

@@ -9,13 +9,24 @@ MINUS = "\N{MINUS SIGN}"
 COEFFICIENT = "coefficient"  # the unit of a correlation, or of a share whose third digit counts
 
 
-def of_figure(figure: Value | None, unit: str = "share", *, fake: bool = False) -> Value:
-    """A figure in a table; a dash where it is undefined."""
-    if figure is None or not figures.defined(figure.value):
-        return Value(text=figures.UNDEFINED, n=figure.n if figure else None, unit=unit, fake=fake)
-    whole = figures.defined(figure.low) and figures.defined(figure.high)
-    low, high = (figure.low, figure.high) if whole else (None, None)
-    return Value(value=figure.value, low=low, high=high, n=figure.n, unit=unit, fake=fake)
+def or_dash(found: Value | float | None, unit: str | None = None, **more: object) -> Value:
+    """A figure in a table, with `more` fields of it; a dash where it is undefined, and no interval with one end.
+
+    `unit` is that of the table, by default the figure's own.
+    """
+    given = found if isinstance(found, Value) else Value(value=found, **more)
+    update: dict[str, object] = {"unit": given.unit if unit is None else unit, **more}
+    if not figures.defined(given.value):
+        update |= {"value": None, "low": None, "high": None, "text": figures.UNDEFINED}
+    elif not (figures.defined(given.low) and figures.defined(given.high)):
+        update |= {"low": None, "high": None}
+    kept = {name: getattr(given, name) for name in ("value", "low", "high", "n", "p", "reason", "fake")}
+    return Value.model_validate({**kept, **update})
+
+
+def counted(n: float | None) -> Value:
+    """A count in a table."""
+    return Value(value=n, unit="count")
 
 
 def shown(value: Value, column: Column | None = None, *, interval: bool = True, published: bool = True) -> str:

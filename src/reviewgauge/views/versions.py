@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from reviewgauge.core.document import Column, Document, Table, Value
 from reviewgauge.core.reports.versions import SystemVersions, VersionTable
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import note, value_or_dash
+from reviewgauge.views.leaderboard import note
+from reviewgauge.views.values import or_dash
 
 
 def versions_document(table: VersionTable) -> Document:
@@ -51,9 +52,9 @@ def _rows(system: SystemVersions, new_findings: int) -> Iterator[tuple[Value, ..
         yield (
             Value() if at else Value(text=system.system, fake=system.fake),
             Value(text=figures.label(one.measure)),
-            value_or_dash(one.second_value, one.unit),
-            value_or_dash(one.first_value, one.unit),
-            value_or_dash(one.difference, one.unit, low=one.low, high=one.high, n=one.n),
+            or_dash(one.second_value, one.unit),
+            or_dash(one.first_value, one.unit),
+            or_dash(one.difference, one.unit, low=one.low, high=one.high, n=one.n),
             Value(value=one.n, unit="count"),
             *((Value(), Value()) if at else found),
         )

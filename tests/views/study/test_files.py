@@ -15,8 +15,8 @@ from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.reports.study import BenchmarkFacts, CellCost, Estimate, StudyReport, Trouble
 from reviewgauge.views.study.files import written
 from reviewgauge.views.study.page import study_page
-from reviewgauge.views.study.plots import drawing
 from reviewgauge.views.study.terminal import estimate_lines, study_view
+from reviewgauge.views.table_plots import drawing
 from reviewgauge.views.values import number, shown
 
 EVIL = "=cmd|'/c calc' <script>alert(1)</script> \\input{x} & 50% | `x` \x1b[31m"
@@ -32,7 +32,7 @@ def table(kind: str = "forest", *, name: str = "t", **more: Any) -> Table:
         "radar": Plot(kind="radar", columns=(1, 2, 3)),
         "stacked": Plot(kind="stacked", columns=(1, 2, 3)),
         "upset": Plot(kind="upset", columns=(1,)),
-        "frontier": Plot(kind="frontier", columns=(1, 2, 4)),
+        "scatter": Plot(kind="scatter", columns=(1, 2, 4)),
     }
     first = "one & two" if kind == "upset" else "one"
     rows = (
@@ -90,7 +90,7 @@ def test_markdown_and_latex_escape_what_comes_from_data() -> None:
     assert "failed: network" in files["tables/t.md"] and "one (fake)" in files["tables/t.md"]
 
 
-@pytest.mark.parametrize("kind", ["forest", "radar", "stacked", "upset", "frontier"])
+@pytest.mark.parametrize("kind", ["forest", "radar", "stacked", "upset", "scatter"])
 def test_every_plot_is_well_formed_and_says_what_it_shows(kind: str) -> None:
     svg = drawing(table(kind), "p")
     root = ElementTree.fromstring(svg)

@@ -1,11 +1,6 @@
 from __future__ import annotations
 
-import re
-from itertools import pairwise
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import validity_toys as toys
 from reviewgauge.core.reports.validity import GradeRow, MetricValidity, ValidityReport
@@ -59,34 +54,6 @@ def awkward() -> ValidityReport:
     return toys.awkward()
 
 
-def test_the_forest_has_a_line_for_every_metric_and_row_set_with_its_n(awkward: ValidityReport) -> None:
-    metrics = words.best_first(awkward, "conciseness")
-    drawn = plots.forest(metrics, words.names(awkward), "f", 520)
-    parts = [part for metric in metrics for part in metric.correlations]
-    assert drawn.count("· grade &lt; 5<") == sum(part.rows.name == "grade < 5" for part in parts)
-    assert drawn.count(">400<") == 3
-    assert ".500 fake<" in drawn or " fake<" in drawn
-    assert drawn.count('fill="var(--accent)"') == sum(words.spearman(m).value is not None for m in metrics)
-
-
-@pytest.mark.slow
-def test_lines_of_the_forest_stand_in_order_also_where_one_is_undefined(report: ValidityReport) -> None:
-    first = report.metrics[0].correlations
-    nothing = toys.figure(None, 9, reason=toys.CONSTANT)
-    gap = report.metrics[0].model_copy(
-        update={
-            "label": "undefined",
-            "metric": "u",
-            "correlations": (first[0].model_copy(update={"spearman": nothing}),),
-        }
-    )
-    metrics = [report.metrics[1], gap, report.metrics[2]]
-    called = words.names(report.model_copy(update={"metrics": tuple(metrics)}))
-    drawn = plots.forest(metrics, called, "f", 520)
-    found = re.findall(r' y="([\d.]+)"[^>]*>(rouge|undefined|meteor)<', drawn)
-    assert [name for _, name in sorted(found, key=lambda pair: float(pair[0]))] == ["rouge", "undefined", "meteor"]
-
-
 def test_the_ranking_names_every_system_and_says_both_ranks(report: ValidityReport) -> None:
     metrics = words.best_first(report, "grade")
     drawn = plots.bump(metrics, words.names(report), "b", 1080, numbered=False)
@@ -114,14 +81,6 @@ def test_constant_scores_have_no_line_and_break_nothing(awkward: ValidityReport)
     assert "<svg" in plots.sensitivity(constant, words.names(awkward), "s", 326)
 
 
-@given(st.lists(st.floats(0, 300), max_size=12))
-def test_names_beside_lines_never_overlap(places: list[float]) -> None:
-    moved = plots.spread(sorted(places), 300)
-    assert len(moved) == len(places)
-    assert all(b - a >= plots.GAP - 1e-6 for a, b in pairwise(moved))
-    assert all(place <= 300 for place in moved)
-
-
 def test_what_has_no_value_draws_nothing_and_breaks_nothing(report: ValidityReport) -> None:
     nothing = toys.figure(None, 0, reason=toys.CONSTANT)
     rows = tuple(row.model_copy(update={"mean": nothing, "median": nothing}) for row in report.metrics[0].grades)
@@ -129,4 +88,3 @@ def test_what_has_no_value_draws_nothing_and_breaks_nothing(report: ValidityRepo
     called = words.names(report)
     assert "<svg" in plots.sensitivity([blank], called, "s", 520)
     assert "<svg" in plots.bump([blank], called, "b", 326, numbered=True)
-    assert "<svg" in plots.forest([], called, "f", 326)

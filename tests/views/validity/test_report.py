@@ -90,7 +90,7 @@ def test_the_figures_people_look_for_are_drawn(plain: ValidityReport, html: str)
     assert titles["Scores by human grade"] == each
     assert titles["Precision, recall and F1 of separating 2 and above from the rest"] == each
     for overview in (
-        "Spearman correlation with people, every metric and row set",
+        "Spearman with intervals",
         "Mean score by human grade, each metric on its own range",
         "Ranks of the systems by people and by each metric",
     ):

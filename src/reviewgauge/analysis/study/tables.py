@@ -175,7 +175,7 @@ def cost_table(entry: TableEntry, material: Material, name: str, title: str) -> 
         title=title,
         columns=name_columns(("reviewer", "dollars a review", measure_label(measure), "calls", "tokens", "frontier")),
         rows=tuple((*row, Value(text=flag)) for row, flag in zip(rows, flags, strict=True)),
-        plot=Plot(kind="frontier", columns=(1, 2, 5)) if entry.plot else None,
+        plot=Plot(kind="scatter", columns=(1, 2, 5)) if entry.plot else None,
         provenance=material.provenance(metric),
         notes=(
             "frontier: nobody is as good for less, or better for as much; cost is that of the reviews, not of judges",

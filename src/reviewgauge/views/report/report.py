@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from itertools import groupby
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-import jinja2
 from markupsafe import Markup
 
 from reviewgauge.analysis.compare.slices import FEWEST
-from reviewgauge.core.document import Document
+from reviewgauge.core.document import Plot, Table
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.leaderboard import ComparisonTable, Leaderboard, SliceSummary
 from reviewgauge.core.results import Failure, FailureKind, Outcome, Score
 from reviewgauge.core.stored import Lazy
 from reviewgauge.views import figures
-from reviewgauge.views.html import block_html, table_html
+from reviewgauge.views.html import table_html
 from reviewgauge.views.leaderboard import (
     answer,
     comparison_table,
@@ -29,82 +25,9 @@ from reviewgauge.views.leaderboard import (
     measures_table,
     slice_table,
 )
-from reviewgauge.views.report import plots
+from reviewgauge.views.pages import page_pieces
 from reviewgauge.views.report.change_views import anchors_of, view_changes
-
-SCRIPT = "report.js"
-
-
-def render_page(template: str, styles: Sequence[str], words: Mapping[str, object], **data: object) -> str:
-    """The page of `template` with `data`; its macros see `words` and the number formats.
-
-    `styles` are joined into the page's style element.
-    """
-    return "".join(_pieces(template, styles, words, **data))
-
-
-def _pieces(template: str, styles: Sequence[str], words: Mapping[str, object], **data: object) -> Iterator[str]:
-    """The same page in pieces: what the template goes through one by one is not held in memory."""
-    environment = _environment()
-    style = "\n".join(_asset(environment, name) for name in styles)
-    script = _asset(environment, SCRIPT)
-    policy = (
-        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    page = environment.get_template(template, globals=dict(words))
-    for piece in page.generate(style=Markup(style), script=Markup(script), policy=policy, **data):
-        yield piece.encode("utf-8", "replace").decode("utf-8")
-
-
-def document_page(document: Document) -> str:
-    """A document as a page."""
-    return render_page(
-        "document.html.j2", ["report.css"], {}, title=document.headline, blocks=map(block_html, document.blocks)
-    )
-
-
-@cache
-def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("reviewgauge.views", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {
-        "number": figures.number,
-        "signed": _signed,
-        "interval": figures.interval,
-        "p_value": figures.p_value,
-        "percent": figures.percent,
-        "label": figures.label,
-        "short_hash": figures.short_hash,
-        "defined": figures.defined,
-    }
-    return environment
-
-
-def _finalize(value: object) -> object:
-    """Make hidden characters of a printed text visible, before it is escaped."""
-    return figures.visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _signed(value: float | None, unit: str = "share") -> str:
-    return figures.signed(value, unit).replace("-", "−")
-
-
-def _asset(environment: jinja2.Environment, name: str) -> str:
-    assert environment.loader is not None
-    return environment.loader.get_source(environment, name)[0].strip()
-
-
-def _digest(text: str) -> str:
-    """The policy's source expression for exactly this inline element."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
-
+from reviewgauge.views.table_plots import drawing, highest
 
 WIDE, NARROW, SMALL = 520, 326, 326  # widths of figures in pixels
 MOST_PANELS = 12  # slices of one fact drawn as panels; the table has all
@@ -186,7 +109,7 @@ def render(data: ReportData) -> Iterator[str]:
     systems = _systems(data)
     cases = data.cases if data.shown is None else Lazy.of(data.shown, data.cases.__getitem__)
     troubles = list(_troubles(data, anchors_of(cases)))
-    return _pieces(
+    return page_pieces(
         "report.html.j2",
         styles=("report.css",),
         words=_words(),
@@ -240,17 +163,18 @@ def _board_view(data: ReportData, board: Leaderboard, name: str) -> BoardView:
 
 
 def _drawings(board: Leaderboard, name: str) -> dict[str, Markup]:
-    if not board.systems:
-        return {}
-    drawn = {
-        "forest_wide": plots.forest(board, board.headline, f"{name}fw", WIDE),
-        "forest_narrow": plots.forest(board, board.headline, f"{name}fn", NARROW),
-    }
-    known = figures.measures(board)
-    if {"precision", "recall"} <= set(known):
-        drawn["pr_wide"] = plots.precision_recall(board, f"{name}pw", WIDE, numbered=False)
-        drawn["pr_narrow"] = plots.precision_recall(board, f"{name}pn", NARROW, numbered=True)
-    return {key: Markup(drawing) for key, drawing in drawn.items()}
+    table, drawn = leaderboard_table(board), {}
+    for size, width in (("wide", WIDE), ("narrow", NARROW)):
+        drawn[f"forest_{size}"] = drawing(table, f"{name}f{size[0]}", width)
+        at = {column.key: place for place, column in enumerate(table.columns)}
+        if {"precision", "recall"} <= set(at):
+            plane = _drawn_as(table, "scatter", at["recall"], at["precision"])
+            drawn[f"pr_{size}"] = drawing(plane, f"{name}p{size[0]}", width)
+    return {key: Markup(svg) for key, svg in drawn.items() if svg}
+
+
+def _drawn_as(table: Table, kind: Literal["forest", "scatter"], *columns: int) -> Table:
+    return table.model_copy(update={"plot": Plot(kind=kind, columns=columns)})
 
 
 def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
@@ -273,11 +197,14 @@ def _slices(board: Leaderboard, name: str) -> list[SliceGroup]:
 
 
 def _panels(board: Leaderboard, measure: str, pieces: Sequence[SliceSummary], name: str) -> list[ReportPanel]:
-    top = max((plots.highest(piece.systems, measure) for piece in pieces), default=1.0)
+    table = slice_table(board, "", measure, pieces)
+    panels = [_drawn_as(table, "forest", at) for at in range(1, len(pieces) + 1)]
     largest = sorted(pieces, key=lambda piece: -piece.n)[:MOST_PANELS]
+    top = highest(panels)
     return [
-        ReportPanel(piece, Markup(plots.small_multiple(board, piece, measure, f"{name}p{at}", top=top, width=SMALL)))
-        for at, piece in enumerate((piece for piece in pieces if piece in largest), 1)
+        ReportPanel(piece, Markup(drawing(panel, f"{name}p{at}", SMALL, top)))
+        for at, (piece, panel) in enumerate(zip(pieces, panels, strict=True), 1)
+        if piece in largest
     ]
 
 

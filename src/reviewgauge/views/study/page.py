@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
-from markupsafe import Markup
+from collections.abc import Iterator
 
+from reviewgauge.core.document import Document, Section, Text
 from reviewgauge.core.reports.study import StudyReport
-from reviewgauge.views.html import table_html
-from reviewgauge.views.report.report import render_page
-from reviewgauge.views.study.plots import drawing
+from reviewgauge.views import figures
+from reviewgauge.views.pages import document_page
+
+FAKE = "A fake model answered: figures marked (fake) do not apply to a real one."
 
 
 def study_page(report: StudyReport) -> str:
     """The page as one HTML document."""
-    return render_page(
-        "study.html.j2",
-        ["report.css", "study.css"],
-        {},
-        report=report,
-        fake=any(table.fake for table in report.tables),
-        tables=[
-            (table, Markup(drawing(table, f"plot-{at}")), table_html(table)) for at, table in enumerate(report.tables)
-        ],
+    tables = (
+        Section(title=table.title, blocks=(table.model_copy(update={"title": ""}), _files(table.name)))
+        for table in report.tables
     )
+    return document_page(Document(headline=report.title, blocks=(*_facts(report), *tables)), about=report.source)
+
+
+def _facts(report: StudyReport) -> Iterator[Text]:
+    if any(table.fake for table in report.tables):
+        yield Text(text=FAKE, kind="warning")
+    for one in report.troubles:
+        yield Text(text=f"No result: {one.benchmark}, {one.what}: {one.why}", kind="warning")
+    for found in report.benchmarks:
+        yield Text(
+            text=f"{found.name}: {found.dataset}, {found.cases:,} changes, {_several(found.systems, 'system')}, "
+            f"{_several(report.attempts, 'attempt')} each; "
+            f"{', '.join(found.metrics)}; benchmark {figures.short_hash(found.benchmark)}"
+        )
+    yield from (Text(text=one, kind="note") for one in report.notes)
+
+
+def _several(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def _files(name: str) -> Text:
+    return Text(text=f"Files: {', '.join(f'tables/{name}.{end}' for end in ('csv', 'md', 'tex'))}", kind="note")

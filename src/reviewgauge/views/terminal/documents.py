@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from rich.console import Group, RenderableType
 from rich.text import Text as RichText
 
-from reviewgauge.core.document import Column, Document, Table, Text, Value
+from reviewgauge.core.document import Block, Chart, Column, Document, Section, Table, Text, Value
 from reviewgauge.core.errors import one_line
 from reviewgauge.views.terminal.tables import Fitted, bare_table, notes_below, number_column, plain
 from reviewgauge.views.values import bounds_of, explained, first_text, is_published_only, legend, shown
@@ -19,10 +19,10 @@ _NAME_WIDTH, _TEXT_WIDTH = 18, 24  # columns of the terminal that a name, and a 
 
 
 def document_view(document: Document, *, explain: bool | None = False, files: str = "") -> RenderableType:
-    """The headline, then every block. `explain` adds what the columns say; `files` is where the tables are whole."""
+    """The headline, then every block; pages have charts. `explain` says what columns mean, `files` where tables are."""
     parts: list[RenderableType] = [plain(document.headline, 1000, "bold")] if document.headline else []
     before: Table | Text | None = None
-    for block in document.blocks:
+    for block in _flat(document.blocks):
         apart = isinstance(block, Table) or isinstance(before, Table) or (before and block.kind != before.kind)
         parts += [RichText("")] if parts and apart else []
         if isinstance(block, Table):
@@ -31,6 +31,15 @@ def document_view(document: Document, *, explain: bool | None = False, files: st
             parts.append(plain(block.text, 1000, _LOOKS[block.kind]))
         before = block
     return Group(*parts)
+
+
+def _flat(blocks: Sequence[Block]) -> Iterator[Table | Text]:
+    for block in blocks:
+        if isinstance(block, Section):
+            yield Text(text=block.title, kind="strong")
+            yield from _flat(block.blocks)
+        elif not isinstance(block, Chart):
+            yield block
 
 
 def table_view(table: Table, *, explain: bool = False, files: str = "") -> RenderableType:

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from reviewgauge.core.document import Column, ColumnKind, Table, Value
 from reviewgauge.core.reports.validity import MetricValidity
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import value_or_dash
 from reviewgauge.views.validity import words
 from reviewgauge.views.validity.published import Printed
-from reviewgauge.views.values import COEFFICIENT, of_figure
+from reviewgauge.views.values import COEFFICIENT, or_dash
 
 Called = Mapping[tuple[str, str, str], str]
 Row = tuple[Value, ...]
@@ -43,13 +42,13 @@ def _text(text: str) -> Value:
 
 def _figure(figure: Value | None) -> Value:
     """A figure; a dash with the reason where it is undefined."""
-    found = of_figure(figure, COEFFICIENT)
+    found = or_dash(figure, COEFFICIENT)
     why = figure.reason if figure is not None and found.value is None else ""
     return found.model_copy(update={"text": f"{figures.UNDEFINED} {why}"}) if why else found
 
 
 def _number(value: float | None) -> Value:
-    return value_or_dash(value, COEFFICIENT)
+    return or_dash(value, COEFFICIENT)
 
 
 def score_unit(metric: MetricValidity) -> str:
@@ -91,15 +90,15 @@ def overview_table(
 
 def _overview(metric: MetricValidity, called: Called, parts: bool) -> Iterator[Row]:
     found, spearman = words.overview_figures(metric), words.spearman(metric)
-    extras = (of_figure(found[extra], COEFFICIENT) for extra in _OVERVIEW)
-    yield _named(metric, called), _count(spearman.n), of_figure(spearman, COEFFICIENT), *extras
+    extras = (or_dash(found[extra], COEFFICIENT) for extra in _OVERVIEW)
+    yield _named(metric, called), _count(spearman.n), or_dash(spearman, COEFFICIENT), *extras
     for part in metric.correlations[1:] if parts and not metric.baseline else ():
         others = {"Kendall": part.kendall, "Pearson": part.pearson}
-        known = (of_figure(others[e], COEFFICIENT) if e in others else _text("") for e in _OVERVIEW)
+        known = (or_dash(others[e], COEFFICIENT) if e in others else _text("") for e in _OVERVIEW)
         yield (
             _text(f"- {part.rows.name}"),
             _count(part.spearman.n),
-            of_figure(part.spearman, COEFFICIENT),
+            or_dash(part.spearman, COEFFICIENT),
             *known,
         )
 
@@ -115,7 +114,7 @@ def row_sets_table(metrics: Sequence[MetricValidity], called: Called) -> Table:
         for part in metric.correlations:
             left = ", ".join(f"{figures.count(n)} {why}" for why, n in part.rows.left_out.items())
             found = [getattr(part, name.lower()) for name in names]
-            cells = [cell for one in found for cell in (_figure(one), value_or_dash(one.p, "p"))]
+            cells = [cell for one in found for cell in (_figure(one), or_dash(one.p, "p"))]
             counts = (_count(part.spearman.n), _count(part.rows.clusters))
             rows.append((_named(metric, called), _text(part.rows.name), *counts, *cells, _text(left or "none")))
     title = "Correlations by metric and row set"
@@ -141,7 +140,7 @@ def slices_table(
     for metric, rows in known:
         if rows:
             pairs = ((part.spearman, part.kendall) if (part := rows.get(value)) else (None, None) for value in ns)
-            cells = [cell for rho, tau in pairs for cell in (_figure(rho), of_figure(tau, COEFFICIENT))]
+            cells = [cell for rho, tau in pairs for cell in (_figure(rho), or_dash(tau, COEFFICIENT))]
             ours.append((_named(metric, called), *cells))
     theirs: list[Row] = []
     for name, lines in printed.items():
@@ -167,10 +166,10 @@ def grades_table(metric: MetricValidity) -> Table:
         (
             _text(words.grade(row.grade)),
             _count(row.n),
-            *(value_or_dash(one, unit) for one in (row.minimum, row.q1)),
-            of_figure(row.median, unit),
-            *(value_or_dash(one, unit) for one in (row.q3, row.maximum)),
-            of_figure(row.mean, unit),
+            *(or_dash(one, unit) for one in (row.minimum, row.q1)),
+            or_dash(row.median, unit),
+            *(or_dash(one, unit) for one in (row.q3, row.maximum)),
+            or_dash(row.mean, unit),
         )
         for row in metric.grades
     ]
@@ -184,8 +183,8 @@ def distances_table(metric: MetricValidity) -> Table:
     rows = [
         (
             _text(f"{words.grade(cell.first)} and {words.grade(cell.second)}"),
-            value_or_dash(cell.statistic, COEFFICIENT, low=cell.low, high=cell.high),
-            value_or_dash(cell.p, "p"),
+            or_dash(cell.statistic, COEFFICIENT, low=cell.low, high=cell.high),
+            or_dash(cell.p, "p"),
             _count(cell.n_first),
             _count(cell.n_second),
         )
@@ -209,8 +208,8 @@ def sweeps_table(metric: MetricValidity) -> Table:
                 _text(words.grade(sweep.cut)),
                 Value(text=f"{figures.count(sweep.positives)} of {figures.count(sweep.n)}"),
                 _figure(sweep.auc),
-                value_or_dash(best.f1 if best else None, COEFFICIENT, low=low, high=high),
-                value_or_dash(best.threshold if best else None, score_unit(metric)),
+                or_dash(best.f1 if best else None, COEFFICIENT, low=low, high=high),
+                or_dash(best.threshold if best else None, score_unit(metric)),
                 _number(best.precision if best else None),
                 _number(best.recall if best else None),
             )
@@ -250,11 +249,11 @@ def traits_table(metric: MetricValidity) -> Table:
     rows = [
         (
             _text(trait.trait),
-            value_or_dash(trait.over, trait.unit),
-            of_figure(trait.over_less_all, trait.unit),
-            value_or_dash(trait.under, trait.unit),
-            of_figure(trait.under_less_all, trait.unit),
-            value_or_dash(trait.all, trait.unit),
+            or_dash(trait.over, trait.unit),
+            or_dash(trait.over_less_all, trait.unit),
+            or_dash(trait.under, trait.unit),
+            or_dash(trait.under_less_all, trait.unit),
+            or_dash(trait.all, trait.unit),
             _text(trait.unit),
         )
         for trait in metric.traits

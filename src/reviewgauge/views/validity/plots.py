@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import accumulate
-from typing import NamedTuple
 
 from reviewgauge.core.reports.validity import GradeRow, MetricValidity, Sweep
 from reviewgauge.views import figures
-from reviewgauge.views.report.plots import LETTER, NAME_WIDTH, WIDE_ENOUGH, cut
-from reviewgauge.views.report.shapes import Frame, grid, line, point, steps, svg_of, text
+from reviewgauge.views.charts import spread
+from reviewgauge.views.shapes import SERIES, Frame, cut, look_of, point, steps, svg_of, text
 from reviewgauge.views.validity import words
 
 Called = Mapping[tuple[str, str, str], str]
-DASHES = ("", "6 3", "2 2", "8 3 2 3", "4 2", "1 1")
-COLOURS = ("matched", "false", "duplicate", "missed", "rejected", "ink")
-"""Of the first lines, each with its own dash; the others are grey."""
-ROW, GAP = 18, 13  # pixels between rows of a forest, and at least between two line names
+NAME_WIDTH, WIDE_ENOUGH = 150, 400  # pixels of a name; least width for whole names
 TICKS = 4
 RATES = {
     "precision": ("false", 'stroke-width="2" stroke-dasharray="6 3"'),
@@ -25,72 +20,6 @@ RATES = {
 }
 """The colour of each line, and how it is drawn."""
 HEIGHT = 190  # pixels of a small figure
-
-
-class _Row(NamedTuple):
-    """A line of the forest: a metric on one set of rows."""
-
-    name: str
-    main: bool
-    value: float | None
-    low: float | None
-    high: float | None
-    shown: str
-    n: str
-    said: str
-
-
-def forest(metrics: Sequence[MetricValidity], called: Called, name: str, width: int) -> str:
-    """Spearman with its interval for every metric and row set, n beside each."""
-    rows = list(_forest_rows(metrics, called, NAME_WIDTH if width > WIDE_ENOUGH else NAME_WIDTH * 0.75))
-    side = int(max((len(row.name) for row in rows), default=1) * LETTER)
-    inner, height = max(80, int(width - side - 122)), max(1, len(rows)) * ROW
-    frame = Frame(side + 12, 18, inner, height, _reach(rows), (0.0, 1.0))
-    right, bottom = frame.left + inner, frame.top + height
-    marks = [grid(label, frame.x(value), frame.top, bottom) for value, label in steps(*frame.across, TICKS, True)]
-    marks += [line(frame.x(0), frame.top, frame.x(0), bottom, colour="muted")]
-    marks.append(text(right + 108, 8, "n", "end", colour="muted"))
-    for at, row in enumerate(rows):
-        y = frame.top + (at + 0.5) * ROW
-        if row.low is not None and row.high is not None:
-            look = 'stroke-width="2.5" stroke-opacity="0.55"'
-            marks.append(line(frame.x(row.low), y, frame.x(row.high), y, look=look))
-        if row.value is not None:
-            fill, look = ("accent", "") if row.main else ("paper", 'stroke="var(--accent)" stroke-width="1.5"')
-            marks.append(point(frame.x(row.value), y, 4, colour=fill, look=look))
-        marks += [text(frame.left - 8, y, row.name, "end"), text(right + 8, y, row.shown)]
-        marks.append(text(right + 108, y, row.n, "end"))
-    said = "; ".join(f"{row.said}, n {row.n}" for row in rows)
-    title = "Spearman correlation with people, every metric and row set"
-    return svg_of(name, title, said, (right + 112, bottom + 24), marks)
-
-
-def _forest_rows(metrics: Sequence[MetricValidity], called: Called, room: float) -> Iterator[_Row]:
-    for metric in metrics:
-        label = called[words.key(metric)]
-        for number, part in enumerate(metric.correlations):
-            f = part.spearman
-            yield _Row(
-                cut(label if number == 0 else f"· {part.rows.name}", room),
-                number == 0,
-                f.value if figures.defined(f.value) else None,
-                *_interval(f.low, f.high),
-                words.coefficient(f.value) + (" fake" if metric.fake else ""),
-                figures.count(f.n),
-                f"{label} on {part.rows.name} {words.with_bounds(f)}",
-            )
-
-
-def _interval(low: float | None, high: float | None) -> tuple[float | None, float | None]:
-    """The ends of an interval, None unless both are defined."""
-    return (low, high) if figures.defined(low) and figures.defined(high) else (None, None)
-
-
-def _reach(rows: Sequence[_Row]) -> tuple[float, float]:
-    """The ends of an axis of correlations: all intervals and 0, in steps of .1."""
-    values = [0.0, *(end for row in rows for end in (row.value, row.low, row.high) if end is not None)]
-    low, high = min(values), max(values)
-    return max(-1.0, -(int(-low * 10 + 0.999) / 10)), min(1.0, max(0.2, int(high * 10 + 0.999) / 10))
 
 
 def sensitivity(metrics: Sequence[MetricValidity], called: Called, name: str, width: int) -> str:
@@ -111,7 +40,7 @@ def sensitivity(metrics: Sequence[MetricValidity], called: Called, name: str, wi
     names: list[tuple[float, float, str, str]] = []  # (pixel of the last point, of the one before, colour, name)
     for at, (m, line_of) in reversed(list(enumerate(zip(shown, means, strict=True)))):  # the first is drawn on top
         shift = (at - (len(shown) - 1) / 2) * aside
-        colour, look = _look(at)
+        colour, look = look_of(at)
         spots = [(row.grade + shift, mean) for row, mean in line_of if mean is not None]
         for row, mean in line_of:
             if mean is not None:
@@ -120,7 +49,7 @@ def sensitivity(metrics: Sequence[MetricValidity], called: Called, name: str, wi
         frame.path(spots, look=look, colour=colour)
         for spot in spots:
             frame.point(*spot, radius=3, colour=colour)
-        if at < len(COLOURS) and len(spots) > 1:
+        if at < len(SERIES) and len(spots) > 1:
             last = frame.y(spots[-1][1])
             names.append((last, frame.y(spots[-2][1]), colour, cut(called[words.key(m)], side)))
     names.sort()
@@ -140,13 +69,6 @@ def moving(metrics: Sequence[MetricValidity]) -> list[MetricValidity]:
     return [m for m in metrics if len(m.grades) > 1 and _span(m) > 0]
 
 
-def _look(at: int) -> tuple[str, str]:
-    """The colour and style of a line: the first few have their own, the others are grey."""
-    named = at < len(COLOURS)
-    dash = DASHES[at % len(DASHES)] if named else ""
-    return COLOURS[at] if named else "grid", 'stroke-width="2"' + (f' stroke-dasharray="{dash}"' if dash else "")
-
-
 def _span(metric: MetricValidity) -> float:
     return max(r.maximum for r in metric.grades) - min(r.minimum for r in metric.grades)
 
@@ -164,15 +86,6 @@ def _describe_means(metric: MetricValidity) -> str:
     )
 
 
-def spread(places: Sequence[float], height: float, gap: float = GAP) -> list[float]:
-    """Ascending positions, moved at least `gap` apart and not beyond `height`, in pixels."""
-    moved: list[float] = []
-    for place in places:
-        moved.append(max(place, moved[-1] + gap) if moved else place)
-    down = accumulate(reversed(moved), lambda below, place: min(place, below - gap), initial=height + gap)
-    return list(down)[:0:-1]
-
-
 def bump(metrics: Sequence[MetricValidity], called: Called, name: str, width: int, numbered: bool) -> str:
     """The ranks of the systems by people, then by each metric, with people's first systems in colour.
 
@@ -188,7 +101,7 @@ def bump(metrics: Sequence[MetricValidity], called: Called, name: str, width: in
     frame = Frame(side + 12, 24, inner, 22 * most, (0.0, columns), (-most - 0.5, -0.5))  # the first rank on top
     ranks = [people, *({p.system: p.metric_rank for p in r.systems} for _, r in ranked)]
     for at, system in reversed(list(enumerate(systems))):  # the first is drawn last, on top
-        colour, look = _look(at)
+        colour, look = look_of(at)
         spots = [(float(column), -own[system]) for column, own in enumerate(ranks) if system in own]
         frame.path(spots, look=look, colour=colour)
         for spot in spots:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from reviewgauge.core.document import Value
+from reviewgauge.core.document import Plot, Value
 from reviewgauge.core.reports.validity import (
     Classifier,
     ClassRow,
@@ -23,7 +23,9 @@ from reviewgauge.core.reports.validity import (
 )
 from reviewgauge.views import figures
 from reviewgauge.views.html import table_html
-from reviewgauge.views.report.report import render_page
+from reviewgauge.views.pages import render_page
+from reviewgauge.views.shapes import SERIES
+from reviewgauge.views.table_plots import drawing
 from reviewgauge.views.validity import plots, published, words
 from reviewgauge.views.validity.metric_tables import (
     Called,
@@ -36,7 +38,7 @@ from reviewgauge.views.validity.published import Printed
 
 WIDE, FULL, NARROW, SMALL = 520, 1080, 326, 326  # widths of figures in pixels
 MOST_COLUMNS = 8  # metrics in the ranking plot; the table has all
-MOST_NAMED = len(plots.COLOURS)
+MOST_NAMED = len(SERIES)
 MOST_TEXT = 1500  # shown characters of a text; --json has all
 SHADES = 10  # steps of a heat map's colour
 
@@ -221,9 +223,11 @@ def _facts(
 
 def _drawings(metrics: Sequence[MetricValidity], called: Called, anchor: str) -> dict[str, Markup]:
     drawn = {}
+    table = overview_table(metrics, called, (), title="Spearman on every set of rows", parts=True)
+    forest = table.model_copy(update={"plot": Plot(kind="forest", columns=(2,))})
     for size, width in (("wide", WIDE), ("narrow", NARROW)):
         if any(m.correlations for m in metrics):
-            drawn[f"forest_{size}"] = plots.forest(metrics, called, f"{anchor}f{size[0]}", width)
+            drawn[f"forest_{size}"] = drawing(forest, f"{anchor}f{size[0]}", width)
         if any(len(m.grades) > 1 for m in metrics):
             drawn[f"sensitivity_{size}"] = plots.sensitivity(metrics, called, f"{anchor}s{size[0]}", width)
     ranked = [m for m in metrics if m.ranking is not None][:MOST_COLUMNS]

@@ -1,61 +1,37 @@
-"""The thresholds of `validate --sweep` as a page: plots and the table behind them, a section a model."""
+"""The thresholds of `validate --sweep` as a document: plots and the table behind them, a section a model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
-
-from markupsafe import Markup
+from collections.abc import Iterator, Mapping
 
 from reviewgauge.analysis import threshold as published
+from reviewgauge.core.document import Block, Chart, Document, Section, Series, Text, Value
 from reviewgauge.core.reports.threshold import FittedThreshold, ThresholdReport
-from reviewgauge.views.html import table_html
-from reviewgauge.views.report.report import render_page
-from reviewgauge.views.validity import threshold_plots as plots
+from reviewgauge.views.leaderboard import note
 from reviewgauge.views.validity import words
 from reviewgauge.views.validity.threshold_tables import footnotes, model_tables, paper_table, thresholds_table
 
 
-class Plot(NamedTuple):
-    """A drawing with what stands below it."""
-
-    caption: str
-    drawing: Markup
-
-
-class ModelView(NamedTuple):
-    """One model."""
-
-    name: str
-    spec: str
-    random: str
-    plots: list[Plot]
-    tables: list[tuple[str, Markup]]
-
-
-def threshold_page(report: ThresholdReport) -> str:
-    """The page."""
-    return render_page(
-        "threshold.html.j2",
-        ["report.css", "validity.css"],
-        {},
-        title=f"Thresholds by the reviews of {report.system}",
-        summary=table_html(thresholds_table(report)),
-        models=[_model(fit, f"m{number}") for number, fit in enumerate(report.fits, 1)],
-        paper=table_html(paper_table()),
-        notes=list(footnotes(report)),
+def threshold_document(report: ThresholdReport) -> Document:
+    """The summary and what it rests on, then every model, then what the paper prints."""
+    return Document(
+        headline=f"Thresholds by the reviews of {report.system}",
+        blocks=(
+            thresholds_table(report),
+            *map(note, footnotes(report)),
+            *(Section(title=fit.model, blocks=tuple(_model(fit))) for fit in report.fits),
+            Section(title="In the paper", blocks=(paper_table(),)),
+        ),
     )
 
 
-def _model(fit: FittedThreshold, name: str) -> ModelView:
-    bold = "In bold: the fitted threshold"
-    return ModelView(
-        name=fit.model,
-        spec=fit.spec,
-        random=_random(fit),
-        plots=list(_plots(fit, name)),
-        tables=[(one.title, table_html(one.model_copy(update={"title": bold}))) for one in model_tables(fit)],
-    )
+def _model(fit: FittedThreshold) -> Iterator[Block]:
+    yield Text(text=fit.spec)
+    yield Text(text=_random(fit))
+    yield from _charts(fit)
+    for at, table in enumerate(model_tables(fit)):
+        bold = table.model_copy(update={"title": "In bold: the fitted threshold"})
+        yield Section(title=table.title, blocks=(bold,), folded=at > 0)
 
 
 def _random(fit: FittedThreshold) -> str:
@@ -70,17 +46,28 @@ def _random(fit: FittedThreshold) -> str:
     )
 
 
-def _plots(fit: FittedThreshold, name: str) -> Iterator[Plot]:
-    drawn: Sequence[tuple[bool, str, Callable[[], str]]] = (
-        (
-            fit.here.spearman is not None,
-            "Correlation of rel with people: Spearman solid with its interval, Kendall dashed; upright: the threshold",
-            lambda: plots.correlation(fit, f"{name}c"),
+def _charts(fit: FittedThreshold) -> Iterator[Chart]:
+    if fit.here.spearman is not None:
+        correlations = {"Spearman": [p.spearman for p in fit.points], "Kendall": [p.kendall for p in fit.points]}
+        yield _chart(fit, "Correlation of rel with people, with its interval", correlations)
+    if fit.here.sentence is not None:
+        rates = {
+            name: [getattr(p.sentence, name.lower(), None) for p in fit.points]
+            for name in ("F1", "precision", "recall")
+        }
+        yield _chart(fit, "Links beside people's", rates)
+
+
+def _chart(fit: FittedThreshold, title: str, lines: Mapping[str, list[Value | None]]) -> Chart:
+    at = [point.threshold for point in fit.points]
+    return Chart(
+        title=title,
+        caption="upright: the threshold",
+        series=tuple(
+            Series(name=name, points=tuple((x, one or Value()) for x, one in zip(at, found, strict=True)))
+            for name, found in lines.items()
         ),
-        (
-            fit.here.sentence is not None,
-            "Links beside people's: F1 solid, precision dashed, recall dotted; upright: the threshold",
-            lambda: plots.links(fit, f"{name}l"),
-        ),
+        across="threshold",
+        upright=(fit.here.threshold,),
+        band=True,
     )
-    yield from (Plot(caption, Markup(draw())) for shown, caption, draw in drawn if shown)

@@ -9,10 +9,9 @@ from reviewgauge.core.document import Column, ColumnKind, Table, Value
 from reviewgauge.core.reports.threshold import FittedThreshold, LinkRates, ThresholdPoint, ThresholdReport
 from reviewgauge.core.specs import in_shell
 from reviewgauge.views import figures
-from reviewgauge.views.leaderboard import value_or_dash
 from reviewgauge.views.terminal.documents import table_view
 from reviewgauge.views.terminal.tables import notes_below
-from reviewgauge.views.values import COEFFICIENT, of_figure
+from reviewgauge.views.values import COEFFICIENT, or_dash
 
 BAND = 0.1 + 1e-9  # on both sides of a threshold
 PAPER = {"paper (mxbai)": published.RULE, "... by people": published.REFERENCES}
@@ -53,12 +52,12 @@ def _model(fit: FittedThreshold) -> Row:
     near = [p.spearman.value for p in fit.points if p.spearman and abs(p.threshold - fit.here.threshold) <= BAND]
     return (
         Value(text=fit.model),
-        of_figure(fit.threshold, COEFFICIENT),
-        of_figure(here.spearman, COEFFICIENT),
+        or_dash(fit.threshold, COEFFICIENT),
+        or_dash(here.spearman, COEFFICIENT),
         _between([value for value in near if value is not None]),
         _number(best.threshold if best else None),
-        of_figure(best.spearman if best else None, COEFFICIENT),
-        of_figure(here.sentence.f1 if here.sentence else None, COEFFICIENT),
+        or_dash(best.spearman if best else None, COEFFICIENT),
+        or_dash(here.sentence.f1 if here.sentence else None, COEFFICIENT),
         _number(random.threshold if random else None),
     )
 
@@ -77,7 +76,7 @@ def _paper_rows() -> Iterator[Row]:
 
 
 def _number(value: float | None) -> Value:
-    return value_or_dash(value, COEFFICIENT)
+    return or_dash(value, COEFFICIENT)
 
 
 def _between(values: Sequence[float]) -> Value:
@@ -124,7 +123,7 @@ def _beside(found: Sequence[Value | None], names: Sequence[str], point: Threshol
     """Our figures, with the paper's at this threshold where it has any and is `shown`."""
     paper = _PAPER.get(point.threshold) if shown else None
     for name, figure in zip(names, found, strict=True):
-        yield of_figure(figure, COEFFICIENT).model_copy(update={"published": getattr(paper, name, None)})
+        yield or_dash(figure, COEFFICIENT).model_copy(update={"published": getattr(paper, name, None)})
 
 
 def paper_table() -> Table:

@@ -12,6 +12,30 @@ from typing import NamedTuple
 from reviewgauge.views import figures
 
 SVG = "http://www.w3.org/2000/svg"
+SERIES = ("matched", "false", "duplicate", "missed", "unsure", "rejected", "ink", "muted")
+DASHES = ("", "6 3", "2 3", "8 3 2 3", "1 2", "10 4", "4 2 1 2", "3 6")
+"""The colour and the dash of the first lines; others are grey."""
+LETTER = 6.8  # approximate width of a letter at 11 px
+
+
+def look_of(order: int) -> tuple[str, str]:
+    """(colour, style) of a line by its order."""
+    if order >= len(SERIES):
+        return "grid", 'stroke-width="2"'
+    dash = f' stroke-dasharray="{DASHES[order]}"' if DASHES[order] else ""
+    return SERIES[order], f'stroke-width="2"{dash}'
+
+
+def cut(name: str, width: float = 150) -> str:
+    """`name` on one line of at most `width` pixels."""
+    name = " ".join(figures.visible(name).split())
+    most = int(width / LETTER)
+    return name if len(name) <= most else name[: most - 1] + "…"
+
+
+def box(x: float, y: float, wide: float, high: float, look: str) -> str:
+    """A rectangle."""
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" {look}/>'
 
 
 class Scale(NamedTuple):

@@ -1,0 +1,99 @@
+"""Pages: one HTML document each that needs no network and no other file, and runs no script but its own."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+
+import jinja2
+from markupsafe import Markup
+
+from reviewgauge.core.document import Document, Section
+from reviewgauge.views import figures
+from reviewgauge.views.html import block_html
+
+SCRIPT = "report.js"
+
+
+def render_page(template: str, styles: Sequence[str], words: Mapping[str, object], **data: object) -> str:
+    """The page of `template` with `data`; its macros see `words` and the number formats.
+
+    `styles` are joined into the page's style element.
+    """
+    return "".join(page_pieces(template, styles, words, **data))
+
+
+def page_pieces(template: str, styles: Sequence[str], words: Mapping[str, object], **data: object) -> Iterator[str]:
+    """The same page in pieces: what the template goes through one by one is not held in memory."""
+    environment = _environment()
+    style = "\n".join(_asset(environment, name) for name in styles)
+    script = _asset(environment, SCRIPT)
+    policy = (
+        f"default-src 'none'; style-src '{_digest(style)}'; script-src '{_digest(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    page = environment.get_template(template, globals=dict(words))
+    for piece in page.generate(style=Markup(style), script=Markup(script), policy=policy, **data):
+        yield piece.encode("utf-8", "replace").decode("utf-8")
+
+
+def document_page(document: Document, *, about: str = "") -> str:
+    """A document as a page; `about` stands below its title."""
+    blocks, sections = [], []
+    for at, block in enumerate(document.blocks, 1):
+        if isinstance(block, Section):
+            sections.append((f"s{at}", block.title))
+        blocks.append(block_html(block, f"s{at}"))
+    return render_page(
+        "document.html.j2",
+        ["report.css", "document.css"],
+        {},
+        title=document.headline,
+        about=about,
+        blocks=blocks,
+        sections=sections,
+    )
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("reviewgauge.views", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        finalize=_finalize,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {
+        "number": figures.number,
+        "signed": _signed,
+        "interval": figures.interval,
+        "p_value": figures.p_value,
+        "percent": figures.percent,
+        "label": figures.label,
+        "short_hash": figures.short_hash,
+        "defined": figures.defined,
+    }
+    return environment
+
+
+def _finalize(value: object) -> object:
+    """Make hidden characters of a printed text visible, before it is escaped."""
+    return figures.visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+
+
+def _signed(value: float | None, unit: str = "share") -> str:
+    return figures.signed(value, unit).replace("-", "−")
+
+
+def _asset(environment: jinja2.Environment, name: str) -> str:
+    assert environment.loader is not None
+    return environment.loader.get_source(environment, name)[0].strip()
+
+
+def _digest(text: str) -> str:
+    """The policy's source expression for exactly this inline element."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
