@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import stat
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,8 +27,7 @@ def open_database(path: Path, tables: Sequence[str] = (), *, timeout: float = 5.
     refused. Without `tables` only views and triggers are. Raises UserError, OSError and sqlite3.Error.
     """
     for side in ("", "-wal", "-shm"):
-        with contextlib.suppress(FileNotFoundError):
-            os.close(open_within(path.with_name(path.name + side), os.O_RDONLY))
+        _check_plain(path.with_name(path.name + side))
     check_journal(path)
     connection = sqlite3.connect(path, check_same_thread=False, isolation_level=None, timeout=timeout)
     try:
@@ -43,6 +43,20 @@ def open_database(path: Path, tables: Sequence[str] = (), *, timeout: float = 5.
         connection.close()
         raise
     return connection
+
+
+def _check_plain(path: Path) -> None:
+    """Raise UserError for a link and for what is not a plain file.
+
+    Nothing is opened: whoever closes any descriptor of a file ends all locks that its process holds on it
+    (https://www.sqlite.org/howtocorrupt.html#posix_advisory_locks_canceled_by_a_separate_thread_doing_close_).
+    """
+    with contextlib.suppress(FileNotFoundError):
+        kind = path.lstat().st_mode
+        if stat.S_ISLNK(kind):
+            raise UserError(f"{path} is a link, which could lead out of the folder", remedy=REMEDY)
+        if not stat.S_ISREG(kind):
+            raise UserError(f"{path} is not a plain file", remedy=REMEDY)
 
 
 def check_journal(path: Path) -> None:
