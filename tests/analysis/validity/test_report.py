@@ -221,6 +221,8 @@ def test_metrics_on_other_rows_than_the_others_are_marked() -> None:
     lacking = "measured on 72 of 80 judged rows, not on the rows of the others"
     found = validity(bench, made.humans(), [full, fewer, others], SMALL).metrics
     assert [lacking in one.warnings for one in found] == [False, True, True]
+    found = validity(bench, made.humans(), [fewer, others], SMALL).metrics  # as many, but not the same
+    assert all(lacking in one.warnings for one in found)
     same = validity(bench, made.humans(), [fewer, replace(fewer, metric="again", label="again")], SMALL).metrics
     assert not any("judged rows" in text for one in same for text in one.warnings)
 

@@ -166,8 +166,8 @@ class Evidence:
 
 
 def _with_row_warnings(found: Sequence[Pair]) -> Iterator[MetricValidity]:
-    """The metrics of a dimension, with a warning on each that has fewer rows than another."""
-    most = max(sample.n for _, sample in found)
+    """The metrics of a dimension, with a warning on each that lacks rows of another."""
+    most = len(set().union(*(sample.place.tolist() for _, sample in found)))
     for metric, sample in found:
         few = f"measured on {sample.n:,} of {most:,} judged rows, not on the rows of the others"
         warnings = (*metric.warnings, few) if 0 < sample.n < most else metric.warnings
