@@ -54,7 +54,7 @@ def test_words_in_braces() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('"{model} {context}"', '"{modl}"', "there is no axis 'modl' (there is: model, context, benchmark"),
+        ('"{model} {context}"', '"{modl}"', "'modl' is not an axis (the axes are model, context, benchmark"),
         ('"{model} {context}"', '"{model}"', "two reviewers are called 'small'"),
         ('"file"]', MANY, "10,004 combinations of the axes (at most"),
         ('benchmarks = ["two"]', 'name = "own on two"', "two reviewers are called 'own on two'"),

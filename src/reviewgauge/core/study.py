@@ -220,7 +220,8 @@ def _cells(study: StudyFile, benchmark: BenchmarkEntry, reviewer: ReviewerEntry,
     for name in dict.fromkeys([*axes, *words_in(reviewer.name)]):
         if name not in study.axes and name != BENCHMARK:
             known = ", ".join([*study.axes, BENCHMARK])
-            raise BadInput(where, f"there is no axis {name!r}", remedy=f"there is: {known}; {{{{{name}}}}} is no axis")
+            known = f"the axes are {known}; {{{{{name}}}}} is taken as it stands"
+            raise BadInput(where, f"{name!r} is not an axis", remedy=known)
         if name not in axes and name != BENCHMARK:
             raise BadInput(where, f"the name has {{{name}}}, and the spec has not")
     if (count := prod(len(study.values_of(axis)) for axis in axes)) > MOST:
