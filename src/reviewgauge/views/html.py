@@ -26,7 +26,7 @@ def block_html(block: Block, name: str = "b", level: int = 2) -> Markup:
     if isinstance(block, Chart):
         return _figure(block, name)
     if isinstance(block, Text):
-        return Markup(_LOOKS[block.kind]).format(_visible(block.text))
+        return Markup(_LOOKS[block.kind]).format(_visible(block.text.removeprefix("! ")))
     return _section(block, name, level)
 
 
@@ -113,13 +113,8 @@ def _first(row: tuple[Value, ...], link: str) -> Markup:
 
 
 def _cell(value: Value, column: Column, *, strong: bool) -> Markup:
-    kind = (
-        "name"
-        if column.kind == "name"
-        else "words"
-        if column.kind == "text" or value.value is value.low is None
-        else ""
-    )
+    worded = value.value is value.low is None and value.text not in ("", figures.UNDEFINED)
+    kind = "name" if column.kind == "name" else "words" if column.kind == "text" or worded else ""
     kind = "found" if strong else "head" if column.priority == 0 and column.kind != "name" else kind
     marks = Markup(' class="{}"').format(kind) if kind else Markup("")
     marks += Markup(' title="n = {}"').format(f"{value.n:,}") if value.n is not None else Markup("")
