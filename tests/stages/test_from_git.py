@@ -22,6 +22,7 @@ from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.from_git import FromGit, pooled_names
+from reviewgauge.stages.history.card import MORE
 
 TOTAL = "def total(items):\n    amount = 0\n    for item in items{}:\n        amount += item.price\n    return amount\n"
 TAX = "RATE = {}\n\n\ndef tax(amount):\n    return amount * RATE\n"
@@ -328,9 +329,14 @@ def test_what_is_a_label(stories: Shop) -> None:
 
 
 @pytest.mark.slow
-def test_looser_settings_take_in_more(stories: Shop, tmp_path: Path) -> None:
-    loose, _, _ = build(stories.told.folder, tmp_path, FromGit(certainty=0, strict=False, min_days=0))
+def test_looser_settings_take_in_more_and_the_card_counts_it(stories: Shop, tmp_path: Path) -> None:
+    loose, _, sections = build(stories.told.folder, tmp_path / "loose", FromGit(certainty=0, strict=False, min_days=0))
     assert all(loose[stories.ids[name]].references for name in ("less", "most", "hasty"))
+    (left,) = (one for one in sections if one.title == MORE)
+    _, _, sections = build(stories.told.folder, tmp_path / "sure", FromGit(certainty=0.999))
+    (more,) = (one for one in sections if one.title == MORE)
+    assert not {"certainty=0", "strict=false"} & {setting for setting, _ in left.rows}
+    assert {"certainty=0", "strict=false"} <= {setting for setting, n in more.rows if isinstance(n, int) and n > 0}
 
 
 def test_what_a_later_change_broke_is_no_defect_of_the_line(told: Told, tmp_path: Path) -> None:

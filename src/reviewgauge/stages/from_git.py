@@ -133,6 +133,7 @@ class FromGit(Stage):
             skipped = traced.skipped_lines + labeller.skipped
             context.report(card.lines_section(traced.lines, labeller.placed, skipped, of))
             context.report(card.noise_section(counts, self.horizon, of))
+            context.report(card.more_section(counts.more + labeller.more, of))
 
     def _tracer(self, repository: Repository, context: BuildContext, store: ChangeStore) -> FixTracer:
         settings = SzzSettings(variant=self.variant, tests=False, beside=1, refactoring=True)
@@ -243,6 +244,7 @@ class _CaseMaker:
         if blame.fixes:
             return ""
         if blame.late:
+            self.counts.more.update(f"horizon={days}" for days in card.LONGER if min(blame.late) <= days)
             return "first fixed after the horizon"
         if blame.doubts:
             return min(blame.doubts)

@@ -12,6 +12,8 @@ from reviewgauge.core.building import CardSection
 from reviewgauge.repo.history.commits import RepositoryHealth
 
 BY = "from_git"
+MORE = "Settings that give more labels"
+LONGER = (365, 730)  # horizons, in days
 
 
 @dataclass
@@ -25,6 +27,7 @@ class Counts:
     days: list[float] = field(default_factory=list)
     holds: list[float] = field(default_factory=list)
     readings: Counter[str] = field(default_factory=Counter)
+    more: Counter[str] = field(default_factory=Counter)
 
 
 def history_section(health: RepositoryHealth, of: str = "") -> CardSection:
@@ -99,6 +102,13 @@ def noise_section(counts: Counts, horizon: int, of: str = "") -> CardSection:
         ),
         figures=figures,
     )
+
+
+def more_section(more: Counter[str], of: str = "") -> CardSection:
+    """How many labels were left out that another setting takes in."""
+    text = "Each alone, and before the next stages. What a longer horizon or a lower certainty adds is less sure."
+    rows = tuple(more.most_common())
+    return CardSection(by=BY, title=f"{MORE}{of}", text=text, columns=("setting", "further labels"), rows=rows)
 
 
 def _share(part: int, whole: int) -> float:

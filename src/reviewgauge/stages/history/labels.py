@@ -153,7 +153,7 @@ class Labeller:
     """Makes the references of one change after the other.
 
     A label that holds with a probability below `certainty` is left out. `placed` counts the blamed lines that are in
-    one, `skipped` the others by reason.
+    one, `skipped` the others by reason, `more` the labels that another setting takes in.
     """
 
     memory: HistoryMemory
@@ -163,6 +163,7 @@ class Labeller:
     strict: bool = True
     certainty: float = 0.0
     skipped: Counter[str] = field(default_factory=Counter)
+    more: Counter[str] = field(default_factory=Counter)
     placed: int = 0
 
     def __post_init__(self) -> None:
@@ -188,10 +189,12 @@ class Labeller:
         why = self._aside(found, fix, [line for lines in by_path.values() for line in lines.values()])
         if why or not placed:
             self.skipped[why] += len(placed)
+            self.more.update(["strict=false"] if why == ELSEWHERE else ())
             return []
         signs = self._signs(found, fix, placed)
-        if probability(signs) < self.certainty:
+        if (holds := probability(signs)) < self.certainty:
             why = "of a label that is too likely to be wrong"
+            self.more.update(f"certainty={least:g}" for least in (0.5, 0) if least <= holds)
         groups = [
             LabelledLines(
                 Span(path=path, start=first, end=last),

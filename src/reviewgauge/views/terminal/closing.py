@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from reviewgauge.analysis.doctor.limits import SIZE
@@ -16,10 +17,11 @@ from reviewgauge.engine.review import ReviewTotals
 from reviewgauge.engine.run.model_options import Spending
 from reviewgauge.engine.run.progress import WorkTotals
 from reviewgauge.engine.score import ScoreTotals, usual_metric
+from reviewgauge.stages.history.card import MORE
 
 MOST_SYSTEMS = 20  # more systems than this are counted, not named
 MOST_NOTES = 12
-_MORE = "--set horizon=365, --set certainty=0.5 (less sure), several repositories in one build"
+_POOLED = "several repositories in one build"
 
 
 def count(n: int, what: str) -> str:
@@ -170,6 +172,10 @@ def build_lines(folder: str, card: BuildCard, reviews: int, before: str = "") ->
     where = shlex.quote(folder)
     posted = f"{reviews} posted reviews: reviewgauge review {where} recorded -o RUN"
     size = next((one for one in card.sections if one.title == SIZE), None)
+    more = Counter[str]()
+    for setting, count in (row for one in card.sections if one.title.startswith(MORE) for row in one.rows):
+        more[str(setting)] += count if isinstance(count, int) else 0
+    settings = [f"--set {name} (up to {n} more)" for name, n in more.most_common()]
     checks = any(one.by == "check_labels" for one in card.sections)
     return [
         f"{folder}: {card.cases} cases ({', '.join(kinds)}), {findings}, benchmark {card.benchmark[:12]}",
@@ -177,7 +183,7 @@ def build_lines(folder: str, card: BuildCard, reviews: int, before: str = "") ->
         *([posted] if reviews else []),
         f"card: {folder}/card.md; every drop with its reason: {folder}/drops.jsonl",
         *([f"to check: reviewgauge annotate init labels.db {where}"] if checks else []),
-        *([f"labels: {size.text}", f"more labels: {_MORE}"] if size else []),
+        *([f"labels: {size.text}", f"more labels: {', '.join([*settings, _POOLED])}"] if size else []),
         *([] if size and size.warnings else [f"next: reviewgauge doctor {where}"]),
     ]
 
