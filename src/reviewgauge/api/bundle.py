@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
-from reviewgauge.analysis.study.comparisons import comparisons_table
-from reviewgauge.analysis.study.leaderboard import leaderboard_table, measure_label
+from reviewgauge.analysis.study.leaderboard import comparisons_table, leaderboard_table, measure_label
 from reviewgauge.analysis.study.material import Contender, Material
 from reviewgauge.analysis.study.slices import slices_table
 from reviewgauge.analysis.study.validity import validity_table

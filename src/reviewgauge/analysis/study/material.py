@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import cached_property
@@ -11,21 +11,16 @@ from functools import cached_property
 import numpy as np
 
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.analysis.stats.arrays import Numbers, ratio
+from reviewgauge.analysis.stats.arrays import ratio
 from reviewgauge.analysis.stats.bootstrap import (
     Clusters,
-    Measures,
     Resampler,
     cluster_cases,
     percentile_interval,
-    point_measures,
-    resampled_measures,
     resampled_sums,
-    sum_by_cluster,
 )
-from reviewgauge.analysis.stats.score_table import table_of
 from reviewgauge.analysis.stats.slim import Slimmer
-from reviewgauge.core.document import Value
+from reviewgauge.core.document import Plot, Table, Value, name_columns
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label
 from reviewgauge.core.protocols import Metric
@@ -35,6 +30,8 @@ from reviewgauge.core.results import Outcome
 from reviewgauge.core.specs import plugin_name, short_spec
 from reviewgauge.core.study import TableEntry
 from reviewgauge.engine.run.scored_run import ScoredRun
+
+DASH = Value(text="–")
 
 
 @dataclass(frozen=True)
@@ -85,10 +82,6 @@ class Material:
             known = ", ".join(map(short_spec, self.metrics))
             raise UserError(f"{self.name} is not measured with {word}", remedy=f"it is with: {known}")
         return found
-
-    def has(self, word: str) -> bool:
-        """Whether the benchmark is measured with such a metric."""
-        return metric_named(self.metrics, word) is not None
 
     def run(self, metric: Metric) -> ScoredRun:
         """Its scores. Raises UserError where it was not measured."""
@@ -146,17 +139,13 @@ class Material:
         """The cases by id, without their texts."""
         return sorted(map(Slimmer().case, self.cases), key=lambda case: case.id)
 
-    def mean_of(self, values: Mapping[str, float], unit: str, *, fake: bool = False) -> Value:
-        """The mean of a value by case id, with its interval over the clusters."""
-        return self.ratio_of({case: (value, 1.0) for case, value in values.items()}, unit, fake=fake)
-
     def ratio_of(self, values: Mapping[str, tuple[float, float]], unit: str = "share", *, fake: bool = False) -> Value:
         """The ratio of two sums, from their parts by case id; `n` is the sum below."""
         kept = [at for at, case in enumerate(self.sorted_cases) if case.id in values]
         rows = np.array([values[self.sorted_cases[at].id] for at in kept], dtype=np.float64).reshape(-1, 2)
         above, below = rows.sum(axis=0)
         if not below:
-            return Value(text="–")
+            return DASH
         index = self.clusters.index[kept]
         low = high = None
         if len(set(index.tolist())) > 1:
@@ -165,51 +154,13 @@ class Material:
         return Value(value=float(above / below), low=low, high=high, n=int(below), unit=unit, fake=fake)
 
 
-@dataclass(frozen=True)
-class Draws:
-    """The measures of some systems, and what they are under each resample; all systems share the resamples."""
-
-    metric: Metric
-    systems: tuple[str, ...]
-    points: Measures
-    draws: Measures
-    n: Mapping[str, int]
-    fake: Mapping[str, bool]
-
-    @classmethod
-    def of(cls, material: Material, metric: Metric) -> Draws:
-        """Those of all contenders."""
-        run = material.run(metric).only([c.system for c in material.contenders])
-        panel = table_of(run)
-        clusters = cluster_cases(panel.cases, np.asarray(panel.scored.any(axis=0)))
-        sizes = sum_by_cluster(panel.scored[:, :, None].astype(np.float64), clusters)[:, :, 0]
-        sums = sum_by_cluster(panel.parts * panel.scored[:, :, None], clusters)
-        resampler = Resampler(clusters.count, material.resamples, material.seed)
-        return cls(
-            metric,
-            panel.systems,
-            point_measures(metric, panel.names, sums, sizes),
-            resampled_measures(metric, panel.names, sums, sizes, resampler),
-            {system: int(count) for system, count in zip(panel.systems, panel.scored.sum(axis=1), strict=True)},
-            {system: bool(panel.fake[at].any()) for at, system in enumerate(panel.systems)},
-        )
-
-    def value(self, measure: str, system: str) -> Numbers:
-        """(1,) the value on all cases; NaN where it is undefined."""
-        return self.points.of(measure, self.systems.index(system))
-
-    def resampled(self, measure: str, system: str) -> Numbers:
-        """(resamples,) the value under each resample."""
-        return self.draws.of(measure, self.systems.index(system))
-
-
 def summary_cell(summary: SystemSummary | None, measure: str, contender: Contender) -> Value:
     """One measure of one contender; its trouble, or a dash, where it has none."""
     if contender.trouble:
         return Value(text=contender.trouble)
     found = summary.estimate(measure) if summary is not None else None
     if summary is None or found is None:
-        return Value(text="–")
+        return DASH
     if found.value is None:
         text = f"failed ({summary.failed})" if summary.failed and not summary.scored else "–"
         return Value(text=text, n=found.n, unit=found.unit)
@@ -241,8 +192,26 @@ def measures_of(material: Material, metric: Metric, entry: TableEntry) -> list[s
     return list(entry.measures) or [metric.headline]
 
 
-def titled(entry: TableEntry, material: Material, several: bool) -> tuple[str, str]:
-    """(name, title) of a table, which tell it from that of another benchmark."""
-    name = f"{entry.label}-{material.name}" if several else entry.label
-    title = entry.title or entry.kind
-    return name, f"{title} ({material.name})" if several else title
+def study_table(
+    entry: TableEntry,
+    name: str,
+    title: str,
+    columns: Iterable[str],
+    rows: Iterable[Iterable[Value]],
+    *,
+    names: int = 1,
+    notes: Iterable[str] = (),
+    plot: Plot | None = None,
+    provenance: str = "",
+) -> Table:
+    """A table of the study, whose first `names` columns name a row; without `plot` in its entry it has none."""
+    return Table(
+        name=name,
+        kind=entry.kind,
+        title=title,
+        columns=name_columns(columns, names),
+        rows=tuple(map(tuple, rows)),
+        notes=tuple(notes),
+        plot=plot if entry.plot else None,
+        provenance=provenance,
+    )

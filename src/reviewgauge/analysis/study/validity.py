@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reviewgauge.core.document import Plot, Table, Value, name_columns
+from reviewgauge.analysis.study.material import DASH, study_table
+from reviewgauge.core.document import Plot, Table, Value
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.validity import MetricValidity, ValidityReport
 from reviewgauge.core.study import TableEntry
@@ -24,20 +25,15 @@ def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: 
     several = len({m.dimension for m in found}) > 1
     rows = [row for m in found for row in _rows(m, several)]
     fixed = any(_is_fixed(figure) for m in found if m.ranking for figure in (m.ranking.spearman, m.ranking.kendall))
-    texts = 2 if several else 1
-    return Table(
-        name=name,
-        kind=entry.kind,
-        title=title,
-        columns=name_columns(
-            (
-                *("metric", *(["dimension"] if several else [])),
-                *("Spearman", "Kendall", "Spearman of systems", "Kendall of systems"),
-            ),
-            texts,
-        ),
-        rows=tuple(rows),
-        plot=Plot(kind="forest", columns=(texts,)) if entry.plot and not several else None,
+    columns = ("Spearman", "Kendall", "Spearman of systems", "Kendall of systems")
+    return study_table(
+        entry,
+        name,
+        title,
+        ("metric", *(["dimension"] if several else []), *columns),
+        rows,
+        names=2 if several else 1,
+        plot=None if several else Plot(kind="forest", columns=(1,)),
         provenance=_provenance(report, found),
         notes=(*report.warnings, *([FIXED] if fixed else [])),
     )
@@ -46,7 +42,7 @@ def validity_table(entry: TableEntry, report: ValidityReport, name: str, title: 
 def _grades_table(
     entry: TableEntry, report: ValidityReport, name: str, title: str, found: Sequence[MetricValidity]
 ) -> Table:
-    """ows: a grade and a metric; columns: the higher grades. The shape is that of GradedReviews, Table 6."""
+    """Rows: a grade and a metric; columns: the higher grades. The shape is that of GradedReviews, Table 6."""
     cells = {(cell.first, cell.second, m.label): (cell, m.fake) for m in found if not m.baseline for cell in m.ks}
     grades = sorted({grade for first, second, _ in cells for grade in (first, second)})
     if not grades:
@@ -62,32 +58,28 @@ def _grades_table(
                     if one is None
                     else Value(value=one.statistic, low=one.low, high=one.high, n=one.n_first + one.n_second, fake=fake)
                 )
-            rows.append(tuple(row))
-    return Table(
-        name=name,
-        kind=entry.kind,
-        title=title,
-        columns=name_columns(("grade", "metric", *(f"{grade:g}" for grade in grades[1:])), 2),
-        rows=tuple(rows),
+            rows.append(row)
+    return study_table(
+        entry,
+        name,
+        title,
+        ("grade", "metric", *(f"{grade:g}" for grade in grades[1:])),
+        rows,
+        names=2,
         provenance=_provenance(report, found),
         notes=("Kolmogorov-Smirnov distance of the metric's values for two grades: 0 the same, 1 fully apart",),
     )
 
 
 def _provenance(report: ValidityReport, found: Sequence[MetricValidity]) -> str:
-    counts = sorted({one.correlations[0].rows.rows for one in found})
+    counts, rows = sorted({one.correlations[0].rows.rows for one in found}), found[0].correlations[0].rows
     judged = " to ".join(f"{count:,}" for count in dict.fromkeys([counts[0], counts[-1]]))
     return (
         f"people and metrics on {report.dataset}, {report.reviews:,} reviews of {report.cases:,} changes, "
         f"{judged} of them judged by people and scored, benchmark {report.benchmark[:12]}; "
-        f"{report.level:.0%} intervals: {report.resamples:,} bootstrap resamples of {_clusters(found)}, "
-        f"seed {report.seed}"
+        f"{report.level:.0%} intervals: {report.resamples:,} bootstrap resamples of {rows.clusters} clusters "
+        f"({rows.clustered_by}), seed {report.seed}"
     )
-
-
-def _clusters(found: Sequence[MetricValidity]) -> str:
-    rows = found[0].correlations[0].rows
-    return f"{rows.clusters} clusters ({rows.clustered_by})"
 
 
 def _rows(metric: MetricValidity, several: bool) -> Iterator[tuple[Value, ...]]:
@@ -108,7 +100,7 @@ def _rows(metric: MetricValidity, several: bool) -> Iterator[tuple[Value, ...]]:
 
 def _cell(figure: Value | None, fake: bool) -> Value:
     if figure is None or figure.value is None:
-        return Value(text="–")
+        return DASH
     return Value(value=figure.value, low=figure.low, high=figure.high, n=figure.n, fake=fake)
 
 
