@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,8 @@ import pytest
 import reviewgauge
 from reviewgauge.cli.main import main
 from reviewgauge.core.labels import Label, Subject, SubjectKind
-from reviewgauge.core.records import Case, Change, Comment, Review
+from reviewgauge.core.records import Case, Change
 from reviewgauge.core.reports.agreement import AgreementReport
-from reviewgauge.engine.review import import_reviews
-from reviewgauge.engine.run.folder import RunFolder
 
 RATERS = (("Ada", "human"), ("Bo", "human"), ("gpt", "model"))
 
@@ -60,16 +57,6 @@ def test_a_csv_of_votes(table: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert max(len(line) for line in text.splitlines()) <= 100
 
 
-def test_the_json_is_the_report_of_the_python_function(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    printed = json.loads(said(capsys, table, "--resamples", 50, "--seed", 3, "--json"))
-    report = reviewgauge.agree(table, resamples=50, seed=3)
-    assert printed == report.model_dump(mode="json")
-    found = values(report, "hit")
-    # of 30 reviews, Ada and Bo differ on 5, Ada and gpt on 10, Bo and gpt on 5
-    assert found["percent agreement"] == pytest.approx((25 + 20 + 25) / 90)
-    assert values(report, "severity")["within 1"] == 1.0
-
-
 def test_choices_narrow_the_labels(table: Path) -> None:
     people = reviewgauge.agree(table, kinds=["human"], dimensions=["hit"], batches=["first"], resamples=10)
     (one,) = people.dimensions
@@ -80,23 +67,6 @@ def test_choices_narrow_the_labels(table: Path) -> None:
     assert wide["within 0.5"] == wide["percent agreement"] < 1.0  # type: ignore[operator]
     codes = reviewgauge.agree(table, nominal=["severity"], resamples=0)
     assert "Krippendorff's alpha (ordinal)" not in values(codes, "severity")
-
-
-def test_a_run_folder(tmp_path: Path, table: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    cases = [Case(id=f"pr-{at}", change=Change(repo="shop"), references=(_words("a"),)) for at in range(30)]
-    reviews = [Review(case=case.id, system="bot", comments=(_words("b"),)) for case in cases]
-    with RunFolder.create(tmp_path / "run", dataset="mine", dataset_path="", cases=cases) as run:
-        import_reviews(run, reviews, source="recorded")
-        run.add_labels(_labels())
-    text = said(capsys, tmp_path / "run", "--resamples", 20)
-    assert "run; 95% intervals" in text and "2 humans (Ada, Bo)" in text
-    assert values(reviewgauge.agree(tmp_path / "run", resamples=0), "useful") == values(
-        reviewgauge.agree(_labels(), resamples=0), "useful"
-    )
-
-
-def _words(body: str) -> Comment:
-    return Comment(id=body, body=body)
 
 
 def _labels() -> list[Label]:

@@ -132,14 +132,6 @@ def test_nonsense_is_one_line_and_exit_code_2(
     assert problem in said and len(said.splitlines()) == 1
 
 
-def test_what_is_no_repository_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["build", str(tmp_path), "-o", str(tmp_path / "b")]) == 2
-    said = capsys.readouterr().err
-    assert "git" in said and len(said.splitlines()) == 1
-    assert main(["build", str(tmp_path / "nowhere"), "-o", str(tmp_path / "b")]) == 2
-    assert not list(tmp_path.glob("bench*"))  # what would stop a later command of another verb
-
-
 @pytest.mark.drill
 def test_killed_at_any_moment_the_same_command_goes_on(tmp_path: Path) -> None:
     told = a_shop(tmp_path / "shop")
@@ -313,14 +305,6 @@ def test_what_a_clone_lacks_is_said_at_once(shop: Told, tmp_path: Path, capsys: 
     said = capsys.readouterr().err
     assert "note: " in said and "is a shallow clone" in said and "git fetch --unshallow" in said
     assert "**Warning.** " in (tmp_path / "b" / "card.md").read_text()
-
-
-@pytest.mark.slow
-def test_info_names_the_card(shop: Told, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    build(shop.folder, out=tmp_path / "b")
-    assert main(["info", str(tmp_path / "b"), "--json"]) == 0
-    (note,) = json.loads(capsys.readouterr().out)["notes"]
-    assert f"{tmp_path / 'b' / 'card.md'} says how" in note
 
 
 @pytest.mark.slow

@@ -83,16 +83,6 @@ def test_a_price_that_is_not_known_is_not_nothing(filled: Path, run: Callable[..
     assert "unknown" in run("info").stdout
 
 
-def test_a_cache_that_is_empty_or_off_is_said(
-    home: Path, monkeypatch: pytest.MonkeyPatch, run: Callable[..., Said]
-) -> None:
-    assert "0 calls" in run("info").stdout
-    assert not home.exists()
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", "off")
-    assert "turned off" in run("info").stdout
-    assert "turned off" in run("clear", "--yes").stderr
-
-
 def test_clearing_asks_first_and_takes_out_what_was_named(filled: Path, run: Callable[..., Said]) -> None:
     refused = run("clear")
     assert (refused.returncode, "--yes" in refused.stderr) == (2, True)

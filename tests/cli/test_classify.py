@@ -60,19 +60,6 @@ def measures(pieces: tuple[SliceSummary, ...], fact: str, measure: str) -> dict[
     return found
 
 
-def test_precision_by_the_class_of_the_comment_and_recall_by_that_of_the_reference(run: Path) -> None:
-    assert classify(run, "fake:rules").sorted.classes == {"defect": 1, "security": 2}
-    classify(run, 'category(model="fake:rules", of="references")')
-    names = ["classified:category", "classified_references:category"]
-    board = score(run, "hits(judge='dice')", slices=names, resamples=50).leaderboards[0]
-    precision = {"security": 0.5, "defect": 1.0, NOT_STATED: 0.0}
-    assert measures(board.slices, names[0], "precision") == precision
-    assert measures(board.slices, names[1], "recall") == {"security": 1.0, "defect": 1.0}
-    whole = board.systems[0].parts["said"]
-    assert sum(p.systems[0].parts["said"] for p in board.slices if p.fact == names[0]) == whole == 4
-    assert any("fake" in warning for warning in board.warnings)
-
-
 @pytest.mark.slow
 def test_precision_recall_and_f1_of_a_category(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Worked by hand. Of four comments c1 hits r1 (security) and c3 hits r2 (x, to the data); c2 and c4 are false.
@@ -174,14 +161,6 @@ def test_bad_input_is_one_line(run: Path, arguments: list[str], said: str, capsy
     error = capsys.readouterr().err
     assert said in error
     assert error.count("\n") == 1
-
-
-def test_an_endpoint_that_refuses_ends_it_with_exit_code_2(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    from fake_server import FakeServer
-
-    with FakeServer(key="right") as server:
-        assert main(["score", str(run), "--labels", server.spec()]) == 2
-    assert "3 left: run the same command again" in capsys.readouterr().err
 
 
 def test_nothing_but_failures_is_exit_code_1(run: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -120,20 +120,6 @@ def forget_answers(home: Path) -> None:
         cached.unlink()
 
 
-def test_not_even_where_a_metric_hides_what_it_asks(listening: FakeServer, tmp_path: Path) -> None:
-    """`Silent` asks a model and does not say so."""
-    write_bench(tmp_path / "bench")
-    reviewgauge.review(str(tmp_path / "bench"), "recorded", run="run")
-    reviewgauge.score("run", f"bundle_toys.Silent(port={listening.server_port})", resamples=50)
-    assert calls(listening) > 0
-    Path("run/calls.jsonl").unlink()
-    bundle("run", out="evil.zip", resamples=50, include=["asking.json"])
-    before = calls(listening)
-    forget_answers(tmp_path)
-    assert not reviewgauge.check("evil.zip").ok
-    assert calls(listening) == before
-
-
 def test_a_calibration_asks_only_the_models_that_the_user_names(
     listening: FakeServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -182,11 +168,18 @@ def rename_metric(run: Path, spec: str) -> None:
     scores.write_text("".join(json.dumps({**line, "metric": spec}) + "\n" for line in lines))
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("theirs")
+    write_bench(folder / "bench")
+    reviewgauge.review(str(folder / "bench"), "recorded", run=folder / "run")
+    reviewgauge.score(folder / "run", "hits", resamples=50)
+    return folder / "run"
+
+
 @pytest.fixture
-def run_of_others(tmp_path: Path) -> Path:
-    write_bench(tmp_path / "bench")
-    reviewgauge.review(str(tmp_path / "bench"), "recorded", run="run")
-    reviewgauge.score("run", "hits", resamples=50)
+def run_of_others(made: Path, tmp_path: Path) -> Path:
+    shutil.copytree(made, tmp_path / "run")
     (tmp_path / "mine.py").write_text(PLUGIN)
     return Path("run")
 
@@ -201,9 +194,13 @@ VERBS: list[list[str]] = [
 
 
 @pytest.mark.parametrize(
-    "spec", ["mine.Mine", "hits(judge='mine.Same')", "mrr(judge='panel(judges=(\\'mine.Same\\', \\'exact\\'))')"]
+    ("verb", "spec"),
+    [
+        *((verb, "hits(judge='mine.Same')") for verb in VERBS),
+        (["compare", "run"], "mine.Mine"),
+        (["compare", "run"], "mrr(judge='panel(judges=(\\'mine.Same\\', \\'exact\\'))')"),
+    ],
 )
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb[0])
 def test_code_that_only_a_run_names_is_not_run(
     verb: list[str], spec: str, run_of_others: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -215,9 +212,9 @@ def test_code_that_only_a_run_names_is_not_run(
     assert len(said.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("spec", ["mine.Mine", "hits(judge='mine.Same')"])
 @pytest.mark.slow
-def test_code_that_a_user_names_is_run(spec: str, run_of_others: Path) -> None:
+def test_code_that_a_user_names_is_run(run_of_others: Path) -> None:
+    spec = "hits(judge='mine.Same')"
     (run_of_others / SCORES).unlink()
     assert alone("score", "run", spec, "--resamples", "50") == 0
     Path("ran").unlink()
@@ -255,13 +252,6 @@ def test_code_that_a_calibration_names_is_not_run(run_of_others: Path, capsys: p
     Path("code.json").write_text(combination("fake:rules").replace("grade(model='fake:rules')", "mine.Mine"))
     assert alone("score", "run", "combined(file='code.json')") == 2 and not Path("ran").exists()
     assert "is code outside ReviewGauge" in capsys.readouterr().err
-
-
-def test_a_file_that_is_called_like_a_module_path_is_still_a_file() -> None:
-    """`mine.json` is not code where there is no `mine`, nor where `mine` is a folder of data."""
-    Path("data").mkdir()
-    assert load_recorded(Metric, "combined(file='data.json')") == load(Metric, "combined(file='data.json')")
-    assert load_recorded(Metric, "combined(file='theirs.json')") == load(Metric, "combined(file='theirs.json')")
 
 
 def test_a_file_beside_a_module_of_its_name_is_still_a_file() -> None:

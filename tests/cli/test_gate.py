@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import shlex
 import shutil
 import subprocess
@@ -52,14 +51,6 @@ def test_what_cannot_be_told_is_exit_code_3(runs: Path) -> None:
     done = run(str(runs / "new"), "--baseline", str(runs / "old"), "--metric", "hits.precision", "--margin", ".02")
     assert done.returncode == 3, done.stdout  # silence has no precision
     assert "undefined" in done.stdout
-
-
-def test_two_systems_of_one_run_and_json(runs: Path) -> None:
-    names = ["--system", "silent", "--against", "analyser"]
-    done = run(str(runs / "both"), *names, "--margin", ".02", "--json")
-    assert done.returncode == 1
-    result = json.loads(done.stdout)
-    assert (result["verdict"], result["candidate"], result["n"]) == ("worse", "silent", result["of"])
 
 
 @pytest.mark.slow

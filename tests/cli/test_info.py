@@ -168,21 +168,6 @@ def test_a_name_that_there_is_not_points_to_the_nearest_of_any_kind(capsys: pyte
         assert hint in capsys.readouterr().err
 
 
-def test_an_ensemble_learns_only_where_its_reviewers_do() -> None:
-    assert not any("--train" in need for need in plugin_info("reviewers", "ensemble").needs)
-    assert any("--train" in need for need in plugin_info("reviewers", "bm25_knn").needs)
-
-
-def test_a_printed_command_is_one_line(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["info", "assess"]) == 0
-    assert f"$ {plugin_info('metrics', 'assess').example}\n" in capsys.readouterr().out
-
-
-def test_a_judge_that_is_called_as_the_reviews_of_the_data_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["info", "recorded"]) == 0
-    assert "stands for the reviews that came with the data" in " ".join(capsys.readouterr().out.split())
-
-
 def test_info_of_a_reviewer(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info", "prompt"]) == 0
     out = capsys.readouterr().out
@@ -201,25 +186,6 @@ def test_help_of_a_verb(capsys: pytest.CaptureFixture[str]) -> None:
     assert "Usage: reviewgauge score" in capsys.readouterr().out
     assert main(["help"]) == 0
     assert "validate" in capsys.readouterr().out
-
-
-@pytest.mark.drill
-def test_files_folders_and_programs_are_reviewers(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("findings.sarif").write_text(json.dumps(SARIF))
-    bot = Path("our-bot.sh")
-    bot.write_text("#!/bin/sh\necho 'api/wayside/admin.py:3: this divides by zero'\n")
-    bot.chmod(0o755)
-    assert main(["review", "sample", "findings.sarif", "./our-bot.sh", "-o", "run", "--json"]) == 0
-    totals = json.loads(capsys.readouterr().out)["totals"]
-    assert [one["systems"] for one in totals] == [["findings"], ["our-bot"]]
-    assert all(one["done"] == 24 for one in totals)
-    assert main(["review", "sample", "our-bot.sh", "-o", "run2"]) == 2, (
-        "a program is named with a slash, as for a shell"
-    )
-    assert main(["review", "sample", "./no-such-bot.sh", "-o", "run2"]) == 2
 
 
 def test_files_and_programs_are_reviewers_inside_of_an_ensemble(

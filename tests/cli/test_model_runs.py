@@ -11,7 +11,6 @@ import pytest
 
 from fake_server import FakeServer
 from reviewgauge.cli.main import main
-from reviewgauge.core.results import Outcome
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.cache import call_cache
 from reviewgauge.models.cache.vector_cache import open_file
@@ -67,21 +66,6 @@ def test_a_dry_run_foretells_the_calls_and_leaves_no_trace(tmp_path: Path, capsy
     assert main(["score", "runs/p", "hits", "--dry-run"]) == 0
     assert "9 reviews to measure" in capsys.readouterr().out
     assert {path: path.read_bytes() for path in Path("runs").rglob("*") if path.is_file()} == before
-
-
-@pytest.mark.slow
-def test_what_the_fake_said_of_a_hunk_is_the_same_in_the_whole_change(capsys: pytest.CaptureFixture[str]) -> None:
-    whole = 'prompt(model="fake:rules", scope="change", prompt="published")'
-    assert main(["review", "sample", PROMPT, whole, "-o", "runs/p"]) == 0
-    outcomes = RunFolder.open("runs/p").outcomes()
-    assert len({o.system for o in outcomes}) == 2
-
-    def said(system: bool) -> set[tuple[str, str, str]]:
-        mine: list[Outcome] = [o for o in outcomes if ("scope" in o.system) == system]
-        assert len(mine) == 24
-        return {(o.case, c.id, str(c.span)) for o in mine if o.review for c in o.review.comments}
-
-    assert said(True) == said(False) != set()
 
 
 def test_a_data_set_without_code_is_refused_by_name(
@@ -140,20 +124,6 @@ def test_a_run_of_failures_alone_is_not_all_well(capsys: pytest.CaptureFixture[s
         server.change(fail="")
         assert main([*asks, "--only", "failed"]) == 0
         assert "next: reviewgauge score runs/cut hits" in capsys.readouterr().out
-
-
-def test_a_metric_that_fails_on_everything_is_not_all_well(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["review", "sample", PROMPT, "-o", "runs/p", "--only", "case=09*"]) == 0
-    capsys.readouterr()
-    with FakeServer(fail="truncate:1") as server:
-        words = ["score", "runs/p", f'points(model="{server.spec()}")']
-        assert main(words) == 1
-        said = " ".join(capsys.readouterr().out.split())
-        assert "nothing could be measured; runs/p/scores.jsonl says why" in said
-        assert "1 failed: the same command with --only failed tries them again" in said
-        assert main([*words, "--json"]) == 1
-        server.change(fail="")
-        assert main([*words, "--only", "failed"]) == 0
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -17,8 +18,8 @@ CHANGES, ATTEMPTS = 24, 3
 WORDS = ("the lock is never released", "the total is computed twice", "the file stays open after an error")
 
 
-@pytest.fixture
-def bench(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """24 changes with three findings each, and three attempts of two reviewers that forget some of them."""
     references = tuple(Comment(id=f"r{n}", body=body) for n, body in enumerate(WORDS))
     cases = [Case(id=f"c{n:02d}", change=Change(repo="shop"), references=references) for n in range(CHANGES)]
@@ -31,18 +32,17 @@ def bench(tmp_path: Path) -> Path:
                 said = tuple(comment for comment in references if generator.uniform() < own)
                 usage = Usage(calls=1, dollars=price)
                 reviews.append(Review(case=case.id, system=system, attempt=attempt, comments=said, usage=usage))
-    path = tmp_path / "cases.jsonl"
+    path = tmp_path_factory.mktemp("bench") / "cases.jsonl"
     path.write_bytes(b"".join(case.to_line() for case in cases))
-    (tmp_path / "reviews.jsonl").write_bytes(b"".join(review.to_line() for review in reviews))
+    path.with_name("reviews.jsonl").write_bytes(b"".join(review.to_line() for review in reviews))
     return path
 
 
-@pytest.fixture
-def run(bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    folder = tmp_path / "run"
+@pytest.fixture(scope="module")
+def run(bench: Path) -> Path:
+    folder = bench.with_name("run")
     assert main(["review", str(bench), "recorded", "-o", str(folder)]) == 0
     assert main(["score", str(folder), "hits"]) == 0
-    capsys.readouterr()
     return folder
 
 
@@ -64,6 +64,7 @@ def labels(tmp_path: Path) -> Path:
 @pytest.mark.slow
 @pytest.mark.usefixtures("hundred_columns")
 def test_a_plan_is_printed_in_100_columns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
     assert main(["plan", "--from", str(run), "--detect", ".05"]) == 0
     out = capsys.readouterr().out
     assert max(len(line) for line in out.splitlines()) <= 100
@@ -81,6 +82,7 @@ def test_a_plan_is_printed_in_100_columns(run: Path, capsys: pytest.CaptureFixtu
 
 @pytest.mark.slow
 def test_json_holds_what_the_function_returns(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
     assert main(["plan", "--from", str(run), "--detect", "0.05", "--measure", "recall", "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     made = reviewgauge.plan(run, detect=0.05, measure="recall")
@@ -119,8 +121,10 @@ def test_raters_are_planned_from_a_table_of_grades(labels: Path, capsys: pytest.
 
 @pytest.mark.slow
 def test_the_labels_of_a_run_are_used_where_several_raters_judged(
-    run: Path, capsys: pytest.CaptureFixture[str]
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    run = shutil.copytree(run, tmp_path / "run")
+
     def grade(case: int, rater: str, value: float) -> Label:
         subject = Subject(kind=SubjectKind.REVIEW, case=f"c{case:02d}", system="bold")
         return Label(subject=subject, rater=rater, dimension="useful", value=value)
@@ -164,6 +168,7 @@ def test_labels_of_one_rater_tell_nothing_and_say_so(tmp_path: Path, capsys: pyt
 def test_what_cannot_be_planned_is_one_line(
     arguments: list[str], said: str, run: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    capsys.readouterr()
     assert main(["plan", *(word.replace("RUN", str(run)) for word in arguments)]) == 2
     err = capsys.readouterr().err
     assert err.startswith("error: ") and err.count("\n") == 1

@@ -79,17 +79,6 @@ def test_scores_are_replayed_to_the_byte(made: Recorded, tmp_path: Path) -> None
     assert {call.key: call.answer for call in recorded[0]} == {call.key: call.answer for call in recorded[1]}
 
 
-def test_reviews_are_replayed_to_the_byte(made: Recorded, tmp_path: Path) -> None:
-    calls = export(tmp_path / "calls.jsonl.gz", run=made.folder / "prompted")
-    replayed = ModelOptions(replay=calls.path)
-    reviewgauge.review("sample", made.reviewer, run=tmp_path / "again", models=replayed)
-    reviews = [
-        sorted((folder / "reviews.jsonl").read_bytes().splitlines())
-        for folder in (tmp_path / "again", made.folder / "prompted")
-    ]
-    assert reviews[0] == reviews[1]
-
-
 def test_what_was_not_recorded_is_a_failure_and_nothing_is_sent(made: Recorded, tmp_path: Path) -> None:
     run = without_scores(made.folder / "judged", tmp_path / "again")
     other = made.metric.replace("v1", "v1?temperature=0.5")

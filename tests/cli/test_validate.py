@@ -196,18 +196,6 @@ def test_a_folder_of_something_else_is_left_alone(bench: Path, capsys: pytest.Ca
     assert [path.name for path in Path("notes").iterdir()] == ["todo.txt"]
 
 
-@pytest.mark.drill
-def test_graded_reviews_from_one_command(
-    shared_data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    source = shared_data / "graded-reviews"
-    found = validate(capsys, "graded_reviews", "exact_match", "--from", source)["report"]
-    assert (found["cases"], found["reviews"]) == (1291, 5164)
-    spearman = found["metrics"][0]["correlations"][0]["spearman"]
-    assert spearman["value"] == pytest.approx(0.2836, abs=0.0005)
-
-
 # --- fits ---------------------------------------------------------------------------------------------------------
 
 

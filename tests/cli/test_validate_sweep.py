@@ -44,14 +44,6 @@ def test_the_table_names_the_metric_to_use_beside_the_papers_figures(
     assert "24 sentences" in said and "24 reviews of best (people's highest mean of grade" in said
 
 
-def test_the_page_has_the_plots_and_every_threshold(mine: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["validate", mine, crscore("words"), *FAST, "-o", "page"]) == 0
-    assert "page/report.html has all of it" in capsys.readouterr().out
-    page = Path("page/report.html").read_text(encoding="utf-8")
-    assert page.count("<svg") == 1, "no links in this data"
-    assert "five deviations above the mean" in page and "0.7314" in page
-
-
 def test_the_papers_figures_stand_beside_ours_where_the_model_is_its_own(
     mine: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

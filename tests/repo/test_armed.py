@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from git_project import run_git
-from malicious_repos import ARMS, NAMES, armed
+from malicious_repos import ARMS, GROUPS, armed
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.blobs import BlobReader
 from reviewgauge.repo.git.folders import export_files
@@ -20,6 +20,11 @@ from reviewgauge.repo.szz.trace import trace
 SPRING = tuple(name for name, arm in ARMS.items() if arm.triggers)
 
 
+def test_no_trap_is_left_out() -> None:
+    assert sorted(name for group in GROUPS.values() for name in group) == sorted(ARMS)
+
+
+@pytest.mark.drill
 @pytest.mark.parametrize("name", SPRING)
 def test_each_trap_springs_for_plain_git(tmp_path: Path, name: str) -> None:
     trap = armed(tmp_path, name)
@@ -28,7 +33,7 @@ def test_each_trap_springs_for_plain_git(tmp_path: Path, name: str) -> None:
     assert trap.sprung, "the trap must spring for plain git, or the tests below show nothing"
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", GROUPS)
 def test_reading_springs_no_trap(tmp_path: Path, name: str) -> None:
     trap = armed(tmp_path, name)
     repository = Repository(trap.folder)
@@ -56,11 +61,11 @@ def test_reading_springs_no_trap(tmp_path: Path, name: str) -> None:
     assert not trap.sprung
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", GROUPS)
 @pytest.mark.slow
 def test_mirrors_and_workspaces_spring_no_trap(tmp_path: Path, name: str) -> None:
     trap = armed(tmp_path, name)
-    if name == "alternateRefsCommand":
+    if name == "alternates":
         with pytest.raises(UserError, match="borrows objects"):
             mirror_local(trap.folder, tmp_path / "m.git")
         (trap.folder / ".git" / "objects" / "info" / "alternates").unlink()
@@ -79,7 +84,7 @@ def test_mirrors_and_workspaces_spring_no_trap(tmp_path: Path, name: str) -> Non
     assert not trap.sprung
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", GROUPS)
 def test_fetching_from_one_springs_no_trap(tmp_path: Path, name: str) -> None:
     trap = armed(tmp_path, name)
     mirror = mirror_remote(f"file://{trap.folder}", tmp_path / "m.git", "main", ("file",))
@@ -91,7 +96,7 @@ def test_fetching_from_one_springs_no_trap(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.slow
 def test_another_repositorys_objects_replaced_objects_and_grafts_stay_out(tmp_path: Path) -> None:
-    trap = armed(tmp_path, "alternateRefsCommand")
+    trap = armed(tmp_path, "alternates")
     secret = run_git(trap.folder.parent / f"{trap.folder.name}-other", "rev-parse", "HEAD")
     run_git(trap.folder, "replace", trap.base, trap.head)
     (trap.folder / ".git" / "info").mkdir(exist_ok=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from malicious_repos import NAMES, armed
+from malicious_repos import GROUPS, armed
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.records import Case, Change
 from reviewgauge.engine.build.folder import BuildFolder
@@ -17,7 +17,7 @@ from reviewgauge.stages.add_workspace import AddWorkspace
 from reviewgauge.stages.from_git import FromGit
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", GROUPS)
 @pytest.mark.slow
 def test_a_build_springs_no_trap(tmp_path: Path, name: str) -> None:
     trap = armed(tmp_path, name)

@@ -1,7 +1,7 @@
-"""Repositories that try to make git run something: each armed in one way, each known to spring for plain git.
+"""Repositories that try to make git run something: armed in ways that are each known to spring for plain git.
 
-`armed(tmp_path, name)` makes one; `marker` is the file that its trap writes. What reads repositories is to be tried on
-every one of `NAMES`, and `marker` is not to be there afterwards.
+`armed(tmp_path, name)` makes one; `marker` is the file that its traps write. What reads repositories is to be tried on
+every one of `GROUPS`, and `marker` is not to be there afterwards.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Arm:
 
 
 def armed(tmp_path: Path, name: str) -> Armed:
-    """A fresh repository, armed by `name`."""
+    """A fresh repository, armed in one way, or in all ways of a group."""
     plain = name.replace("/", "-").replace(" ", "-")
     folder, marker = tmp_path / f"armed-{plain}", tmp_path / f"MARKER-{plain}"
     folder.mkdir()
@@ -67,7 +67,8 @@ def armed(tmp_path: Path, name: str) -> Armed:
     base = commit(folder, {"a.py": "one\ntwo\n", "lib/b.py": "b\n"})
     attributes = "*.py filter=evil diff=evil merge=evil text ident\n"
     head = commit(folder, {"a.py": "one\nthree\n", ".gitattributes": attributes})
-    ARMS[name].put(folder, marker)
+    for one in GROUPS.get(name, (name,)):
+        ARMS[one].put(folder, marker)
     marker.unlink(missing_ok=True)
     return Armed(name, folder, base, head, marker)
 
@@ -194,4 +195,16 @@ ARMS: dict[str, Arm] = {
     "credential.helper": Arm(_config(credential__helper="EVIL", core__askPass="EVIL"), (("credential", "fill"),)),
     "uploadpack.packObjectsHook": Arm(_config(uploadpack__packObjectsHook="EVIL"), ()),
 }
-NAMES = tuple(ARMS)
+# Ways that do not keep each other from springing, in an order in which none springs while another is put in.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "settings": (
+        *("submodule", "gpg.program", "filter.smudge", "diff.command", "core.pager", "core.editor", "alias"),
+        *("remote ext", "credential.helper", "uploadpack.packObjectsHook", "core.fsmonitor", "hooks"),
+    ),
+    "more settings": (
+        *("merge.driver", "filter.process", "diff.textconv", "core.sshCommand", "include.path", "core.hooksPath"),
+    ),
+    "attributes": ("info/attributes", "diff.external"),
+    "promisor": ("promisor",),
+    "alternates": ("alternateRefsCommand",),
+}
