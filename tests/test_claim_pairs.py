@@ -10,7 +10,6 @@ import pytest
 from reviewgauge.claims.model import ask_claims, read_claims
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim
-from reviewgauge.core.results import Drop
 from reviewgauge.datasets.crscore_study import CrscoreStudy
 from scripted_models import scripted
 from scripts_of import load_script
@@ -156,23 +155,3 @@ def test_a_file_that_is_there_is_kept(tmp_path: Path, tested: Path) -> None:
     with pytest.raises(UserError, match="there is a file"):
         script.claim_pairs(bench, bench, held_out=[str(tested)])
     assert bench.read_bytes() == before
-
-
-def test_changes_without_a_readable_answer_are_counted(tmp_path: Path, tested: Path) -> None:
-    """`build` leaves them out of the benchmark, and names them beside it."""
-    bench = tmp_path / "bench"
-    bench.mkdir()
-    write(bench, case("one", *TWO), name="cases.jsonl")
-    failures = [
-        Drop(item="o/r#1", by="add_claims(model='openai:strong')", reason="unreadable"),
-        Drop(item="o/r#2", by="classify(model='openai:strong', what='domain')", reason="refusal"),
-    ]
-    (bench / "failures.jsonl").write_bytes(b"".join(one.to_line() for one in failures))
-    found = script.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
-    assert (found.pairs, found.left_out) == (1, {"without claims by the model: unreadable": 1})
-
-
-def test_claims_of_the_fake_model_are_called_so(tmp_path: Path, tested: Path) -> None:
-    bench = write(tmp_path, case("one", *TWO, source="fake:rules"))
-    found = script.claim_pairs(bench, tmp_path / "pairs.jsonl", held_out=[str(tested)])
-    assert any("fake" in note for note in found.notes)

@@ -62,14 +62,6 @@ def test_a_line_that_is_no_pair_is_named(
     assert "line 14" in capsys.readouterr().err and not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("flags", [["--epochs", "0"], ["--validation", "1"], ["--rate", "-1"]])
-def test_settings_that_make_no_sense(
-    pairs: Path, tmp_path: Path, flags: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert script.main([str(pairs), "-o", str(tmp_path / "out"), *flags]) == 2
-    assert flags[0].strip("-") in capsys.readouterr().err
-
-
 def test_one_pair_is_too_few(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "one.jsonl"
     path.write_text(json.dumps(conversation("a")) + "\n", encoding="utf-8")
@@ -135,13 +127,6 @@ def train(pairs: Path, out: Path, base: str, **more: Any) -> dict[str, Any]:
     return card
 
 
-def weights(out: Path) -> dict[str, Any]:
-    from safetensors.torch import load_file
-
-    found: dict[str, Any] = load_file(out / "adapter" / "adapter_model.safetensors")
-    return found
-
-
 @pytest.mark.slow
 def test_it_learns_and_writes_an_adapter_with_a_card(pairs: Path, tmp_path: Path, base: str) -> None:
     out = tmp_path / "out"
@@ -167,48 +152,3 @@ def test_it_learns_and_writes_an_adapter_with_a_card(pairs: Path, tmp_path: Path
     merged = AutoModelForCausalLM.from_pretrained(out / "merged").eval()
     assert abs(float(adapted(**batch).loss) - float(merged(**batch).loss)) < 1e-4
     assert train(pairs, out, base) == card, "a finished training is not made again"
-
-
-def test_a_base_model_that_is_not_there_or_refuses_the_prompt(
-    pairs: Path, tmp_path: Path, base: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    from transformers import AutoTokenizer
-
-    missing = ["--base", str(tmp_path / "nothing"), "--device", "cpu"]
-    assert script.main([str(pairs), "-o", str(tmp_path / "out"), *missing]) == 2
-    assert capsys.readouterr().err.startswith("error: ")
-    tokenizer = AutoTokenizer.from_pretrained(base)
-    tokenizer.chat_template = "{{ raise_exception('System role not supported') }}"
-    with pytest.raises(script.BadInput, match="System role not supported"):
-        script.encode(tokenizer, conversation("a")["messages"])
-
-
-@pytest.mark.slow
-def test_a_training_that_was_killed_goes_on_and_comes_out_the_same(pairs: Path, tmp_path: Path, base: str) -> None:
-    import torch
-    from transformers import TrainerCallback
-
-    class Kill(TrainerCallback):  # type: ignore[misc]
-        def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-            if state.global_step == 8:
-                raise KeyboardInterrupt
-
-    whole, broken = tmp_path / "whole", tmp_path / "broken"
-    card = train(pairs, whole, base)
-    with pytest.raises(KeyboardInterrupt):
-        train(pairs, broken, base, callbacks=[Kill()])
-    assert not (broken / "card.json").exists()
-    half = broken / "checkpoints" / "checkpoint-7"
-    half.mkdir()
-    (half / "model.safetensors").write_bytes(b"half")
-    steps: list[int] = []
-
-    class Count(TrainerCallback):  # type: ignore[misc]
-        def on_step_end(self, args: Any, state: Any, control: Any, **more: Any) -> None:
-            steps.append(state.global_step)
-
-    again = train(pairs, broken, base, callbacks=[Count()])
-    assert steps == list(range(7, 21)), "the checkpoint of step 6 was taken up"
-    assert {**again, "losses": ()} == {**card, "losses": ()}
-    first, second = weights(whole), weights(broken)
-    assert first.keys() == second.keys() and all(torch.equal(first[name], second[name]) for name in first)

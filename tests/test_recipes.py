@@ -20,7 +20,7 @@ from documented import home, run_here
 from fake_rules.behaviours import by_rules
 from fake_rules.rules import RULES
 from paper_pulls import FUNNELS, TO_LOCATE, UNSURE_FILE, WHY
-from recorded_forge import TOKEN, Answer, Forge, Trouble, hung_up, revoked, serve
+from recorded_forge import TOKEN, Forge, serve
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Resolution, Task
 from reviewgauge.engine.build.recipes import make_stages, read_recipe, recipe_names, set_parameters
@@ -42,7 +42,6 @@ SAMPLED = ("resample", "stratify")  # what these drop is drawn by chance
 SAMPLES = {"swr_bench": {"sample": "3"}, "context_crbench": {"per_cell": "4"}, "aacr_bench": {"sample": "10"}}
 SIZES = {"swr_bench": 6, "context_crbench": 4, "aacr_bench": 10}
 PAPERS = tuple(FUNNELS)
-Say = Callable[[Messages], str]
 
 
 class Bench:
@@ -176,45 +175,6 @@ def test_to_locate_takes_unmerged_entries_without_what_is_outdated(tmp_path: Pat
     assert len(cases) == 4
     assert all(case.references for case in cases)
     assert "never closed" not in _said(cases), "the adopted ones are outdated"
-
-
-@pytest.mark.drill
-def test_killed_in_the_crawl_and_with_a_token_that_is_revoked(tmp_path: Path, forge: Forge) -> None:
-    forge.asked.clear()
-    reached = threading.Event()
-    bench = Bench(tmp_path, "swr_bench", forge, "fake:rules", limit="12")
-    forge.troubles.append(_Watch(reached, after=20))
-    try:
-        kill_when(bench.start(), reached)
-        forge.troubles[:] = [hung_up("/pulls/1"), revoked(TOKEN, "", after=15)]
-        process = bench.start()
-        _, errors = process.communicate()
-        assert process.returncode != 0
-        assert "refuses the token in GITHUB_TOKEN" in errors
-        assert "Traceback" not in errors
-        assert TOKEN not in errors
-    finally:
-        forge.troubles.clear()
-        forge.tokens = {TOKEN}
-    assert not (bench.out / "cases.jsonl").exists()
-    result = bench.finish()
-    rows = {row["stage"].partition("(")[0]: row for row in result["card"]["funnel"]}
-    assert rows["from_github"]["kept"] == 12
-    read = Counter(one.path for one in forge.asked if one.status == 200 and re.search(r"/pulls/\d+$", one.path))
-    assert sum(count - 1 for count in read.values()) <= 2, "at most what was on its way when it was killed"
-
-
-class _Watch(Trouble):
-    """A trouble that is none: says when so many requests were asked."""
-
-    def __init__(self, reached: threading.Event, after: int) -> None:
-        super().__init__(Answer(200))
-        self._reached, self._left = reached, after
-
-    def strike(self, path: str, tokens: set[str]) -> None:
-        self._left -= 1
-        if self._left == 0:
-            self._reached.set()
 
 
 def _check_funnel(expected: Sequence[tuple[str, frozenset[int]]], bench: Bench, rows: Sequence[dict[str, Any]]) -> None:

@@ -123,17 +123,6 @@ def test_killed_and_resumed_the_lineage_is_the_same_and_nothing_is_paid_twice(pl
     assert len(paid) == len(set(paid))
 
 
-def test_a_fork_stays_with_its_origin(planted: Path, tmp_path: Path) -> None:
-    rows = [json.loads(line) for line in planted.read_text().splitlines()]
-    for row in rows:
-        if row["id"] in ("acme/r1/print/0", "acme/r5/print/0"):
-            lines = "".join(f"+    use(name_{number}, value)\n" for number in range(12)) + f"+    of({row['id']!r})\n"
-            row["change"]["files"][0]["patch"] = f"@@ -1,1 +1,14 @@\n def run(value, text):\n{lines}"
-    planted.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    report = _evolve(planted, tmp_path / "run", optimizer="random", rounds=1, resamples=50)
-    assert report.warnings[0].startswith("2 repositories have changes that are nearly those of others")
-
-
 def test_the_held_out_part_is_computed_once(searched: Searched, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(verb, "_Work", None)  # nothing is computed any more
     assert _evolve(searched.bench, searched.run) == searched.report

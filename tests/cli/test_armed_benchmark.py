@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from documented import run_here
-from malicious_repos import NAMES, Armed, armed
+from malicious_repos import GROUPS, Armed, armed
 from reviewgauge.core.records import Case, Change, Comment, Span
 
 LOOK = "git status --porcelain; git diff {base} {head}; git log -p --all; git fsck; echo '- a.py:2 looked at'"
@@ -30,7 +30,7 @@ def reviewgauge(folder: Path, *words: str) -> str:
 @pytest.fixture(scope="module")
 def traps(tmp_path_factory: pytest.TempPathFactory) -> list[Armed]:
     folder = tmp_path_factory.mktemp("theirs")
-    return [armed(folder, name) for name in NAMES]
+    return [armed(folder, name) for name in GROUPS]
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +54,9 @@ def sprung(traps: list[Armed]) -> list[str]:
 def test_review_score_report_and_bundle_spring_no_trap(bench: Path, traps: list[Armed]) -> None:
     said = reviewgauge(bench, "review", "cases.jsonl", *REVIEWERS, "-o", "run", "--json")
     totals = json.loads(said)["totals"]
-    assert [len(NAMES) - one["done"] for one in totals] == [1, 1, 0, 0], totals
+    assert [len(GROUPS) - one["done"] for one in totals] == [1, 1, 0, 0], totals
     assert all("borrows objects" in one["reasons"]["crash"] for one in totals[:2]), "it has no checkout"
-    assert [one["comments"] for one in totals][:2] == [len(NAMES) - 1] * 2, "what the programs printed was read"
+    assert [one["comments"] for one in totals][:2] == [len(GROUPS) - 1] * 2, "what the programs printed was read"
     assert not sprung(traps)
     reviewgauge(bench, "score", "run", "hits")
     reviewgauge(bench, "report", "run", "-o", "out.html")

@@ -110,24 +110,6 @@ def test_ctrl_c_twice_stops_at_once_and_keeps_what_was_finished(folder: Path) ->
     assert len(RunFolder.open(folder / "run").outcomes()) == 10
 
 
-@pytest.mark.drill
-def test_ctrl_c_while_scoring(folder: Path) -> None:
-    finish(folder, *ASKING)
-    gate = Gate(folder, free=4)
-    arguments = ("score", "run", "engine_small.Pausing", "--workers", "4")
-    process = start(folder, *arguments, **gate.environment)
-    gate.waits_for(process, 8)
-    interrupt(folder, process)
-    gate.open()
-    code, out, err = end(folder, process)
-    assert code == 130, err
-    assert len(RunFolder.open(folder / "run").scores()) == 8
-    assert "8 reviews measured; 16 left undone" in out
-    code, out, _ = finish(folder, *arguments)
-    assert code == 0
-    assert "16 reviews measured; 8 measured before" in out
-
-
 def test_a_score_that_is_killed_again_and_again_is_whole_in_the_end(folder: Path) -> None:
     finish(folder, *ASKING)
     rng = random.Random(7)
@@ -173,17 +155,6 @@ def test_a_budget_is_kept_and_the_same_command_with_more_goes_on(folder: Path) -
     code, out, _ = finish(folder, *command, "--budget", "1")
     assert code == 0
     assert len(RunFolder.open(folder / "run").outcomes()) == COUNT
-
-
-def test_an_endpoint_that_is_down_marks_no_case_as_failed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "none-is-needed")
-    command = ("review", "cases.jsonl", 'prompt(model="openai:m@http://127.0.0.1:1/v1")', "-o", "run")
-    code, out, err = finish(folder, *command)
-    assert code == 2
-    assert f"0 reviews with 0 comments; {COUNT} left undone" in out
-    assert err.count("\n") == 1
-    assert "http://127.0.0.1:1/v1 is down" in err
-    assert not (folder / "run").exists()
 
 
 def test_a_key_that_is_missing_is_named_once(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from git_project import make_change
@@ -22,7 +19,6 @@ from reviewgauge.core.records import Change
 from reviewgauge.core.specs import load
 from reviewgauge.reviewers.reading.change_text import pieces_of
 
-Array = npt.NDArray[Any]
 TARIFF = "def tariff(parcel):\n    weight = parcel.weightGrams\n    return weight // 1000 * price_per_kilo\n"
 OTHER = "def greet(name):\n    message = 'hello ' + name\n    return message\n"
 CALL = "from tariff import tariff\n\n\ndef invoice(parcel):\n    return {}\n"
@@ -99,21 +95,6 @@ def test_without_a_cache_nothing_is_written(tmp_path: Path, own_cache: Path, mon
     monkeypatch.setenv("REVIEWGAUGE_CACHE", "off")
     assert said("bm25", planted(tmp_path / "r"))
     assert not own_cache.exists()
-
-
-def test_threads_that_ask_at_once_share_one_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    change = planted(tmp_path / "r")
-    made = []
-    make = index_module._make
-    monkeypatch.setattr(index_module, "_make", lambda *args: made.append(1) or make(*args))  # type: ignore[func-returns-value]
-    found: list[list[Excerpt]] = []
-    threads = [threading.Thread(target=lambda: found.append(said("bm25", change))) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(made) == 1
-    assert [one == found[0] for one in found] == [True] * 4
 
 
 def test_hostile_files_are_left_out(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from git_project import make_change
-from reviewgauge.core.errors import NeedsCode, UserError
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change, Side, Snippet
 from reviewgauge.core.specs import load
@@ -92,17 +92,6 @@ def test_what_the_data_came_with_needs_no_commits() -> None:
     change = change.model_copy(update={"snippets": snippets})
     assert load(Context, "function").prepare([change]) == ()
     assert [(one.text, one.around) for one in said("function", change)] == [("new", 4), ("old", 4)]
-
-
-def test_without_code_it_says_what_is_missing() -> None:
-    change = Change.model_validate({"repo": "r", "files": [{"path": "a.js", "patch": "@@ -1 +1 @@\n-b\n+c"}]})
-    with pytest.raises(NeedsCode, match="the context function needs the code under review"):
-        load(Context, "function").prepare([change])
-    for spec in ("function", "file"):
-        with pytest.raises(NeedsCode, match=f"the context {spec} needs the code under review"):
-            said(spec, change)
-    with pytest.raises(UserError, match="longest must be positive"):
-        load(Context, "function(longest=0)")
 
 
 def test_hostile_names_and_contents(tmp_path: Path) -> None:

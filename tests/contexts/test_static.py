@@ -42,14 +42,6 @@ def test_the_report_has_the_lines_of_the_piece(tmp_path: Path, monkeypatch: pyte
     assert "ruff" in context.pins()
 
 
-@pytest.mark.slow
-def test_nothing_to_report_is_no_excerpt(tmp_path: Path) -> None:
-    change = make_change(tmp_path / "r", {"a.py": "x = 1\n", "b.cob": "A\n"}, {"a.py": "x = 2\n", "b.cob": "B\n"})
-    assert list(load(Context, SPEC).excerpts(change, change)) == []
-    (gap,) = load(Context, SPEC).prepare([change])
-    assert "no analyser reads such files" in gap.reason
-
-
 def test_bad_input() -> None:
     with pytest.raises(UserError, match="must be positive"):
         load(Context, "static(seconds=0.0)")

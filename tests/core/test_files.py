@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import check_page, check_plain, open_within, read_file, read_within
+from reviewgauge.core.files import check_page, open_within, read_file, read_within
 
 
 @pytest.mark.parametrize("flags", [os.O_RDONLY, os.O_WRONLY | os.O_CREAT, os.O_RDWR | os.O_APPEND | os.O_CREAT])
@@ -43,15 +43,6 @@ def test_the_folder_that_the_user_names_may_be_a_link(tmp_path: Path) -> None:
     (tmp_path / "there" / "x").write_text("y")
     (tmp_path / "here").symlink_to("there")
     assert read_within(tmp_path / "here" / "x") == b"y"
-
-
-def test_check_plain_looks_into_folders_too(tmp_path: Path) -> None:
-    (tmp_path / "repos").mkdir()
-    (tmp_path / "cases.jsonl").touch()
-    check_plain(tmp_path, "repos", "missing")
-    (tmp_path / "repos" / "x.git").symlink_to("/")
-    with pytest.raises(UserError, match=r"x\.git is a link"):
-        check_plain(tmp_path, "repos")
 
 
 def test_reading_has_a_limit(tmp_path: Path) -> None:

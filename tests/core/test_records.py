@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from reviewgauge.core.errors import BadInput, one_line
 from reviewgauge.core.parsing import lines, parse_json, parse_record, records
-from reviewgauge.core.records import Case, Change, Claim, Comment, Review, Span, findings, groups_of
+from reviewgauge.core.records import Case, Change, Claim, Comment, Review, Span, findings
 
 
 @pytest.mark.parametrize("bad", ["", "../x", "a/../b", "/etc/passwd", "~/x", "a\\b", "C:/x", "a\x00b", "a\nb"])
@@ -104,17 +104,6 @@ def test_any_bytes_are_a_record_or_bad_input(raw: bytes) -> None:
 
 def test_messages_carry_no_terminal_escapes() -> None:
     assert one_line("a\x1b[31mred\nb\u202e") == "a [31mred b"
-
-
-def test_phrasings_of_one_finding_are_one_group_in_order_of_first_appearance() -> None:
-    links = {"a1": None, "b1": None, "a2": "a1", "b2": "b1", "a3": "a2", "c1": None}
-    references = [Comment(id=name, body="b", same_as=link) for name, link in links.items()]
-    assert groups_of(references) == [[0, 2, 4], [1, 3], [5]]
-    assert [[member.id for member in group] for group in findings(references)] == [
-        ["a1", "a2", "a3"],
-        ["b1", "b2"],
-        ["c1"],
-    ]
 
 
 @given(st.lists(st.one_of(st.none(), st.integers(0, 12)), min_size=1, max_size=10))

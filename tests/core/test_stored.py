@@ -48,14 +48,6 @@ def test_a_lazy_sequence_is_like_a_list() -> None:
     assert not Lazy(0, square)
 
 
-def test_an_error_of_the_maker_does_not_end_the_sequence_early() -> None:
-    def broken(at: int) -> int:
-        return [1, 2][at]
-
-    with pytest.raises(IndexError):
-        list(Lazy(3, broken))
-
-
 def test_sequences_in_a_row() -> None:
     assert chained([[1, 2], [], [3]]) == [1, 2, 3]
     assert chained([[1]]) == [1]

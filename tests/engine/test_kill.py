@@ -14,9 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from engine_small import Echo, make_cases, timeless
-from reviewgauge.engine.review import review
-from reviewgauge.engine.run.executors import Serial
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.models.request.messages import Call
 from waiting import until
@@ -24,7 +21,6 @@ from waiting import until
 pytestmark = pytest.mark.processes
 
 PROGRAM = Path(__file__).parents[1] / "toys" / "engine_small.py"
-CASES, DELAY, KILLS = 100, 0.012, 6
 
 
 def start(
@@ -48,41 +44,6 @@ def wait_until_more_is_kept(process: subprocess.Popen[str], folder: Path) -> Non
     reviews = folder / "reviews.jsonl"
     before = reviews.stat().st_size if reviews.exists() else 0
     until(lambda: reviews.exists() and reviews.stat().st_size > before, process)
-
-
-@pytest.mark.drill
-def test_killed_many_times_it_ends_as_if_never_killed(tmp_path: Path) -> None:
-    rng, folder = random.Random(20), tmp_path / "run"
-    kept = 0
-    for kill in range(KILLS):
-        process = start(folder, most=2 * CASES // KILLS - 1)
-        if kill % 5:  # mostly in the middle of the reviews, now and then in the middle of the start
-            wait_until_more_is_kept(process, folder)
-            time.sleep(rng.uniform(0, 0.12))
-        else:
-            time.sleep(rng.uniform(0.1, 0.5))
-        process.kill()
-        process.communicate()
-        assert process.returncode == -signal.SIGKILL
-        if (folder / "manifest.json").exists():
-            now = len(RunFolder.open(folder).outcomes())
-            assert now >= kept
-            kept = now
-        if (folder / "reviews.jsonl").exists() and kill % 4 == 1:  # a kill rarely hits the middle of a write: do
-            with (folder / "reviews.jsonl").open("ab") as torn:
-                torn.write(b'{"case":"case-00')
-    assert 0 < kept < 2 * CASES
-    out, err = start(folder).communicate()
-    assert err == ""
-    assert out.splitlines()[-1] == f"done {2 * CASES - kept} skipped {kept}"
-
-    lines = (folder / "reviews.jsonl").read_bytes().splitlines()
-    with RunFolder.create(tmp_path / "calm", dataset="small", dataset_path="", cases=make_cases(CASES)) as calm:
-        review(calm, Echo(), executor=Serial(), attempts=2)
-    found = RunFolder.open(folder).outcomes()
-    keys = Counter((o.case, o.system, o.attempt) for o in found)
-    assert len(lines) == len(found) == len(keys) == 2 * CASES
-    assert sorted(map(repr, map(timeless, found))) == sorted(map(repr, map(timeless, calm.outcomes())))
 
 
 @pytest.mark.drill

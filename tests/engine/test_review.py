@@ -41,16 +41,6 @@ def test_every_case_and_attempt_is_reviewed_once(run: RunFolder, executor: Execu
     assert run.manifest.systems["echo"].signature == "engine_small.Echo(words='look at')"
 
 
-def test_a_second_time_does_nothing_and_another_attempt_only_that(run: RunFolder) -> None:
-    review(run, Echo(), executor=Serial())
-    before = (run.path / "reviews.jsonl").read_bytes()
-    totals = review(run, Echo(), executor=Serial())
-    assert (totals.done, totals.skipped, totals.cost) == (0, 9, Usage())
-    assert (run.path / "reviews.jsonl").read_bytes() == before
-    totals = review(run, Echo(), executor=Serial(), attempts=2)
-    assert (totals.done, totals.skipped) == (9, 9)
-
-
 def test_whatever_a_reviewer_raises_is_a_failure_of_its_case(run: RunFolder) -> None:
     totals = review(run, Clumsy(), executor=Threads(2))
     assert totals.done == 2

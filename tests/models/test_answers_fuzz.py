@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -22,7 +21,6 @@ from reviewgauge.models.answers.readers import (
 )
 from reviewgauge.models.answers.records import AnswerRecord, read_record
 
-ANSWERS = 20_000
 OPTIONS = ("Security Vulnerability", "Code Defect", "Maintainability and Readability", "Performance", "E.1.1", "E.1")
 
 
@@ -102,18 +100,6 @@ def outcome(reader: Reader, text: str) -> bool:
         raise AssertionError(f"{reader.name} raised {type(error).__name__} on {text!r:.300}") from error
     assert reader.valid(value), (reader.name, text, value)
     return True
-
-
-@pytest.mark.drill
-def test_random_answers_raise_nothing_but_unreadable() -> None:
-    read: Counter[tuple[str, bool]] = Counter()
-    for index, text in enumerate(answers(ANSWERS, seed=20)):
-        for turn in range(3):
-            reader = READERS[(index + turn) % len(READERS)]
-            read[reader.name, outcome(reader, text)] += 1
-    assert read.total() == 3 * ANSWERS
-    for reader in READERS:  # the fuzz is not trivial: each reader both reads and refuses many of them
-        assert min(read[reader.name, True], read[reader.name, False]) > 100, read
 
 
 @pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)

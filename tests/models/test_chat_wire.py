@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from typing import Any
 
 import pytest
@@ -227,11 +226,3 @@ def test_older_models_think_by_budget(protocol: Protocol, server: Scripted, clie
     spec = protocol.spec(server, "?reasoning=medium&max_tokens=4096").replace(":m@", ":claude-sonnet-4-5@")
     ask(client, spec)
     assert server.bodies[0]["thinking"] == {"type": "enabled", "budget_tokens": 2048}
-
-
-def test_connections_are_used_again(protocol: Protocol, server: Scripted, client: ChatClient) -> None:
-    model = client.model(protocol.spec(server))
-    before = threading.active_count()
-    for number in range(20):
-        model.ask(Request(messages=(user(str(number)),)))
-    assert threading.active_count() - before <= 2  # the server has a thread for each connection

@@ -40,12 +40,6 @@ def test_a_cut_history_is_never_blamed(story: Story, tmp_path: Path) -> None:
         assert reasons(oldest) == ["the parent of the fix is not here"]
 
 
-def test_the_true_first_commit_can_be_blamed(story: Story) -> None:
-    first = story.commit({"a.py": "a = 1\n"})
-    fix = story.commit({"a.py": "a = 2\n"})
-    assert story.blames(fix, "basic") == story.blames(fix, "ma", refactoring=True) == {first}
-
-
 def test_a_missing_blob_costs_its_own_fix_only(story: Story) -> None:
     story.commit({"a.py": "a = 1\n", "b.py": "b = 1\n"})
     bug = story.commit({"a.py": "a = 2\n", "b.py": "b = 2\n"})

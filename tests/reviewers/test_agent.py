@@ -256,13 +256,6 @@ def test_the_cost_is_a_limit_where_the_price_is_known(change: Change, endpoint: 
     assert len(endpoint.asked) == 2  # of 11 dollars each
 
 
-def test_a_model_is_told_of_its_last_steps(change: Change, endpoint: Scripted) -> None:
-    with pytest.raises(Failed):
-        agent(endpoint, steps=5).review(change)
-    notes = [m["content"].partition("\n\nYou have ")[2] for m in endpoint.bodies[-1]["messages"] if m["role"] == "tool"]
-    assert [note[:12] for note in notes] == ["", "3 more steps", "2 more steps", "1 more step."]
-
-
 def test_words_alone_are_no_review_and_are_asked_for_anew(change: Change, endpoint: Scripted) -> None:
     endpoint.script = [step(text="Looks good to me!")] * 3
     with pytest.raises(Failed, match="m reported nothing and called no tool in 3 answers") as error:

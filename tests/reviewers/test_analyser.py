@@ -6,9 +6,7 @@ import pytest
 
 from git_project import make_change
 from reviewgauge.core.errors import NeedsCode, UserError
-from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Severity
-from reviewgauge.core.specs import load, signature
 from reviewgauge.repo.analysers.findings import rules_of
 from reviewgauge.repo.analysers.run import TOOLS
 from reviewgauge.repo.diff.anchors import anchor, code_reader
@@ -91,9 +89,3 @@ def test_the_page_names_the_rules_that_are_asked_for() -> None:
     assert f"{len(TOOLS['lizard'])} other languages" in page
     assert f"{len(rules_of('eslint')['rules'])} core rules" in page
     assert all(f"| {tool}" in page for tool in TOOLS)
-
-
-def test_its_versions_are_pinned_and_its_spec_round_trips() -> None:
-    assert set(Analyser(tools=("ruff", "smells")).pins()) == {"ruff", "smells"}
-    custom = Analyser(tools=("ruff",), complexity=12, seconds=9.0)
-    assert load(Reviewer, signature(custom)) == custom

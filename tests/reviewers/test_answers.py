@@ -72,11 +72,6 @@ def test_comment_stands_at_the_line_that_was_asked_about(tmp_path: Path) -> None
     assert [(c.body, c.span) for c in review.comments] == [("Why 3?", Span(path="a.py", start=10, end=13))]
 
 
-def test_only_invented_lines_are_a_wrong_answer_not_a_failure(tmp_path: Path) -> None:
-    review = answers(tmp_path, {"lines": ["[10][99]", "[][77]"]}).review(change(Task.LOCATE))
-    assert review.ranked_lines == (Span(path="a.py"), Span(path="a.py", start=77))
-
-
 @pytest.mark.parametrize(
     ("task", "answer"),
     [

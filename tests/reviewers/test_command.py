@@ -20,7 +20,7 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Anchoring, Change, Issue, Side
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, signature
-from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
+from reviewgauge.repo.guarded.run import Ended, run_guarded
 from reviewgauge.reviewers import command as command_module
 from reviewgauge.reviewers.command import Command
 from waiting import Pulse, until
@@ -430,17 +430,6 @@ def test_it_ends_when_we_do(
     finally:
         ran.kill()
         ran.communicate()
-
-
-@pytest.mark.drill
-def test_a_program_that_stops_its_guard_does_not_hang_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reviewgauge.repo.guarded.run._PATIENCE", 5.0)
-    monkeypatch.setattr("reviewgauge.repo.guarded.run._GRACE", 0.1)
-    text = "kill -STOP $PPID; sleep 300"
-    limits = ProcessLimits(0.3, 1000, 9, namespace=False)
-    ended = run_guarded(["/bin/sh", "-c", text], tmp_path, {"PATH": os.defpath}, limits)
-    assert (ended.ending, ended.code) == ("timeout", None)
-    assert ended.unproved == "its guard ended first: what it started may still run"
 
 
 def test_what_may_still_run_is_said(change: Change, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,6 @@ from reviewgauge.core.records import Change, Side
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, load_from
 from reviewgauge.core.trust import FromFile
-from reviewgauge.reviewers.container import Container
 
 pytestmark = pytest.mark.processes
 
@@ -187,8 +186,3 @@ def test_what_cannot_be_is_refused_before_a_run(change: Change, images: Path, tm
     for wrong in ("config=('model=m',)", "contract='review_bench', checkout='none'"):
         with pytest.raises(UserError, match="contract"):
             load(Reviewer, f"command(run=('true',), {wrong})").prepare([change])
-
-
-def test_its_name_in_tables_is_that_of_the_image() -> None:
-    assert Container("ghcr.io/you/reviewer@sha256:" + "0" * 64).system == "reviewer"
-    assert Container("reviewer:dev").system == "reviewer"

@@ -49,13 +49,6 @@ def test_the_fake_roles_argue_by_their_rules() -> None:
     assert tracker.usage.calls == 2 + 3 + 2
 
 
-def test_a_change_without_a_finding_takes_two_calls() -> None:
-    clean = CHANGE.model_copy(update={"files": (ChangedFile(path="a.py", patch="@@ -1 +1 @@\n-a\n+b"),)})
-    with ChatClient(ChatSettings()), track_usage() as tracker:
-        review = Debate("fake:rules").review(clean)
-    assert (review.comments, tracker.usage.calls) == ((), 2)
-
-
 def finding(comment: str, code: str = "+b = eval(a)") -> dict[str, str]:
     return {"file": "a.py", "code": code, "comment": comment}
 

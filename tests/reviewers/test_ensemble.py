@@ -15,7 +15,6 @@ from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, Comment, Review, Span, Task
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, signature
-from reviewgauge.engine.review import checked_system
 from reviewgauge.models.chat.client import ChatClient, track_usage
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.reviewers.ensemble import Ensemble
@@ -152,10 +151,3 @@ def test_bad_parameters_are_refused_in_one_line(spec: str, said: str) -> None:
     with pytest.raises(UserError, match=said.replace("(", r"\(")) as error:
         load(Reviewer, spec)
     assert "\n" not in str(error.value)
-
-
-def test_its_name_is_one_that_a_run_can_hold() -> None:
-    inner = f"ensemble(reviewer={FICKLE!r}, n=3)"
-    system = load(Reviewer, f"ensemble(reviewer={inner!r}, n=2)").system
-    assert system == checked_system(system)
-    assert system.startswith("ensemble(ensemble(prompt(model='fake:fickle-30'")

@@ -51,15 +51,6 @@ def test_it_writes_what_was_said_about_such_changes(folder: Path) -> None:
     assert note.item.startswith("80 examples; loss on those held out ")
 
 
-def test_at_most_so_many_comments_on_a_change_none_twice(folder: Path) -> None:
-    patches = {subject: change(subject, subject).files[0] for subject in SUBJECTS}
-    files = tuple(file.model_copy(update={"path": f"{subject}.py"}) for subject, file in patches.items())
-    wide = Change(id="new", repo="o/r", files=files)
-    reviewer = load(Lstm, f"lstm(checkpoint={str(folder)!r}, device='cpu')")
-    assert len(reviewer.review(wide).comments) == 3
-    assert len(load(Lstm, f"lstm(checkpoint={str(folder)!r}, device='cpu', most=1)").review(wide).comments) == 1
-
-
 def test_what_it_rests_on_is_pinned_and_the_same_whether_trained_or_loaded(folder: Path) -> None:
     trained = small(checkpoint=str(folder)).fit(cases())
     assert trained.pins() == load(Reviewer, f"lstm(checkpoint={str(folder)!r})").pins()

@@ -12,7 +12,7 @@ from fake_server import FakeServer
 from git_project import make_change
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Reviewer
-from reviewgauge.core.records import Anchoring, Change, ChangedFile, Severity, Side, Span, Task
+from reviewgauge.core.records import Change, ChangedFile, Severity, Side, Span, Task
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, signature
 from reviewgauge.models.answers.readers import Unreadable
@@ -69,15 +69,6 @@ def test_one_call_shows_the_important_files_and_names_the_others() -> None:
     assert "Report at most 2 problems" in text
 
 
-def test_a_change_of_very_many_files_leaves_a_short_trace() -> None:
-    files = tuple(ChangedFile(path=f"f{number}.py", patch=BAD) for number in range(500))
-    with ChatClient(ChatSettings()):
-        review = PrReview("fake:rules", tokens=500).review(CHANGE.model_copy(update={"files": files}))
-    assert review.trace is not None
-    assert "parts were left out" in review.trace
-    assert len(review.trace.splitlines()) == 203
-
-
 def test_the_most_severe_findings_are_kept_and_the_rest_is_counted() -> None:
     said = report(finding("low", "+print(a)"), finding("critical", "+b = eval(a)", "security"), finding("high", ""))
     answer = PrReview("fake:rules", most=2)._read(said)
@@ -90,16 +81,6 @@ def test_the_most_severe_findings_are_kept_and_the_rest_is_counted() -> None:
         "security: No.",
         "1 more than the 2 most severe findings were left out",
     ]
-
-
-def test_a_finding_of_a_file_that_was_not_shown_has_no_place() -> None:
-    said = report(finding("high", "+eval(y)", file="package-lock.json"))
-    reviewer = PrReview("fake:rules", tokens=100)
-    from reviewgauge.reviewers.reading.placing import placed
-
-    (piece,) = reviewer._pieces(CHANGE).pieces
-    (comment,) = reviewer._read(said).comments
-    assert placed(comment, piece).anchoring is Anchoring.INVALID
 
 
 @pytest.mark.parametrize(

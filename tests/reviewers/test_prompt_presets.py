@@ -11,12 +11,10 @@ import pytest
 from fake_server import FakeServer
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Measured, Reviewer
-from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Side, Span, Task
+from reviewgauge.core.records import Case, Change, ChangedFile, Review, Side, Span, Task
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load, short_spec, signature
 from reviewgauge.metrics.assess import Assess
-from reviewgauge.metrics.exact_match import ExactMatch
-from reviewgauge.metrics.pass_at_k import PassAtK
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.messages import FENCE_NOTE, load_prompt
 from reviewgauge.models.request.model_spec import ChatSettings
@@ -122,33 +120,6 @@ def test_assess_gives_a_verdict_that_its_metric_measures() -> None:
     assert measured.parts["said_no_is_no"] == 1
     clean = change(Task.ASSESS, focus=Span(path="a.py", start=31, end=31))
     assert reviewed("contextcrbench_assess", clean).verdict is True
-
-
-def test_locate_ranks_lines_that_pass_at_k_measures() -> None:
-    review = reviewed("contextcrbench_locate", change(Task.LOCATE))
-    places = [(span.start, span.side) for span in review.ranked_lines]
-    assert places == [(11, Side.NEW), (12, Side.NEW), (11, Side.OLD), (10, Side.NEW), (13, Side.NEW)]
-    case = Case(
-        id="c1",
-        change=change(Task.LOCATE),
-        references=(Comment(id="r", body="no eval", span=Span(path="a.py", start=12)),),
-    )
-    measured = PassAtK().parts(case, review)
-    assert isinstance(measured, Measured)
-    assert (measured.parts["pass@1"], measured.parts["pass@3"], measured.parts["outside"]) == (0, 1, 0)
-
-
-@pytest.mark.parametrize("preset", ["contextcrbench_comment", "crscore"])
-def test_a_comment_on_given_lines_stands_there_and_text_metrics_measure_it(preset: PresetName) -> None:
-    review = reviewed(preset, change(Task.COMMENT))
-    (comment,) = review.comments
-    assert comment.span == FOCUS
-    words = "eval runs whatever the text says. Parse the value instead."
-    assert comment.body == words
-    case = Case(id="c1", change=change(Task.COMMENT), references=(Comment(id="r", body=words, span=FOCUS),))
-    measured = ExactMatch().parts(case, review)
-    assert isinstance(measured, Measured)
-    assert set(measured.parts.values()) == {1}
 
 
 # --- what is refused -----------------------------------------------------------------------------------------------

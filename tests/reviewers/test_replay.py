@@ -284,14 +284,6 @@ def test_a_scan_of_one_repository_does_not_speak_of_others(tmp_path: Path, chang
         Replay(path=str(file)).prepare(changes)
 
 
-def test_a_scan_needs_diffs(tmp_path: Path, changes: list[Change]) -> None:
-    file = tmp_path / "a.rdjson"
-    file.write_text(rdjson(("odd", "app/shop.py", 5)))
-    blind = [change.model_copy(update={"files": (), "git": None}) for change in changes]
-    with pytest.raises(UserError, match="does not name the change"):
-        Replay(path=str(file)).prepare(blind)
-
-
 # --- reading -------------------------------------------------------------------------------------------------------
 
 
@@ -372,14 +364,6 @@ def test_a_path_that_is_not_there_or_not_given_is_one_line(tmp_path: Path, chang
 def test_the_system_is_named_by_its_file(path: str, name: str) -> None:
     assert Replay(path=path).system == name
     assert Replay(path=path, name="mine").system == "mine"
-
-
-def test_one_comment_more_than_once_keeps_its_own_id(tmp_path: Path, changes: list[Change]) -> None:
-    file = tmp_path / "candidates.json"
-    url = changes[0].url or ""
-    file.write_text(martian((url, "a", ["x"]), (f"{url}/", "a", ["x"])))
-    ids = [c.id for c in Replay(path=str(file)).review(changes[0]).comments]
-    assert len(ids) == 2 == len(set(ids))
 
 
 @pytest.mark.parametrize("head", ["../secret/notes", "..", "/etc/passwd", "a/../../secret/notes"])

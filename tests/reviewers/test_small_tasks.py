@@ -13,14 +13,6 @@ from hunk_entries import entry
 from reviewgauge.api.review import review
 from reviewgauge.api.score import score
 from reviewgauge.cli.main import main
-from reviewgauge.core.protocols import Measured, Metric
-from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review, Span, Task
-from reviewgauge.core.specs import load
-from reviewgauge.models.request.messages import load_prompt
-from reviewgauge.reviewers.reading.presets import PRESETS
-
-BAD = " a = 1\n-b = 2\n+b = eval(b)\n+c = 4\n return a"
-NOTE = "eval runs whatever the text says. Parse the value instead."
 
 
 @pytest.fixture(autouse=True)
@@ -39,22 +31,6 @@ def figures(folder: Path, task: str, metric: str, rows: list[dict[str, Any]]) ->
     (board,) = score(folder / "run", metric, resamples=100).leaderboards
     (system,) = board.systems
     return {estimate.measure: estimate.value for estimate in system.estimates}, asked
-
-
-def test_a_line_that_is_not_there_is_wrong_and_put_right_as_published() -> None:
-    """The line that the model invents, 99, is nearest to the last of the hunk, 13."""
-    wanted = Comment(id="r", body="why", span=Span(path="a.py", start=13))
-    files = (ChangedFile(path="a.py", patch=f"@@ -10,3 +10,4 @@\n{BAD}"),)
-    change = Change(id="c", repo="o/r", files=files, task=Task.LOCATE)
-    prompt = load_prompt("reviewgauge.reviewers", "contextcrbench_locate")
-    found = PRESETS["contextcrbench_locate"].reader('{"lines": ["[][99]"], "reason": "x"}', change, prompt)
-    said = Review(case="c", system="s", ranked_lines=found.ranked_lines)
-    for variant, right in (("", 0), ("published", 1)):
-        measured = load(Metric, f"pass_at_k(variant='{variant}')").parts(
-            Case(id="c", change=change, references=(wanted,)), said
-        )
-        assert isinstance(measured, Measured)
-        assert (measured.parts["pass@1"], measured.parts["outside"]) == (right, 1)
 
 
 @pytest.mark.parametrize("task", ["assess", "locate", "comment"])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from history_builder import Told
-from malicious_repos import NAMES, armed
+from malicious_repos import GROUPS, armed
 from reviewgauge.api.build import build as cli_build
 from reviewgauge.core.building import Candidate, CardSection
 from reviewgauge.core.errors import UserError
@@ -537,7 +537,7 @@ def test_odd_paths_are_read(told: Told, tmp_path: Path) -> None:
     assert "shop/ein\u00e4.py" in [file.path for file in cases[change].change.files]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", GROUPS)
 def test_no_trap_of_a_repository_springs(name: str, tmp_path: Path) -> None:
     trap = armed(tmp_path, name)
     try:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import date, timedelta
-
 from reviewgauge.core.records import Case, Change, Comment
 from reviewgauge.core.reports.build_card import Spread
-from reviewgauge.engine.build.folder import MOST, Census
+from reviewgauge.engine.build.folder import Census
 
 
 def census(*cases: Case) -> Census:
@@ -52,13 +50,3 @@ def test_numbers_are_spread_and_words_are_counted() -> None:
         "repository": {"acme/shop": 4},
         "year": {"2020": 4},
     }
-
-
-def test_months_stand_in_their_order_and_never_with_holes() -> None:
-    days = [date(2020, 1, 15) + timedelta(days=31 * n) for n in range(MOST + 1)]
-    made = [case(str(n), created=day.isoformat(), year=day.year, word=f"w{n:03}") for n, day in enumerate(days)]
-    few = census(*reversed(made[:3])).distributions()
-    assert list(few["created"].items()) == [("2020-01", 1), ("2020-02", 1), ("2020-03", 1)]
-    many = census(*made).distributions()
-    assert "created" not in many and sum(many["year"].values()) == MOST + 1
-    assert many["word"]["(others)"] == 1 and len(many["word"]) == MOST + 1

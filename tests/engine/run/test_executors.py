@@ -122,19 +122,6 @@ def test_where_ctrl_c_is_ignored_it_stays_ignored() -> None:
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
-def test_in_another_thread_it_is_never_set_by_a_signal() -> None:
-    found: list[Interruption] = []
-
-    def work() -> None:
-        with interruptible() as stop:
-            found.append(stop)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    thread.join()
-    assert not found[0].is_set()
-
-
 def test_of_several_reasons_the_first_counts() -> None:
     stop = Interruption()
     stop.stop(UserError("first"))

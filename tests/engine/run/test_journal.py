@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -74,23 +73,6 @@ def test_an_answer_from_a_cache_is_recorded_once_and_again_only_when_it_is_anoth
         assert run.spent() == 0.5
 
 
-def test_many_threads_may_record_at_once(tmp_path: Path) -> None:
-    with open_run(tmp_path / "run") as run:
-
-        def write(name: int) -> None:
-            for n in range(50):
-                run.append_call(made(f"{name} {n}" * 200))
-                if n % 10 == 0:
-                    run.sync()
-
-        threads = [threading.Thread(target=write, args=(name,)) for name in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        assert len({call.key for call in run.calls()}) == 400
-
-
 def test_a_torn_last_line_is_left_out_and_moved_aside_and_any_other_is_an_error(tmp_path: Path) -> None:
     with open_run(tmp_path / "run") as run:
         run.append_call(made("a"))
@@ -119,16 +101,6 @@ def test_of_several_calls_under_one_key_the_last_counts(tmp_path: Path, name: st
     assert recorded.get(made("b").key) == made("b")
     assert made("c").key not in recorded
     recorded.close()
-
-
-def test_a_record_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"holds no calls\.jsonl"):
-        calls_file(tmp_path)
-    with pytest.raises(UserError, match="cannot be read"):
-        RecordedCalls(tmp_path / "calls.jsonl")
-    (tmp_path / "cut.gz").write_bytes(gzip.compress(made("a").to_line())[:-12])
-    with pytest.raises(BadInput, match="not a whole gzip file"):
-        RecordedCalls(tmp_path / "cut.gz")
 
 
 # --- through a door ------------------------------------------------------------------------------------------------

@@ -15,7 +15,6 @@ import pytest
 
 from engine_small import Echo, make_cases, timeless
 from reviewgauge.analysis.compare.leaderboard import leaderboard
-from reviewgauge.api.study import study
 from reviewgauge.core.errors import BadInput, MissingExtra, UserError
 from reviewgauge.core.results import Failure, FailureKind
 from reviewgauge.engine.review import review
@@ -28,7 +27,6 @@ from reviewgauge.metrics.bleu import Bleu
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.reviewers.parrot import Parrot
 from reviewgauge.reviewers.prompt import Prompt
-from small_studies import SMALL, enter_study, made_files
 
 TOYS = Path(__file__).parents[2] / "toys"
 CASES = 240
@@ -90,39 +88,6 @@ def test_a_cluster_of_which_a_node_dies_gives_what_one_thread_and_two_give(clust
     names = [sorted(file.name for file in run.path.iterdir()) for run in (one, many)]
     assert names[0] == names[1]
     assert len(many.outcomes()) == 2 * CASES
-
-
-STUDY = f"""
-title = "the same everywhere"
-metrics = ["hits", "chrf"]
-[[reviewer]]
-spec = 'prompt(model="fake:rules", scope="change")'
-{SMALL}
-[[table]]
-kind = "overlap"
-"""
-
-
-@pytest.mark.processes
-@pytest.mark.slow
-def test_the_tables_of_a_study_are_the_same_to_the_byte(
-    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    enter_study(tmp_path, monkeypatch, STUDY, make_cases(600))
-    killed: list[str] = []
-
-    def kill(done: int, total: int, what: str) -> None:
-        if not killed and "parrot" in what and done < total:
-            killed.append(what)
-            cluster.remove_node(cluster.spare, allow_graceful=False)
-
-    study("study.toml", out="one", resamples=50, workers=1)
-    study("study.toml", out="two", resamples=50, workers=2)
-    study("study.toml", out="many", resamples=50, workers="ray", progress=kill)
-    assert killed, "the node died in the middle"
-    cluster.spare = cluster.add_node(num_cpus=1)
-    cluster.wait_for_nodes()
-    assert made_files(tmp_path / "one") == made_files(tmp_path / "two") == made_files(tmp_path / "many")
 
 
 @pytest.mark.processes

@@ -73,24 +73,6 @@ def test_a_file_that_is_broken_or_of_another_program_costs_a_warning_and_is_left
         assert file.read_bytes() == before
 
 
-def test_a_file_broken_in_its_middle_costs_a_warning(tmp_path: Path) -> None:
-    cache = VectorCache(tmp_path / "vectors.sqlite")
-    cache.put(MODEL, {f"text {n}": np.full(300, n, dtype=np.float32) for n in range(200)})
-    data = bytearray(cache.file.read_bytes())
-    data[4096 : len(data)] = b"\xff" * (len(data) - 4096)
-    cache.file.write_bytes(data)
-    with pytest.warns(RuntimeWarning, match="is not used"):
-        cache.get(MODEL, ["text 1", "text 150"])
-
-
-def test_a_place_that_cannot_be_written_to_costs_a_warning(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    cache = VectorCache(tmp_path / "file" / "vectors.sqlite")
-    with pytest.warns(RuntimeWarning, match="is not used"):
-        cache.put(MODEL, {"a": vector(1)})
-    assert cache.get(MODEL, ["a"]) == {}
-
-
 def test_the_oldest_quarter_goes_when_the_file_is_full(tmp_path: Path) -> None:
     cache = VectorCache(tmp_path / "vectors.sqlite", largest=400_000)
     for n in range(60):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from reviewgauge.core.results import Failed, FailureKind
-from reviewgauge.models.answers.readers import Unreadable, whole_number, yes_no
+from reviewgauge.models.answers.readers import whole_number, yes_no
 from reviewgauge.models.chat.ask import Reading, ask_for, ask_for_each
 from reviewgauge.models.chat.client import ChatClient, chat_model, track_usage
 from reviewgauge.models.request.messages import Call, system, user
@@ -136,15 +136,3 @@ def test_an_answer_with_odd_characters_fails_with_a_storable_raw_text(calls: lis
     raw = error.value.failure.raw
     assert raw is not None
     assert "\x00" not in raw
-
-
-@pytest.mark.drill
-def test_a_failure_of_the_call_is_passed_on(calls: list[Call]) -> None:
-    spec = "openai:none@http://127.0.0.1:9/v1?timeout=1"
-
-    def reads(text: str) -> bool:
-        raise Unreadable("never reached")
-
-    with pytest.raises(Failed) as error:
-        ask_for(chat_model(spec), QUESTION, reads)
-    assert error.value.kind is not FailureKind.UNREADABLE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import os
 import subprocess
 import sys
@@ -25,7 +24,7 @@ from reviewgauge.models.chat.client import (
     together,
     track_usage,
 )
-from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, load_prompt, user
+from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, user
 from reviewgauge.models.request.model_spec import ChatSettings, parse_model
 from scripted_endpoint import Asked, OpenAI, Say, Scripted
 from waiting import HANGS, until
@@ -116,27 +115,6 @@ def test_when_the_last_goes_the_call_is_stopped_and_its_place_is_free(protocol: 
         assert len(server.asked) == 2
         server.always = lambda _: Say(protocol.good())
         assert model.ask(HI).text == "yes"
-
-
-@pytest.mark.slow
-def test_a_failure_that_nobody_waits_for_makes_no_noise(
-    protocol: OpenAI, server: Scripted, client: ChatClient, capfd: pytest.CaptureFixture[str]
-) -> None:
-    server.always = lambda _: Say(protocol.error("no"), status=400, delay=0.1)
-    model = client.model(protocol.spec(server))
-
-    async def go_away() -> None:
-        call = asyncio.ensure_future(model.answer(HI, None))
-        await asyncio.sleep(0.02)
-        call.cancel()
-        await asyncio.gather(call, return_exceptions=True)
-
-    run_in_background(go_away())
-    with pytest.raises(Failed):
-        model.ask(HI)
-    gc.collect()
-    run_in_background(asyncio.sleep(0.05))
-    assert capfd.readouterr().err == ""
 
 
 def test_closing_does_not_wait_for_calls_in_flight(protocol: OpenAI, server: Scripted) -> None:
@@ -242,14 +220,6 @@ def test_many_at_once_in_order(protocol: OpenAI, server: Scripted, client: ChatC
     assert tally.usage.calls == 5
 
 
-def test_the_loop_does_not_wait_for_itself() -> None:
-    async def waits() -> None:
-        run_in_background(asyncio.sleep(0))
-
-    with pytest.raises(RuntimeError, match="cannot wait for itself"):
-        run_in_background(waits())
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_a_fork_has_a_loop_of_its_own(protocol: OpenAI, server: Scripted, client: ChatClient) -> None:
     model = client.model(protocol.spec(server))
@@ -282,48 +252,6 @@ time.sleep(0.3)
     assert (done.returncode, done.stdout) == (0, "yes\n")
     assert "never retrieved" not in done.stderr
     assert "Task was destroyed" not in done.stderr
-
-
-@pytest.mark.slow
-def test_an_interrupt_stops_the_call(protocol: OpenAI, server: Scripted, tmp_path: Path) -> None:
-    server.always = lambda _: Say(protocol.good(), delay=30)
-    program = f"""
-from reviewgauge.models.chat.client import ChatClient, chat_model
-from reviewgauge.models.request.model_spec import ChatSettings
-from reviewgauge.models.request.messages import Request, user
-with ChatClient(ChatSettings(cache=False)):
-    try:
-        chat_model({protocol.spec(server)!r}).ask(Request(messages=(user("Hi."),)))
-    except KeyboardInterrupt:
-        print("interrupted")
-"""
-    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    until(lambda: server.asked, child)
-    child.send_signal(2)
-    out, err = child.communicate()
-    assert (out, err, child.returncode) == ("interrupted\n", "", 0)
-
-
-def test_the_manner_of_the_fake_model_holds_in_this_process_too() -> None:
-    """Repeats of a noisy one differ, of the default one they do not; standing in for another it keeps to its rules."""
-    question = Request(messages=load_prompt("reviewgauge.judges", "same_concern").messages(QUESTION))
-    noisy = {ask_anew("fake:noisy-50", question, attempt) for attempt in range(1, 21)}
-    steady = {ask_anew("fake:rules", question, attempt) for attempt in range(1, 21)}
-    assert (noisy, steady) == ({"yes", "no"}, {"yes"})
-    with ChatClient(ChatSettings(dry_run=True)):
-        assert chat_model("openai:noisy-50").ask(question).text == "yes"
-
-
-QUESTION = {
-    "diff_hunk": "",
-    "comment1": "the total is computed before the discount is applied",
-    "comment2": "the total is computed before the discount is applied",
-}
-
-
-def ask_anew(model: str, question: Request, attempt: int) -> str:
-    with track_usage(attempt):
-        return chat_model(model).ask(question).text
 
 
 class _Full(Memory):

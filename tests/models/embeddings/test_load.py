@@ -87,13 +87,6 @@ def test_a_number_fitted_for_another_model_is_refused() -> None:
             check_fitted_for(model, other, "floor=.35")
 
 
-def test_a_model_without_token_states_says_so() -> None:
-    with pytest.raises(UserError, match="gives no token vectors"):
-        Counting().tokens(["a"])
-    assert Counting().cut(["a"]) is None
-    assert Counting().longest is None
-
-
 def test_a_folder_is_a_word(tmp_path: Path) -> None:
     folder = tiny_models.write_model(tmp_path / "tiny")
     model = embedder(str(folder), cache=False)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -50,18 +47,6 @@ def test_minilm_is_the_original_model() -> None:
         assert np.abs(vector - expected / np.linalg.norm(expected)).max() < 1e-5  # 4e-7 where it was written
 
 
-@pytest.mark.drill
-def test_minilm_token_states_are_those_of_each_layer() -> None:
-    model = embedder(DEFAULT, cache=False)
-    assert isinstance(model, OnnxEmbedder)
-    weights = read_weights(model.folder / "model.safetensors")
-    for layer in (0, 3, None):
-        states = model.tokens(SENTENCES[:2], layer=layer)
-        for one in states:
-            expected = hidden_states(weights, dict(model.settings.config), one.ids.tolist())
-            assert np.abs(one.vectors - expected[-1 if layer is None else layer]).max() < 1e-4
-
-
 def test_tokens_know_their_characters(tiny: OnnxEmbedder) -> None:
     text = "  the NULL\tcheck?"
     one = tiny.tokens([text])[0]
@@ -104,29 +89,6 @@ def shared_tiny() -> OnnxEmbedder:
 
         _SHARED.append(OnnxEmbedder("tiny", tiny_models.write_model(Path(tempfile.mkdtemp()) / "tiny")))
     return _SHARED[0]
-
-
-@pytest.mark.drill
-def test_vectors_are_the_same_however_many_threads_there_are(tmp_path: Path) -> None:
-    folder = tiny_models.write_model(tmp_path / "tiny", longest=None)
-    program = (
-        "import sys, hashlib\n"
-        "from reviewgauge.models.embeddings.load import embedder\n"
-        "texts = [f'lock {n % 7} ' * (n % 40) + f'leak {n}' for n in range(3000)]\n"
-        "model = embedder(sys.argv[1], cache=False)\n"
-        "vectors = model.vectors(texts)\n"
-        "for row in range(0, 3000, 101): assert (model.vectors([texts[row]])[0] == vectors[row]).all()\n"
-        "print(vectors.shape, hashlib.sha256(vectors.tobytes()).hexdigest())\n"
-    )
-    answers = set()
-    for count in ("1", "3"):
-        environment = {**os.environ, "OMP_NUM_THREADS": count}
-        done = subprocess.run(
-            [sys.executable, "-c", program, str(folder)], env=environment, capture_output=True, text=True, check=True
-        )
-        answers.add(done.stdout)
-    assert len(answers) == 1
-    assert "(3000, 16)" in answers.pop()
 
 
 @pytest.mark.slow

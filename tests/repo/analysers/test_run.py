@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -46,11 +45,6 @@ def branches(count: int, indent: str = "    ") -> str:
     return "".join(f"{indent}if a == {i}:\n{indent}    for b in c:\n{indent}        print(b)\n" for i in range(count))
 
 
-def needs(tool: str) -> None:
-    if not shutil.which(tool):
-        pytest.skip(f"{tool} is not installed here")
-
-
 # --- what becomes a finding ----------------------------------------------------------------------------------------
 
 
@@ -86,44 +80,6 @@ def test_of_functions_in_each_other_the_innermost_speaks(tmp_path: Path) -> None
     assert "anonymous" in finding.function
     fresh = make_change(tmp_path, {"x": ""}, {"n.go": go})
     assert {(f.function == "outer", f.start) for f in run(fresh, "lizard").findings} == {(True, 3), (False, 4)}
-
-
-CALL = """import subprocess
-
-
-def go(x):
-    subprocess.run(
-        x,
-        shell=True,
-        check=True,
-    )
-"""
-
-
-@pytest.mark.slow
-def test_a_shell_is_grave_and_stands_where_the_call_begins(tmp_path: Path) -> None:
-    change = make_change(tmp_path, {"x": ""}, {"m.py": CALL})
-    (finding,) = run(change).findings
-    assert (finding.tool, finding.rule) == ("ruff", "S602")
-    assert (finding.start, finding.category, finding.severity) == (5, "security", Severity.HIGH)
-    assert finding.function == "go"
-    assert finding.quote == "subprocess.run("
-
-
-@pytest.mark.slow
-def test_lizard_reads_the_other_languages_and_not_python(tmp_path: Path) -> None:
-    go = "package main\n\nfunc pick(a int) int {\n" + "".join(
-        f"\tif a > {i} {{\n\t\treturn {i}\n\t}}\n" for i in range(14)
-    )
-    js = "function pick(a) {\n" + "".join(f"  if (a > {i}) {{ return {i}; }}\n" for i in range(14)) + "}\n"
-    change = make_change(
-        tmp_path, {"x": ""}, {"m.go": go + "\treturn 0\n}\n", "m.js": js, "m.py": "def f(a, c):\n" + branches(14)}
-    )
-    assert rules_of(run(change, "lizard")) == {
-        ("lizard", "cyclomatic", "m.go", 3),
-        ("lizard", "cyclomatic", "m.js", 1),
-    }
-    assert {f.function for f in run(change, "lizard").findings} == {"pick"}
 
 
 @pytest.mark.slow
@@ -334,29 +290,3 @@ def test_the_tools_of_the_package_are_here_with_their_versions() -> None:
 def test_an_unknown_tool_is_named() -> None:
     with pytest.raises(UserError, match="'rff' is not an analyser"):
         check_tools(("ruff", "rff"))
-
-
-JS = "/* eslint-disable */\nfunction f(a) {\n  if (a = 1) {\n    eval(a);\n  }\n}\nf();\n"
-
-
-def test_eslint_reads_javascript_and_obeys_no_file_or_comment(tmp_path: Path) -> None:
-    needs("eslint")
-    mark = tmp_path / "MARK"
-    evil = f"require('fs').writeFileSync({str(mark)!r}, 'x'); module.exports = [{{ignores: ['**']}}];\n"
-    hostile = {
-        "eslint.config.js": evil,
-        "eslint.config.cjs": evil,
-        ".eslintrc.js": evil,
-        ".eslintignore": "*\n",
-        "package.json": '{"type": "module", "eslintConfig": {"root": true, "rules": {}}, "eslintIgnore": ["*"]}\n',
-    }
-    files = {"run.js": JS, "mod.mjs": "import x from 'y';\n", "old.js": "return 1;\n", "bad.js": "function (\n"}
-    change = make_change(tmp_path / "repo", {"x": ""}, files | hostile)
-    found = run(change, "eslint")
-    assert {("eslint", "no-eval", "run.js", 4), ("eslint", "no-cond-assign", "run.js", 3)} <= rules_of(found)
-    assert ("eslint", "no-unused-vars", "mod.mjs", 1) in rules_of(found)
-    assert [drop.item for drop in found.unread] == ["bad.js"]
-    assert not mark.exists()
-
-
-# --- any content ---------------------------------------------------------------------------------------------------

@@ -151,15 +151,6 @@ def test_a_number_beyond_the_file_is_a_line_of_the_diff(code: bool) -> None:
     assert place(path="gone.py", start=3, code=code) == ("diff_line", "gone.py", 2, 2, "old")
 
 
-def test_a_diff_line_may_be_a_deleted_one() -> None:
-    file = ChangedFile(path="f", patch="@@ -1,3 +1 @@\n keep\n-drop one\n-drop two")
-    change = Change(repo="r", files=(file,))
-    found = anchor(
-        Comment(id="c", body="b", claimed=Location(path="f", start=3, end=4)), change, None, lambda p, s: "keep\n"
-    )
-    assert (found.span, found.anchoring) == (Span(path="f", start=2, end=3, side=Side.OLD), Anchoring.DIFF_LINE)
-
-
 def test_github_positions() -> None:
     rows = (FILES[0].patch or "").split("\n")
     for position, text in enumerate(rows):

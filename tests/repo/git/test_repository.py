@@ -121,18 +121,6 @@ def test_the_callers_git_environment_and_a_work_tree_setting_do_not_matter(
         assert Repository(tmp_path / folder).paths(head) == ["a"]
 
 
-def test_a_fetch_that_was_asked_for_works(tmp_path: Path, git: Git, commit: Commit) -> None:
-    write(tmp_path / "repo", {"a": b"a\n"})
-    head = commit()
-    (tmp_path / "mirror").mkdir()
-    mirror = Repository(tmp_path / "mirror")
-    mirror.run("init", "-q", "--bare")
-    with pytest.raises(UserError):
-        mirror.run("fetch", "-q", f"file://{tmp_path}/repo", "main")
-    mirror.run("fetch", "-q", f"file://{tmp_path}/repo", "main:refs/heads/main", protocols=("file",))
-    assert mirror.blob(head, "a") == b"a\n"
-
-
 def test_a_huge_change_is_not_held(tmp_path: Path, git: Git, commit: Commit) -> None:
     """A patch of many megabytes is left out, the small ones beside it are there."""
     folder = tmp_path / "repo"

@@ -118,14 +118,6 @@ def test_what_is_no_repository_is_said_in_one_line(tmp_path: Path, source: Path)
             mirror_local(tmp_path / name, tmp_path / f"{name}.git")
 
 
-def test_a_head_that_names_no_commit_stays_so(tmp_path: Path, source: Path) -> None:
-    run_git(source, "checkout", "-q", "--orphan", "unborn")
-    mirror = mirror_local(source, tmp_path / "m.git")
-    assert not mirror.exists("HEAD") and mirror.blob("main", "lib/b.py") == b"b\n"
-    run_git(source, "checkout", "-q", "-f", "main")
-    assert mirror_local(source, tmp_path / "m.git").exists("HEAD")
-
-
 @pytest.mark.parametrize(
     "said",
     [
@@ -152,20 +144,6 @@ def test_a_damaged_source_is_said_in_one_line(tmp_path: Path, source: Path) -> N
     file.write_bytes(content[:-3])
     with pytest.raises(UserError, match="damaged"):
         mirror_local(source, tmp_path / "n.git")
-
-
-@pytest.mark.slow
-def test_alternates_and_linked_objects_are_not_followed(tmp_path: Path, source: Path) -> None:
-    run_git(tmp_path, "clone", "-q", "--shared", str(source), "borrower")
-    with pytest.raises(UserError, match="borrows objects"):
-        mirror_local(tmp_path / "borrower", tmp_path / "m.git")
-    commit(tmp_path / "own", {"x.py": "x\n"})
-    blob = run_git(source, "rev-parse", "HEAD:a.py")
-    there = tmp_path / "own" / ".git" / "objects" / blob[:2]
-    there.mkdir(exist_ok=True)
-    (there / blob[2:]).symlink_to(source / ".git" / "objects" / blob[:2] / blob[2:])
-    with pytest.raises(UserError, match=r"borrows objects, which are not read: .* is a link"):
-        mirror_local(tmp_path / "own", tmp_path / "linked.git")
 
 
 def test_what_a_killed_call_left_is_cleared_and_done_again(tmp_path: Path, source: Path) -> None:

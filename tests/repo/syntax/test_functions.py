@@ -404,9 +404,6 @@ def test_carriage_returns_and_bytes_that_are_no_utf8() -> None:
     assert lines.text(6, 6) == "x = 1"
 
 
-# --- names ---------------------------------------------------------------------------------------------------------
-
-
 # --- lines ---------------------------------------------------------------------------------------------------------
 
 
@@ -479,11 +476,6 @@ def test_code_that_is_only_laid_out_otherwise_says_the_same(path: str, one: str,
 )
 def test_code_that_says_something_else_does_not(path: str, one: str, other: str) -> None:
     assert text(path, one) != text(path, other)
-
-
-def test_a_remark_in_a_template_string_is_part_of_the_string() -> None:
-    lines = code_lines(b"x = `a ${/* no */ b}`; // yes\n", "a.js")
-    assert lines.tokens(1) == ("x", "=", "`a ${/* no */ b}`", ";")
 
 
 # --- any input -----------------------------------------------------------------------------------------------------
@@ -586,18 +578,6 @@ def test_what_is_code_is_what_pythons_own_tokenizer_says(module: str) -> None:
 
 
 # --- the parsing processes -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_a_process_that_dies_is_replaced() -> None:
-    parsers = Parsers(most=1, seconds=20)
-    try:
-        assert parsers.ask("java", "scopes", b"x=>" * 20_000) is None
-        answer = parsers.ask("java", "scopes", b"class A { void f() {} }")
-        assert answer is not None
-        assert [row[1] for row in answer["scopes"]] == ["A", "A.f"]
-    finally:
-        parsers.close()
 
 
 def test_a_process_that_somebody_ended_is_replaced() -> None:

@@ -77,24 +77,6 @@ def test_what_was_looked_through_is_said(story: Story) -> None:
     assert line.through == (f"{form[:12]} changes the format only",)
 
 
-def test_quotes_and_trailing_commas_of_a_formatter_are_format(story: Story) -> None:
-    story.commit({"shop.py": "a = 1\n"})
-    bug = story.commit({"shop.py": "a = 1\nprint('x', end='', file=None)\n"})
-    form = story.commit({"shop.py": 'a = 1\nprint(\n    "x",\n    end="",\n    file=None,\n)\n'})
-    fix = story.commit({"shop.py": 'a = 1\nprint(\n    "y",\n    end="",\n    file=None,\n)\n'})
-    assert story.blames(fix, "basic") == {form}
-    assert story.blames(fix, "ag") == {bug}
-
-
-def test_indentation_is_format(story: Story) -> None:
-    story.commit({"shop.py": "def f(a):\n    return a\n"})
-    bug = story.commit({"shop.py": "def f(a):\n    a = a + 1\n    return a\n"})
-    wrap = story.commit({"shop.py": "def f(a):\n    if a:\n        a = a + 1\n    return a\n"})
-    fix = story.commit({"shop.py": "def f(a):\n    if a:\n        a = a + 2\n    return a\n"})
-    assert story.blames(fix, "basic") == {wrap}
-    assert story.blames(fix, "ag") == {bug}
-
-
 def test_comments_and_blank_lines_do_not_count(story: Story) -> None:
     story.commit({"shop.py": "a = 1\n"})
     bug = story.commit({"shop.py": "a = 1\nb = a / 0\n"})
@@ -114,26 +96,11 @@ def test_comments_and_blank_lines_do_not_count(story: Story) -> None:
     ]
 
 
-def test_a_docstring_is_a_comment_and_a_string_is_none(story: Story) -> None:
-    story.commit({"shop.py": 'def f():\n    """Old."""\n    return "# no comment"\n'})
-    said = story.commit({"shop.py": 'def f():\n    """New."""\n    return "# a mark"\n'})
-    fix = story.commit({"shop.py": 'def f():\n    """Newer."""\n    return "# the mark"\n'})
-    (line,) = story.trace(fix, "ag").inducing
-    assert (line.commit, line.line) == (said, 3)
-
-
 def test_a_fix_that_only_formats_has_nothing_to_blame(story: Story) -> None:
     first = story.commit({"shop.py": TOP + BUGGY + END})
     fix = story.commit({"shop.py": TOP + WRAPPED + END})
     assert story.blames(fix, "basic") == {first}
     assert story.blames(fix, "ag") == set()
-
-
-def test_what_is_added_to_a_line_is_no_format(story: Story) -> None:
-    bug = story.commit({"shop.py": "def f(x):\n    return x\n"})
-    fix = story.commit({"shop.py": "def f(x):\n    return x + 1\n"})
-    for variant in ("basic", "ag", "ma"):
-        assert story.blames(fix, variant) == {bug}
 
 
 def test_a_language_without_a_grammar_is_told_by_blank_lines_and_says_so(story: Story) -> None:
