@@ -21,6 +21,7 @@ from waiting import until
 pytestmark = pytest.mark.processes
 
 PROGRAM = Path(__file__).parents[1] / "toys" / "engine_small.py"
+CASES, DELAY = 100, 0.012
 
 
 def start(
