@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import redirect_stdout
 from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
-from reviewgauge.api.points_study import labels_of_points
-from reviewgauge.api.validate import validate
+from reviewgauge.analysis.point_labels import labels_of_points
 from reviewgauge.cli.main import main
-from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, Comment, Review
 from reviewgauge.core.reports.agreement import AgreementReport
 from reviewgauge.engine.review import import_reviews
@@ -92,15 +89,3 @@ def test_the_matrices_of_five_raters_come_from_one_command(run: str, people: Pat
     assert (severity[frozenset(("Ann", "Cy"))], severity[frozenset(("Ann", "Bob"))]) == (1, 0)
     assert any("is a fake model" in warning for warning in report.warnings)
     assert "pairs of raters" in told("agree", run, "--labels", str(people), "--resamples", "0")
-
-
-def test_validate_asks_about_the_judged_reports_alone(run: str, people: Path) -> None:
-    spec = f"points(model='fake:noisy-1', points_of='{LISTS}')"
-    words = ("--labels", str(people), "--resamples", "20", "--json")
-    report = json.loads(told("validate", run, spec, *words))["agreement"]
-    raters = {rater for one in report["dimensions"] for rater in one["kinds"]}
-    assert raters == {*RATERS, LISTS, RATES, "fake:noisy-1"}
-    assert {one["items"] for one in report["dimensions"]} == {10}
-    assert main(["validate", run, spec, *words, "--limit", "3"]) == 2, "what it would not heed is refused"
-    with pytest.raises(UserError, match="names no model"):
-        validate(run, "points", labels=people)

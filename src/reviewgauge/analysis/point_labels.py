@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from reviewgauge.core.base import Fact
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.labels import Label, RaterKind, Subject, SubjectKind
+from reviewgauge.core.protocols import Metric
 from reviewgauge.core.results import Matching
+from reviewgauge.core.specs import load_recorded
+from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.metrics.points import Points
 
 HIT, TYPE, SEVERITY = "hit", "type", "severity"
@@ -36,31 +39,40 @@ class Report(NamedTuple):
         return self.case, self.system, self.attempt
 
 
-def point_labels(metric: Points, reports: Iterable[Report]) -> Iterator[Label]:
-    """The model's labels: whether each known point is hit, and the type and severity of each predicted one."""
-    for report in reports:
-        for claim, dimension, value, _ in points_to_judge(metric, report):
-            yield Label(
-                subject=_subject(report, claim),
-                rater=metric.model,
-                rater_kind=RaterKind.MODEL,
-                dimension=dimension,
-                value=value,
-            )
+def points_of_run(run: RunFolder) -> list[tuple[Points, list[Report]]]:
+    """Each `points` metric that a run was scored with, and what it found in each report."""
+    found = []
+    for name in run.scored_metrics():
+        try:
+            metric = load_recorded(Metric, name)
+        except UserError:  # code of the user that is gone
+            continue
+        if isinstance(metric, Points):
+            matched = ((s, s.matching) for s in run.scores(name))
+            found.append((metric, [Report(s.case, s.system, s.attempt, own) for s, own in matched if own is not None]))
+    return found
 
 
-def _subject(report: Report, claim: str) -> Subject:
-    kind, (case, system, attempt) = SubjectKind.LINK, report.key
-    return Subject(kind=kind, case=case, system=system, attempt=attempt, claim=claim)
+def labels_of_points(run: RunFolder) -> Iterator[Label]:
+    """The labels of the models: whether each known point is hit, and the type and severity of each predicted one."""
+    for metric, reports in points_of_run(run):
+        for case, system, attempt, matching in reports:
+            for claim, dimension, value, _ in points_to_judge(metric, matching):
+                yield Label(
+                    subject=Subject(kind=SubjectKind.LINK, case=case, system=system, attempt=attempt, claim=claim),
+                    rater=metric.model,
+                    rater_kind=RaterKind.MODEL,
+                    dimension=dimension,
+                    value=value,
+                )
 
 
-def points_to_judge(metric: Points, report: Report) -> Iterator[tuple[str, str, Fact, str]]:
+def points_to_judge(metric: Points, matching: Matching) -> Iterator[tuple[str, str, Fact, str]]:
     """(the point's id, dimension, value, text of a predicted point) of one report."""
-    pairs = report.matching.pairs
-    hit = {pair.reference for pair in pairs if pair.verdict is not None and pair.verdict.same}
-    for group in report.matching.groups:
+    hit = {pair.reference for pair in matching.pairs if pair.verdict is not None and pair.verdict.same}
+    for group in matching.groups:
         yield group.group, HIT, "yes" if group.group in hit else "no", ""
-    for one in report.matching.comments:
+    for one in matching.comments:
         if found := _REASON.match(one.reason):
             name = f"{one.comment}, listed by {metric.lister}"
             text = one.reason[found.end() :]
@@ -82,13 +94,3 @@ def draw_reports(reports: Sequence[Report], count: int, seed: int) -> list[Repor
         raise UserError(f"there are {len(reports):,} reports to draw {count:,} from")
     drawn = random.Random(seed).sample(sorted(reports, key=lambda one: one.key), count)
     return sorted(drawn, key=lambda one: one.key)
-
-
-def on_reports(labels: Iterable[Label], keys: Collection[tuple[str | None, str | None, int]]) -> list[Label]:
-    """The labels that are about one of these reviews."""
-    return [one for one in labels if (one.subject.case, one.subject.system, one.subject.attempt) in keys]
-
-
-def key_of(label: Label) -> tuple[str | None, str | None, int]:
-    """The review that a label is about."""
-    return label.subject.case, label.subject.system, label.subject.attempt

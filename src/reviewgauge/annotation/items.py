@@ -214,7 +214,7 @@ def report_items(
 def _of_report(metric: Points, report: Report, case: Case, review: Review) -> Item:
     known = {group[0].id: group for group in findings(case.references)}
     texts: dict[str, tuple[str, ShownText]] = {}
-    for claim, dimension, _, text in points_to_judge(metric, report):
+    for claim, dimension, _, text in points_to_judge(metric, report.matching):
         if dimension == HIT:
             first = shown_text(known[claim][0])
             body = "\nIn other words: ".join(one.body for one in known[claim])

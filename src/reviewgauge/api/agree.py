@@ -8,9 +8,8 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from reviewgauge.analysis.claim_shares import claim_shares
-from reviewgauge.analysis.point_labels import key_of, on_reports
+from reviewgauge.analysis.point_labels import labels_of_points
 from reviewgauge.analysis.raters import AgreementSettings, LabelFilter, agreement_report
-from reviewgauge.api.points_study import labels_of_points, warn_of_fakes
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.api.validation.data import first_record, keep_latest
 from reviewgauge.core.errors import BadInput, UserError
@@ -59,8 +58,11 @@ def agree(
     found = labels_from(labels, source)
     if people is not None:
         own = read_label_file(Path(people)).labels
-        theirs = on_reports(found.labels, {key_of(label) for label in own})
-        found = found._replace(labels=[*own, *theirs], notes=(*found.notes, *warn_of_fakes(theirs)))
+        judged = {_review_of(label) for label in own}
+        theirs = [label for label in found.labels if _review_of(label) in judged]
+        fakes = dict.fromkeys(label.rater for label in theirs if label.rater.startswith("fake:"))
+        warned = (f"{rater} is a fake model, whose labels say nothing" for rater in fakes)
+        found = found._replace(labels=[*own, *theirs], notes=(*found.notes, *warned))
     chosen = LabelFilter(tuple(dimensions), tuple(batches), tuple(rounds), tuple(kinds))
     report = agreement_report(
         found.labels,
@@ -72,6 +74,10 @@ def agree(
     wanted = [label for label in found.labels if not chosen.why_not(label)]
     claims = claim_shares(wanted, found.languages, resamples=resamples, seed=seed)
     return report.model_copy(update={"claims": claims, "warnings": (*found.notes, *report.warnings)})
+
+
+def _review_of(label: Label) -> tuple[str, str | None, int]:
+    return label.subject.case, label.subject.system, label.subject.attempt
 
 
 def labels_from(labels: str | Path | Dataset | Sequence[Label], source: str | Path | None) -> FoundLabels:

@@ -12,7 +12,6 @@ from pydantic import Field
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.judge_check.report import JudgeOptions
 from reviewgauge.analysis.judged import JudgedReviews
-from reviewgauge.analysis.raters import AgreementSettings
 from reviewgauge.analysis.stats.bootstrap import Resamples
 from reviewgauge.analysis.threshold import fit_threshold, gather
 from reviewgauge.analysis.validity.baselines import baselines
@@ -21,7 +20,6 @@ from reviewgauge.analysis.validity.human_values import HumanValues, human_values
 from reviewgauge.analysis.validity.report import Evidence, ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.analysis.validity.scored import Scored
-from reviewgauge.api.points_study import judges_points, points_check
 from reviewgauge.api.resolve import find_metrics
 from reviewgauge.api.validation.data import JudgedData, RunOfReviews, read_judged, run_of_reviews
 from reviewgauge.api.validation.judges import check_judges, judge_of
@@ -29,7 +27,6 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Dataset, Judge, Metric, Progress, Stage
-from reviewgauge.core.reports.agreement import AgreementReport
 from reviewgauge.core.reports.judge_check import JudgeReport
 from reviewgauge.core.reports.threshold import ThresholdReport
 from reviewgauge.core.reports.validity import FitReport, ValidityReport
@@ -46,10 +43,10 @@ REPORT, RESULT = "report.html", "validity.json"
 
 
 class ValidateResult(Record):
-    """What was found: a `report` of metrics, or one of each of the `judges`, a `fit`, a `sweep`, or `agreement`.
+    """What was found: a `report` of metrics, or one of each of the `judges`, a `fit`, or a `sweep`.
 
     `files` lie in `folder`. `report` and `fit` are None where measuring was stopped early, and with `--dry-run`; then
-    no file is written. `agreement` is that of `points` with people.
+    no file is written.
     """
 
     schema_version: int = 1
@@ -61,7 +58,6 @@ class ValidateResult(Record):
     judges: tuple[JudgeReport, ...] = ()
     fit: FitReport | None = None
     sweep: ThresholdReport | None = None
-    agreement: AgreementReport | None = None
     spending: Spending = Spending()
     notes: tuple[str, ...] = ()
     seconds: float = Field(default=0.0, ge=0)
@@ -122,9 +118,6 @@ def validate(
         options = replace(judging or JudgeOptions(), resamples=Resamples(resamples, seed))
         reports = check_judges(data, judges or wanted, options, dimensions=dimensions, models=models, progress=show)
         made = ValidateResult(judges=reports, **_write_judges(out, () if models.dry_run else reports))
-    elif judges_points(wanted, labels):
-        intervals = AgreementSettings(resamples=resamples, seed=seed)
-        made = ValidateResult(agreement=points_check(wanted[0], data, models, intervals, show))
     elif sweep:
         swept = _swept(read_judged(data), wanted, system, dimensions, Resamples(resamples, seed), show)
         made = ValidateResult(sweep=swept, **_write_sweep(out, swept))

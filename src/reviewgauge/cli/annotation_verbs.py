@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy.exc import SQLAlchemyError
 
 from reviewgauge.analysis.claim_shares import corrected_claims
-from reviewgauge.analysis.point_labels import Report
+from reviewgauge.analysis.point_labels import Report, points_of_run
 from reviewgauge.annotation.annotate import ProjectOptions, annotate, make_project
 from reviewgauge.annotation.growing import next_version, pool
 from reviewgauge.annotation.growing.unmatched import read_unmatched
@@ -24,7 +24,6 @@ from reviewgauge.annotation.schemas.schema import Parts, Schema, load_schema, sh
 from reviewgauge.annotation.store.database import Database, unavailable
 from reviewgauge.annotation.store.owner import audit_log
 from reviewgauge.annotation.store.projects import Project, find_project, status
-from reviewgauge.api.points_study import points_of_run
 from reviewgauge.api.resolve import dataset_label, find_dataset
 from reviewgauge.core.errors import NothingRecorded, UserError
 from reviewgauge.core.files import write_named

@@ -25,7 +25,6 @@ from reviewgauge.cli.output import note, note_reasons, run_stoppable
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.specs import in_shell
 from reviewgauge.views.judge_check import judge_document
-from reviewgauge.views.terminal.agreement_tables import agreement
 from reviewgauge.views.terminal.closing import after_measuring, measuring_line
 from reviewgauge.views.terminal.documents import document_view
 from reviewgauge.views.validity.tables import fitted, validity
@@ -106,8 +105,7 @@ def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any)
     interrupted while it measures, the same command goes on where it stopped.
 
     Judges of pairs (lexical, same_concern(model="openai:gpt-5"), or the model alone) are measured as instruments:
-    agreement, repeats, order, length, self-preference, rewording, injection, cost. With --labels, points(model=...) is
-    compared with people who judged a run (annotate).
+    agreement, repeats, order, length, self-preference, rewording, injection, cost.
 
     --fit writes a file for combined(file=...) and prints what that grade gives on references that it has not seen.
     --sweep takes CRScore's rule: the mean similarity of the best system's sentences to the closest claim.
@@ -134,7 +132,7 @@ def command(dataset: str, metrics: Sequence[str], as_json: bool, **options: Any)
 
 def _shown(result: ValidateResult) -> list[object]:
     parts = list(_found(result))
-    if result.judges or result.sweep or result.agreement:
+    if result.judges or result.sweep:
         page = [f"{Path(result.folder) / result.files[0]} has all of it and the plots"] if result.files else []
         return [*parts, *page]
     if result.fit is None:
@@ -149,8 +147,6 @@ def _found(result: ValidateResult) -> Iterator[object]:
     yield from (document_view(judge_document(one)) for one in result.judges)
     if result.sweep is not None:
         yield from thresholds(result.sweep)
-    if result.agreement is not None:
-        yield agreement(result.agreement)
     if (fit := result.fit) is not None:
         use = f"use it as {in_shell(fit.spec)}; {result.seconds:.1f} s"
         yield fitted(fit, f"{fit.file} was fitted to all {fit.rows:,} rows; {use}")
