@@ -53,10 +53,16 @@ class Bench:
         settings |= SAMPLES[recipe]
         if recipe == "swr_bench":
             settings["repos"] = repr((NAME,))
-        elif recipe == "aacr_bench":
-            table = folder / "repositories.csv"
-            table.write_text(f"name,language,new_stars,closed_pulls\n{NAME},Python,900,900\nacme/rare,COBOL,800,800\n")
-            settings |= {"candidates": str(table), "reviewers": repr((f"prompt(model={model!r})",))}
+        else:
+            settings["candidates"] = str(folder / "repositories.csv")
+            heading = "name,language,stars,new_stars,issues_and_pulls,closed_pulls,active,language_share"
+            rows = (
+                f"{NAME},Python,900,900,5001,900,2025-03-20,0.97",
+                "acme/rare,COBOL,900,800,9000,800,2025-03-20,0.9",
+            )
+            (folder / "repositories.csv").write_text("\n".join((heading, *rows, "")))
+        if recipe == "aacr_bench":
+            settings["reviewers"] = repr((f"prompt(model={model!r})",))
         settings |= more
         options = [part for name, value in settings.items() for part in ("--set", f"{name}={value}")]
         self.words = ["build", ".", "-o", str(self.out), "--recipe", recipe, *options]

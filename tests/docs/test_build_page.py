@@ -14,7 +14,7 @@ from documented import run, steady
 from recorded_forge import TOKEN, serve
 from reviewgauge.core.building import Decision
 from reviewgauge.engine.build.recipes import read_recipe
-from reviewgauge.repo.forge.archive import read_archive
+from reviewgauge.repo.forge.reading import read_archive
 from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.from_github import FromGithub
 from reviewgauge.stages.sampling.audit import audit_stage

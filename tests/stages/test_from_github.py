@@ -137,15 +137,6 @@ def test_states_before_the_last_one_have_bases_commits_and_times(forge: Forge, t
 
 
 @pytest.mark.slow
-def test_patches_of_the_api_stand_in_where_there_is_no_git(forge: Forge, tmp_path: Path) -> None:
-    with_git, _ = run(FromGithub(api=forge.url), tmp_path / "a")
-    without, _ = run(FromGithub(api=forge.url, code="api"), tmp_path / "b")
-    assert without_git(with_git) == without_git(without), "git and the API tell the same"
-    assert all(one.case.change.git is None for one in without)
-    assert not any(".git" in str(file) for file in (tmp_path / "b" / "repos").iterdir())
-
-
-@pytest.mark.slow
 def test_a_clone_on_this_machine_holds_the_commits_too(forge: Forge, tmp_path: Path) -> None:
     usual, _ = run(FromGithub(api=forge.url), tmp_path / "a")
     forge.asked.clear()
@@ -157,7 +148,7 @@ def test_a_clone_on_this_machine_holds_the_commits_too(forge: Forge, tmp_path: P
 @pytest.mark.slow
 def test_a_choice_by_time_state_number_and_count(forge: Forge, tmp_path: Path) -> None:
     def ids(**choice: object) -> list[int]:
-        stage = replace(FromGithub(api=forge.url, code="api", issues=False), **choice)  # type: ignore[arg-type]
+        stage = replace(FromGithub(api=forge.url, issues=False), **choice)  # type: ignore[arg-type]
         return [one.pull.number for one in run(stage, tmp_path)[0] if one.pull is not None]
 
     everything = ("open", "closed", "merged")
@@ -235,9 +226,6 @@ def test_no_token_is_written_anywhere(forge: Forge, tmp_path: Path) -> None:
         assert not file.is_file() or TOKEN.encode() not in file.read_bytes(), file
 
 
-# --- dumps ---------------------------------------------------------------------------------------------------------
-
-
 # --- troubles ------------------------------------------------------------------------------------------------------
 
 
@@ -263,7 +251,7 @@ def test_a_repository_that_is_gone_does_not_end_the_build(forge: Forge, tmp_path
 @pytest.mark.slow
 def test_one_pull_request_that_the_forge_fails_on_is_left_for_next_time(forge: Forge, tmp_path: Path) -> None:
     forge.troubles += [secondary_limit("languages", retry_after=0), broken(r"/pulls/2/commits", times=99)]
-    stage = Impatient(api=forge.url, code="api")
+    stage = Impatient(api=forge.url)
     found, drops = run(stage, tmp_path)
     assert [one.case.id for one in found] == [f"{NAME}/pull/1"]
     assert [drop.reason for drop in drops] == ["the forge does not manage to answer: asked again next time"]
@@ -298,32 +286,28 @@ def told(found: Iterable[Candidate]) -> dict[int, bool]:
 
 
 @pytest.mark.parametrize(
-    ("trouble", "known", "asked"),
+    ("trouble", "asked"),
     [
-        (refused_graphql("Resource not accessible by personal access token", "FORBIDDEN"), {1: True, 2: False}, 3),
-        (refused_graphql("Could not resolve to a PullRequest", "NOT_FOUND"), {1: True, 2: False}, 3),
-        (refused_graphql("Something is wrong with this pull request"), {1: True, 2: False}, 3),
-        (refused_graphql("Resource not accessible", "FORBIDDEN", after=1), {1: True, 2: False}, 4),  # its threads alone
-        (refused_graphql("Field 'isOutdated' doesn't exist on type 'X'"), {1: False, 2: False}, 1),
+        (refused_graphql("Something is wrong with this pull request"), 3),
+        (refused_graphql("Resource not accessible", "FORBIDDEN", after=1), 4),  # its threads alone
     ],
 )
 @pytest.mark.slow
-def test_a_refusal_of_graphql_is_of_one_pull_request_unless_a_field_is_not_known(
-    forge: Forge, tmp_path: Path, trouble: Trouble, known: dict[int, bool], asked: int
+def test_a_refusal_of_graphql_is_of_one_pull_request(
+    forge: Forge, tmp_path: Path, trouble: Trouble, asked: int
 ) -> None:
     """The newest comes first, so that number 2 is the one that is refused."""
     forge.troubles.append(replace(trouble))
     where = context(tmp_path)
     found = [one for one in FromGithub(api=forge.url).apply((), where) if isinstance(one, Candidate)]
     where.close()
-    assert told(found) == known
+    assert told(found) == {1: True, 2: False}
     first = next(one.pull for one in found if one.pull is not None and one.pull.merged)
     assert "merged" in {event.kind for event in first.events}, "REST tells the rest"
     assert len(forge.paths("graphql")) == asked
     (card,) = where.sections
-    untold = list(known.values()).count(False)
-    assert card.figures["pull requests without an answer of GraphQL"] == untold
-    assert f"GraphQL gave no answer for {untold} pull requests" in card.text
+    assert card.figures["pull requests without an answer of GraphQL"] == 1
+    assert "GraphQL gave no answer for 1 pull requests" in card.text
     assert told(run(FromGithub(api=forge.url), tmp_path)[0]) == {1: True, 2: True}, "it is asked again the next time"
 
 

@@ -18,7 +18,6 @@ from reviewgauge.core.building import Candidate
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
-from reviewgauge.repo.forge.archive import shaped
 from reviewgauge.repo.forge.pulls import read_pull
 from reviewgauge.stages.from_github import DUMP, FOLDER, UNREADABLE, FromGithub
 from reviewgauge.stages.pull_requests.candidates import NO_DIFF, final_candidate
@@ -93,7 +92,7 @@ def test_an_earlier_state_that_git_cannot_show_is_a_reason(forge: Forge, tmp_pat
     assert pull is not None
     place = BuildFolder(tmp_path, f"github:{NAME}")
     try:
-        odd = read_pull(shaped(_answered(forge), "x")).model_copy(update={"git": pull.git})
+        odd = read_pull(_answered(forge), "x").model_copy(update={"git": pull.git})
         said = tuple(one.model_copy(update={"commit": odd.revisions[0].head}) for one in pull.threads)
         item = final_candidate(odd.model_copy(update={"threads": said}))
         (made,) = SelectRevision().each(item, place)
@@ -193,12 +192,3 @@ def test_a_history_that_graphql_does_not_tell_is_not_an_empty_one(forge: Forge, 
     assert [one.reason for one in drops] == ["the forge does not manage to answer: asked again next time"]
     found, drops = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
     assert len(found) == 1 and not drops, "what was missing is not kept"
-
-
-def test_a_commit_that_is_no_id_is_never_asked_about(forge: Forge, tmp_path: Path) -> None:
-    body = json.dumps({"number": 1, "merged": True, "base": {"sha": "../main"}, "head": {"sha": "a?b"}}).encode()
-    forge.troubles.append(Trouble(Answer(200, body), r"/pulls/1$"))
-    asked = len(forge.asked)
-    found, drops = run(FromGithub(api=forge.url, numbers=(1,), code="api"), tmp_path)
-    assert len(found) == 1 and not drops, "its files are listed under its number"
-    assert not [one for one in forge.asked[asked:] if "/compare/" in one.path]

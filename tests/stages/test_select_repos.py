@@ -1,4 +1,4 @@
-"""Repositories chosen by the rules of two papers: from files, from a forge; every other one with its reason."""
+"""Repositories chosen by the rules of two papers from files; every other one with its reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recorded_forge import TOKEN, Forge, missing, secondary_limit, serve
 from reviewgauge.core.building import RESULTS
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.protocols import Stage
@@ -136,7 +135,7 @@ def test_a_bad_file_is_named_with_line_and_field(tmp_path: Path, content: str, s
 
 
 def test_what_cannot_be_done_is_said(tmp_path: Path, context: BuildFolder) -> None:
-    with pytest.raises(UserError, match="which a forge does not tell"):
+    with pytest.raises(UserError, match="needs the repositories to choose from"):
         run(SelectRepos(rule="aacr_bench"), context)
     with pytest.raises(UserError, match="cannot read"):
         run(SelectRepos(candidates=str(tmp_path / "none.csv")), context)
@@ -151,46 +150,6 @@ def test_where_the_user_names_repositories_none_is_chosen(tmp_path: Path) -> Non
     assert run(SelectRepos(rule="aacr_bench"), context) == {}
     assert chosen_repositories(context) == ()
     context.close()
-
-
-# --- from a forge --------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def forge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Forge]:
-    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-    with serve(tmp_path / "forge", "papers") as running:
-        yield running
-
-
-def test_the_forge_is_asked_only_as_far_as_it_takes(
-    forge: Forge, context: BuildFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(select_repos, "CONTEXT_LANGUAGES", ("Python",))
-    monkeypatch.setattr(select_repos, "TOP", 4)
-    stage = SelectRepos(api=forge.url)
-    reasons = {
-        "acme/slow": "not active in the 6 months before 2025-04-30",
-        "acme/mixed": "its language is not over 60% of it",
-        "acme/small": "not over 5,000 issues and pull requests",
-    }
-    assert run(stage, context) == reasons, "the fifth was not among the most starred that were searched"
-    assert chosen_repositories(context) == ("acme/shop",)
-    counted = forge.paths("/search/issues")
-    assert len(counted) == 4, "issues and pull requests, only of those that were still in"
-    before = len(forge.asked)
-    assert run(stage, context) == reasons
-    assert len(forge.asked) == before, "the answers so far are stored"
-
-
-def test_a_repository_that_is_gone_is_a_counted_drop(
-    forge: Forge, context: BuildFolder, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    forge.troubles += [missing("/repos/acme/slow/languages"), secondary_limit("/search/", retry_after=0)]
-    monkeypatch.setattr(select_repos, "CONTEXT_LANGUAGES", ("Python",))
-    reasons = run(SelectRepos(api=forge.url), context)
-    assert reasons["acme/slow"] == "repository deleted, or not open to this token"
-    assert chosen_repositories(context) == ("acme/shop", "acme/other")
 
 
 # --- the rules -----------------------------------------------------------------------------------------------------

@@ -253,10 +253,6 @@ class _Handler(BaseHTTPRequestHandler):
 def _rest(forge: Forge, path: str) -> Answer:
     where, _, query = path.partition("?")
     wanted = dict(urllib.parse.parse_qsl(query))
-    if where == "/search/repositories":
-        return _paged(_search(forge.found, wanted["q"]), wanted, forge.url + where, "items")
-    if where == "/search/issues":
-        return _count(forge.found, wanted["q"])
     if (match := re.fullmatch(r"/repos/([^/]+/[^/]+)/languages", where)) is not None:
         for one in forge.found:
             if one["full_name"] == match[1]:
@@ -277,31 +273,12 @@ def _rest(forge: Forge, path: str) -> Answer:
     return _paged(document, wanted, forge.url + where) if isinstance(document, list) else _json(document)
 
 
-def _search(found: list[dict[str, Any]], words: str) -> list[dict[str, Any]]:
-    asked = re.findall(r'language:("[^"]+"|\S+)', words)
-    language = asked[0].strip('"').lower() if asked else ""
-    hits = [one for one in found if language in ("", one["language"].lower())]
-    shown = [{name: value for name, value in one.items() if not name.startswith("_")} for one in hits]
-    return sorted(shown, key=lambda one: -int(one["stargazers_count"]))
-
-
-def _count(found: list[dict[str, Any]], words: str) -> Answer:
-    """How many issues (a third of all items) or pull requests a repository has."""
-    asked = re.fullmatch(r"repo:(\S+) is:(issue|pull-request)", words)
-    for one in found:
-        if asked is not None and one["full_name"] == asked[1]:
-            third = int(one["_items"]) // 3
-            count = third if asked[2] == "issue" else int(one["_items"]) - third
-            return _json({"total_count": count, "incomplete_results": False, "items": []})
-    return _json({"message": "Validation Failed", "errors": [{"code": "invalid"}]}, 422)
-
-
-def _paged(items: list[Any], wanted: Mapping[str, str], address: str, name: str = "") -> Answer:
+def _paged(items: list[Any], wanted: Mapping[str, str], address: str) -> Answer:
     size, page = int(wanted.get("per_page", 30)), int(wanted.get("page", 1))
     some = items[(page - 1) * size : page * size]
     query = urllib.parse.urlencode({**wanted, "page": page + 1})
     links = {"Link": f'<{address}?{query}>; rel="next"'} if page * size < len(items) else {}
-    return _json({"total_count": len(items), name: some} if name else some, 200, links)
+    return _json(some, 200, links)
 
 
 def _graphql(graph: Mapping[str, Any], query: str, asked: Mapping[str, Any]) -> Answer:

@@ -93,8 +93,7 @@ class PullCommit(Record):
 class Revision(Record):
     """One state of a pull request that people could see: its head, and the base that it is compared with.
 
-    `commits` are all commits from base to head, oldest first. `forced`: it was reached by a force push. `files` is what
-    it changed, if a dump holds that; otherwise the commits say.
+    `commits` are all commits from base to head, oldest first. `forced`: it was reached by a force push.
     """
 
     head: str
@@ -102,7 +101,6 @@ class Revision(Record):
     pushed: datetime | None = None
     commits: tuple[str, ...] = ()
     forced: bool = False
-    files: tuple[ChangedFile, ...] | None = None
 
 
 class Event(Record):

@@ -7,45 +7,58 @@ which pull requests stay and at which state they are taken is decided by the sta
 from __future__ import annotations
 
 import gzip
-from collections.abc import Callable, Iterable, Iterator
+import re
+import urllib.parse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
+from pydantic import JsonValue
 from typing_extensions import override
 
 from reviewgauge.core.building import BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.history import PullRequest
-from reviewgauge.core.json_reader import Json, nodes, number, text, when
+from reviewgauge.core.history import PullRequest, Revision
+from reviewgauge.core.json_reader import Json, node, nodes, number, text, when
 from reviewgauge.core.protocols import Stage, StageOutput
+from reviewgauge.core.records import ChangedFile
 from reviewgauge.core.results import Drop, Failed
 from reviewgauge.core.trust import Address, FilePath, Variable, Word
 from reviewgauge.repo.forge.access import SCHEME, is_repository, repository_name
-from reviewgauge.repo.forge.answers import Kept
-from reviewgauge.repo.forge.archive import read_archive, write_archive_line
 from reviewgauge.repo.forge.client import Forge
-from reviewgauge.repo.forge.pulls import read_pull
-from reviewgauge.repo.forge.reading import PullReader, Raw, read_issue
+from reviewgauge.repo.forge.pulls import STATUSES, read_pull
+from reviewgauge.repo.forge.reading import PullReader, Raw, read_archive, read_issue, write_archive_line
 from reviewgauge.repo.forge.replies import Unavailable
-from reviewgauge.repo.forge.timeline import named
+from reviewgauge.repo.forge.timeline import first_mentions, named, push_time
+from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.mirrors.mirrors import REFS, fetch_commits, mirror_local, mirror_remote
 from reviewgauge.stages.link_issues import references
-from reviewgauge.stages.pull_requests.candidates import NO_DIFF, NO_FILES, case_id, chosen_repositories, final_candidate
-from reviewgauge.stages.pull_requests.code import CodeFrom, CodeOfPull, Mirror, as_listed, mirror_of, read_from_api
+from reviewgauge.stages.pull_requests.candidates import (
+    LARGEST_FILE,
+    NO_CODE,
+    NO_DIFF,
+    NO_FILES,
+    case_id,
+    chosen_repositories,
+    final_candidate,
+    merge_base,
+)
 from reviewgauge.stages.sampling.draws import check_day
 
-T = TypeVar("T")
 FOLDER, DUMP = "forge", "pulls.jsonl.gz"
 STATES = ("merged", "closed", "open")
 AT_ONCE = 20  # pull requests whose commits are fetched together
-ROUND = 24 * 3600.0  # seconds for which a crawl that was killed goes on with the lists it had
-_ROUND = "round"  # under which the beginning of a crawl is kept, until it is done
 MOST_ISSUES = 10  # of one pull request that are read
 MOST_READ = 20_000  # characters of one text that are looked through for issues
 UNREADABLE = "what the forge says of it cannot be read"
+CLONE_REFS = ("refs/pull", "refs/reviewgauge")  # the refs of GitHub and of a build's mirror
+_LATEST = 253_402_300_799  # the end of the year 9999: authors' clocks go wrong
+_BRANCH = re.compile(r"\w[\w./-]{0,200}", re.ASCII)
+_STATUSES = {status: word for word, status in STATUSES.items()}
 
 
 @dataclass(frozen=True)
@@ -55,9 +68,9 @@ class FromGithub(Stage):
     `since` and `until` are ISO dates of opening, `states` are of merged, closed (without a merge) and open, `limit` is
     how many of each repository are read (0: all), `numbers` picks single ones. `api` is the address of GitHub
     Enterprise (`https://HOST/api/v3`), `auth_variable` the environment variable of a token. With `archive` a dump
-    is read and nobody is asked. `code`: commits come from a git mirror and, where git cannot be had, patches from the
-    API (`auto`), or from one of them only; `clone` is a clone on this machine to take commits from. `issues`: read the
-    issues that a pull request names. A pull request of more than `max_lines` changed lines is left out unread.
+    is read and nobody is asked. Commits come from git at the forge, or from `clone`, a clone on this machine; a dump
+    without one has the final state alone. `issues`: read the issues that a pull request names. A pull request of more
+    than `max_lines` changed lines is left out unread.
     """
 
     example: ClassVar[str] = "reviewgauge build github:OWNER/NAME -o bench"
@@ -71,7 +84,6 @@ class FromGithub(Stage):
     archive: FilePath = ""
     api: Address = ""
     auth_variable: Variable = "GITHUB_TOKEN"
-    code: CodeFrom = "auto"
     clone: FilePath = ""
     issues: bool = True
     max_lines: int = 20_000
@@ -92,18 +104,18 @@ class FromGithub(Stage):
             yield from self._from_archive(context)
             return
         with self.open_forge(context) as forge:
-            began = self._round(forge)
             folder = context.folder / FOLDER
             with gzip.GzipFile(folder / f"{DUMP}.part", "wb", mtime=0) as dump:
                 for repo in self._repositories(context):
-                    for made in self._crawl(forge, repo, context, began):
+                    for made in self._crawl(forge, repo, context):
                         if isinstance(made, Drop):
                             yield made
                             continue
-                        write_archive_line(dump, made[0])
-                        yield final_candidate(made[1])
+                        raw, pull = made
+                        listed = {"files": as_listed(pull.files), "merge_base": pull.base}
+                        write_archive_line(dump, {**raw, **listed})
+                        yield final_candidate(pull)
             (folder / f"{DUMP}.part").replace(folder / DUMP)
-            forge.answers.put(_ROUND, Kept(None))
             _report(context, forge)
 
     def open_forge(self, context: BuildContext) -> Forge:
@@ -125,22 +137,14 @@ class FromGithub(Stage):
             raise UserError(f"one clone cannot hold the commits of {len(found)} repositories", remedy="name one")
         return list(dict.fromkeys(repository_name(word) for word in found))
 
-    def _round(self, forge: Forge) -> str:
-        """The name of this crawl: that of the one before where it was killed not long ago, so that its lists hold."""
-        now, kept = forge.now, forge.answers.get(_ROUND)
-        known = kept.body if kept is not None else None
-        began = known if isinstance(known, float) and now - known < ROUND else now
-        forge.answers.put(_ROUND, Kept(began))
-        return repr(began)
-
-    def _listed(self, reader: PullReader, began: str) -> Iterator[tuple[int, str]]:
+    def _listed(self, reader: PullReader) -> Iterator[tuple[int, str]]:
         """(number, last update) of the pull requests to read."""
         if self.numbers:
             yield from ((one, "") for one in dict.fromkeys(self.numbers))
             return
         seen: set[int] = set()
         state = "all" if {"open"} < set(self.states) else "open" if "open" in self.states else "closed"
-        for item in reader.listed(state=state, version=began):
+        for item in reader.listed(state):
             own, opened = number(item, "number"), when(item, "created_at")
             if own is None or own in seen or not self._in_time(opened):
                 if self.since and opened is not None and opened.date() < date.fromisoformat(self.since):
@@ -158,55 +162,46 @@ class FromGithub(Stage):
 
     # --- from a forge --------------------------------------------------------------------------------------------
 
-    def _crawl(
-        self, forge: Forge, repo: str, context: BuildContext, began: str
-    ) -> Iterator[tuple[Raw, PullRequest] | Drop]:
+    def _crawl(self, forge: Forge, repo: str, context: BuildContext) -> Iterator[tuple[Raw, PullRequest] | Drop]:
         try:
-            reader = PullReader(forge, repo, began)
+            reader = PullReader(forge, repo)
         except Unavailable as error:
             yield self.drop(repo, f"repository {error.reason}", str(error))
             return
-        mirror = mirror_of(context, forge, reader, self.code, self.clone)
-        numbers = self._listed(reader, began)
-        done = 0
+        mirror = Mirror(context, reader.repo, clone=self.clone)
+        numbers, done = self._listed(reader), 0
         while some := list(islice(numbers, AT_ONCE)):
             read: list[tuple[Raw, PullRequest]] = []
             for own, updated in some:
                 context.progress(f"pull requests of {reader.repo}", done, None)
                 done += 1
-                found = self._read(reader, own, updated, began)
+                found = self._read(reader, own, updated)
                 if isinstance(found, Drop):
                     yield found
                 else:
                     read.append(found)
-            if mirror is not None:
-                mirror.fetch([pull for _, pull in read])
+            try:
+                if not self.clone:
+                    mirror.fetch(reader, [pull for _, pull in read])
+            except UserError as error:
+                if isinstance(error, Failed):
+                    raise
+                yield self.drop(reader.repo, "its git repository cannot be read", error.problem)
+                return
             for raw, pull in read:
-                yield self._with_code(reader, mirror, raw, pull)
-        if mirror is not None and mirror.why:
-            problem = (
-                f"Its git repository could not be read ({mirror.why}), so patches are those of the API: large files "
-                "have none, and states before the last one cannot be built."
-            )
-            context.report(CardSection(by="from_github", title=f"Code of {reader.repo}", text=problem))
+                checked = self._with_code(mirror, pull)
+                yield checked if isinstance(checked, Drop) else (raw, checked)
 
-    def _read(self, reader: PullReader, own: int, updated: str, began: str) -> tuple[Raw, PullRequest] | Drop:
+    def _read(self, reader: PullReader, own: int, updated: str) -> tuple[Raw, PullRequest] | Drop:
+        """What the forge answers, or why the pull request is left out."""
         item = f"{reader.repo}/pull/{own}"
-
-        def ask() -> tuple[Raw, PullRequest] | Drop:
+        try:
             raw = reader.read(own, updated)
             if self.issues:
-                raw["issues"] = [dict(issue) for issue in _issues(reader, raw, began)]
+                raw["issues"] = [dict(issue) for issue in _issues(reader, raw)]
             return self._too_large(item, raw) or (raw, read_pull(raw, "the forge's answer"))
-
-        return self._asked(item, ask)
-
-    def _asked(self, item: str, ask: Callable[[], T], about: str = "") -> T | Drop:
-        """What the forge answers, or why the pull request is left out."""
-        try:
-            return ask()
         except Unavailable as error:
-            return self.drop(item, f"{about}{error.reason}", str(error))
+            return self.drop(item, error.reason, str(error))
         except BadInput as error:
             return self.drop(item, UNREADABLE, str(error))
         except Failed as error:
@@ -220,58 +215,30 @@ class FromGithub(Stage):
             return self.drop(item, f"more than {self.max_lines} changed lines", f"{lines} lines")
         return None
 
-    def _with_code(
-        self, reader: PullReader, mirror: Mirror | None, raw: Raw, pull: PullRequest
-    ) -> tuple[Raw, PullRequest] | Drop:
-        """The pull request with its patches. `raw` becomes what the dump holds: it stands without git."""
-        item = case_id(pull)
-        here = self._in_mirror(mirror, pull)
-        if isinstance(here, Drop):
-            return here
-        pull, found = here
-        if found is None and self.code == "mirror":
-            return self.drop(item, "its commits cannot be fetched", mirror.why if mirror is not None else "")
-        if found is None:
-            asked = self._asked(item, partial(read_from_api, reader, raw, pull), "its diff is ")
-            if isinstance(asked, Drop):
-                return asked
-            found = asked
-        raw["files"], raw["merge_base"] = as_listed(found.files), found.base
-        raw["states"] = mirror.states(pull) if mirror is not None else []
-        checked = self._checked(item, pull, found)
-        return checked if isinstance(checked, Drop) else (raw, checked)
-
-    def _in_mirror(self, mirror: Mirror | None, pull: PullRequest) -> tuple[PullRequest, CodeOfPull | None] | Drop:
-        """The pull request with its states and what it changed, as far as the mirror holds it.
+    def _with_code(self, mirror: Mirror | None, pull: PullRequest) -> PullRequest | Drop:
+        """The pull request with its states and what it changed: as git has it, else as the dump does.
 
         A commit that git cannot show as a change (a name that is not a path, a damaged object) costs its pull request.
         """
-        if mirror is None:
-            return pull, None
+        item = case_id(pull)
         try:
-            found = mirror.read(pull)
-            update = {"revisions": mirror.revisions(pull), "git": str(mirror.folder) if found is not None else None}
+            found = mirror.read(pull) if mirror is not None else None
         except UserError as error:
-            return self.drop(case_id(pull), NO_DIFF, error.problem)
-        return pull.model_copy(update=update), found
-
-    def _checked(self, item: str, pull: PullRequest, found: CodeOfPull) -> PullRequest | Drop:
-        """The pull request with what it changed."""
-        if not found.files:
-            return self.drop(item, NO_FILES)
-        if all(file.patch is None and not file.binary for file in found.files):
+            return self.drop(item, NO_DIFF, error.problem)
+        pull = found or pull
+        if not pull.files:
+            return self.drop(item, NO_FILES if found else NO_CODE)
+        if all(file.patch is None and not file.binary for file in pull.files):
             return self.drop(item, "no diff is at hand")
-        return pull.model_copy(update={"base": found.base, "files": found.files})
+        return pull
 
     # --- from a dump ---------------------------------------------------------------------------------------------
 
     def _from_archive(self, context: BuildContext) -> Iterator[Candidate | Drop]:
         """What a dump holds, in its order; naming repositories narrows it. Commits come from `clone` alone."""
         wanted = {repository_name(word).lower() for word in self._named(context)}
-        counts: dict[str, int] = {}
-        mirrors: dict[str, Mirror] = {}
-        pulls = read_archive(Path(self.archive).expanduser())
-        for done, (where, raw) in enumerate(pulls):
+        counts, mirror = Counter[str](), None
+        for done, (where, raw) in enumerate(read_archive(Path(self.archive).expanduser())):
             context.progress("pull requests of the archive", done, None)
             try:
                 pull = read_pull(raw, where)
@@ -280,10 +247,14 @@ class FromGithub(Stage):
                 continue
             if (wanted and pull.repo.lower() not in wanted) or not self._is_wanted(raw, pull):
                 continue
-            if self.limit and counts.get(pull.repo, 0) >= self.limit:
+            if self.limit and counts[pull.repo] >= self.limit:
                 continue
-            counts[pull.repo] = counts.get(pull.repo, 0) + 1
-            made = self._too_large(case_id(pull), raw) or self._unpacked(context, mirrors, raw, pull)
+            counts[pull.repo] += 1
+            if self.clone and mirror is None:
+                mirror = Mirror(context, pull.repo, clone=self.clone)
+            made = self._too_large(case_id(pull), raw) or self._with_code(
+                mirror, pull.model_copy(update={"base": text(raw, "merge_base") or pull.base})
+            )
             yield made if isinstance(made, Drop) else final_candidate(made)
 
     def _is_wanted(self, raw: Raw, pull: PullRequest) -> bool:
@@ -291,27 +262,16 @@ class FromGithub(Stage):
             return pull.number in self.numbers
         return _state(raw.get("pull")) in self.states and self._in_time(pull.created)
 
-    def _unpacked(
-        self, context: BuildContext, mirrors: dict[str, Mirror], raw: Raw, pull: PullRequest
-    ) -> PullRequest | Drop:
-        if self.clone and pull.repo not in mirrors:
-            mirrors[pull.repo] = Mirror(context, pull.repo, clone=self.clone)
-        here = self._in_mirror(mirrors.get(pull.repo), pull)
-        if isinstance(here, Drop):
-            return here
-        pull, found = here
-        return self._checked(case_id(pull), pull, found or CodeOfPull(text(raw, "merge_base") or pull.base, pull.files))
 
-
-def _state(pull: object) -> str:
+def _state(pull: JsonValue | Json) -> str:
     """merged, closed or open."""
-    item: Json = pull if isinstance(pull, dict) else {}
+    item = node(pull)
     if item.get("merged") is True or when(item, "merged_at") is not None:
         return "merged"
     return text(item, "state") or "open"
 
 
-def _issues(reader: PullReader, raw: Raw, version: str) -> Iterator[Raw]:
+def _issues(reader: PullReader, raw: Raw) -> Iterator[Raw]:
     """The issues that a pull request closes, and those that its title, its description or a comment names."""
     closes = (named(item).lower() for item in nodes(raw, "closing"))
     names = {name: None for name in closes if is_repository(name.partition("#")[0])}
@@ -322,7 +282,7 @@ def _issues(reader: PullReader, raw: Raw, version: str) -> Iterator[Raw]:
     for name in [name for name in names if name != own][:MOST_ISSUES]:
         repo, _, one = name.partition("#")
         try:
-            yield read_issue(reader.forge, repo, int(one), version=version)
+            yield read_issue(reader, repo, int(one))
         except Unavailable:
             continue  # a number that is none, or an issue that is gone
 
@@ -345,6 +305,80 @@ def _report(context: BuildContext, forge: Forge) -> None:
             " is unknown, and the issues that they close are known by their text only"
         )
     context.progress(summary, spent.requests, spent.requests)
-    text = f"{summary}. Answers are kept beside the benchmark, so the same command asks only for what changed."
+    words = f"{summary}. Answers are kept beside the benchmark, so the same command asks only for what changed."
     figures = {"requests": spent.requests, "pull requests without an answer of GraphQL": spent.without_graphql}
-    context.report(CardSection(by="from_github", title="What was asked of the forge", text=text, figures=figures))
+    context.report(CardSection(by="from_github", title="What was asked of the forge", text=words, figures=figures))
+
+
+# --- the code ------------------------------------------------------------------------------------------------------
+
+
+class Mirror:
+    """The commits of a repository's pull requests, in the folder of a build; those of `clone`, if one is named."""
+
+    def __init__(self, context: BuildContext, repo: str, clone: str = "") -> None:
+        self.folder, self._has_branch = context.code / f"{repo.replace('/', '+')}.git", False
+        if clone:
+            mirror_local(Path(clone), self.folder, refs=(*REFS, *CLONE_REFS))
+
+    def fetch(self, reader: PullReader, pulls: Sequence[PullRequest]) -> None:
+        """Fetch the main branch, where later fixes are, then all states and the bases of these pull requests.
+
+        Raises Failed for problems of the network, and UserError for a repository that git cannot read.
+        """
+        token = reader.forge.git_token if reader.about.get("private") is True else ""
+        url, branch = f"{reader.forge.address.web}/{reader.repo}.git", text(reader.about, "default_branch")
+        protocols = (urllib.parse.urlsplit(url).scheme,)
+        if not self._has_branch and _BRANCH.fullmatch(branch):
+            mirror_remote(url, self.folder, branch, protocols, token=token)
+        self._has_branch = True
+        fetch_commits(url, self.folder, [one for pull in pulls for one in _commits(pull)], protocols, token=token)
+
+    def read(self, pull: PullRequest) -> PullRequest | None:
+        """The pull request with its merge base, its files and its states; None where its commits are missing."""
+        code, base = Repository(self.folder), pull.base
+        if base is None or pull.head is None or not (code.exists(pull.head) and code.exists(base)):
+            return None
+        if (base := merge_base(code, base, pull.head, pull.merge_commit)) is None:
+            return None
+        mentions = [(thread.commit, thread.remarks[0].created) for thread in pull.threads]
+        first = first_mentions([*mentions, *((review.commit, review.created) for review in pull.reviews)])
+        update = {
+            "base": base,
+            "files": code.changed_files(base, pull.head, LARGEST_FILE),
+            "revisions": tuple(_completed(code, pull, one, first.get(one.head)) for one in pull.revisions),
+            "git": str(self.folder),
+        }
+        return pull.model_copy(update=update)
+
+
+def _commits(pull: PullRequest) -> list[str]:
+    listed = (pull.head, pull.base, pull.merge_commit, *(revision.head for revision in pull.revisions))
+    return [commit for commit in dict.fromkeys(listed) if commit]
+
+
+def _completed(code: Repository, pull: PullRequest, revision: Revision, mentioned: datetime | None) -> Revision:
+    """A state with its base and commits, and with the time of its commit where the forge has none."""
+    if not code.exists(revision.head) or pull.base is None:
+        return revision
+    if revision.pushed is None:
+        dated = code.run("rev-list", "--no-walk", "--timestamp", "--end-of-options", revision.head).split()[0]
+        pushed = push_time(pull.created, datetime.fromtimestamp(min(int(dated), _LATEST), UTC), mentioned)
+        revision = revision.model_copy(update={"pushed": pushed})
+    base = merge_base(code, pull.base, revision.head, pull.merge_commit)
+    if base is None:
+        return revision
+    listed = code.run("rev-list", "--reverse", "--topo-order", "--end-of-options", revision.head, f"^{base}")
+    return revision.model_copy(update={"base": base, "commits": tuple(listed.decode("ascii").split())})
+
+
+def as_listed(files: Sequence[ChangedFile]) -> list[JsonValue]:
+    """Changed files as the forge lists them, for the dump of a build."""
+    entries: list[JsonValue] = []
+    for file in files:
+        entry: Raw = {"filename": file.path, "status": _STATUSES.get(file.status, "modified"), "patch": file.patch}
+        if file.old_path is not None:
+            entry["previous_filename"] = file.old_path
+        entry["changes"] = 0 if file.binary or not file.patch else file.patch.count("\n") + 1
+        entries.append(entry)
+    return entries

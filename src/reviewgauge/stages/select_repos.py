@@ -10,10 +10,9 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from itertools import islice
 from operator import attrgetter
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
@@ -24,17 +23,14 @@ from reviewgauge.core.base import Id, Record, Share
 from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.files import read_file, write_whole
-from reviewgauge.core.json_reader import flag, node, number, text
 from reviewgauge.core.parsing import first_problem, records
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.trust import Address, FilePath, Variable, Word
-from reviewgauge.repo.forge.access import SCHEME, repository_name
-from reviewgauge.repo.forge.client import Forge
-from reviewgauge.repo.forge.replies import Unavailable
+from reviewgauge.core.trust import FilePath, Word
+from reviewgauge.repo.forge.access import SCHEME
 from reviewgauge.repo.syntax.languages import language_name
 from reviewgauge.stages.pull_requests.candidates import remember_repositories
 
-CHOSEN, FORGE = "repositories.jsonl", "forge"
+CHOSEN = "repositories.jsonl"
 CONTEXT_LANGUAGES = ("Python", "Java", "JavaScript", "C", "C++", "C#", "Rust", "TypeScript", "Go")
 AACR_LANGUAGES = ("JavaScript", "Python", "TypeScript", "Java", "C#", "C++", "C", "PHP", "Go", "Rust")
 TOP, PURITY, ACTIVE, VOLUME = 100, 0.6, timedelta(days=183), 5000  # ContextCRBench's limits
@@ -47,7 +43,7 @@ def _day(value: object) -> object:
 
 
 class RepositoryCandidate(Record, extra="ignore"):
-    """A repository that may be chosen: what a forge says about it. None is what is not stated."""
+    """A repository that may be chosen. None is what is not stated."""
 
     name: Id
     language: str = ""
@@ -74,11 +70,10 @@ Chosen = tuple[list[RepositoryCandidate], list[Refused]]
 class SelectRepos(Stage):
     """`rule` is `context_crbench` or `aacr_bench`; what it leaves out is dropped with the criterion that failed.
 
-    `candidates` is a CSV or JSON lines file with the fields of RepositoryCandidate. Without one the forge is asked,
-    which can answer the first rule only: nobody but an archive of events counts the new stars of a window. `day` is
-    that from which "within six months" counts back; ContextCRBench crawled in April 2025. What the forge said is kept
-    in the folder for this day. The paper's manual check of what is left is yours to do: the chosen ones stand in
-    repositories.jsonl beside the benchmark. Where the build's source names repositories, there is nothing to choose.
+    `candidates` is a CSV or JSON lines file with the fields of RepositoryCandidate. `day` is that from which "within
+    six months" counts back; ContextCRBench crawled in April 2025. The paper's manual check of what is left is yours to
+    do: the chosen ones stand in repositories.jsonl beside the benchmark. Where the build's source names repositories,
+    there is nothing to choose.
     """
 
     example: ClassVar[str] = (
@@ -88,8 +83,6 @@ class SelectRepos(Stage):
     rule: Literal["context_crbench", "aacr_bench"] = "context_crbench"
     candidates: FilePath = ""
     day: Word = "2025-04-30"
-    api: Address = ""
-    auth_variable: Variable = "GITHUB_TOKEN"
 
     def __post_init__(self) -> None:
         date.fromisoformat(self.day)
@@ -99,16 +92,17 @@ class SelectRepos(Stage):
         yield from items
         if SCHEME in context.source:
             return
-        given = read_candidates(Path(self.candidates).expanduser()) if self.candidates else None
+        if not self.candidates:
+            problem = f"the rule {self.rule} needs the repositories to choose from"
+            raise UserError(problem, remedy="give candidates='repositories.csv' (docs/reference/stages.md)")
+        given = read_candidates(Path(self.candidates).expanduser())
         if self.rule == "context_crbench":
-            chosen, refused = self._by_context_rule(given, context)
-        elif given is not None:
-            chosen, refused = ranked(given, AACR_LANGUAGES)
+            found, refused = popular(given, CONTEXT_LANGUAGES)
+            why = [unfit(one, date.fromisoformat(self.day)) for one in found]
+            chosen = [one for one, no in zip(found, why, strict=True) if no is None]
+            refused += filter(None, why)
         else:
-            raise UserError(
-                "the rule aacr_bench ranks by the new stars of a window, which a forge does not tell",
-                remedy="give candidates='repositories.csv' with new_stars and closed_pulls, from GH Archive",
-            )
+            chosen, refused = ranked(given, AACR_LANGUAGES)
         for one in refused:
             yield self.drop(*one)
         if not chosen:
@@ -125,40 +119,6 @@ class SelectRepos(Stage):
                 figures={"candidates": len(chosen) + len(refused), "chosen": len(chosen)},
             )
         )
-
-    def _by_context_rule(self, given: Iterable[RepositoryCandidate] | None, context: BuildContext) -> Chosen:
-        today = date.fromisoformat(self.day)
-        if given is not None:
-            found, refused = popular(given, CONTEXT_LANGUAGES)
-            judged = [(one, unfit(one, today)) for one in found]
-        else:
-            folder = context.folder / FORGE
-            with Forge(folder, api=self.api, token=self.auth_variable, progress=context.progress) as forge:
-                listed = (one for name in CONTEXT_LANGUAGES for one in most_starred(forge, name, self._version))
-                found, refused = popular(listed, CONTEXT_LANGUAGES)
-                judged = []
-                for done, one in enumerate(found):
-                    context.progress("repositories looked up", done, len(found))
-                    judged.append(self._look_up(forge, one, today))
-        return [one for one, no in judged if no is None], refused + [no for _, no in judged if no is not None]
-
-    def _look_up(
-        self, forge: Forge, one: RepositoryCandidate, today: date
-    ) -> tuple[RepositoryCandidate, Refused | None]:
-        """A repository with what the rule needs, asked for as long as it may still be chosen; and why it is not."""
-        try:
-            one = one.model_copy(update={"language_share": language_share(forge, one, self._version)})
-            refused = unfit(one.model_copy(update={"issues_and_pulls": VOLUME + 1}), today)
-            if refused is None:
-                one = one.model_copy(update={"issues_and_pulls": count_items(forge, one.name, self._version)})
-                refused = unfit(one, today)
-        except Unavailable as error:
-            return one, Refused(one.name, f"repository {error.reason}", str(error))
-        return one, refused
-
-    @property
-    def _version(self) -> str:
-        return f"chosen for {self.day}"
 
 
 # --- the rules -----------------------------------------------------------------------------------------------------
@@ -265,54 +225,3 @@ def _from_csv(raw: bytes, source: str) -> list[RepositoryCandidate]:
         field, problem = first_problem(error)
         raise BadInput(source, problem, record=rows.line_num, field=field) from None
     return found
-
-
-# --- a search ------------------------------------------------------------------------------------------------------
-# `version` names the state of a search: stored answers for it are not requested again, so a choice can be resumed.
-
-
-def most_starred(forge: Forge, language: str, version: str) -> Iterator[RepositoryCandidate]:
-    """The most starred repositories of a language, without forks and archived ones."""
-    query = f'language:"{language}" stars:>100 fork:false archived:false'
-    asked = {"q": query, "sort": "stars", "order": "desc"}
-    for item in islice(forge.pages("search/repositories", asked, version=version), TOP):
-        found = node(item)
-        name = text(found, "full_name")
-        if not _is_name(name) or flag(found, "fork") or flag(found, "archived"):
-            continue
-        yield RepositoryCandidate(
-            name=name,
-            language=text(found, "language") or language,
-            stars=number(found, "stargazers_count"),
-            active=text(found, "pushed_at") or None,
-        )
-
-
-def language_share(forge: Forge, one: RepositoryCandidate, version: str) -> float | None:
-    """The share of its main language in its code, in bytes. Raises Unavailable."""
-    counted = node(forge.get(f"repos/{one.name}/languages", version=version))
-    sizes = {name: number(counted, name) or 0 for name in counted}
-    whole = sum(sizes.values())
-    return sizes.get(one.language, 0) / whole if whole else None
-
-
-def count_items(forge: Forge, name: str, version: str) -> int | None:
-    """The number of its issues and pull requests, open and closed. Raises Unavailable.
-
-    Two searches: one without `is:` is refused for some kinds of token.
-    """
-    counts: list[int] = []
-    for kind in ("issue", "pull-request"):
-        asked: dict[str, str | int] = {"q": f"repo:{name} is:{kind}", "per_page": 1}
-        count = number(node(forge.get("search/issues", asked, version=version)), "total_count")
-        if count is None:
-            return None
-        counts.append(count)
-    return sum(counts)
-
-
-def _is_name(name: str) -> bool:
-    try:
-        return repository_name(name) == name
-    except UserError:
-        return False

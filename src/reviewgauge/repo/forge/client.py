@@ -62,15 +62,13 @@ Params = Mapping[str, str | int]
 
 @dataclass
 class RequestsSpent:
-    """The cost of a crawl: requests sent, seconds waited for limits, answers taken from disk, answers found unchanged.
+    """The cost of a crawl: requests sent, seconds waited for limits.
 
     `without_graphql` counts pull requests that GraphQL gave nothing about although there is a token.
     """
 
     requests: int = 0
     waited: float = 0.0
-    reused: int = 0
-    unchanged: int = 0
     without_graphql: int = 0
 
 
@@ -80,7 +78,7 @@ class _Call:
 
     method: str
     url: str
-    resource: str  # which of the forge's limits counts it: core, search, graphql
+    resource: str  # which of the forge's limits counts it: core, graphql
     listed: bool = False
     body: bytes | None = None
     etag: str = ""
@@ -153,7 +151,7 @@ class Forge:
         return self._rest(self._url(path, params), version, listed=False).body
 
     def pages(self, path: str, params: Params | None = None, *, version: str = "") -> Iterator[JsonValue]:
-        """The items of all pages, 100 a page; of an object, those of its list (`items` of a search)."""
+        """The items of all pages, 100 a page."""
         url = self._url(path, {"per_page": 100, **(params or {})})
         seen: set[str] = set()
         while url:
@@ -161,7 +159,7 @@ class Forge:
                 raise self._failed(f"{_shown(url)}: the pages do not end")
             seen.add(url)
             kept = self._rest(url, version, listed=True)
-            yield from _items(kept.body) or []
+            yield from kept.body if isinstance(kept.body, list) else ()
             url = self._inside(kept.next) if kept.next else ""
 
     def graphql(self, query: str, variables: Mapping[str, JsonValue], *, version: str = "") -> dict[str, JsonValue]:
@@ -170,7 +168,6 @@ class Forge:
         request = f"POST {self.address.graphql} {hashlib.sha256(sent.encode()).hexdigest()}"
         kept = self.answers.get(request)
         if kept is not None and version and kept.version == version:
-            self.spent.reused += 1
             body = kept.body
         else:
             _, body = self._ask(_Call("POST", self.address.graphql, "graphql", body=sent.encode()))
@@ -183,12 +180,9 @@ class Forge:
         request = f"GET {url}"
         kept = self.answers.get(request)
         if kept is not None and version and kept.version == version:
-            self.spent.reused += 1
             return kept
-        resource = "search" if url.startswith(f"{self.address.rest}/search/") else "core"
-        reply, body = self._ask(_Call("GET", url, resource, listed, etag=kept.etag if kept is not None else ""))
+        reply, body = self._ask(_Call("GET", url, "core", listed, etag=kept.etag if kept is not None else ""))
         if reply.status == 304 and kept is not None:
-            self.spent.unchanged += 1
             self.answers.put(request, kept._replace(version=version))
             return kept
         found = Kept(body, version, reply.headers.get("etag", ""), next_link(reply.headers))
@@ -251,7 +245,7 @@ class Forge:
             )
         check_status(reply, message, shown, self._clock.now())
         found = read_json(reply)
-        if (_items(found) is None) if call.listed else not isinstance(found, dict):
+        if not isinstance(found, list if call.listed else dict):
             raise Broken(f"the answer is not {'a list' if call.listed else 'an object'} of the API")
         if call.resource == "graphql":
             check_graphql(found, reply, shown, self._clock.now())
@@ -325,15 +319,6 @@ class Forge:
     def _hide(self, text: str) -> str:
         """`text` without the token."""
         return text.replace(self._token, "***") if self._token else text
-
-
-def _items(body: JsonValue) -> list[JsonValue] | None:
-    """The items of a page: a list, or an object with one. None, not an empty list, where there is no list."""
-    if not isinstance(body, dict):
-        return body if isinstance(body, list) else None
-    lists = (value for value in body.values() if isinstance(value, list))
-    named = body.get("items")
-    return named if isinstance(named, list) else next(lists, None)
 
 
 def _shown(url: str) -> str:

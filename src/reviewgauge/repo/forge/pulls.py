@@ -1,4 +1,4 @@
-"""Turns raw answers of a forge, from `reading` or `archive`, into records.
+"""Turns raw answers of a forge, as `reading` gives them, into records.
 
 What a forge leaves out stays unknown; e-mail addresses are removed. `extra["unreadable"]` counts what cannot be read.
 Threads are put together from comments on lines (REST, `pulls/N/comments`); who resolved them is in GraphQL's
@@ -14,7 +14,7 @@ from datetime import datetime
 from pydantic import JsonValue, ValidationError
 
 from reviewgauge.core.errors import BadInput
-from reviewgauge.core.history import Account, IssueHistory, PullCommit, PullRequest, Remark, Revision, Thread
+from reviewgauge.core.history import Account, IssueHistory, PullCommit, PullRequest, Remark, Thread
 from reviewgauge.core.json_reader import Json, flag, line, node, nodes, number, text, when
 from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.records import ChangedFile, FileStatus, Issue, Side
@@ -138,7 +138,7 @@ def read_remark(comment: Json) -> Remark:
 
 
 _EMPTY_FILE = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"  # the id of its blob
-_STATUSES = {
+STATUSES = {
     "added": FileStatus.ADDED,
     "removed": FileStatus.DELETED,
     "renamed": FileStatus.RENAMED,
@@ -189,16 +189,16 @@ def _pull(raw: Json, pull: Json, repo: str, own: int) -> PullRequest:
         fork_gone="head" in pull and not node(pull, "head", "repo"),
         labels=tuple(filter(None, (text(label, "name") for label in nodes(pull, "labels")))),
         commits=commits,
-        revisions=_with_states(
-            read_revisions(opened, head, commits, _mentions(raw, reviews), timeline), nodes(raw, "states")
-        ),
+        revisions=read_revisions(opened, head, commits, _mentions(raw, reviews), timeline),
         threads=threads,
         reviews=reviews,
         conversation=tuple(read_remark(item) for item in nodes(raw, "conversation")),
         events=read_events(nodes(raw, "timeline"), nodes(raw, "events")),
         issues=issues,
         files=read_files(nodes(raw, "files")),
-        repo_languages=_languages(node(raw, "languages")),
+        repo_languages={
+            name: count for name in node(raw, "languages") if (count := number(raw, "languages", name)) is not None
+        },
         extra=_extra(raw, pull, lost + unread),
     )
 
@@ -213,23 +213,6 @@ def _mentions(raw: Json, reviews: Sequence[Remark]) -> list[tuple[str | None, da
     return [*lines, *((review.commit, review.created) for review in reviews)]
 
 
-def _with_states(revisions: Sequence[Revision], states: Sequence[Json]) -> tuple[Revision, ...]:
-    """The revisions, with base, commits, time and files where a dump has them."""
-    by_head = {text(state, "head"): state for state in states}
-    return tuple(_with_state(one, by_head[one.head]) if one.head in by_head else one for one in revisions)
-
-
-def _with_state(revision: Revision, state: Json) -> Revision:
-    listed = state.get("commits")
-    update = {
-        "base": text(state, "base") or None,
-        "pushed": when(state, "pushed"),
-        "commits": tuple(one for one in listed if isinstance(one, str)) if isinstance(listed, list) else (),
-    }
-    known = {name: value for name, value in update.items() if value}
-    return revision.model_copy(update={**known, "files": read_files(nodes(state, "files"))})
-
-
 def _extra(raw: Json, pull: Json, lost: int) -> dict[str, JsonValue]:
     found: dict[str, JsonValue] = {
         "updated": text(pull, "updated_at"),
@@ -239,10 +222,6 @@ def _extra(raw: Json, pull: Json, lost: int) -> dict[str, JsonValue]:
     if lost:
         found["unreadable"] = lost
     return {name: value for name, value in found.items() if value}
-
-
-def _languages(counted: Json) -> dict[str, int]:
-    return {name: count for name in counted if (count := number(counted, name)) is not None}
 
 
 def _commit(item: Json) -> PullCommit | None:
@@ -262,8 +241,7 @@ def _commit(item: Json) -> PullCommit | None:
 
 def _author(item: Json) -> Account:
     """The author of a commit; an empty account, not a ghost, where the forge knows none."""
-    user = node(item, "author")
-    return account(dict(user)) if text(user, "login") else Account()
+    return account(item["author"]) if text(item, "author", "login") else Account()
 
 
 def read_files(files: Sequence[Json]) -> tuple[ChangedFile, ...]:
@@ -277,7 +255,7 @@ def read_files(files: Sequence[Json]) -> tuple[ChangedFile, ...]:
 
 
 def _file(item: Json) -> ChangedFile:
-    status = _STATUSES.get(text(item, "status"), FileStatus.MODIFIED)
+    status = STATUSES.get(text(item, "status"), FileStatus.MODIFIED)
     patch = text(item, "patch") if isinstance(item.get("patch"), str) else None
     untouched = number(item, "changes") == 0
     moved = status in (FileStatus.RENAMED, FileStatus.COPIED)

@@ -74,14 +74,7 @@ class Unavailable(Failed):
         """The reason, in words that can be counted."""
         return _REASONS.get(self.status, f"the forge answers {self.status}")
 
-    @property
-    def of_server(self) -> bool:
-        """Whether a GraphQL query fails for every item: the server lacks the field, the type or GraphQL."""
-        return bool((_NO_FIELD if self.status == 422 else _NO_ADDRESS).search(self.problem))
 
-
-_NO_FIELD = re.compile(r"doesn't exist on type|No such type|doesn't accept argument|argument definition|undefinedField")
-_NO_ADDRESS = re.compile(r"graphql: (?:404|405|410|501)\b")
 _REASONS = {
     403: "not open to this token",
     404: "deleted, or not open to this token",

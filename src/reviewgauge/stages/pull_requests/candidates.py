@@ -165,10 +165,11 @@ def merge_base(repository: Repository, base: str, head: str, merged_as: str | No
 
 
 def change_at(pull: PullRequest, revision: Revision) -> Change | str:
-    """The change at `revision` with its title then, from the mirror or a dump; or the reason why there is none."""
-    repository = code_of(pull)
+    """The change at `revision` with its title then, or the reason why there is none. The final state needs no git."""
+    repository, title = code_of(pull), title_at(pull, revision)
     if repository is None or not repository.exists(revision.head):
-        return _change_from_forge(pull, revision)
+        final = revision.head == pull.head and pull.files
+        return change_of(pull, pull.base, revision.head, pull.files, title) if final else NO_CODE
     base = revision.base
     if base is None or not repository.exists(base):
         tip = pull.base if pull.base is not None and repository.exists(pull.base) else None
@@ -179,16 +180,7 @@ def change_at(pull: PullRequest, revision: Revision) -> Change | str:
         files = repository.changed_files(base, revision.head, LARGEST_FILE)
     except UserError:  # an invalid path or a damaged object: only this state is lost
         return NO_DIFF
-    return change_of(pull, base, revision.head, files, title_at(pull, revision)) if files else NO_FILES
-
-
-def _change_from_forge(pull: PullRequest, revision: Revision) -> Change | str:
-    """The change at `revision` from the answers of the forge or a dump."""
-    final = revision.head == pull.head and bool(pull.files)
-    base, files = (pull.base, pull.files) if final else (revision.base, revision.files)
-    if files is None:
-        return NO_CODE
-    return change_of(pull, base, revision.head, files, title_at(pull, revision)) if files else NO_FILES
+    return change_of(pull, base, revision.head, files, title) if files else NO_FILES
 
 
 def change_of(

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.repo.forge.archive import read_archive
 from reviewgauge.repo.forge.pulls import read_pull
+from reviewgauge.repo.forge.reading import read_archive
 
 PULL = {
     "number": 7,
@@ -24,7 +24,7 @@ PULL = {
 }
 COMMENT = {"id": 1, "path": "a.py", "body": "Why?", "user": {"login": "bob"}, "original_line": 2, "side": "RIGHT"}
 COMMIT = {"sha": "c1", "commit": {"message": "Add", "author": {"email": "a@example.org"}}}
-NESTED = {"repo": "o/n", "pull": PULL, "comments": [COMMENT], "commits": [[COMMIT], []]}
+NESTED = {"repo": "o/n", "pull": PULL, "comments": [COMMENT], "commits": [COMMIT]}
 
 
 def read(path: Path) -> list[tuple[str, Any]]:
@@ -83,7 +83,7 @@ def test_what_unpacks_to_far_more_than_it_is_is_refused(tmp_path: Path) -> None:
     [
         ("p.jsonl", b'{"pull": ', "is not valid JSON"),
         ("p.jsonl", b"[1]\n", "is not an object"),
-        ("p.jsonl", b"{}\n", "is not a pull request"),
+        ("p.jsonl", b"{}\n", "does not name its repository and number"),
         ("p.jsonl", lines({"pull": {"number": 1}}), "does not name its repository"),
         ("p.jsonl", b'{"a": ' + b"[" * 100_000 + b"\n", "nested too deeply"),
         ("p.jsonl.gz", b"no gzip", "cannot be unpacked"),
