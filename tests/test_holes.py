@@ -13,7 +13,6 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
 
@@ -28,11 +27,9 @@ from reviewgauge.core.files import write_named
 from reviewgauge.core.parsing import MOST_VALUES, parse_record
 from reviewgauge.core.protocols import Format, Measured, Metric
 from reviewgauge.core.records import Case, Change, Comment, Issue, Review
-from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.specs import load, signature
 from reviewgauge.datasets.files.labels import from_json
 from reviewgauge.engine.build.recipes import read_recipe
-from reviewgauge.models.answers.readers import Unreadable, yes_no
 from reviewgauge.models.cache import stores
 from reviewgauge.models.cache.stores import RecordedCalls
 from reviewgauge.models.http.replies import RetryableError, read_json
@@ -73,10 +70,11 @@ def bashrc(tmp_path: Path) -> Iterator[Path]:
     assert file.read_text() == SECRET, "a file outside of the run was written"
 
 
-@pytest.mark.parametrize("name", [
-    "lock", "manifest.json.tmp", "scores.jsonl", "reviews.jsonl", "reviews.jsonl.torn", "calls.jsonl", "labels.jsonl",
+@pytest.mark.parametrize(("verb", "name"), [
+    ("score", "lock"), ("score", "scores.jsonl"), ("score", "calls.jsonl"), ("review", "manifest.json.tmp"),
+    ("review", "reviews.jsonl.torn"), ("validate", "labels.jsonl"), ("bundle", "reviews.jsonl"),
+    ("report", "scores.jsonl"),
 ])  # fmt: skip
-@pytest.mark.parametrize("verb", ["score", "review", "validate", "bundle", "report"])
 def test_a_link_in_a_run_is_named(
     theirs: Path, bashrc: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, verb: str
 ) -> None:
@@ -457,16 +455,6 @@ def test_the_current_folder_runs_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("MARKER*"))
 
 
-@pytest.mark.parametrize("text", [
-    '{"answer": "yes", "same_concern": false}', '{"answer": "yes", "refused": true}', '{"answer": "yes", "match": 0}',
-    "No, thanks.", "No. Blocked", "No, cannot.", "Yes, the same.\nNope.", "Yes, the same.\nFalse.",
-    "No, different.\nTrue.",
-])  # fmt: skip
-def test_no_verdict_beside_another(text: str) -> None:
-    with pytest.raises(Unreadable):
-        yes_no(text)
-
-
 def test_a_place_on_path_in_the_current_folder_runs_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cloned, marker = tmp_path / "cloned", tmp_path / "ran"
     run_git(tmp_path, "init", "-q", str(cloned))
@@ -585,17 +573,6 @@ def test_a_link_to_a_pipe_is_not_written_to(tmp_path: Path) -> None:
     write_named(Path("/dev/stdout"), b"")
 
 
-def test_a_template_is_not_read_through_linked_folders(
-    tmp_path: Path, bashrc: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    theirs = tmp_path / "theirs"
-    theirs.mkdir()
-    (theirs / "01-locker-listing").symlink_to(bashrc.parent)
-    path = f"{theirs}/{{case}}/.bashrc"
-    assert main(["review", "sample", f"replay(path={path!r})", "-o", str(tmp_path / "r")]) == 2
-    assert "01-locker-listing is a link" in capsys.readouterr().err
-
-
 def test_a_sheet_of_an_audit_is_no_link_and_no_pipe(tmp_path: Path, bashrc: Path) -> None:
     (tmp_path / "audit").mkdir()
     sheet = tmp_path / "audit" / "labels-zz.csv"
@@ -627,20 +604,6 @@ def test_a_sheet_is_read_as_a_spreadsheet_shows_it(tmp_path: Path, heading: str,
     (tmp_path / "audit" / "labels.csv").write_text(f"{heading}\n{row}\n")
     with pytest.raises(BadInput, match=problem):
         check_tables(tmp_path)
-
-
-def test_queries_and_users_of_addresses_are_masked() -> None:
-    assert hide_secrets("see http://u:pw@h/p?key=abc&page=2, done") == "see http://***@h/p?key=***&page=2, done"
-
-
-def test_a_secret_is_masked_whole_and_in_every_spelling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("A_TOKEN", "abcdefgh12")
-    monkeypatch.setenv("B_TOKEN", "abcdefgh12ZZZ-the-rest")
-    monkeypatch.setenv("C_PASSWORD", 'pass"wo\\rd/1')
-    for spelling in (str, json.dumps, repr, lambda value: quote(value, safe="")):
-        for name in ("A_TOKEN", "B_TOKEN", "C_PASSWORD"):
-            shown = hide_secrets(spelling(os.environ[name]))
-            assert shown.strip("'\"") == "***", (name, shown)
 
 
 def test_folders_upon_folders_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

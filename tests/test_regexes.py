@@ -33,7 +33,6 @@ import pytest
 import reviewgauge
 from reviewgauge.models.answers import prose
 
-ROOT = Path(reviewgauge.__file__).parent
 MANY = 5000  # a repeat of at most this many characters is bounded
 ALPHABET = frozenset([*map(chr, range(128)), *"\x85\xa0éßяあ中１’–\u2028\u202e"])
 METHODS = {"search", "match", "fullmatch", "sub", "subn", "split", "findall", "finditer"}

@@ -101,10 +101,6 @@ def _is_required(parameter: dataclasses.Field[Any]) -> bool:
     return parameter.default is dataclasses.MISSING and parameter.default_factory is dataclasses.MISSING
 
 
-class Opened(Exception):
-    pass
-
-
 def test_a_spec_that_is_read_for_its_figures_opens_nothing(tmp_path: Path) -> None:
     """`report` and `compare` load the metrics that a run names, whatever files those name."""
     trap = tmp_path / "trap.json"

@@ -12,8 +12,6 @@ from reviewgauge.core.protocols import Metric
 from reviewgauge.core.specs import load
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "metrics.md").read_text(encoding="utf-8")
-BLOCK = "```python\nif x == 1:\n    return user_id[0]\n```"
-LOCK = "This lock is never released."
 
 
 def rows(heading: str) -> list[dict[str, str]]:

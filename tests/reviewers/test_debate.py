@@ -10,17 +10,15 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Reviewer
-from reviewgauge.core.records import Change, ChangedFile, Side, Span, Task
+from reviewgauge.core.records import Change, ChangedFile, Task
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.specs import load
-from reviewgauge.models.chat.client import ChatClient, track_usage
+from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.model_spec import ChatSettings
 from reviewgauge.reviewers.debate import MOST_FINDINGS, Debate
 from scripted_models import scripted
 
-EVAL = "eval runs whatever the text says. Parse the value instead."
 TODO = "Unfinished work is merged with this line. Finish it or open an issue for it."
-BARE = "A bare except also catches KeyboardInterrupt and hides every error. Name the exception."
 CODE = "@@ -1,2 +1,6 @@\n a = 1\n+b = eval(a)\n+print(b)\n+# TODO c\n+except:\n d = 4"
 CHANGE = Change(id="c1", repo="o/r", title="Add b", files=(ChangedFile(path="a.py", patch=CODE),))
 
@@ -28,25 +26,6 @@ CHANGE = Change(id="c1", repo="o/r", title="Add b", files=(ChangedFile(path="a.p
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
-
-
-def test_the_fake_roles_argue_by_their_rules() -> None:
-    with ChatClient(ChatSettings()), track_usage() as tracker:
-        review = load(Reviewer, 'debate(model="fake:rules")').review(CHANGE)
-    assert [(c.span, c.body) for c in review.comments] == [
-        (Span(path="a.py", start=2, end=2, side=Side.NEW), EVAL),
-        (Span(path="a.py", start=4, end=4, side=Side.NEW), TODO),
-        (Span(path="a.py", start=5, end=5, side=Side.NEW), BARE),
-    ]
-    trace = (review.trace or "").splitlines()
-    assert trace[0] == f"F1 by the reviewer of function in a.py: {EVAL}"
-    assert "F2: the author objects in round 1: This is by design." in trace
-    assert "F2: its reviewer withdraws it in round 1: The author is right." in trace
-    assert "F3: its reviewer keeps it in round 1: It stands." in trace
-    assert "F6: its reviewer withdraws it in round 1: The other reviewer says so." in trace
-    assert "F3: the author objects in round 2: This is by design." in trace, "what is kept is argued about again"
-    assert not any("F1" in line and "round 2" in line for line in trace), "what is settled is not"
-    assert tracker.usage.calls == 2 + 3 + 2
 
 
 def finding(comment: str, code: str = "+b = eval(a)") -> dict[str, str]:
@@ -87,7 +66,11 @@ def debate(script: Script, rounds: int = 2) -> tuple[list[str], str]:
 def test_a_kept_finding_may_be_reworded_and_the_rounds_are_bounded() -> None:
     said = [decided("F1", "keep", "Parse b."), decided("F1", "keep", "Parse b with int.")]
     script = Script(["No eval."], [], "object", said)
-    assert debate(script, rounds=2)[0] == ["Parse b with int."]
+    bodies, trace = debate(script, rounds=2)
+    assert bodies == ["Parse b with int."]
+    lines = trace.splitlines()
+    assert lines[0].startswith("F1 by the reviewer of function in a.py: No eval.")
+    assert "F1: the author objects in round 2: No." in lines and "keeps it in round 2" in trace
     assert len(script.prompts) == 2 + 2 * 2
     assert "and now says: Parse b." in script.prompts[4], "the author sees what was said before"
 

@@ -55,12 +55,10 @@ def at_least(n: int, chance: float) -> float:
 
 
 @pytest.mark.drill
-@pytest.mark.parametrize("by", ["votes", "model"])
 @pytest.mark.parametrize("n", [1, 5, 9])
-def test_the_gain_is_binomial(n: int, by: str) -> None:
+def test_the_gain_is_binomial(n: int) -> None:
     """Condorcet: each line is judged wrongly with p = .3, apart from all others; the majority errs by the tail."""
-    more = ", by='model', model='fake:rules'" if by == "model" else ""
-    reviewer = load(Reviewer, f"ensemble(reviewer={FICKLE!r}, n={n}{more})")
+    reviewer = load(Reviewer, f"ensemble(reviewer={FICKLE!r}, n={n})")
     cases = [fickle_case(number) for number in range(8)]
     found = false = 0
     lines = sum(len(case.references) for case in cases)

@@ -11,7 +11,6 @@ from fake_rules.claim_rules import claims
 from fake_rules.prompt_rules import choose, reflect, vary
 from fake_rules.request_text import FENCED, last_slot, prompt_of
 from fake_rules.review_rules import comment, locate, merge, plain_review, ranked_report, report, review
-from fake_rules.several_rules import aggregate, debate_answer, debate_decide, debate_review
 from reviewgauge.models.request.messages import Request
 from reviewgauge.models.text.lexical import dice, profile
 
@@ -369,10 +368,6 @@ RULES: tuple[Rule, ...] = (
     Rule("low_value", "Is the review comment below of high or of low relevance to its code?", low_value),
     Rule("augment", "You are a senior code reviewer tasked with summarizing code review discussions.", augment),
     Rule("describe_defect", "You say in one sentence what was wrong in code that a later fix mended.", describe_defect),
-    Rule("aggregate", "You combine several independent reviews of one code change into one report.", aggregate),
-    Rule("debate_review", "You are one of two reviewers of a pull request, whose findings", debate_review),
-    Rule("debate_answer", "You are the author of a pull request and answer what two reviewers found", debate_answer),
-    Rule("debate_decide", "You are one of two reviewers of a pull request, and decide which", debate_decide),
     Rule("claims", "You list what a code change does and what may follow from it.", claims),
     Rule("change_points", "You read the history of a pull request and list its change-points.", change_points),
 )
