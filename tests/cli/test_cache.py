@@ -137,6 +137,8 @@ def test_the_calls_of_a_run_are_exported_once_each_without_the_cache(home: Path,
         assert len(list(opened.calls())) == 3
     assert export(tmp_path / "calls.jsonl", run=tmp_path / "run").calls == 2
     assert len(RecordedCalls(tmp_path / "calls.jsonl")) == 2
+    with pytest.raises(UserError, match="holds no calls of nobody"):
+        export(tmp_path / "none.jsonl", run=tmp_path / "run", model="nobody")
     assert not home.exists()
 
 

@@ -30,21 +30,21 @@ def lines(run: str) -> list[bytes]:
 
 @pytest.mark.slow
 def test_the_sample_is_reviewed_measured_and_replayed_to_the_byte(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["review", "sample", PROMPT, "--attempts", "3", "-o", "runs/p", "--json"]) == 0
+    assert main(["review", "sample", PROMPT, "--attempts", "2", "-o", "runs/p", "--json"]) == 0
     first = json.loads(capsys.readouterr().out)
-    assert (first["totals"][0]["done"], first["totals"][0]["comments"], first["totals"][0]["fake"]) == (72, 9, True)
-    assert first["spending"]["calls"] == first["totals"][0]["cost"]["calls"] == 420
+    assert (first["totals"][0]["done"], first["totals"][0]["comments"], first["totals"][0]["fake"]) == (48, 6, True)
+    assert first["spending"]["calls"] == first["totals"][0]["cost"]["calls"] == 280
 
-    assert main(["review", "sample", PROMPT, "--attempts", "3", "-o", "runs/again", "--replay", "runs/p"]) == 0
-    assert "420 calls replayed" in capsys.readouterr().out
+    assert main(["review", "sample", PROMPT, "--attempts", "2", "-o", "runs/again", "--replay", "runs/p"]) == 0
+    assert "280 calls replayed" in capsys.readouterr().out
     assert lines("runs/again") == lines("runs/p")
 
     assert main(["score", "runs/p", "hits", "--explain"]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "(fake)" in out
-    assert "F1 would vary by .000 (SD) if all 72 attempts at 24 changes were repeated" in out
+    assert "F1 would vary by .000 (SD) if all 48 attempts at 24 changes were repeated" in out
     assert main(["report", "runs/p", "-o", "report.html"]) == 0
-    assert "would vary by .000 (SD) if all 72 attempts" in Path("report.html").read_text(encoding="utf-8")
+    assert "would vary by .000 (SD) if all 48 attempts" in Path("report.html").read_text(encoding="utf-8")
     # what the rule finds in the sample
     found = {o.case: o.review.comments for o in RunFolder.open("runs/p").outcomes() if o.review and o.attempt == 1}
     said = {case: [c.span.path for c in comments if c.span] for case, comments in found.items() if comments}

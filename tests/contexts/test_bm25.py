@@ -91,6 +91,11 @@ def test_a_damaged_cache_costs_time_alone(tmp_path: Path, own_cache: Path, monke
     assert said("bm25", change) == first
 
 
+def test_a_word_of_the_query_counts_once() -> None:
+    index = word_module.make_word_index(None, ["lock lock open", "close", "read"])  # type: ignore[arg-type]
+    assert index.scores("lock lock lock close").tolist() == index.scores("close lock").tolist()
+
+
 def test_without_a_cache_nothing_is_written(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REVIEWGAUGE_CACHE", "off")
     assert said("bm25", planted(tmp_path / "r"))

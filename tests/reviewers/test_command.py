@@ -267,14 +267,6 @@ def test_the_environment_is_what_the_user_names(
     assert SECRET not in str(failed.value) and SECRET not in (failed.value.raw or "")
 
 
-def test_a_home_of_the_users_making_is_copied_for_each_review(change: Change, tmp_path: Path) -> None:
-    (tmp_path / "agent-home" / ".agent").mkdir(parents=True)
-    (tmp_path / "agent-home" / ".agent" / "settings").write_text("strict")
-    text = 'cat "$HOME/.agent/settings"; echo changed > "$HOME/.agent/settings"'
-    for _ in range(2):
-        assert said(change, text, home=str(tmp_path / "agent-home")) == "strict"
-
-
 # --- what must not happen ------------------------------------------------------------------------------------------
 
 

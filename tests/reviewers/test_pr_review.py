@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from fake_server import FakeServer
-from git_project import make_change
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, ChangedFile, Severity, Side, Span, Task
@@ -100,22 +99,6 @@ def test_the_most_severe_findings_are_kept_and_the_rest_is_counted() -> None:
 def test_a_report_that_is_not_one_is_unreadable(text: str) -> None:
     with pytest.raises(Unreadable):
         PrReview("fake:rules")._read(text)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("spec", ["prompt(preset='swr', {})", "pr_review({})"])
-def test_a_hybrid_reads_the_report_of_the_analysers(spec: str, tmp_path: Path) -> None:
-    before, after = {"a.py": "x = 1\n"}, {"a.py": "x = eval('1')\n"}
-    change = make_change(tmp_path / "repo", before, after)
-    with FakeServer() as server, ChatClient(ChatSettings()):
-        of = f"model='{server.spec()}'"
-        plain = load(Reviewer, spec.format(of)).review(change)
-        context = "static(tools=('ruff',))"
-        hybrid = load(Reviewer, spec.format(f'{of}, context="{context}"')).review(change)
-        without, with_report = (str(seen.body) for seen in server.asked)
-    assert "ruff S307" in with_report
-    assert "ruff" not in without
-    assert len(plain.comments) == len(hybrid.comments) == 1
 
 
 def test_it_says_what_it_cannot_review() -> None:

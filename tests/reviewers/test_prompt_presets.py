@@ -193,11 +193,3 @@ def test_readable_answers_are_read_as_they_are() -> None:
     assert read("swr", {"findings": []}).comments == ()
     found = read("swr", {"findings": [FINDING, {"comment": "There is no test."}]}).comments
     assert [(one.claimed.path, one.claimed.hunk) for one in found] == [("a.py", "+c = 4"), (None, None)]
-
-
-def test_an_unreadable_answer_is_asked_again_and_then_a_failure() -> None:
-    with FakeServer(fail="garbage:first=2") as server, ChatClient(ChatSettings()):
-        assert Prompt(server.spec(), preset="contextcrbench_assess").review(change(Task.ASSESS)).verdict is False
-    with FakeServer(fail="garbage") as server, ChatClient(ChatSettings()), pytest.raises(Failed) as failed:
-        Prompt(server.spec(), preset="contextcrbench_locate").review(change(Task.LOCATE))
-    assert failed.value.kind is FailureKind.UNREADABLE

@@ -71,8 +71,6 @@ def kill_parents(depth):
 """
 
 PROGRAMS = {
-    "background": "if not os.fork(): live()\nsettle()",
-    "setsid": "for _ in range(3):\n    if not os.fork(): os.setsid(); live()\nsettle()",
     "double fork": "daemon(live)\nsettle()",
     "closed pipes": "daemon(lambda: (os.closerange(0, 3), os.chdir('/'), live()))\nsettle()",
     "deaf to signals": (
@@ -81,8 +79,6 @@ PROGRAMS = {
     ),
     "chain": "chains(False)\ntime.sleep(0.2)",
     "chain of sessions": "chains(True)\ntime.sleep(0.2)",
-    "chain until the limit": "chains(True)\nlive()",
-    "tree": "for _ in range(6):\n    if os.fork() == 0: os.setsid()\nlive()",
     "threads that fork": (
         "def go():\n    while True:\n        if not os.fork(): os.setsid(); live()\n        time.sleep(0.05)\n"
         "for _ in range(4): threading.Thread(target=go, daemon=True).start()\ntime.sleep(0.4)\nos._exit(0)"

@@ -11,7 +11,7 @@ import pytest
 from reviewgauge.core.errors import UserError
 from reviewgauge.repo.git.folders import remove_tree, scratch_folder
 
-DEPTH = 1500  # folders in each other: their path is longer than any path may be, and deeper than a call may be
+DEPTH = 1100  # folders in each other: their path is longer than any path may be, and deeper than a call may be
 
 
 def dig(folder: Path) -> None:
