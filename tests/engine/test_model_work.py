@@ -135,6 +135,17 @@ def test_256_threads_measure_each_review_once(tmp_path: Path) -> None:
         assert (totals.done, totals.cost.calls, len(many.scores())) == (600, 600, 600)
 
 
+def test_failures_of_a_metric_are_done_again_alone(run: RunFolder) -> None:
+    review(run, Echo(), executor=Serial())
+    with ChatClient(ChatSettings()):
+        score(run, Voting(fail="3"), executor=Threads(4), only=Selection(cases=("case-00[1-3]",)))
+        assert {s.case for s in run.scores()} == {"case-001", "case-002", "case-003"}
+        totals = score(run, Voting(fail="3"), executor=Threads(4), only=Selection(failed=True))
+        assert (totals.done, totals.failed, totals.cost.calls, totals.skipped) == (0, {"refusal": 1}, 3, 2)
+        totals = score(run, Voting(fail="3"), executor=Threads(4))
+        assert (totals.done, totals.skipped, totals.failed_before) == (6, 3, 1)
+
+
 # --- dry runs ------------------------------------------------------------------------------------------------------
 
 
