@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import re
 from itertools import combinations
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.metrics.hits import Hits
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.model_spec import ChatSettings
+from scripted_models import Messages, scripted
 
 FICKLE = "prompt(model='fake:fickle-30', scope='change')"
 HITS = Hits(location="gate")
@@ -53,13 +56,28 @@ def majority_of(n: int, chance: float) -> float:
     return sum(math.comb(n, k) * chance**k * (1 - chance) ** (n - k) for k in range(n // 2 + 1, n + 1))
 
 
+def majority(messages: Messages) -> str:
+    """One report of several reviews, as the model is asked for it: the places that more than half of them raise."""
+    asked = "\n".join(message["content"] for message in messages)
+    count = re.search(r"^(\d+) reviews were written\.", asked, re.MULTILINE)
+    assert count is not None
+    raised: dict[str, list[tuple[str, str]]] = {}
+    for number, place, text in re.findall(
+        r"^(\d+\.\d+)\n<<<DATA \w+>>>\n([^\n]*)\n\n(.*?)\n<<<END", asked, re.MULTILINE | re.DOTALL
+    ):
+        raised.setdefault(place, []).append((number, text))
+    kept = [said for said in raised.values() if 2 * len({number.split(".")[0] for number, _ in said}) > int(count[1])]
+    return json.dumps({"findings": [{"from": [number for number, _ in said], "text": said[0][1]} for said in kept]})
+
+
 @pytest.mark.drill
 def test_the_curve_is_the_binomial_one_for_votes_and_for_the_model(tmp_path: Path) -> None:
     cases = [fickle_case(number, 15) for number in range(8)]
     lines = sum(len(case.references) for case in cases)
-    with reviewed(tmp_path / "run", cases, 9, FICKLE) as run, ChatClient(ChatSettings()) as client:
+    run = reviewed(tmp_path / "run", cases, 9, FICKLE)
+    with run, scripted(majority) as model, ChatClient(ChatSettings()) as client:
         before = run.outcomes()
-        settings = CurveSettings(HITS, model="fake:rules", sizes=(3, 9), subsets=6, resamples=200)
+        settings = CurveSettings(HITS, model=model.spec, sizes=(3, 9), subsets=6, resamples=200)
         curve = ensemble_curve(run, settings, Serial())
         assert run.outcomes() == before
         asked = client.budget.totals.calls + client.reused.added
