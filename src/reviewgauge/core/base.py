@@ -27,7 +27,7 @@ def _fail_fast(schema: Any) -> None:
 class Record(BaseModel):
     """Base of every record: frozen, an undeclared field is an error, and a list is left at its first bad item."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null")
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True)
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -19,10 +19,9 @@ Flags = np.ndarray[Any, np.dtype[np.bool_]]
 
 def ratio(numerator: Numbers, denominator: Numbers) -> Numbers:
     """The quotient, broadcast over both arguments, NaN where the denominator is 0."""
-    top, bottom = np.broadcast_arrays(
-        np.asarray(numerator, dtype=np.float64), np.asarray(denominator, dtype=np.float64)
-    )
-    quotient: Numbers = np.divide(top, bottom, out=np.full(top.shape, np.nan), where=bottom != 0)
+    with np.errstate(all="ignore"):
+        quotient: Numbers = np.asarray(np.true_divide(numerator, denominator))
+    np.copyto(quotient, np.nan, where=np.equal(denominator, 0))
     return quotient
 
 

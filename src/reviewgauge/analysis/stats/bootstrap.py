@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import Flags, Integers, MatrixAggregate, Numbers, measures_of
+from reviewgauge.analysis.stats.arrays import Flags, Integers, MatrixAggregate, Numbers, measures_of, measures_of_totals
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Case
@@ -164,21 +164,10 @@ class Measures(NamedTuple):
         return found
 
 
-def stack_measures(found: Sequence[Mapping[str, Numbers]], resamples: int) -> Measures:
-    """The measures of several systems; undefined where a system lacks one."""
-    names = tuple(dict.fromkeys(name for row in found for name in row))
-    absent = np.full(resamples, np.nan)
-    values = np.array([[row.get(name, absent) for row in found] for name in names], dtype=np.float64)
-    return Measures(names, values.reshape(len(names), len(found), resamples))
-
-
 def point_measures(metric: Metric, names: Sequence[str], sums: Numbers, sizes: Numbers) -> Measures:
     """The measures of each system from its sums by cluster (systems x clusters x parts), every cluster once."""
-    aggregates = [
-        MatrixAggregate(names, part.sum(axis=0)[:, None], size.sum()[None])
-        for part, size in zip(sums, sizes, strict=True)
-    ]
-    return stack_measures([measures_of(metric, aggregate) for aggregate in aggregates], 1)
+    found = measures_of_totals(metric, names, np.column_stack([sums.sum(axis=1), sizes.sum(axis=1)]))
+    return Measures(tuple(found), np.array(list(found.values())).reshape(len(found), len(sums), 1))
 
 
 def resampled_measures(
@@ -191,20 +180,16 @@ def resampled_measures(
     systems, _, width = sums.shape
     table = np.concatenate([sums, sizes[:, :, None]], axis=2)
     active = np.flatnonzero(table.any(axis=(0, 2)))
-    flat = np.ascontiguousarray(table[:, active].transpose(1, 0, 2)).reshape(active.size, systems * (width + 1))
-    columns = flat.T
+    columns = np.ascontiguousarray(table[:, active].transpose(2, 0, 1)).reshape((width + 1) * systems, active.size)
     all_active = active.size == resampler.clusters
-    pieces: list[Measures] = []
+    found: Mapping[str, Numbers] = {}
+    pieces: list[Numbers] = []
     for weights in resampler.weights():
         drawn = weights if all_active else weights[:, active]
-        totals = (columns @ drawn.T).reshape(systems, width + 1, -1)
-        found = [
-            measures_of(metric, MatrixAggregate(names, totals[s, :width], totals[s, width])) for s in range(systems)
-        ]
-        pieces.append(stack_measures(found, weights.shape[0]))
-    if not pieces:
-        return Measures((), np.zeros((0, systems, 0)))
-    return Measures(pieces[0].names, np.concatenate([piece.values for piece in pieces], axis=2))
+        totals = (columns @ drawn.T).reshape(width + 1, -1)
+        found = measures_of(metric, MatrixAggregate(names, totals[:-1], totals[-1]))
+        pieces.append(np.array(list(found.values())).reshape(len(found), systems, len(weights)))
+    return Measures(tuple(found), np.concatenate(pieces or [np.zeros((0, systems, 0))], axis=2))
 
 
 def resampled_sums(values: Numbers, cluster: Integers, resampler: Resampler) -> Numbers:

@@ -145,7 +145,7 @@ def stored_labels(journal: Journal[Label]) -> StoredLabels:
                 on.setdefault(sys.intern(label.subject.case), array("L")).append(at)
     except FileNotFoundError:
         return StoredLabels([], {})
-    return StoredLabels(StoredRecords(kept, str(journal.path), Label, places), on)
+    return StoredLabels(StoredRecords(kept, str(journal.path), Label, places, KEPT), on)
 
 
 def _may_be_of(metric: str) -> Callable[[bytes], bool]:

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain, count
 
 from reviewgauge.core.records import Anchoring, Case, Comment, Task, Usage, findings
@@ -84,7 +85,7 @@ class ColumnView:
         """Whether each sentence counts with one claim at most, and each claim with one sentence."""
         return any(one.nearest is not None and one.nearest.pairing for one in self.sentences)
 
-    @property
+    @cached_property
     def counts(self) -> Counter[str]:
         """The number of comments and answers in each state; `missed` counts findings."""
         return +Counter(one.state for one in self.said) + Counter(missed=self.missed)
@@ -110,7 +111,7 @@ class ChangeView:
     hidden_hunks: int = 0
     claims: list[ClaimView] = field(default_factory=list)
 
-    @property
+    @cached_property
     def states(self) -> Counter[str]:
         """States of all comments, answers and findings of all systems."""
         return sum((column.counts for column in self.columns), Counter())
