@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -333,10 +334,18 @@ def test_looser_settings_take_in_more_and_the_card_counts_it(stories: Shop, tmp_
     loose, _, sections = build(stories.told.folder, tmp_path / "loose", FromGit(certainty=0, strict=False, min_days=0))
     assert all(loose[stories.ids[name]].references for name in ("less", "most", "hasty"))
     (left,) = (one for one in sections if one.title == MORE)
-    _, _, sections = build(stories.told.folder, tmp_path / "sure", FromGit(certainty=0.999))
-    (more,) = (one for one in sections if one.title == MORE)
     assert not {"certainty=0", "strict=false"} & {setting for setting, _ in left.rows}
-    assert {"certainty=0", "strict=false"} <= {setting for setting, n in more.rows if isinstance(n, int) and n > 0}
+    for name, stage in {"sure": FromGit(certainty=0.999), "soon": FromGit(certainty=0, horizon=2)}.items():
+        cases, _, sections = build(stories.told.folder, tmp_path / name, stage)
+        (more,) = (one for one in sections if one.title == MORE)
+        assert more.rows
+        for setting, n in more.rows:
+            what, _, value = str(setting).partition("=")
+            looser = replace(stage, **{what: json.loads(value)})
+            taken, _, _ = build(stories.told.folder, tmp_path / f"{name}-{setting}", looser)
+            assert n == sum(case.verdict is False for case in taken.values()) - sum(
+                case.verdict is False for case in cases.values()
+            ), setting
 
 
 def test_what_a_later_change_broke_is_no_defect_of_the_line(told: Told, tmp_path: Path) -> None:

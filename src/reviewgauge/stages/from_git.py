@@ -7,11 +7,11 @@ which a fix changes are where the defect came in; none of the papers builds its 
 from __future__ import annotations
 
 import re
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import ClassVar, Literal, TypeVar
@@ -133,7 +133,7 @@ class FromGit(Stage):
             skipped = traced.skipped_lines + labeller.skipped
             context.report(card.lines_section(traced.lines, labeller.placed, skipped, of))
             context.report(card.noise_section(counts, self.horizon, of))
-            context.report(card.more_section(counts.more + labeller.more, of))
+            context.report(card.more_section(labeller.more, of))
 
     def _tracer(self, repository: Repository, context: BuildContext, store: ChangeStore) -> FixTracer:
         settings = SzzSettings(variant=self.variant, tests=False, beside=1, refactoring=True)
@@ -175,6 +175,7 @@ class _CaseMaker:
     def __post_init__(self) -> None:
         self._repository, self._store = self.memory.repository, self.labeller.tracer.store
         self._rewrites = Rewrites(self.stage.max_fix_files, self.stage.max_fix_lines)
+        self._loose = replace(self.labeller, skipped=Counter(), more=defaultdict(set))  # what it refuses counts nowhere
         self._reverts = {fix.number for fix in self.labeller.fixes if fix.is_revert}
         since = _day(self.stage.since)
         self._since = datetime.combine(since, time(), UTC) if since else None
@@ -241,11 +242,8 @@ class _CaseMaker:
             return "reverts an earlier change: nothing new to review"
         if not change.title.strip():
             return "has no title"
-        if blame.fixes:
+        if blame.fixes or blame.late:
             return ""
-        if blame.late:
-            self.counts.more.update(f"horizon={days}" for days in card.LONGER if min(blame.late) <= days)
-            return "first fixed after the horizon"
         if blame.doubts:
             return min(blame.doubts)
         return f"not observed for {self.stage.horizon} days yet, and no fix so far" if young else ""
@@ -272,10 +270,16 @@ class _CaseMaker:
         change, files = diffed.change, diffed.files
         try:
             references = self.labeller.references(diffed)
+            late = () if references else self.traced.blames.get(diffed.number, Blame()).late
+            for horizon in card.LONGER:
+                fixes = tuple(fix for days, fix in late if days <= horizon)
+                if fixes and self._loose.references(replace(diffed, fixes=fixes)):
+                    self.labeller.more[f"horizon={horizon}"].add(diffed.number)
         except UserError as error:  # a partial or damaged repository
             return self._drop(change, "code that a fix speaks about cannot be read", str(error))
-        if diffed.fixes and not references:
-            return self._drop(change, "fixed later, but on no labelled line")
+        if not references and (diffed.fixes or late):
+            why = "fixed later, but on no labelled line" if diffed.fixes else "first fixed after the horizon"
+            return self._drop(change, why)
         if not references and (why := self._rewritten(diffed)):
             return self._drop(change, why)
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass, field
 from statistics import median
 
@@ -27,7 +27,6 @@ class Counts:
     days: list[float] = field(default_factory=list)
     holds: list[float] = field(default_factory=list)
     readings: Counter[str] = field(default_factory=Counter)
-    more: Counter[str] = field(default_factory=Counter)
 
 
 def history_section(health: RepositoryHealth, of: str = "") -> CardSection:
@@ -104,11 +103,11 @@ def noise_section(counts: Counts, horizon: int, of: str = "") -> CardSection:
     )
 
 
-def more_section(more: Counter[str], of: str = "") -> CardSection:
-    """How many labels were left out that another setting takes in."""
+def more_section(more: Mapping[str, Sized], of: str = "") -> CardSection:
+    """How many changes without a label another setting gives one."""
     text = "Each alone, and before the next stages. What a longer horizon or a lower certainty adds is less sure."
-    rows = tuple(more.most_common())
-    return CardSection(by=BY, title=f"{MORE}{of}", text=text, columns=("setting", "further labels"), rows=rows)
+    rows = tuple(Counter({setting: len(changes) for setting, changes in more.items() if changes}).most_common())
+    return CardSection(by=BY, title=f"{MORE}{of}", text=text, columns=("setting", "further changes"), rows=rows)
 
 
 def _share(part: int, whole: int) -> float:

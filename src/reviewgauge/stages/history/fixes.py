@@ -184,12 +184,12 @@ _SKEW = 1.0  # days that clocks may differ by
 class Blame:
     """The later fixes of one change.
 
-    `fixes` are the numbers (in the list of fixes) of those that fix it within the horizon, `late` the days until those
-    that came later, `doubts` are reasons why it is not a clean change either.
+    `fixes` are the numbers (in the list of fixes) of those that fix it within the horizon, `late` the days until each
+    that came later and its number, `doubts` are reasons why it is not a clean change either.
     """
 
     fixes: list[int] = field(default_factory=list)
-    late: list[float] = field(default_factory=list)
+    late: list[tuple[float, int]] = field(default_factory=list)
     doubts: set[str] = field(default_factory=set)
 
 
@@ -272,7 +272,7 @@ class FixTracer:
         days = (fix.commit.committed - self.store.get(owner).commit.committed) / timedelta(days=1)
         blame = found.blames[owner]
         if days > self.horizon:
-            blame.late.append(days)
+            blame.late.append((days, index))
         elif days < -_SKEW:
             blame.doubts.add("a fix is dated before it: a clock was wrong")
         elif max(days, 0.0) < self.min_days:

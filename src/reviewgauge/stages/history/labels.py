@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -153,7 +153,7 @@ class Labeller:
     """Makes the references of one change after the other.
 
     A label that holds with a probability below `certainty` is left out. `placed` counts the blamed lines that are in
-    one, `skipped` the others by reason, `more` the labels that another setting takes in.
+    one, `skipped` the others by reason, `more` the changes without a label that another setting gives one.
     """
 
     memory: HistoryMemory
@@ -163,7 +163,7 @@ class Labeller:
     strict: bool = True
     certainty: float = 0.0
     skipped: Counter[str] = field(default_factory=Counter)
-    more: Counter[str] = field(default_factory=Counter)
+    more: defaultdict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
     placed: int = 0
 
     def __post_init__(self) -> None:
@@ -178,6 +178,8 @@ class Labeller:
             made = [self._comment(found.change, fix, group, number) for number, group in enumerate(groups, 1)]
             if made:  # the same fix may land twice: in a branch and with its merge, or on two lines of development
                 references.setdefault(_what_was_mended(made) or fix.commit.id, made)
+        for changes in self.more.values() if references else ():
+            changes.discard(found.number)
         return tuple(one for made in references.values() for one in made)
 
     def _groups(self, found: DiffedChange, fix: FoundFix) -> list[LabelledLines]:
@@ -187,14 +189,14 @@ class Labeller:
         for path, at, line in placed:
             by_path.setdefault(path, {})[at] = line
         why = self._aside(found, fix, [line for lines in by_path.values() for line in lines.values()])
-        if why or not placed:
+        settings = ["strict=false"] if why == ELSEWHERE else []
+        if (why and not settings) or not placed:
             self.skipped[why] += len(placed)
-            self.more.update(["strict=false"] if why == ELSEWHERE else ())
             return []
         signs = self._signs(found, fix, placed)
         if (holds := probability(signs)) < self.certainty:
-            why = "of a label that is too likely to be wrong"
-            self.more.update(f"certainty={least:g}" for least in (0.5, 0) if least <= holds)
+            settings = [] if why else [f"certainty={least:g}" for least in (0.5, 0) if least <= holds]
+            why = why or "of a label that is too likely to be wrong"
         groups = [
             LabelledLines(
                 Span(path=path, start=first, end=last),
@@ -204,8 +206,10 @@ class Labeller:
             for path, lines in sorted(by_path.items())
             for first, last in line_runs(lines, gap=2)
         ]
-        if not why and len(groups) > self.most_places:
-            why = f"of a fix that touches more than {self.most_places} places of one change"
+        if len(groups) > self.most_places:
+            settings, why = [], why or f"of a fix that touches more than {self.most_places} places of one change"
+        for setting in settings:
+            self.more[setting].add(found.number)
         if why:
             self.skipped[why] += len(placed)
             return []

@@ -21,7 +21,6 @@ from reviewgauge.stages.history.card import MORE
 
 MOST_SYSTEMS = 20  # more systems than this are counted, not named
 MOST_NOTES = 12
-_POOLED = "several repositories in one build"
 
 
 def count(n: int, what: str) -> str:
@@ -173,9 +172,11 @@ def build_lines(folder: str, card: BuildCard, reviews: int, before: str = "") ->
     posted = f"{reviews} posted reviews: reviewgauge review {where} recorded -o RUN"
     size = next((one for one in card.sections if one.title == SIZE), None)
     more = Counter[str]()
-    for setting, count in (row for one in card.sections if one.title.startswith(MORE) for row in one.rows):
+    histories = [one for one in card.sections if one.title.startswith(MORE)]
+    for setting, count in (row for one in histories for row in one.rows):
         more[str(setting)] += count if isinstance(count, int) else 0
-    settings = [f"--set {name} (up to {n} more)" for name, n in more.most_common()]
+    ways = [f"--set {name} (up to {n} more)" for name, n in more.most_common()]
+    ways += [] if len(histories) > 1 else ["several repositories in one build"]
     checks = any(one.by == "check_labels" for one in card.sections)
     return [
         f"{folder}: {card.cases} cases ({', '.join(kinds)}), {findings}, benchmark {card.benchmark[:12]}",
@@ -183,7 +184,8 @@ def build_lines(folder: str, card: BuildCard, reviews: int, before: str = "") ->
         *([posted] if reviews else []),
         f"card: {folder}/card.md; every drop with its reason: {folder}/drops.jsonl",
         *([f"to check: reviewgauge annotate init labels.db {where}"] if checks else []),
-        *([f"labels: {size.text}", f"more labels: {', '.join([*settings, _POOLED])}"] if size else []),
+        *([f"labels: {size.text}"] if size else []),
+        *([f"more labels: {', '.join(ways)}"] if size and ways else []),
         *([] if size and size.warnings else [f"next: reviewgauge doctor {where}"]),
     ]
 
