@@ -68,7 +68,7 @@ def test_the_parameters_of_a_history_are_named() -> None:
 
 
 def test_the_columns_figures_and_margins_of_an_audit(tmp_path: Path) -> None:
-    audits = section("## Audit what a model decided")
+    audits = " ".join(section("## Audit what a model decided").split())
     for column in COLUMNS:
         assert f"`{column}`" in audits
     decisions = [Decision(item=str(n), by="s", shown=f"{n}", decided="y") for n in range(4)]
@@ -79,7 +79,7 @@ def test_the_columns_figures_and_margins_of_an_audit(tmp_path: Path) -> None:
     assert card is not None and "accuracy" in card.figures
     for figure in card.figures:
         assert f"`{figure}`" in audits
-    (shown,) = re.findall(r"50 rows give a margin of at most (\S+)%, 100 rows (\S+)%,\s+300 rows (\S+)%", audits)
+    (shown,) = re.findall(r"50 rows give a margin of at most (\S+)%, 100 rows (\S+)%, 300 rows (\S+)%", audits)
     assert list(shown) == [f"{100 * (margin(n, 1_000) or 0):.1f}" for n in (50, 100, 300)]
     low, high = wilson(17, 18, 819) or (0, 0)
     assert f"Wilson's interval: {100 * low:.2f}% to {100 * high:.2f}%" in audits
