@@ -1,19 +1,26 @@
 from __future__ import annotations
 
+import shutil
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from engine_small import Clumsy, Echo, Unprepared, make_case, make_cases
+from engine_small import Clumsy, Echo, Length, Unprepared, make_case, make_cases
+from reviewgauge.analysis.compare.caveats import caveats
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer
 from reviewgauge.core.records import Change, Comment, Review, Usage
 from reviewgauge.core.results import FailureKind
+from reviewgauge.core.specs import load
 from reviewgauge.engine.review import import_reviews, review
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.progress import Selection
+from reviewgauge.engine.run.scored_run import read_scored_runs
+from reviewgauge.engine.score import score
 
 
 @pytest.fixture
@@ -70,6 +77,41 @@ def test_failures_are_tried_again_when_asked(tmp_path: Path, run: RunFolder) -> 
     assert (totals.done, totals.failed, totals.skipped, totals.failed_before) == (7, {}, 2, 0)
     assert all(o.review is not None for o in run.outcomes())
     assert len(run.outcomes()) == 9
+
+
+BOT = """from dataclasses import dataclass
+from reviewgauge.core.protocols import Reviewer
+from reviewgauge.core.records import Review
+
+@dataclass(frozen=True)
+class Bot(Reviewer):
+    def review(self, change):
+        if change.id in CRASHES: raise ValueError(change.id)
+        return Review(case="unset", system="unset")
+"""
+
+
+def bot(crashes: str) -> Reviewer:
+    """The reviewer of a file as it is now, in a process that imports it first."""
+    Path("mended_bot.py").write_text(BOT.replace("CRASHES", repr(crashes)))
+    Path("__pycache__").is_dir() and shutil.rmtree("__pycache__")
+    sys.modules.pop("mended_bot", None)
+    return load(Reviewer, "mended_bot.Bot(name='bot')")
+
+
+def test_a_mended_plug_in_is_asked_again_for_what_failed_and_the_rest_is_said_to_be_older(
+    run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    review(run, bot("case-003"), executor=Serial())
+    with pytest.raises(UserError, match=r"bot rested on another source of mended_bot\.Bot.*only failed"):
+        review(run, bot(""), executor=Serial())
+    totals = review(run, bot(""), executor=Serial(), only=Selection(failed=True))
+    assert (totals.done, totals.skipped, totals.older) == (1, 8, 8)
+    score(run, Length())
+    (found,) = read_scored_runs([run.path])
+    assert any(line.startswith("bot: its reviews rest on different versions (source of") for line in caveats(found))
+    assert review(run, bot(""), executor=Serial()).skipped == 9
 
 
 def test_what_prepare_says_is_raised_and_leaves_no_mark(run: RunFolder) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,10 +12,11 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.records import Comment, Review
 from reviewgauge.core.results import Bounds, Failure, FailureKind, Outcome
-from reviewgauge.core.specs import load, signature
+from reviewgauge.core.specs import all_pins, load, signature
 from reviewgauge.engine.review import import_reviews, review
 from reviewgauge.engine.run.executors import Executor, Serial, Threads
 from reviewgauge.engine.run.folder import RunFolder
+from reviewgauge.engine.run.progress import Selection
 from reviewgauge.engine.score import REVIEW_FAILED, score
 from reviewgauge.metrics.rank_mean import RankMean
 
@@ -37,7 +39,7 @@ def test_each_review_gets_a_score_a_reason_or_a_failure(run: RunFolder, executor
     assert scores["case-000"].parts == {"right": 1.0, "said": 1.0}
     assert scores["case-000"].metric == signature(Length()) == "engine_small.Length(version='1')"
     assert scores["case-000"].benchmark == run.manifest.benchmark
-    assert scores["case-000"].pins == {"version": "1"}
+    assert scores["case-000"].pins == all_pins(Length()) and Length().pins().items() < all_pins(Length()).items()
     five, six, seven = (scores[f"case-00{n}"] for n in (5, 6, 7))
     assert (five.parts, five.failure, five.reason) == (None, None, "ends in five")
     assert six.failure is not None and seven.failure is not None
@@ -63,10 +65,45 @@ def test_another_signature_or_other_pins_are_measured_anew(run: RunFolder) -> No
     assert score(run, Length(version="2")).done == 6
     assert len(run.scores()) == 18
     path = run.path / "scores.jsonl"
-    path.write_bytes(path.read_bytes().replace(b'"pins":{"version":"2"}', b'"pins":{"version":"older"}'))
+    path.write_bytes(path.read_bytes().replace(b'"pins":{"version":"2"', b'"pins":{"version":"older"'))
     assert score(run, Length(version="2")).done == 6
     assert score(run, Length(version="1")).done == 0
     assert len(run.scores()) == 18
+
+
+EDITED = """from dataclasses import dataclass
+from reviewgauge.core.protocols import Measured, Metric
+
+@dataclass(frozen=True)
+class Edited(Metric):
+    def parts(self, case, review):
+        if case.id in CRASHES: raise ValueError(case.id)
+        return Measured(parts={"value": VALUE})
+"""
+
+
+def edited(value: int, crashes: str = "") -> Metric:
+    """The metric of a file as it is now, in a process that imports it first."""
+    Path("edited.py").write_text(EDITED.replace("VALUE", str(value)).replace("CRASHES", repr(crashes)))
+    sys.modules.pop("edited", None)
+    sys.dont_write_bytecode, before = True, sys.dont_write_bytecode
+    try:
+        return load(Metric, "edited.Edited")
+    finally:
+        sys.dont_write_bytecode = before
+
+
+def test_a_plug_in_whose_file_was_edited_is_measured_anew(
+    run: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    score(run, edited(1, crashes="case-003"))
+    assert score(run, edited(1, crashes="case-003")).skipped == 9
+    totals = score(run, edited(2), only=Selection(failed=True))
+    assert (totals.done, totals.skipped) == (1, 0)  # nothing else: what differs is said wherever they are read
+    assert sorted(s.parts["value"] for s in run.scores() if s.parts) == [1] * 8 + [2]
+    assert score(run, edited(2)).done == 8
+    assert {s.parts["value"] for s in run.scores() if s.parts} == {2}
 
 
 def test_failed_reviews_are_bounded_and_measured_once_they_are_mended(tmp_path: Path, run: RunFolder) -> None:

@@ -23,7 +23,7 @@ from reviewgauge.core.records import Case, Review
 from reviewgauge.core.reports.curve import Curve, CurvePoint
 from reviewgauge.core.reports.leaderboard import ComparisonTable
 from reviewgauge.core.results import Failed, Failure, FailureKind, Outcome, Score
-from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.core.specs import all_pins, short_spec, signature
 from reviewgauge.engine.measure import measure
 from reviewgauge.engine.run.executors import Executor, failure_of
 from reviewgauge.engine.run.folder import RunFolder
@@ -209,7 +209,7 @@ class _Job:
             attempt=at,
             metric=signature(self.metric),
             benchmark=self.benchmark,
-            pins=dict(self.metric.pins()),
+            pins=all_pins(self.metric),
             usage=tracker.usage,
             fake=tracker.fake or any(isinstance(a := work.attempts[i].answer, Review) and a.fake for i in subset),
         )

@@ -18,7 +18,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Progress, Stage
 from reviewgauge.core.reports.build_card import BuildCard, FunnelRow
-from reviewgauge.core.specs import import_named, load, short_spec, signature
+from reviewgauge.core.specs import all_pins, import_named, load, short_spec, signature
 from reviewgauge.core.version import __version__
 from reviewgauge.engine.build.folder import (
     CARD,
@@ -241,7 +241,7 @@ def _card(
         counts=dict(written.census.counts),
         funnel=rows,
         parameters={name: repr(value) for name, value in parameters.items()},
-        pins={f"{signature(t.stage)}: {k}": v for t in pipeline.counts for k, v in t.stage.pins().items()},
+        pins={f"{signature(t.stage)}: {k}": v for t in pipeline.counts for k, v in all_pins(t.stage).items()},
         distributions=written.census.distributions(),
         spreads=written.census.spreads(),
         sections=(*sections, *audits),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import importlib.machinery
 import re
@@ -64,6 +65,16 @@ def is_imported(name: str) -> bool:
     """Whether a dotted path can be followed without importing anything."""
     module, _, attribute = name.rpartition(".")
     return name in sys.modules or (module in sys.modules and attribute in vars(sys.modules[module]))
+
+
+def source_digest(name: str) -> str:
+    """A hash of the file of the module that a dotted path leads into; empty where none is imported, or it has none."""
+    while name and name not in sys.modules:
+        name = name.rpartition(".")[0]
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if file is None or not Path(file).is_file():
+        return ""
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
 @_in_current_folder()

@@ -26,7 +26,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError, one_line
-from reviewgauge.core.outside_code import import_dotted, is_imported, would_import
+from reviewgauge.core.outside_code import import_dotted, is_imported, source_digest, would_import
 from reviewgauge.core.secrets import secret_in
 from reviewgauge.core.trust import FromFile, check_model, check_parameters, texts_in
 
@@ -80,6 +80,15 @@ def signature(plugin: Plugin) -> str:
 def short_spec(plugin: Plugin) -> str:
     """The spec with only the parameters that differ from their defaults: what people read."""
     return _spec(plugin, everything=False)
+
+
+def all_pins(plugin: Plugin) -> dict[str, str]:
+    """The plug-in's pins, and the source of the code outside the package that its spec names: it may be edited."""
+    assert dataclasses.is_dataclass(plugin)
+    spec = Spec(plugin_name(plugin), {one.name: getattr(plugin, one.name) for one in dataclasses.fields(plugin)})
+    pins = dict(plugin.pins())  # first: it imports what the parameters name
+    sources = {f"source of {name}": source_digest(name) for name in _dotted_names(spec)}
+    return pins | {name: digest for name, digest in sources.items() if digest}
 
 
 P = TypeVar("P", bound=Plugin)

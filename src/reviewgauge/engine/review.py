@@ -17,7 +17,7 @@ from reviewgauge.core.errors import MissingExtra, NeedsCode, UserError
 from reviewgauge.core.protocols import Progress, Reviewer
 from reviewgauge.core.records import Case, Change, Review
 from reviewgauge.core.results import Drop, Failed, Failure, FailureKind, Outcome
-from reviewgauge.core.specs import signature
+from reviewgauge.core.specs import all_pins, signature
 from reviewgauge.core.stored import Lazy, Unstorable
 from reviewgauge.engine.run.executors import Executor, Interruption, exhausted, failure_of
 from reviewgauge.engine.run.folder import RunFolder
@@ -26,10 +26,14 @@ from reviewgauge.models.chat.client import track_usage
 
 
 class ReviewTotals(WorkTotals):
-    """What a review did: of one reviewer, or of all recorded systems together. `drops` could not be used."""
+    """What a review did: of one reviewer, or of all recorded systems together. `drops` could not be used.
+
+    `older` reviews are kept from when the reviewer rested on something else: another file of a plug-in, for one.
+    """
 
     systems: tuple[str, ...]
     comments: int = 0
+    older: int = 0
     drops: tuple[Drop, ...] = ()
 
     @property
@@ -112,7 +116,7 @@ def review(
     todo = what_to_review(cases, run.outcomes(), system, attempts=attempts, retry_failed=retry_failed, only=only)
     changes = changes_to_review(reviewer, cases, run.manifest.dataset)
     drops = tuple(reviewer.prepare(changes)) if todo.items else ()
-    run.add_systems({system: reviewer.pins()}, signature(reviewer))
+    older = run.add_systems({system: all_pins(reviewer)}, signature(reviewer), mixed=bool(only and only.failed))
     items = _items(todo, changes)
     steps = SyncedProgress(run, len(items), progress)
     with closing(executor.map(_Job(reviewer, system), items, stop)) as finished:
@@ -133,6 +137,7 @@ def review(
         failed_before=todo.failed_before,
         comments=tally.comments,
         drops=drops,
+        older=older.get(system, 0),
         stopped=stop.why if left else "",
         left=left,
     )

@@ -14,7 +14,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.records import Case, Review, Task, Usage
 from reviewgauge.core.results import Bounds, Failed, Failure, FailureKind, Outcome, Score
-from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.core.specs import all_pins, short_spec, signature
 from reviewgauge.core.stored import Lazy, Unstorable
 from reviewgauge.engine.measure import Answered, ScoreJob, measure
 from reviewgauge.engine.run.executors import Executor, Interruption, Serial
@@ -166,22 +166,24 @@ class _Todo(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What counts of a score that is there: which outcome it is of, and whether it holds parts, or a failure."""
+    """What counts of a score that is there: whether its pins are those of now, which outcome it is of, its result."""
 
+    current: bool
     of: str
     measured: bool
     failed: bool
     failed_review: Failure | None
 
     @classmethod
-    def from_score(cls, score: Score) -> _Known:
+    def from_score(cls, score: Score, pins: Mapping[str, str]) -> _Known:
         of_review = score.reason == REVIEW_FAILED
         failed = score.failure is not None and not of_review
-        return cls(score.of, score.parts is not None, failed, score.failure if of_review else None)
+        measured, current = score.parts is not None, dict(score.pins) == pins
+        return cls(current, score.of, measured, failed, score.failure if of_review else None)
 
     def is_stale(self, outcome: Outcome) -> bool:
-        """Whether the outcome is not the one that was scored."""
-        if self.failed_review is not None and self.failed_review != outcome.failure:
+        """Whether the outcome is not the one that was scored, or was scored by what the metric is not any more."""
+        if not self.current or (self.failed_review is not None and self.failed_review != outcome.failure):
             return True
         return self.of not in ("", outcome.digest)
 
@@ -192,9 +194,8 @@ def _find_missing(run: RunFolder, scorer: _Scorer, retry_failed: bool, only: Sel
     only.check(scorer.cases)
     outcomes = run.outcomes()
     there = {
-        (sys.intern(s.case), sys.intern(s.system), s.attempt): _Known.from_score(s)
+        (sys.intern(s.case), sys.intern(s.system), s.attempt): _Known.from_score(s, scorer.pins)
         for s in run.scores(scorer.signature)
-        if dict(s.pins) == scorer.pins
     }
     todo: list[int] = []
     cases: list[str] = []
@@ -202,19 +203,20 @@ def _find_missing(run: RunFolder, scorer: _Scorer, retry_failed: bool, only: Sel
     for at, outcome in enumerate(outcomes):
         cases.append(outcome.case)
         known = there.get(outcome.key)
-        proved = proved or (known is not None and known.measured and _speaks(outcome))
+        counts = known is not None and known.measured and (known.current or only.failed)
+        proved = proved or (counts and _speaks(outcome))
         broke = known is not None and known.failed
         due = broke if only.failed else known is None or known.is_stale(outcome) or (broke and retry_failed)
         if due and only.takes(outcome.case):
             todo.append(at)
-        else:
+        elif known is not None and known.current:
             failed += broke
-            skipped += known is not None
+            skipped += 1
     if scorer.metric.joint:
         affected, missing = {cases[at] for at in todo}, set(todo)
         everything = scorer.metric.joint_over_all and bool(todo)
         again = [at for at, case in enumerate(cases) if at not in missing and (everything or case in affected)]
-        skipped -= sum(o.key in there for o in map(outcomes.__getitem__, again))
+        skipped -= sum(o.key in there and there[o.key].current for o in map(outcomes.__getitem__, again))
         todo = again + todo  # what is missing for last: whatever interrupts this, all of it is done again
     return _Todo(Lazy.of(todo, outcomes.__getitem__), skipped, failed, proved)
 
@@ -316,7 +318,7 @@ class _Scorer:
     """Fills in Score records for one metric on one run."""
 
     def __init__(self, run: RunFolder, metric: Metric) -> None:
-        self.metric, self.signature, self.pins = metric, signature(metric), dict(metric.pins())
+        self.metric, self.signature, self.pins = metric, signature(metric), all_pins(metric)
         self.cases = run.cases_by_id()
         self._benchmark = run.manifest.benchmark
         if metric.reads_labels:

@@ -25,7 +25,7 @@ from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.protocols import Aggregate, Measured, Metric
 from reviewgauge.core.records import Case, Review
 from reviewgauge.core.results import Bounds, Failed, Failure, Parts
-from reviewgauge.core.specs import load, load_from, load_recorded, texts_of
+from reviewgauge.core.specs import all_pins, load, load_from, load_recorded, texts_of
 from reviewgauge.core.trust import FilePath, FromFile, ModelName
 from reviewgauge.metrics.texts.text_metric import MEAN, VALUE, reference_texts
 from reviewgauge.models.request.model_spec import is_model
@@ -257,7 +257,7 @@ def load_combination(file: str) -> tuple[Combination, str]:
 def check_pins(model: Combination, metrics: Mapping[str, Metric], file: str) -> None:
     """Raise UserError where a metric's pins differ from those at the time of the fit."""
     for spec, metric in metrics.items():
-        now, then = dict(metric.pins()), dict(model.pins.get(spec, {}))
+        now, then = all_pins(metric), dict(model.pins.get(spec, {}))
         for name in sorted({*now, *then}):
             if now.get(name) != then.get(name):
                 raise UserError(

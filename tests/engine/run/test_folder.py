@@ -253,6 +253,12 @@ def test_one_name_stands_for_one_reviewer(tmp_path: Path) -> None:
             run.add_systems({"s": {"w": "1"}}, "a(k=2, of=1)")
         with pytest.raises(UserError, match="s rested on another w"):
             run.add_systems({"s": {"w": "2"}}, "a(k=1, of=1)")
+        assert run.add_systems({"s": {"w": "2"}}, "a(k=1, of=1)", mixed=True) == {"s": 0}  # a failure is no answer
+        assert run.manifest.systems["s"].pins == {"w": "2"}
+        run.append_outcome(said(1))
+        assert run.add_systems({"s": {"w": "3"}}, "a(k=1, of=1)", mixed=True) == {"s": 1}
+        assert run.manifest.systems["s"].pins == {"w": "2 | 3"}
+        assert run.add_systems({"s": {"w": "3"}}, "a(k=1, of=1)") == {}  # known to be mixed: goes on
 
 
 def test_what_json_cannot_carry_is_refused_and_leaves_no_trace(tmp_path: Path) -> None:

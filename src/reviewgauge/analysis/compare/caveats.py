@@ -27,6 +27,8 @@ def caveats(run: ScoredRun) -> list[str]:
         more = f" and {len(run.unscored) - 8} more" if len(run.unscored) > 8 else ""
         shown = ", ".join(run.unscored[:8]) + more
         found = [f"reviewed but not measured with {run.label}, so not shown: {shown} (reviewgauge score)"]
+    mixed = {system: ", ".join(by.mixed) for system, by in run.reviewers.items() if by.mixed}
+    found += [f"{system}: its reviews rest on different versions ({pins})" for system, pins in mixed.items()]
     by_fix = False
     checked: dict[str, Case] = {}
     for case in run.cases:

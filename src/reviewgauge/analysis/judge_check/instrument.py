@@ -21,7 +21,7 @@ from reviewgauge.core.protocols import Judge, Measured, Metric, Progress
 from reviewgauge.core.records import Case, Review, Usage
 from reviewgauge.core.reports.judge_check import JudgeCost, Kind
 from reviewgauge.core.results import Failed, Failure, Verdict
-from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.core.specs import all_pins, short_spec, signature
 from reviewgauge.engine.run.executors import Executor, Serial, Threads, failure_of
 from reviewgauge.metrics.matching.policies import assign, golden_scores
 from reviewgauge.models.chat.client import track_usage
@@ -73,7 +73,7 @@ class Instrument:
         """Raises UserError for a metric that reads several reviews together."""
         self.plugin = plugin
         self.spec, self.signature, self.models = short_spec(plugin), signature(plugin), plugin.models
-        self.pins, self.reads_labels = dict(plugin.pins()), plugin.reads_labels
+        self.pins, self.reads_labels = all_pins(plugin), plugin.reads_labels
         self.kind: Kind = "pairs"
         self.sign = 1.0
         if isinstance(plugin, Judge):

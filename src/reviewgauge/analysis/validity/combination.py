@@ -30,6 +30,7 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric, Progress
 from reviewgauge.core.reports.validity import FitReport
 from reviewgauge.core.results import Score
+from reviewgauge.core.specs import all_pins
 from reviewgauge.metrics.combined import Combination, Fit, graded
 
 RIDGE = 3.0
@@ -220,7 +221,7 @@ def fit_combination(
     final = fit(table, grades, groups, seed=settings.seed)
     model = Combination(
         metrics=tuple(scored),
-        pins={spec: dict(metric.pins()) for spec, (metric, _) in scored.items()},
+        pins={spec: all_pins(metric) for spec, (metric, _) in scored.items()},
         features=features.names,
         grades=tuple(np.unique(grades).tolist()),
         final=final,

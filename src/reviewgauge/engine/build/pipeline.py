@@ -26,7 +26,7 @@ from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Usage
 from reviewgauge.core.reports.build_card import FunnelRow
 from reviewgauge.core.results import Drop, Failed, Failure
-from reviewgauge.core.specs import short_spec, signature
+from reviewgauge.core.specs import all_pins, short_spec, signature
 from reviewgauge.core.stored import Lazy, ReplayableStream, Unstorable, replayable
 from reviewgauge.engine.build.folder import SCRATCH, BuildFolder, Stopped
 from reviewgauge.engine.build.recipes import Step
@@ -186,7 +186,7 @@ class Pipeline:
         """Window by window, so that the order stays and memory is flat; earlier results are remembered."""
         executor = self._executor(count.stage)
         size = max(WINDOW, 4 * executor.workers)
-        pins = json.dumps(dict(count.stage.pins()), sort_keys=True)
+        pins = json.dumps(all_pins(count.stage), sort_keys=True)
         code = "" if count.stage.models else "".join(map(code_fingerprint, ("reviewgauge.repo", "reviewgauge.stages")))
         key = ("each", signature(count.stage), pins, code)
         while window := list(islice(items, size)):

@@ -27,6 +27,7 @@ from reviewgauge.engine.run.indexes import (
 from reviewgauge.engine.run.journal import CallLog, Journal, Lock
 from reviewgauge.engine.run.manifest import (
     MANIFEST,
+    MIXED,
     Manifest,
     SystemEntry,
     benchmark_hash,
@@ -162,28 +163,40 @@ class RunFolder:
         if self._lock is None:
             raise UserError(f"{self.path} is open for reading only")
 
-    def add_systems(self, pins: Mapping[str, Mapping[str, str]], signature: str) -> None:
+    def add_systems(
+        self, pins: Mapping[str, Mapping[str, str]], signature: str, *, mixed: bool = False
+    ) -> dict[str, int]:
         """Record the reviewer behind these systems, and their pins.
 
-        All of them, or none where the run holds another reviewer under one of the names (UserError).
+        All of them, or none where the run holds another reviewer under one of the names (UserError). With `mixed` other
+        pins are recorded beside those of the reviews that stay; returns how many these are, by system.
         """
-        new = {}
+        new, older = {}, {}
         for system, own in pins.items():
             known = self.manifest.systems.get(system)
-            if known is None or not any(outcome.system == system for outcome in self.outcomes()):
+            there = [outcome.review is not None for outcome in self.outcomes() if outcome.system == system]
+            if known is None or not there:
                 new[system] = SystemEntry(signature=signature, pins=dict(own), reviewgauge=__version__)
                 continue
+            both = _joined(known.pins, own)
+            changed = [name for name, pin in both.items() if pin != known.pins.get(name)]
             if known.signature != signature:
                 what = _other_parameters(known.signature, signature)
-            elif dict(known.pins) != dict(own):
-                changed = sorted(k for k in {*known.pins, *own} if known.pins.get(k) != own.get(k))
+            elif changed:
                 what = f"rested on another {', '.join(changed)}"
+                if mixed:
+                    older[system] = sum(there)
+                    new[system] = known.model_copy(update={"pins": both if older[system] else dict(own)})
+                    continue
             else:
                 continue
             remedy = 'to keep both, give this one another name (name="new" among its parameters), or use another folder'
+            if changed and known.signature == signature:
+                remedy += "; --only failed asks it for what failed before, and says that the rest is older"
             raise UserError(f"{self.path}: {system} {what}", remedy=remedy)
         if new:
             self._write_manifest(self.manifest.model_copy(update={"systems": {**self.manifest.systems, **new}}))
+        return older
 
     def _write_manifest(self, manifest: Manifest) -> None:
         self._check_writable()
@@ -370,6 +383,12 @@ def _make_folder(folder: Path) -> bool:
             f"{folder} is not a run folder: it holds {min(foreign)}", remedy="name a new or an empty folder"
         )
     return made
+
+
+def _joined(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """Each pin of reviews that rest on both, its values beside each other."""
+    pairs = {name: [pins.get(name, "none") for pins in (before, now)] for name in sorted({*before, *now})}
+    return {name: MIXED.join(dict.fromkeys(MIXED.join(pair).split(MIXED))) for name, pair in pairs.items()}
 
 
 def _other_parameters(before: str, now: str) -> str:

@@ -22,6 +22,7 @@ from reviewgauge.core.version import __version__
 
 FORMAT = 2
 MANIFEST = "manifest.json"
+MIXED = " | "  # between the pins of reviews that rest on different ones
 
 
 class SystemEntry(Record):

@@ -18,15 +18,19 @@ from reviewgauge.core.results import Outcome, Score
 from reviewgauge.core.specs import import_named, load, load_recorded, short_spec, signature
 from reviewgauge.core.stored import Lazy, chained
 from reviewgauge.engine.run.folder import REVIEWS, SCORES, RunFolder
-from reviewgauge.engine.run.manifest import SystemEntry
+from reviewgauge.engine.run.manifest import MIXED, SystemEntry
 
 T = TypeVar("T", Outcome, Score)
 
 
 class ReviewedBy(NamedTuple):
-    """Who made a system's reviews: the signature and the pins, and the reviewer where it can be loaded."""
+    """Who made a system's reviews: the signature and the pins, and the reviewer where it can be loaded.
+
+    `mixed` are the pins that are not the same for all of its reviews.
+    """
 
     texts: tuple[str, ...]
+    mixed: tuple[str, ...] = ()
     reviewer: Reviewer | None = None  # None: recorded reviews, and code outside the package that was not imported
 
 
@@ -127,10 +131,11 @@ def read_scored_runs(paths: Sequence[str | Path], metric: str | None = None) -> 
 
 def _reviewed_by(entry: SystemEntry) -> ReviewedBy:
     texts = entry.signature, *entry.pins.values()
+    mixed = tuple(f"{name} {pin}" for name, pin in entry.pins.items() if MIXED in pin)
     try:
-        return ReviewedBy(texts, load_recorded(Reviewer, entry.signature))
+        return ReviewedBy(texts, mixed, load_recorded(Reviewer, entry.signature))
     except UserError:
-        return ReviewedBy(texts)
+        return ReviewedBy(texts, mixed)
 
 
 def _of_metric(

@@ -42,6 +42,8 @@ def review_line(totals: ReviewTotals, spent: Spending) -> str:
     if totals.skipped:
         before = f", {totals.failed_before} of them failures" if totals.failed_before else ""
         parts.append(f"{totals.skipped} already there{before}")
+    if totals.older:
+        parts.append(f"{totals.older} kept from another version of the reviewer")
     parts += _left(totals)
     if totals.cost.calls and not spent.sentence:
         price = "price unknown" if totals.cost.dollars is None else f"${totals.cost.dollars:.2f}"
