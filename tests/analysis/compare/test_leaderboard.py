@@ -66,6 +66,13 @@ def test_values_counts_and_order() -> None:
     assert (found.metric, found.headline, found.benchmark) == ("analysis_toys.Mean", "value", BENCHMARK)
 
 
+@pytest.mark.parametrize(("value", "ends"), [(0, (0.0, 0.324)), (1, (0.676, 1.0))])
+def test_a_share_that_no_draw_changes_has_an_interval_all_the_same(value: int, ends: tuple[float, float]) -> None:
+    """Newcombe, Statistics in Medicine 17 (1998): Wilson's interval of 0 of n ends at 3.84 / (n + 3.84)."""
+    estimate = board(mean_scores("a", make_cases(8), [value] * 8), make_cases(8)).systems[0].estimates[0]
+    assert (estimate.low, estimate.high) == pytest.approx(ends, abs=0.001)
+
+
 def test_less_is_better_where_the_metric_says_so() -> None:
     cases = make_cases(2)
     metric = Errors()

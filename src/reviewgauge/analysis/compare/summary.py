@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from reviewgauge.analysis.stats.arrays import Flags, Numbers
+from reviewgauge.analysis.stats.arrays import Flags, MatrixAggregate, Numbers, measures_of
 from reviewgauge.analysis.stats.bootstrap import (
     UNDEFINED_LIMIT,
     Clusters,
@@ -23,6 +23,7 @@ from reviewgauge.analysis.stats.bootstrap import (
 from reviewgauge.analysis.stats.score_table import ScoreTable, Status
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.leaderboard import Estimate, SystemSummary
+from reviewgauge.stages.sampling.shares import wilson
 
 Ends = tuple[float | None, float | None]
 
@@ -68,6 +69,8 @@ class Summariser:
                 interval = Interval(None, None, 0.0)
                 if value is not None and clusters >= 2:
                     interval = percentile_interval(draws.of(measure, s))
+                    if interval.low == interval.high in (0.0, 1.0) and metric.units.get(measure, "share") == "share":
+                        interval = self._of_equal(measure, interval, sums[s], sizes[s])
                 if interval.undefined > UNDEFINED_LIMIT:
                     gaps.setdefault(measure, []).append((system, interval.undefined))
                 estimates.append(
@@ -87,6 +90,13 @@ class Summariser:
             parts = dict(zip(panel.names, totals[s].tolist(), strict=True))
             found.append(self._summary(s, view.mask, tuple(estimates), parts))
         return found, _say_gaps(gaps)
+
+    def _of_equal(self, measure: str, interval: Interval, sums: Numbers, sizes: Numbers) -> Interval:
+        """Wilson's interval of a share that no draw changes, as if each cluster that has a value were one answer."""
+        found = measures_of(self.metric, MatrixAggregate(self.panel.names, sums.T, sizes))[measure]
+        n = int(np.isfinite(found).sum())
+        low, high = wilson(n if interval.low else 0, n) or interval[:2]
+        return Interval(low, high, interval.undefined)
 
     def _summary(self, s: int, mask: Flags, estimates: tuple[Estimate, ...], parts: dict[str, float]) -> SystemSummary:
         panel = self.panel
