@@ -223,3 +223,11 @@ def test_a_share_cannot_differ_by_more_than_one_so_no_such_difference_is_called_
     found = table(scores, cases, Micro(), measures=["recall"])
     assert [c.detectable for c in found.comparisons] == [None]
     assert any("however large" in text for text in found.warnings)
+
+
+def test_where_interval_and_p_disagree_it_says_which_to_believe() -> None:
+    cases = make_cases(8)
+    found = table(mean_scores("a", cases, [1] * 5 + [0] * 3) + mean_scores("b", cases, [0] * 8), cases)
+    (pair,) = found.comparisons
+    assert pair.low is not None and pair.low > 0 and pair.p == 2 / 2**5
+    assert any("leaves out 0, but p is 0.06: believe p" in text for text in found.warnings)

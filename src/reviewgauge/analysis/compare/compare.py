@@ -181,6 +181,11 @@ class _Compared(SystemPair):
             if undefined > UNDEFINED_LIMIT:
                 notes.append(f"no interval for {measure}, undefined in {undefined:.0%} of the resamples")
             else:
+                if test.p is not None and test.p > 0.05 and low is not None and high is not None and low * high > 0:
+                    notes.append(
+                        f"the interval of the difference in {measure} leaves out 0, but p is {test.p:.2f}: believe p, "
+                        "since few changes make the difference and the interval is too narrow"
+                    )
                 error = standard_error(gaps, clusters.count)
                 rounding = 1e-12 * max(abs(one or 0.0), abs(two or 0.0), 1e-300)
                 varies = error is not None and error > rounding

@@ -109,7 +109,10 @@ def doctor(report: DoctorReport) -> RenderableType:
         f"metrics: {', '.join(report.metrics) or 'none'}",
         600,
     )
-    verdict = Text("can be trusted as far as these checks go" if report.ok else "cannot be trusted as it is")
+    why = [check.name for check in report.checks if check.ok is False]
+    why += dict.fromkeys(f"lint {one.rule} ({one.level})" for one in report.lint if one.level == "error")
+    bad = f"cannot be trusted as it is, by {', '.join(map(one_line, why[:3]))}{' ...' if why[3:] else ''}"
+    verdict = Text("can be trusted as far as these checks go" if report.ok else bad)
     verdict.stylize("bold green" if report.ok else "bold red")
     if report.ok and report.mostly_untried:
         verdict = Text(f"no verdict on {', '.join(report.mostly_untried)}: most checks are untried", "bold yellow")
