@@ -156,8 +156,8 @@ def notes(found: Gate) -> list[str]:
     if found.failed:
         worst = figures.number(found.low_if_worst, found.unit)
         lines.append(
-            f"! the candidate failed or has no review on {found.failed} cases on which the baseline has one; if they "
-            f"count as worst, the interval ends at {worst}"
+            f"! the candidate has no scored attempt on {found.failed} cases on which the baseline has one; if failed "
+            f"attempts and these count as worst, the interval ends at {worst}"
         )
     if found.estimate_note:
         lines.append(f"! {found.estimate_note}")

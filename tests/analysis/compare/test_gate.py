@@ -99,7 +99,7 @@ def test_reviews_that_the_candidate_lacks_count_as_worst() -> None:
     scores = [*mean_scores("old", cases, [0.5] * 24), *mean_scores("new", cases[:6], [0.9, 0.8, 0.9, 0.8, 0.9, 0.8])]
     found = ruled(scores, cases)
     assert (found.verdict, found.failed, found.n) == (GateVerdict.CANNOT_TELL, 18, 6)
-    assert "has no review on 18 cases" in found.reason
+    assert "has none scored on 18 cases" in found.reason
     few = ruled([*mean_scores("new", cases, [0.9] * 24), *mean_scores("old", cases[:6], [0.3, 0.4] * 3)], cases)
     assert few.reason == "only 6 of 24 cases were scored for both"
 
@@ -115,6 +115,38 @@ def test_failures_of_the_candidate_alone_cannot_hide_a_loss() -> None:
     few = [*mean_scores("old", cases, [0.5] * 40), *mean_scores("new", cases[1:], [0.9] * 39)]
     few.append(failed(Mean(), "new", cases[0]))
     assert ruled(few, cases).verdict is GateVerdict.NOT_WORSE
+
+
+@pytest.mark.parametrize(
+    ("every", "new", "reason"),
+    [
+        (2, 0.9, "the candidate failed in 20 of 60 attempts"),
+        (5, 0.5, "not worse on what was scored, but it failed in 8 of 48 attempts and has none scored on 0 cases"),
+        (20, 0.9, "the whole interval lies within the margin"),
+    ],
+)
+def test_attempts_that_failed_beside_others_are_counted_and_said(every: int, new: float, reason: str) -> None:
+    """Their cases count by the mean of the other attempts, which hides them."""
+    cases = make_cases(40)
+    scores = [
+        *mean_scores("old", cases, [0.5 + 0.001 * at for at in range(40)]),
+        *mean_scores("new", cases, [new] * 40),
+    ]
+    scores += [failed(Mean(), "new", case, attempt=2) for case in cases[::every]]
+    found = ruled(scores, cases, margin=0.06)
+    assert found.reason.startswith(reason)
+    n = len(cases[::every])
+    assert f"the candidate failed in {n} of {40 + n} attempts, on {n} cases" in found.warnings
+
+
+def test_a_metric_that_counts_comments_needs_not_have_the_guards() -> None:
+    cases = make_cases(12)
+    scores = [
+        score(Mean(), name, case, {"value": 0.5 + at / 50, "comments": 2.0})
+        for name in ("new", "old")
+        for at, case in enumerate(cases)
+    ]
+    assert [check.measure for check in ruled(scores, cases).checks] == ["value"]
 
 
 def test_cases_won_and_lost_add_up_and_clean_ones_count() -> None:

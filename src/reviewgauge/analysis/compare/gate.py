@@ -19,7 +19,7 @@ import numpy as np
 from reviewgauge.analysis.compare.compare import SystemPair
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import Ends, number
-from reviewgauge.analysis.stats.arrays import ROUNDING, Flags, Numbers, measure_with, swapped
+from reviewgauge.analysis.stats.arrays import ROUNDING, Flags, Numbers, measure_with, measures_of_totals, swapped
 from reviewgauge.analysis.stats.bootstrap import (
     LEVEL,
     Clusters,
@@ -37,6 +37,7 @@ from reviewgauge.engine.run.scored_run import ScoredRun
 FEWEST = 6  # clusters; with fewer, all of them on one side happen by chance in more than 2.5% of the draws (.5 ** n)
 FEWEST_RESAMPLES = 200
 GUARDS = {"noise": 0.1, "comments_per_change": 2.0, "clean_left_alone": 0.1}  # margins, in the measures' units
+MOST_FAILED = 0.2  # of the attempts; what a candidate that fails more often would have said is not known
 WORDS = 80  # characters of a finding that are shown
 
 
@@ -129,6 +130,13 @@ class _Gated(SystemPair):
         lacks = np.isin(self.panel.status[self.first], (Status.FAILED, Status.MISSING))
         return np.asarray(lacks & self.panel.scored[self.second])
 
+    @cached_property
+    def broken(self) -> tuple[int, int, int]:
+        """The candidate's failed attempts, all of them, and the cases of the failed, where the baseline was scored."""
+        theirs = self.panel.scored[self.second]
+        columns = [column for row, column, _ in self.panel.failed if row == self.first and theirs[column]]
+        return len(columns), int(self.panel.attempts[self.first][theirs].sum()), len(set(columns))
+
     @property
     def attempts(self) -> tuple[int, int]:
         """The most attempts that each system made at a case."""
@@ -143,7 +151,9 @@ class _Gated(SystemPair):
             raise UserError(f"a margin of {margin:g} lets everything pass: {measure} lies between 0 and 1")
         difference = None if one is None or two is None else one - two
         interval = self._turned(self.draws, measure, self.clusters.count)
-        worst = self._turned(self._worst_draws, measure, self._worst_clusters.count) if self.lacking.any() else None
+        bounded = self.broken[0] and self.panel.bounded[self.first]
+        uncertain = self.lacking.any() or bounded
+        worst = self._turned(self._worst_draws, measure, self._worst_clusters.count) if uncertain else None
         verdict, reason = self._rule(measure, margin, (one, two), interval, worst)
         sign = self._sign(measure)
         low, high = (None if end is None else sign * end for end in interval[::sign])
@@ -167,10 +177,12 @@ class _Gated(SystemPair):
         )
 
     def guard(self, measure: str, margin: float) -> GateCheck | None:
-        """The check of a guard; None for a baseline that says nothing, and where the measure is undefined."""
+        """The check of a guard; None for a baseline that says nothing, and for a measure undefined or not there."""
         said = self.panel.parts[self.second][self.common].sum(axis=0)
         if "comments" not in self.panel.names or not said[self.panel.names.index("comments")]:
             return None
+        if measure not in measures_of_totals(self.metric, self.panel.names, np.append(said, 1.0)[None, :]):
+            return None  # a plug-in may count comments too
         found = self.check(measure, margin, guard=True)
         if found.difference is None or found.low is None or found.high is None:
             return None
@@ -210,11 +222,14 @@ class _Gated(SystemPair):
         if low == high and not self._same_words():
             found = f"every resample gives the same difference, so the interval has no width: {count} clusters"
             return GateVerdict.CANNOT_TELL, f"{found} are not as sure as that"
+        failed, tried, _ = self.broken
+        if failed > MOST_FAILED * tried:
+            return GateVerdict.CANNOT_TELL, f"the candidate failed in {failed} of {tried} attempts"
         if worst is not None and (worst[0] is None or worst[0] <= -margin):
             return (
                 GateVerdict.CANNOT_TELL,
-                f"not worse on what was scored, but it failed or has no review on {int(self.lacking.sum())} cases that "
-                "the baseline did, and with these counted as worst it may be worse",
+                f"not worse on what was scored, but it failed in {failed} of {tried} attempts and has none scored on "
+                f"{int(self.lacking.sum())} cases of the baseline; with these counted as worst it may be worse",
             )
         anyone = int((self.panel.measured.any(axis=0)).sum())
         if 2 * int(self.common.sum()) < anyone:
@@ -348,6 +363,9 @@ class _Gated(SystemPair):
                 f"{n} of {total} cases were scored for both: if they were picked because they tell systems apart, the "
                 "difference is larger here than on all of them"
             )
+        failed, tried, cases = self.broken
+        if failed:
+            found.append(f"the candidate failed in {failed} of {tried} attempts, on {cases} cases")
         if max(self.attempts) < 2:
             found.append("one attempt each: which cases are unstable cannot be seen (--attempts 3)")
         named = [self.panel.systems[row] for row in self.rows if self.panel.fake[row].any()]
