@@ -256,7 +256,7 @@ def filled(page: str) -> str:
 def records() -> str:
     """Every record that a file of cases, reviews or outcomes holds, with its fields, then the values of the enums.
 
-    The first sentence of its description stands here, the rest in the schemas.
+    Their descriptions stand in the schemas.
     """
     known = {model.__name__: model for model in _all_records(Record)}
     described: dict[str, dict[str, Any]] = {}
@@ -271,8 +271,7 @@ def records() -> str:
                 described[name] = definition
     parts = []
     for name, definition in described.items():
-        doc = " ".join((known[name].__doc__ or "").split()).partition(". ")[0].removesuffix(".") + "."
-        parts.append(f"### {name}\n\n{doc}\n\n```text\n" + "\n".join(_fields(definition)) + "\n```")
+        parts.append(f"### {name}\n\n```text\n" + "\n".join(_fields(definition)) + "\n```")
     rows = [f"| {name} | {', '.join(f'`{word}`' for word in values)} |" for name, values in words.items()]
     parts.append("\n".join(["### Words\n", "| type | one of |", "|---|---|", *rows]))
     return "\n\n".join(parts)
