@@ -2,7 +2,8 @@
 
 Every verb of the command line is a function here with the same name: `reviewgauge.score("runs/mine", "hits")`, and so
 are the modes of some: `rescore` (score --on), `classify` (score --labels), `curve` (compare --attempts) and `scores`
-(info RUN). Those that ask models take `models=ModelOptions(budget=5.0)`. Each is imported when it is first used.
+(info RUN). `tables(result)` makes tables of what any of them found. Those that ask models take
+`models=ModelOptions(budget=5.0)`. Each is imported when it is first used.
 """
 
 from importlib import import_module
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from reviewgauge.api.score import score
     from reviewgauge.api.scores import scores
     from reviewgauge.api.study import study
+    from reviewgauge.api.tables import tables
     from reviewgauge.api.validate import validate
     from reviewgauge.engine.run.model_options import ModelOptions
 
@@ -64,6 +66,7 @@ __all__ = [
     "score",
     "scores",
     "study",
+    "tables",
     "validate",
 ]
 

@@ -295,10 +295,15 @@ def _write(folder: str | Path, texts: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _write_report(folder: Path, report: ValidityReport) -> tuple[str, ...]:
-    from reviewgauge.views.validity.csv_files import csv_tables
+    from reviewgauge.views.csv import table_csv
+    from reviewgauge.views.record_tables import record_tables
     from reviewgauge.views.validity.report import render
 
-    texts = {RESULT: report.model_dump_json(indent=1), **csv_tables(report), REPORT: render(report)}
+    texts = {
+        RESULT: report.model_dump_json(indent=1),
+        **{f"{one.name}.csv": table_csv(one) for one in record_tables(report)},
+        REPORT: render(report),
+    }
     return _write(folder, texts)
 
 

@@ -138,7 +138,7 @@ def _beside(table: Table, at: int) -> list[str]:
     return [
         part
         for part in _PARTS
-        if figures and (part == "unit" or any(getattr(one, part) not in (None, "") for one in values))
+        if figures and any(getattr(one, part) not in (None, "") for one in (figures if part == "unit" else values))
     ]
 
 
@@ -146,7 +146,8 @@ def _flat_row(row: tuple[Value, ...], beside: list[list[str]]) -> list[Plain]:
     found: list[Plain] = []
     for one, parts in zip(row, beside, strict=True):
         known = one.value is not None or one.low is not None
-        found.append(one.value if known else one.text)
+        whole = one.unit in ("count", "") and one.value is not None and one.value.is_integer()
+        found.append(int(one.value or 0) if whole else one.value if known else one.text)
         found += [getattr(one, part) if known or part in ("n", "reason", "published") else None for part in parts]
     return [*found, any(one.fake for one in row)]
 

@@ -14,8 +14,8 @@ from html_pages import Page
 from reviewgauge.analysis.stats.classification import MAJORITY, TREE
 from reviewgauge.core.reports.validity import HeatMap, MetricValidity, Ranking, ValidityReport
 from reviewgauge.views import figures
+from reviewgauge.views.record_tables import record_tables
 from reviewgauge.views.validity import words
-from reviewgauge.views.validity.csv_files import csv_tables
 from reviewgauge.views.validity.report import MOST_TEXT, excerpt, heat, render
 from reviewgauge.views.validity.tables import validity
 
@@ -173,7 +173,7 @@ def test_whatever_a_metric_lacks_is_left_out(plain: ValidityReport, monkeypatch:
         alone = plain.model_copy(update={"metrics": (metric,)})
         assert Page(render(alone)).open == []
         assert validity(alone)
-        assert csv_tables(alone)
+        assert list(record_tables(alone))
 
 
 def test_a_report_of_nothing_is_a_page() -> None:
