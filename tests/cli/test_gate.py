@@ -28,7 +28,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return documented.run(shlex.join(["reviewgauge", "gate", *arguments]), Path.cwd())
+    return documented.run(shlex.join(["reviewgauge", "gate", *arguments]), Path(arguments[0]).parent)
 
 
 @pytest.mark.slow

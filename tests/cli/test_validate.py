@@ -60,14 +60,15 @@ def test_a_data_set_becomes_a_report_with_its_tables(bench: Path, capsys: pytest
     assert max(map(len, out.splitlines())) <= 100
     folder = Path("validity-mine")
     assert "<svg" in (folder / "report.html").read_text(encoding="utf-8")
-    with (folder / "correlations.csv").open(encoding="utf-8") as stream:
+    with (folder / "metrics_correlations.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
-    spearman = next(r for r in rows if r["coefficient"] == "spearman" and r["label"].endswith("Shared"))
-    assert float(spearman["low"]) < float(spearman["value"]) < float(spearman["high"])
+    shared = next(r for r in rows if r["label"].endswith("Shared"))
+    assert float(shared["spearman: low"]) < float(shared["spearman"]) < float(shared["spearman: high"])
     whole = json.loads((folder / "validity.json").read_text(encoding="utf-8"))
-    assert whole["metrics"][0]["correlations"][0]["spearman"]["value"] == float(spearman["value"])
+    assert whole["metrics"][0]["correlations"][0]["spearman"]["value"] == float(shared["spearman"])
     tables = {path.stem for path in folder.glob("*.csv")}
-    assert {"grades", "ks", "classifiers", "heat_map", "ranking", "slices", "misjudged", "traits"} <= tables
+    parts = ("grades", "ks", "classifiers", "heat_map_counts", "ranking_systems", "slices", "over", "traits")
+    assert {f"metrics_{name}" for name in parts} <= tables
 
 
 @pytest.mark.drill

@@ -7,7 +7,7 @@ from math import isfinite
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.document import Column, Table, Value
-from reviewgauge.views import figures
+from reviewgauge.views.figures import visible
 
 Cells = dict[str, Value]
 WHOLE = "result"  # the table of what a result says of itself
@@ -24,9 +24,9 @@ def record_tables(result: Record | Sequence[Record]) -> Iterator[Table]:
     for one in [result] if isinstance(result, Record) else result:
         yield from _add(rows, "", one, {})
     for name, table in rows.items():
-        said = {
-            key: [one for row in table if (one := row.get(key, Value())) not in _EMPTY] for row in table for key in row
-        }
+        said: dict[str, list[Value]] = {}
+        for key, one in (cell for row in table for cell in row.items()):
+            said.setdefault(key, []).extend([] if one in _EMPTY else [one])
         columns = tuple(
             Column(key=key, kind="text" if all(one.text for one in own) else "value")
             for key, own in said.items()
@@ -42,10 +42,8 @@ def _add(rows: dict[str, list[Cells]], path: str, record: Record, above: Cells) 
     last = path.rpartition("_")[2]
     own = {f"{last} {key}" if key in above else key: one for key, one in own.items()}
     rows.setdefault(path or WHOLE, []).append({**above, **own})
-    said = dict(record) if path else {}
-    names = {
-        key: own[key] for at, (key, one) in enumerate(said.items()) if key in own and (at == 0 or isinstance(one, str))
-    }
+    naming = [field for at, (field, one) in enumerate(record) if path and (at == 0 or isinstance(one, str))]
+    names = {key: own[key] for field in naming if (key := field.replace("_", " ")) in own}
     for name, items in inner.items():
         where = f"{path}_{name}" if path else name
         for item in items:
@@ -80,7 +78,7 @@ def _split(record: Record, before: str = "") -> tuple[Cells, dict[str, tuple[Rec
 def _cell(value: object) -> Value:
     match value:
         case Value():
-            return value
+            return value.model_copy(update={part: visible(getattr(value, part)) for part in ("text", "reason", "unit")})
         case None:
             return Value()
         case bool():
@@ -88,7 +86,7 @@ def _cell(value: object) -> Value:
         case int() | float():
             return Value(value=value, unit="") if isfinite(value) else Value()
         case Mapping():
-            return Value(text=figures.visible("; ".join(f"{name}: {one}" for name, one in value.items())))
+            return Value(text=visible("; ".join(f"{name}: {one}" for name, one in value.items())))
         case tuple():
-            return Value(text=figures.visible("; ".join(map(str, value))))
-    return Value(text=figures.visible(str(value)))
+            return Value(text=visible("; ".join(map(str, value))))
+    return Value(text=visible(str(value)))
