@@ -32,5 +32,9 @@ def test_the_tables_of_a_result_can_be_taken_elsewhere(tmp_path: Path) -> None:
     exact = result.leaderboards[0].systems[0].estimate("f1")
     assert exact is not None and board.column("f1")[0].value == exact.value and board.column("f1")[0].low == exact.low
     assert [one.text for one in board.column("system")] == ["blind-reader", "silent"]
+    head, row, *_ = (line.split(",") for line in board.to_csv().splitlines())
+    ends = [result.leaderboards[0].systems[0].estimate(f"f1_{end}") for end in ("least", "most")]
+    found = [float(row[head.index(f"f1_range: {end}")]) for end in ("from", "to")]
+    assert found == [one.value for one in ends if one] and "f1_least" not in head  # ends of a range, not an interval
     assert board.sections == {1: "baselines:"} and "F1 range" in board.to_markdown()
     assert list(result.tables["comparison"].to_csv().splitlines()[0].split(",")[:2]) == ["first - second", "measure"]

@@ -66,7 +66,7 @@ def test_a_narrow_terminal_shows_the_most_important_columns_whole() -> None:
 def test_a_table_goes_to_every_medium_unrounded_or_escaped() -> None:
     found = result_tables([board(HOSTILE)])["board"]
     (first, *_) = csv.DictReader(io.StringIO(found.to_csv()))
-    assert float(first["f1"]) == 2 / 3 and first["f1: n"] == "30" and first["ends: high"] == "0.5"
+    assert float(first["f1"]) == 2 / 3 and first["f1: n"] == "30" and first["ends: to"] == "0.5"
     assert first["fake"] == "yes"
     page = found._repr_html_()
     assert "<b>" not in page and page.index("baselines:") < page.index("silent")

@@ -127,9 +127,14 @@ def flat(table: Table) -> tuple[list[str], list[list[Plain]]]:
     head = [
         name
         for column, parts in zip(table.columns, beside, strict=True)
-        for name in (column.key, *(f"{column.key}: {part}" for part in parts))
+        for name in (column.key, *(f"{column.key}: {_word(column, part)}" for part in parts))
     ]
     return [*head, "fake"], [_flat_row(row, beside) for row in table.rows]
+
+
+def _word(column: Column, part: str) -> str:
+    """The ends of a range are no limits of confidence."""
+    return {"low": "from", "high": "to"}.get(part, part) if column.kind == "range" else part
 
 
 def _beside(table: Table, at: int) -> list[str]:

@@ -43,7 +43,8 @@ def leaderboard_table(board: Leaderboard, systems: Sequence[SystemSummary] | Non
     extras = [r for r in extras if any(figures.defined(figures.estimate(s, r).value) for s in ranked)]
     columns = [Column(key="system", kind="name", priority=0)]
     columns += [_column(r, priority=0 if r == board.headline else 1) for r in main]
-    columns += [_column(r, kind="range" if r == figures.RANGE else "figure", priority=2) for r in extras]
+    range_of = {figures.RANGE: {"key": "f1_range", "kind": "range"}}
+    columns += [_column(r, **{"kind": "figure", "priority": 2, **range_of.get(r, {})}) for r in extras]
     columns.append(Column(key="scored", kind="of"))
     columns += [Column(key="failed", kind="figure")] if any(s.failed for s in ranked) else []
     rows = tuple(tuple(_cell(system, column) for column in columns) for system in ranked)
