@@ -14,6 +14,7 @@ import reviewgauge
 from bundle_toys import tamper, write_bench
 from fake_server import FakeServer
 from reviewgauge.api.bundle import bundle
+from reviewgauge.api.gate import split_measure
 from reviewgauge.cli.main import main
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
@@ -270,3 +271,18 @@ def test_no_door_behind_an_offline_one_leads_out(listening: FakeServer) -> None:
         with pytest.raises(Failed, match="only recorded answers are used"):
             chat_model(listening.spec()).ask(Request(messages=(user("Hello."),)))
     assert calls(listening) == 0
+
+
+def test_code_of_ones_own_is_shown_and_its_measures_are_named_as_ours(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("mine.py").write_text(PLUGIN)
+    assert main(["info", "mine.Mine"]) == 0 and "metrics/mine.Mine" in capsys.readouterr().out
+    assert main(["info", "mine.Same"]) == 0 and "judges/mine.Same" in capsys.readouterr().out
+    assert [split_measure(word) for word in ("mine.Mine", "mine.Mine.words", "hits.f1")] == [
+        ("mine.Mine", ""),
+        ("mine.Mine", "words"),
+        ("hits", "f1"),
+    ]
+    with pytest.raises(UserError, match=r"a class in mine\.py is named with both: mine\.CLASS"):
+        load(Metric, "mine")

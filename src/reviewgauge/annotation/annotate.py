@@ -147,7 +147,8 @@ def make_project(
         raters = len({label.rater for label in labels})
         did += f", with {stored.judgements:,} judgements of {raters} rater{'s' * (raters != 1)}"
     else:
-        did += f", for {made.raters} raters each"
+        did += f", for {made.raters} rater{'s' * (made.raters != 1)} each"
+        did += " (--raters 1 for you alone)" if made.raters > 1 and given.raters is None else ""
     if given.gold is not None:
         mixed = len(data.gold) - data.training
         did += f"; {data.training:,} teach every rater, {mixed:,} with a known answer are mixed in"

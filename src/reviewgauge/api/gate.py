@@ -9,8 +9,9 @@ from pathlib import Path
 from reviewgauge.analysis.compare.gate import gate as compare_with_baseline
 from reviewgauge.analysis.compare.gate import overall
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.gate import Gate
-from reviewgauge.core.specs import names, short_spec
+from reviewgauge.core.specs import find_class, names, short_spec
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
 
@@ -59,12 +60,22 @@ def gate(
 
 
 def split_measure(word: str) -> tuple[str, str]:
-    """`hits.f1` as metric and measure; a dotted path to a class outside the package stays whole."""
+    """`hits.f1`, `mine.Brevity.words` as metric and measure; the dotted path of a class or module stays whole."""
     ends = re.fullmatch(r"(.+\))\.([A-Za-z0-9_.]+)", word, re.DOTALL)
     if ends:
         return ends[1], ends[2]
     name, dot, measure = word.partition(".")
-    return (name, measure) if dot and name in names("metrics") else (word, "")
+    if dot and name in names("metrics"):
+        return name, measure
+    path, _, last = word.rpartition(".")
+    return (path, last) if "." in path and _is_metric(path) and not _is_metric(word) else (word, "")
+
+
+def _is_metric(path: str) -> bool:
+    try:
+        return bool(find_class(Metric, path))
+    except UserError:
+        return False
 
 
 def _read_one(paths: Sequence[str | Path], spec: str) -> ScoredRun:

@@ -159,6 +159,8 @@ def _kinds_of(name: str) -> list[str]:
             hint = f"did you mean {before}/{near[0]}?" if near else f"reviewgauge list {before}"
             raise UserError(f"nothing is called {name!r}", remedy=hint)
         return [before, *(kind for kind in homes if kind != before)]
+    if "." in name and not slash:
+        return [kind for kind, protocol in _PROTOCOLS.items() if _is_one(protocol, name)][:1]
     if homes or not name.isidentifier():
         return [] if slash else homes
     if name in LISTED:
@@ -166,6 +168,13 @@ def _kinds_of(name: str) -> list[str]:
     near = near_names(name, list(dict.fromkeys(one for kind in LISTED for one in _names(kind))))
     shown = " or ".join(f"{kind}/{near[0]}" for kind in LISTED if near and near[0] in _names(kind))
     raise UserError(f"nothing is called {name!r}", remedy=f"did you mean {shown}?" if near else "reviewgauge list")
+
+
+def _is_one(protocol: type[Plugin], path: str) -> bool:
+    try:
+        return bool(find_class(protocol, path))
+    except UserError:
+        return False
 
 
 def _names(kind: str) -> list[str]:

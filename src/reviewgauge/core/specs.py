@@ -20,6 +20,7 @@ from abc import ABC
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -174,6 +175,8 @@ def find_class(kind: type[P], name: str) -> type[P]:
         if name not in names(kind.kind):
             near = near_names(name, names(kind.kind))
             hint = f"did you mean {near[0]}?" if near else f"reviewgauge list {kind.kind}"
+            if Path(f"{name}.py").is_file():
+                hint = f"a class in {name}.py is named with both: {name}.CLASS"
             raise UserError(f"no {kind.kind[:-1]} is called {name!r}", remedy=hint)
         return _public_class(kind, importlib.import_module(f"{PACKAGE}.{kind.kind}.{name}"))
     found = import_dotted(name, getattr(kind, "kind", "plug-ins")[:-1])

@@ -66,7 +66,8 @@ def test_old_labels_are_said_and_their_number_by_the_formula_of_plan() -> None:
     size = label_size(22, [2008, 2009, 2010] * 3 + [2019] * 10 + [0])
     assert size.words == (
         "22 on 20 changes of 2008 to 2019, median 2019, 19 over 5 years old: recall is known within 0.22, and two "
-        "reviewers must differ by 0.47 to be told apart; 395 such changes show a difference of .10"
+        "reviewers that each find other halves must differ by 0.47 to be told apart (by less if they find the same: "
+        "plan); 395 such changes show a difference of .10"
     )
     assert not size.problem
     assert "10 are needed" in label_size(9, [0] * 9).problem

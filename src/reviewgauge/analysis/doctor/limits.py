@@ -46,8 +46,8 @@ def label_size(labels: int, years: Sequence[int]) -> LabelSize:
         old = sum(now - year > _OLD for year in known)
         words += f" of {known[0]}" + (f" to {known[-1]}, median {median_low(known)}" if known[-1] > known[0] else "")
         words += f", {old} over {_OLD} years old" if old else ""
-    words += f": recall is known within {half:.2f}, and two reviewers must differ by {seen:.2f}"
-    words += " to be told apart"
+    words += f": recall is known within {half:.2f}, and two reviewers that each find other halves must differ by"
+    words += f" {seen:.2f} to be told apart (by less if they find the same: plan)"
     if seen > 0.1:
         words += f"; {clusters_needed(alike, n, 0.1)} such changes show a difference of .10"
     needed = clusters_needed(extremes, n, _APART)

@@ -11,6 +11,7 @@ from typing_extensions import override
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.results import Parts
+from reviewgauge.core.specs import near_names
 
 Numbers = np.ndarray[Any, np.dtype[np.float64]]
 Integers = np.ndarray[Any, np.dtype[np.int64]]
@@ -128,7 +129,9 @@ def measure_with(metric: Metric, names: Sequence[str], totals: Numbers, cases: i
     """
     found = measures_of_totals(metric, names, np.column_stack([totals, np.full(len(totals), float(cases))]))
     if measure not in found:
-        raise UserError(f"there is no measure {measure!r}", remedy=f"there are: {', '.join(found)}")
+        near = near_names(measure, list(found))
+        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(found)}"
+        raise UserError(f"there is no measure {measure!r}", remedy=hint)
     return np.asarray(found[measure], dtype=np.float64)
 
 
