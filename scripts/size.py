@@ -43,14 +43,17 @@ def imports(path: Path) -> Iterator[str]:
 
 
 def lonely_modules() -> list[str]:
-    """Modules that at most one other imports, but for plug-ins and verbs, which are found by their names."""
+    """Modules that at most one other imports, but for plug-ins, providers, analysers, verbs, found by their names, and
+    programs of their own.
+    """
     names = {".".join(path.relative_to(ROOT / "src").with_suffix("").parts): path for path in python("src")}
     importers = Counter(name for path in names.values() for name in set(imports(path)) & set(names))
-    found_by_name = {SOURCE / kind for kind in (*KINDS, "cli", "api")}
+    found_by_name = {SOURCE / kind for kind in (*KINDS, "cli", "api", "models/providers", "repo/analysers")}
+    programs = ("__init__", "__main__", "worker", "guard")
     return [
         name
         for name, path in names.items()
-        if importers[name] <= 1 and path.stem not in ("__init__", "__main__") and path.parent not in found_by_name
+        if importers[name] <= 1 and path.stem not in programs and path.parent not in found_by_name
     ]
 
 

@@ -19,7 +19,7 @@ from reviewgauge.analysis.stats.classification import MAJORITY, TREE, classifier
 from reviewgauge.analysis.stats.distributions import grade_rows, ks_table
 from reviewgauge.analysis.validity.baselines import baselines
 from reviewgauge.analysis.validity.calibration import out_of_fold
-from reviewgauge.analysis.validity.misjudged import opposite_ends
+from reviewgauge.analysis.validity.report import opposite_ends
 from reviewgauge.analysis.validity.sample import RowSample, join, ranking, sweeps
 from reviewgauge.core.protocols import Dataset, Measured, Metric
 from reviewgauge.core.records import Case, Review

@@ -48,7 +48,7 @@ from reviewgauge.engine.run.manifest import read_manifest
 from reviewgauge.engine.run.scored_run import ScoredRun, check_named_once, read_scored_runs
 from reviewgauge.repo.git.folders import scratch_folder
 from reviewgauge.views.markdown import readme
-from reviewgauge.views.study.files import table_files
+from reviewgauge.views.study_files import table_files
 
 _BESIDE = ("precision", "recall")  # in a leaderboard beside the headline
 _LONGEST_NAME = 60

@@ -49,7 +49,7 @@ from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.models.request.model_spec import ChatSettings, parse_model
 from reviewgauge.repo.git.folders import scratch_folder
 from reviewgauge.views.markdown import readme
-from reviewgauge.views.study.files import table_files
+from reviewgauge.views.study_files import table_files
 
 _NOT_NUMBERS = {"usage", "pins", "metric"}
 _FILES_OF_RUN = (MANIFEST, CASES, REVIEWS, LABELS, SCORES, CALLS)

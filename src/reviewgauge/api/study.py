@@ -34,7 +34,7 @@ from reviewgauge.engine.run.journal import Lock
 from reviewgauge.engine.run.model_options import ModelOptions, Spending
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 from reviewgauge.engine.run.workers import Workers, check_workers
-from reviewgauge.views.study.files import TABLES, written
+from reviewgauge.views.study_files import TABLES, written
 
 COPY, VALIDITY, LOCK = "study.toml", "validity", "lock"
 STUDIES = "studies"

@@ -319,7 +319,7 @@ def _write_judges(out: str | Path | None, reports: Sequence[JudgeReport]) -> dic
 
 def _write_sweep(out: str | Path | None, report: ThresholdReport) -> dict[str, object]:
     from reviewgauge.views.pages import document_page
-    from reviewgauge.views.validity.threshold_page import threshold_document
+    from reviewgauge.views.validity.thresholds import threshold_document
 
     return (
         {}

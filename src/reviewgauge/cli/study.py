@@ -13,8 +13,8 @@ from reviewgauge.api.study import StudyResult, study
 from reviewgauge.cli.options import json_option, model_options, seed_option, verb, workers_option
 from reviewgauge.cli.output import note, run_stoppable
 from reviewgauge.core.reports.study import Estimate
-from reviewgauge.views.study.terminal import estimate_lines, study_view
 from reviewgauge.views.terminal.closing import count
+from reviewgauge.views.terminal.study_tables import estimate_lines, study_view
 
 
 @verb("study")

@@ -28,7 +28,7 @@ from reviewgauge.views.judge_check import judge_document
 from reviewgauge.views.terminal.closing import after_measuring, measuring_line
 from reviewgauge.views.terminal.documents import document_view
 from reviewgauge.views.validity.tables import fitted, validity
-from reviewgauge.views.validity.threshold_tables import thresholds
+from reviewgauge.views.validity.thresholds import thresholds
 
 
 def _authors(_: click.Context, __: click.Parameter, given: Sequence[str]) -> dict[str, str]:

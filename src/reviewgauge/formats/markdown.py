@@ -7,19 +7,20 @@ needs a model to be split well: each comment says that none was used (`extra["sp
 
 from __future__ import annotations
 
+import json
 import re
+from bisect import bisect
 from dataclasses import dataclass
 from functools import cache
 from textwrap import dedent
 from typing import ClassVar, Literal
 
 from reviewgauge.core.errors import BadInput
-from reviewgauge.core.parsing import enclosed
+from reviewgauge.core.parsing import enclosed, parse_json
 from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Severity
 from reviewgauge.core.results import Drop
 from reviewgauge.formats.parsing.comments import Collector, decode, inline_quote, peek, severity_of
-from reviewgauge.formats.parsing.json_in_text import refuse_json
 from reviewgauge.repo.forge.accounts import bot_noise
 
 
@@ -311,3 +312,50 @@ def fences(text: str, lined: bool) -> tuple[str | None, str | None, str | None]:
     if quote is None and not lined:
         quote = inline_quote("".join([*outside, text[at:]]))
     return quote or None, suggestion, hunk or None
+
+
+SUFFIXES = (".json", ".jsonl", ".ndjson", ".sarif", ".rdjson", ".rdjsonl")
+_JSON_OPENING = r"(?:\{\s*(?:\"|\}|\Z)|\[\s*(?:\{\s*(?:\"|\}|\Z)|\"|\Z))"
+_AT_START = re.compile(r"\s*(?:(?:`{3,}|~{3,})\w*\s*)?(?=" + _JSON_OPENING + ")")
+_AT_LINE = re.compile(r"^(?=" + _JSON_OPENING + ")", re.MULTILINE)
+_CODE_FENCE = re.compile(r"^(`{3,20}|~{3,20})[^\n]*+\n", re.MULTILINE)
+_ANSWER = re.compile(
+    r'"(?:findings|issues|comments?|diagnostics|results|runs|message|severity|start_?[Ll]ine|line)"\s*:'
+)
+_decoder = json.JSONDecoder(strict=False)
+
+
+@cache
+def _closing(mark: str) -> re.Pattern[str]:
+    return re.compile(rf"^{mark}", re.MULTILINE)
+
+
+def refuse_json(text: str, source: str) -> None:
+    """Raise BadInput where a text is JSON, opens JSON that it does not close, or is mostly a review in JSON.
+
+    Code that a review quotes in a closed fence may be cut, as it is not the answer.
+    """
+    named = source.lower().endswith(SUFFIXES)
+    if named or (start := _AT_START.match(text)) is not None:
+        bare = text if named or start is None else text[start.end() :].rstrip().rstrip("`~")
+        parse_json(bare.encode("utf-8", "surrogatepass"), source)
+        raise BadInput(source, "is JSON, not free text", remedy="name its format with format=")
+    quoted = [(start.start(), end.start()) for start, end in enclosed(text, _CODE_FENCE, _closing)]
+    at = 0
+    while (opened := _AT_LINE.search(text, at)) is not None:
+        begin = opened.start()
+        before = bisect(quoted, begin, key=lambda fence: fence[0]) - 1
+        closed = quoted[before][1] if before >= 0 and begin < quoted[before][1] else None
+        where = f"from line {text.count(chr(10), 0, begin) + 1} on"
+        try:
+            _, at = _decoder.raw_decode(text, begin)
+        except (ValueError, RecursionError):
+            if closed is None:
+                raise BadInput(source, f"holds JSON that is cut off or broken, {where}", remedy=_COMPLETE) from None
+            at = closed
+            continue
+        if (at - begin) * 2 > len(text) and _ANSWER.search(text, begin, at):
+            raise BadInput(source, f"holds JSON in no known format, {where}", remedy="write the JSON alone")
+
+
+_COMPLETE = "is the output complete? JSON that is quoted belongs in a fence"

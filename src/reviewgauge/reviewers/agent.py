@@ -6,19 +6,35 @@ with tools. Its prompt and tools are not printed; these are our own, and only re
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple
 
-from reviewgauge.core.errors import NeedsCode, UserError
+from pydantic import Field
+
+from reviewgauge.core.base import Prose, content_id
+from reviewgauge.core.errors import BadInput, MissingExtra, NeedsCode, UserError, one_line
+from reviewgauge.core.parsing import parse_record
 from reviewgauge.core.protocols import Reviewer
-from reviewgauge.core.records import Change, Review
+from reviewgauge.core.records import Change, Comment, Location, Review, Severity, Side
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.trust import ModelName, PluginSpec
-from reviewgauge.models.chat.client import chat_model
-from reviewgauge.models.request.messages import Message, Prompt, fence, load_prompt
-from reviewgauge.reviewers.agents.code import ReviewedCode
-from reviewgauge.reviewers.agents.conversation import Conversation, Limits, tools_digest
+from reviewgauge.models.chat.client import ChatModel, chat_model
+from reviewgauge.models.request.messages import (
+    Answer,
+    Message,
+    Prompt,
+    Request,
+    Role,
+    ToolCall,
+    UsageSum,
+    fence,
+    load_prompt,
+    user,
+)
+from reviewgauge.repo.diff.anchors import anchor, code_reader
+from reviewgauge.reviewers.agents.code import ReviewedCode, Version
+from reviewgauge.reviewers.agents.tools import LOOKS, Number, PathText, ToolArguments, described
 from reviewgauge.reviewers.reading.change_text import Pieces, pieces_of, with_patches
 from reviewgauge.reviewers.reading.context_text import (
     BUDGET,
@@ -122,3 +138,214 @@ def _without_code(changes: Sequence[Change]) -> Iterator[Drop]:
     for change in changes:
         if change.git is None or change.head is None or change.base is None:
             yield Drop(item=change.id or change.repo, by="agent", reason="its code is not at hand: a failure")
+
+
+CALLS = 10  # of one step that are answered; the rest is neither kept nor sent back
+_SILENT = 3  # answers without a call of a tool, one after the other, that end the review
+_LAST = 3  # steps from which on the model is told how many are left
+_SHOWN = 2_000  # characters of an answer in the trace
+_IN_A_TOKEN = 4  # characters
+_NO_CALL = "Call comment for each problem, and finish when you are done."
+_LEFT_OUT = "(left out to save room: call the tool again if you need it)"
+
+
+class ReportComment(ToolArguments):
+    """Report one problem that the change brings, at the lines where it has to be mended. Call it once a problem."""
+
+    tool: ClassVar[str] = "comment"
+
+    path: PathText
+    line: Number
+    end_line: Annotated[int, Field(ge=0, le=10_000_000, description="0 where it is one line")] = 0
+    version: Version = "new"
+    text: Annotated[Prose, Field(min_length=1, description="what is wrong, and why")]
+    severity: Literal["critical", "high", "medium", "low", "info"]
+
+
+class FinishReview(ToolArguments):
+    """End the review: everything is reported, or there is nothing to report."""
+
+    tool: ClassVar[str] = "finish"
+
+
+def read_comment(call: ReportComment, code: ReviewedCode) -> Comment | str:
+    """The comment that a call makes, or the one line that says what is wrong with it."""
+    path = call.path.removeprefix("./")
+    rows = code.lines(path, call.version)
+    end = call.end_line or call.line
+    if isinstance(rows, str):
+        return rows
+    if not call.line <= end <= len(rows):
+        return f"{path} has {len(rows)} lines, none of them {call.line} to {end}"
+    if not call.text.strip():
+        return "text is empty"
+    side = Side.NEW if call.version == "new" else Side.OLD
+    comment = Comment(
+        id=content_id(path, call.line, end, side, call.text),
+        body=call.text,
+        severity=Severity(call.severity),
+        claimed=Location(path=path, start=call.line, end=end, side=side),
+    )
+    return anchor(comment, code.change, read=code_reader(code.change))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """`steps` are calls of the model; 0 `tokens` or dollars of `cost` are no limit; `window` is in tokens."""
+
+    steps: int
+    tokens: int
+    cost: float
+    window: int
+
+    def reached(self, used: UsageSum) -> str:
+        """The limit that leaves no further step; empty where there is one."""
+        if used.added >= self.steps:
+            return f"steps={self.steps}"
+        if self.tokens and used.tokens_in + used.tokens_out >= self.tokens:
+            return f"tokens={self.tokens}"
+        return f"cost={self.cost:g}" if self.cost and used.dollars >= self.cost else ""
+
+
+def tools_digest() -> str:
+    """A hash of what a model is told about its tools."""
+    every: Sequence[type[ToolArguments]] = (*LOOKS, ReportComment, FinishReview)
+    return content_id(*(described(one).model_dump_json() for one in every))
+
+
+class Handler(NamedTuple):
+    """A tool: the record that its arguments must fit, and what answers it."""
+
+    record: type[ToolArguments]
+    answer: Callable[[Any], str]
+
+
+@dataclass
+class Conversation:
+    """What a model has done so far: its comments, and the trace of all calls and answers."""
+
+    model: ChatModel
+    code: ReviewedCode
+    limits: Limits
+    comments: list[Comment] = field(default_factory=list)
+    trace: list[str] = field(default_factory=list)
+    finished: bool = False
+
+    def __post_init__(self) -> None:
+        looks = [Handler(look, lambda call: str(call.answer(self.code))) for look in LOOKS]
+        every = [*looks, Handler(ReportComment, self._comment), Handler(FinishReview, self._finish)]
+        self._tools: Mapping[str, Handler] = {one.record.tool: one for one in every}
+        self._described = tuple(described(one.record) for one in every)
+
+    def run(self, messages: Sequence[Message]) -> None:
+        """Go on until the model has finished. Raises Failed where a limit comes first and nothing was reported."""
+        talk, used = list(messages), UsageSum()
+        silent: list[Request] = []  # the last requests, whose answers call no tool
+        while not self.finished:
+            step = used.added + 1
+            limit = self.limits.reached(used)
+            if limit:
+                self._end(FailureKind.BUDGET, f"did not finish within {limit}", "a larger limit")
+                return
+            if len(silent) == _SILENT:
+                self.model.forget(silent)
+                self._end(FailureKind.UNREADABLE, f"called no tool in {_SILENT} answers", "a model that calls tools")
+                return
+            self.trace.append(f"--- step {step} ---")
+            request = Request(messages=tuple(fitted(talk, self.limits.window)), tools=self._described)
+            answer = self._asked(request)
+            used.add(answer.usage)
+            talk += self._turn(answer, self.limits.steps - step)
+            silent = [] if answer.tool_calls else [*silent, request]
+
+    def _asked(self, request: Request) -> Answer:
+        """The model's answer. What broke half-way is a failure, with what was done until then."""
+        try:
+            return self.model.ask(request)
+        except Failed as error:
+            raw = "\n".join(filter(None, (*self.trace, error.raw)))
+            raise Failed(error.kind, error.problem, remedy=error.remedy, raw=raw, stops=error.stops) from None
+
+    def _end(self, kind: FailureKind, why: str, remedy: str) -> None:
+        self.trace.append(f"ended: {self.model.of.model} {why}")
+        if not self.comments:
+            problem = f"{self.model.of.model} reported nothing and {why}"
+            raise Failed(kind, problem, remedy=remedy, raw="\n".join(self.trace))
+
+    def _turn(self, answer: Answer, left: int) -> list[Message]:
+        """The model's message with its first calls, and the answer to each; how many more there were is said once."""
+        if answer.text:
+            self.trace.append(_shown(answer.text))
+        calls, more = answer.tool_calls[:CALLS], len(answer.tool_calls) - CALLS
+        said = Message(role=Role.ASSISTANT, text=answer.text, tool_calls=calls)
+        if not calls:
+            return [said, user(_NO_CALL)]
+        answers = []
+        for call in calls:
+            text = self._answer(call).replace("\x00", "\N{REPLACEMENT CHARACTER}")
+            self.trace += [f"> {call.name} {one_line(call.arguments, _SHOWN)}", _shown(text)]
+            answers.append(Message(role=Role.TOOL, text=fence(text), answers=call.id))
+        notes = []
+        if more > 0:
+            notes.append(f"Only {CALLS} calls are answered at a time: {more:,} more were left out.")
+            self.trace.append(f"({more:,} more calls, which are not answered)")
+        if left <= _LAST:
+            steps = "1 more step" if left == 1 else f"{left} more steps"
+            notes.append(f"You have {steps}. What is not reported by then is lost.")
+        if notes:
+            text = "\n\n".join([answers[-1].text, *notes])
+            answers[-1] = answers[-1].model_copy(update={"text": text})
+        return [said, *answers]
+
+    def _answer(self, call: ToolCall) -> str:
+        tool = self._tools.get(call.name)
+        if tool is None:
+            return f"there is no tool {call.name[:100]!r}; there are {', '.join(self._tools)}"
+        try:
+            arguments = call.arguments.encode("utf-8", "replace") or b"{}"
+            return tool.answer(parse_record(tool.record, arguments, call.name))
+        except BadInput as error:
+            return one_line(error.problem, _SHOWN)
+        except MissingExtra:
+            raise  # which the user has to install
+        except UserError as error:  # of git
+            return f"this cannot be answered: {one_line(error.problem, _SHOWN)}"
+
+    def _comment(self, call: ReportComment) -> str:
+        found = read_comment(call, self.code)
+        if isinstance(found, str):
+            return f"not reported: {found}"
+        if any(found.id == known.id for known in self.comments):
+            return "this was reported already"
+        self.comments.append(found)
+        return "reported"
+
+    def _finish(self, call: FinishReview) -> str:
+        self.finished = True
+        return "the review has ended"
+
+
+def fitted(talk: Sequence[Message], window: int) -> list[Message]:
+    """The conversation without the oldest answers of tools, where it has more than about `window` tokens.
+
+    The answers to the last calls stay.
+    """
+    talk = list(talk)
+    over = sum(map(_length, talk)) - window * _IN_A_TOKEN
+    last = max((at for at, message in enumerate(talk) if message.role is Role.ASSISTANT), default=0)
+    for at, message in enumerate(talk[:last]):
+        if over <= 0:
+            break
+        if message.role is Role.TOOL and message.text != _LEFT_OUT:
+            over -= len(message.text) - len(_LEFT_OUT)
+            talk[at] = message.model_copy(update={"text": _LEFT_OUT})
+    return talk
+
+
+def _length(message: Message) -> int:
+    return len(message.text) + sum(len(call.arguments) for call in message.tool_calls)
+
+
+def _shown(text: str) -> str:
+    text = text.replace("\x00", "\N{REPLACEMENT CHARACTER}")
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}\n({len(text) - _SHOWN:,} more characters)"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from collections.abc import Iterable
 from typing import Any
 
-from reviewgauge.core.document import Table
+from reviewgauge.core.document import Table, flat
+from reviewgauge.core.errors import MissingExtra
 
 
 class ResultTable(Table):
@@ -31,13 +34,13 @@ class ResultTable(Table):
 
     def to_pandas(self) -> Any:
         """A `pandas.DataFrame` with the columns of the CSV. Raises MissingExtra."""
-        from reviewgauge.views.frames import table_pandas
+        from reviewgauge.views.tables import table_pandas
 
         return table_pandas(self)
 
     def to_arrow(self) -> Any:
         """A `pyarrow.Table` with the columns of the CSV. Raises MissingExtra."""
-        from reviewgauge.views.frames import table_arrow
+        from reviewgauge.views.tables import table_arrow
 
         return table_arrow(self)
 
@@ -53,3 +56,29 @@ def result_tables(tables: Iterable[Table]) -> dict[str, ResultTable]:
         one.name: ResultTable.model_construct(**{key: getattr(one, key) for key in Table.model_fields})
         for one in tables
     }
+
+
+def table_pandas(table: Table) -> Any:
+    """A `pandas.DataFrame` with the columns of the CSV. Raises MissingExtra."""
+    return _library("pandas").DataFrame(_columns(table))
+
+
+def table_arrow(table: Table) -> Any:
+    """A `pyarrow.Table` with the columns of the CSV. Raises MissingExtra."""
+    return _library("pyarrow").table(_columns(table))
+
+
+def _columns(table: Table) -> dict[str, list[object]]:
+    """The values by column, of one type each: what is undefined is None, and a column with a figure has no texts."""
+    head, rows = flat(table)
+    found: dict[str, list[object]] = {}
+    for name, *column in zip(head, *rows, strict=True):
+        numeric = any(isinstance(one, int | float) for one in column)
+        found[str(name)] = [None if numeric and isinstance(one, str) else one for one in column]
+    return found
+
+
+def _library(name: str) -> Any:
+    if importlib.util.find_spec(name) is None:
+        raise MissingExtra(name, "frames")
+    return importlib.import_module(name)

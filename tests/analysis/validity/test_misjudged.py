@@ -9,7 +9,7 @@ from scipy.stats import spearmanr
 from judged_toys import LIKERT, case, label
 from reviewgauge.analysis.stats.bootstrap import Resampler
 from reviewgauge.analysis.validity.human_values import human_values
-from reviewgauge.analysis.validity.misjudged import SHOWN, Examples, misjudged, opposite_ends
+from reviewgauge.analysis.validity.report import SHOWN, Examples, misjudged, opposite_ends
 from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.analysis.validity.sample import RowSample, join
 from reviewgauge.core.records import Comment, Review

@@ -1,22 +1,251 @@
 """All tables of a study, in the order of its file; one that cannot be made is named, and the others are made.
 
 A paper's values in the place of ours: beside them where both exist, as rows of their own where ours do not.
+
+Sources of the shapes of what was found: SWR-Bench (arXiv:2509.01494), Figure 6; AACR-Bench (arXiv:2601.19494), Table 8;
+the plot is UpSet (Lex et al., 2014).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
 
-from reviewgauge.analysis.study.leaderboard import attempts_table, comparisons_table, cost_table, leaderboard_table
-from reviewgauge.analysis.study.material import Material, metric_named
-from reviewgauge.analysis.study.reviews import TIMES, distribution_table, overlap_tables
+import numpy as np
+
+from reviewgauge.analysis.stats.arrays import MatrixAggregate
+from reviewgauge.analysis.stats.arrays import measures_of as measures_in
+from reviewgauge.analysis.study.leaderboard import (
+    attempts_table,
+    comparisons_table,
+    cost_table,
+    leaderboard_table,
+    measure_label,
+)
+from reviewgauge.analysis.study.material import Contender, Material, measures_of, metric_named, study_table
 from reviewgauge.analysis.study.slices import ablation_table, slices_table
 from reviewgauge.analysis.study.validity import validity_table
-from reviewgauge.core.document import Table, Value
+from reviewgauge.core.document import Plot, Table, Value
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.labels import RaterKind, SubjectKind
+from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.study import Trouble
 from reviewgauge.core.reports.validity import ValidityReport
+from reviewgauge.core.results import Matching, Score
+from reviewgauge.core.specs import short_spec
 from reviewgauge.core.study import Published, TableEntry
+
+MOST_GRADES, BINS = 10, 5
+Grades = Mapping[str, Mapping[str, Sequence[float]]]  # by system, by case
+
+
+# --- grades --------------------------------------------------------------------------------------------------------
+
+
+def distribution_table(entry: TableEntry, material: Material, name: str, title: str) -> Table:
+    """Columns: how many reviews have each grade, and their mean."""
+    fakes: frozenset[str] = frozenset()
+    if entry.dimension:
+        grades, unit = _of_people(entry.dimension, material), "points"
+        clusters = material.clusters
+        provenance = (
+            f"{entry.dimension} by people on {material.dataset}, {len(material.cases):,} changes, benchmark "
+            f"{material.digest[:12]}; 95% intervals of means: {material.resamples:,} bootstrap resamples of "
+            f"{clusters.count} clusters ({clusters.by}), seed {material.seed}"
+        )
+    else:
+        metric = material.metric(entry.metric)
+        (measure,) = measures_of(material, metric, entry)
+        run = material.run(metric)
+        grades, unit = _of_metric(metric, measure, run.scores), metric.units.get(measure, "share")
+        fakes = frozenset(score.system for score in run.scores if score.fake)
+        provenance = f"{measure_label(measure)} of each review: {material.provenance(metric)}"
+    chosen = material.chosen(entry)
+    found = sorted({value for c in chosen for own in grades.get(c.system, {}).values() for value in own})
+    many = len(found) > MOST_GRADES
+    edges = np.linspace(found[0], found[-1], BINS + 1).tolist() if many else []
+    heads = [f"{low:.3g} to {high:.3g}" for low, high in pairwise(edges)] if many else [f"{one:g}" for one in found]
+    rows = []
+    for contender in chosen:
+        own, fake = grades.get(contender.system, {}), contender.system in fakes
+        values = [value for one in own.values() for value in one]
+        if contender.trouble or not values:
+            rows.append([Value(text=contender.name), *[Value(text=contender.trouble or "–")] * (len(heads) + 2)])
+            continue
+        counts = np.histogram(values, edges)[0].tolist() if many else [values.count(one) for one in found]
+        cells = [Value(value=float(count), n=len(values), unit="count", fake=fake) for count in counts]
+        mean = material.ratio_of({case: (float(np.mean(one)), 1.0) for case, one in own.items()}, unit, fake=fake)
+        reviews = Value(value=float(len(values)), n=len(values), unit="count")
+        rows.append([Value(text=contender.name), *cells, reviews, mean])
+    plot = Plot(kind="stacked", columns=tuple(range(1, 1 + len(heads)))) if heads else None
+    columns = ("reviewer", *heads, "reviews", "mean")
+    return study_table(entry, name, title, columns, rows, plot=plot, provenance=provenance)
+
+
+def _of_people(dimension: str, material: Material) -> Grades:
+    """What people said of the reviews in the study itself; of several raters the mean, equal words once."""
+    said = {
+        (one.subject.system or "", one.subject.case, one.subject.attempt or 1, float(one.value))
+        for one in material.labels
+        if one.dimension == dimension
+        and (one.subject.kind, one.rater_kind, one.round) == (SubjectKind.REVIEW, RaterKind.HUMAN, None)
+        and isinstance(one.value, int | float)
+    }
+    if not said:
+        raise UserError(f"nobody judged {dimension!r} on {material.name}", remedy="name a metric instead")
+    raters: dict[tuple[str, str, int], list[float]] = defaultdict(list)
+    for system, case, attempt, value in sorted(said):
+        raters[system, case, attempt].append(value)
+    grades: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for (system, case, _), values in raters.items():
+        grades[system][case].append(float(np.mean(values)))
+    return grades
+
+
+def _of_metric(metric: Metric, measure: str, scores: Sequence[Score]) -> Grades:
+    """What the metric gives each review that it measured."""
+    found = []
+    for score in scores:
+        parts = score.parts
+        value = None if parts is None else measures_in(metric, MatrixAggregate.of([parts])).get(measure)
+        if value is not None and np.isfinite(value[0]):
+            found.append((score.system, score.case, score.attempt, round(float(value[0]), 12)))
+    grades: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for system, case, _, grade in sorted(found):
+        grades[system][case].append(grade)
+    return grades
+
+
+# --- overlap -------------------------------------------------------------------------------------------------------
+
+JOIN = " & "
+NOBODY = "nobody"
+YES_OR_NO = "a finding is found or not here; recall counts the probability that it is"
+TIMES = "-times"  # ends the name of the table that counts finders
+Finding = tuple[str, str]  # case, first reference of the group
+
+
+class _Measured(NamedTuple):
+    """What counts of a score: there may be very many. `groups` are the findings, and whether each was hit."""
+
+    case: str
+    system: str
+    attempt: int
+    fake: bool
+    groups: tuple[tuple[str, bool], ...]
+    unsure: bool
+
+    @classmethod
+    def of(cls, score: Score, matching: Matching) -> _Measured:
+        groups = tuple((sys.intern(one.group), one.hit) for one in matching.groups)
+        unsure = any(one.probability not in (None, 0, 1) for one in matching.groups)
+        return cls(sys.intern(score.case), sys.intern(score.system), score.attempt, score.fake, groups, unsure)
+
+
+def overlap_tables(entry: TableEntry, material: Material, name: str, title: str) -> Iterator[Table]:
+    """Two tables for all contenders, or for the attempts of each: which sets found how many, and how many found it."""
+    metric = material.metric(entry.metric)
+    measured = [_Measured.of(one, one.matching) for one in material.run(metric).scores if one.matching is not None]
+    chosen = [c for c in material.chosen(entry) if not c.trouble]
+    if not measured or not chosen:
+        raise UserError(f"{short_spec(metric)} does not say who found what", remedy="hits and points do")
+    notes = []
+    if entry.of == "reviewers" and any(score.attempt > 1 for score in measured):
+        notes.append("found: in at least one attempt")
+    notes += [YES_OR_NO] if any(score.unsure for score in measured) else []
+    notes += material.gaps(entry, metric)
+    overlap = _Overlap(material, metric, entry, any(score.fake for score in measured), notes)
+    if entry.of == "reviewers":
+        names = {c.system: c.name for c in chosen}
+        named = [(score, names[score.system]) for score in measured if score.system in names]
+        yield from overlap.tables(name, title, named, list(dict.fromkeys(names.values())))
+        return
+    repeated = [c for c in chosen if len(_attempts(measured, c)) > 1]
+    if not repeated:
+        why = "left out: no review was repeated (attempts = 5 repeats each)"
+        yield study_table(entry, name, title, ("found by",), (), notes=(why,))
+    for at, contender in enumerate(repeated, 1):
+        named = [(score, f"attempt {score.attempt}") for score in measured if score.system == contender.system]
+        own = name if len(repeated) == 1 else f"{name}-{at}"
+        sets = [f"attempt {number}" for number in _attempts(measured, contender)]
+        yield from overlap.tables(own, f"{title}: {contender.name}", named, sets)
+
+
+def _attempts(scores: Sequence[_Measured], contender: Contender) -> list[int]:
+    return sorted({score.attempt for score in scores if score.system == contender.system})
+
+
+@dataclass(frozen=True)
+class _Overlap:
+    material: Material
+    metric: Metric
+    entry: TableEntry
+    fake: bool
+    notes: Sequence[str]
+
+    def tables(
+        self, name: str, title: str, scores: Sequence[tuple[_Measured, str]], sets: Sequence[str]
+    ) -> Iterator[Table]:
+        """Which sets found how many, and how many found each, on the changes that all of `sets` were scored on.
+
+        Who failed on a change did not miss its findings.
+        """
+        present: dict[str, set[str]] = defaultdict(set)
+        for score, who in scores:
+            present[score.case].add(who)
+        common = {case for case, there in present.items() if len(there) == len(sets)}
+        found: dict[Finding, set[str]] = defaultdict(set)
+        for score, who in scores:
+            for group, hit in score.groups if score.case in common else ():
+                found[score.case, group].update([who] if hit else [])
+        some = f"the {len(common)} of {len(present)} changes that all of these were scored on"
+        where = f"{len(common)} changes" if len(common) == len(present) else some
+        if not found:
+            why = (f"left out: {where} have no findings", *self.notes)
+            yield study_table(self.entry, name, title, ("found by",), (), notes=why)
+            return
+        combos = Counter(tuple(one for one in sets if one in members) for members in found.values())
+        order = sorted(combos, key=lambda combo: (not combo, -combos[combo], [sets.index(one) for one in combo]))
+        provenance = self.material.provenance(self.metric)
+        by_set = study_table(
+            self.entry,
+            name,
+            title,
+            ("found by", "findings", "share"),
+            [self._row(JOIN.join(combo) or NOBODY, found, set(combo).__eq__) for combo in order],
+            plot=Plot(kind="upset", columns=(1,)) if len(sets) > 1 else None,
+            provenance=provenance,
+            notes=(
+                f"{len(found):,} findings of {where}; each is counted once, in the row of exactly those that found it",
+                *self.notes,
+            ),
+        )
+        yield by_set.model_copy(update={"shown": 20})
+        what = "attempts" if self.entry.of == "attempts" else "reviewers"
+        sizes = [self._row(str(size), found, lambda own, k=size: len(own) == k) for size in range(len(sets) + 1)]  # type: ignore[misc]
+        yield study_table(
+            self.entry,
+            f"{name}{TIMES}",
+            f"{title}: how many {what} found a finding",
+            (what, "findings", "share"),
+            sizes,
+            provenance=provenance,
+            notes=(f"{len(found):,} findings of {where}", *self.notes),
+        )
+
+    def _row(self, text: str, found: Mapping[Finding, set[str]], counts: Callable[[set[str]], bool]) -> list[Value]:
+        """How many findings count, and their share of all, with an interval that resamples the changes."""
+        of_case: dict[str, list[float]] = defaultdict(list)
+        for (case, _), members in found.items():
+            of_case[case].append(float(counts(members)))
+        sums = {case: (sum(own), float(len(own))) for case, own in of_case.items()}
+        count = Value(value=sum(above for above, _ in sums.values()), n=len(found), unit="count", fake=self.fake)
+        return [Value(text=text), count, self.material.ratio_of(sums, fake=self.fake)]
+
 
 Builder = Callable[[TableEntry, Material, str, str], Table]
 _BUILDERS: Mapping[str, Builder] = {

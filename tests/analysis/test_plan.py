@@ -5,7 +5,7 @@ import pytest
 
 from analysis_toys import BENCHMARK, Mean, Micro, failed, make_cases, score
 from reviewgauge.analysis.compare.compare import compare
-from reviewgauge.analysis.planning.plan import Question, dollars_per_attempt, plan
+from reviewgauge.analysis.plan import Question, dollars_per_attempt, plan
 from reviewgauge.analysis.stats.arrays import Numbers
 from reviewgauge.analysis.stats.sign_flip import flip_test
 from reviewgauge.core.errors import UserError

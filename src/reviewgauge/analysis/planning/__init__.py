@@ -1,1 +1,0 @@
-"""The number of changes, attempts and raters that a study needs."""
