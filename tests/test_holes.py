@@ -18,7 +18,7 @@ import pytest
 
 from bundle_toys import tamper
 from git_project import commit, run_git
-from reviewgauge.api.validation.data import scales_and_people
+from reviewgauge.api.validation_data import scales_and_people
 from reviewgauge.cli.main import main
 from reviewgauge.cli.output import emit
 from reviewgauge.core.base import escape_cell, unescape_cell

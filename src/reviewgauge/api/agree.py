@@ -11,7 +11,7 @@ from reviewgauge.analysis.claim_shares import claim_shares
 from reviewgauge.analysis.point_labels import labels_of_points
 from reviewgauge.analysis.raters import AgreementSettings, LabelFilter, agreement_report
 from reviewgauge.api.resolve import dataset_label, find_dataset
-from reviewgauge.api.validation.data import first_record, keep_latest
+from reviewgauge.api.validation_data import first_record, keep_latest
 from reviewgauge.core.errors import BadInput, UserError
 from reviewgauge.core.labels import Label, Scale
 from reviewgauge.core.protocols import Dataset

@@ -21,8 +21,14 @@ from reviewgauge.analysis.validity.report import Evidence, ValiditySettings
 from reviewgauge.analysis.validity.review_table import ReviewTable
 from reviewgauge.analysis.validity.scored import Scored
 from reviewgauge.api.resolve import find_metrics
-from reviewgauge.api.validation.data import JudgedData, RunOfReviews, read_judged, run_of_reviews
-from reviewgauge.api.validation.judges import check_judges, judge_of
+from reviewgauge.api.validation_data import (
+    JudgedData,
+    RunOfReviews,
+    check_judges,
+    judge_of,
+    read_judged,
+    run_of_reviews,
+)
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.files import write_whole

@@ -27,10 +27,10 @@ from reviewgauge.cli.output import emit, note, note_reasons, progress_bar, run_s
 from reviewgauge.engine.run.executors import CTRL_C, interruptible
 from reviewgauge.engine.run.manifest import MANIFEST
 from reviewgauge.engine.run.model_options import ModelOptions
+from reviewgauge.views.gates import versions_document
 from reviewgauge.views.leaderboard import leaderboard_document
 from reviewgauge.views.terminal.closing import after_score, classify_lines, nothing_scored, score_line
 from reviewgauge.views.terminal.documents import document_view
-from reviewgauge.views.versions import versions_document
 
 
 @verb("score")
