@@ -47,6 +47,12 @@ def test_estimate_then_tables(here: Path, capsys: pytest.CaptureFixture[str]) ->
     assert found["report"]["tables"][0]["rows"][0][0]["text"] == "parrot" and found["estimate"]["reviews"] == 0
 
 
+def test_the_price_of_a_fake_model_is_called_invented(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("fake.toml").write_text(TEXT.replace("parrot", "prompt(model='fake:example')"))
+    assert main(["study", "fake.toml", "-o", "fake", "--resamples", "50"]) == 0
+    assert "calls paid, $0.02 (an invented price)" in capsys.readouterr().out.replace("\n", " ")
+
+
 def test_a_failed_cell_is_exit_code_1_and_a_mistake_2(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (here / "s.toml").write_text(TEXT.replace('spec = "silent"', 'spec = "bm25_knn"'))
     assert main(["study", "s.toml", "-o", "out", "--resamples", "50"]) == 1

@@ -65,7 +65,8 @@ def _shown(result: StudyResult) -> list[object]:
         return []
     paid = ""
     if result.calls:
-        paid = f"; {result.calls:,} calls paid" + ("" if result.dollars is None else f", ${result.dollars:.2f}")
+        price = "" if result.dollars is None else f", ${result.dollars:.2f}"
+        paid = f"; {result.calls:,} calls paid{price}{' (an invented price)' * result.estimate.invented}"
     out = Path(result.out)
     tables = f"{count(len(result.report.tables), 'table')} in {out / 'tables'} as CSV, Markdown and LaTeX"
     return [study_view(result.report), f"{out / 'report.html'}: the page; {tables}{paid}"]
