@@ -47,7 +47,10 @@ def test_estimate_then_tables(here: Path, capsys: pytest.CaptureFixture[str]) ->
     assert found["report"]["tables"][0]["rows"][0][0]["text"] == "parrot" and found["estimate"]["reviews"] == 0
 
 
-def test_the_price_of_a_fake_model_is_called_invented(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_price_of_a_fake_model_is_called_invented(
+    here: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(here / "cache"))
     Path("fake.toml").write_text(TEXT.replace("parrot", "prompt(model='fake:example')"))
     assert main(["study", "fake.toml", "-o", "fake", "--resamples", "50"]) == 0
     assert "calls paid, $0.02 (an invented price)" in capsys.readouterr().out.replace("\n", " ")

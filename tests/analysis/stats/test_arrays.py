@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis_toys import Mean, Micro
-from reviewgauge.analysis.stats.arrays import MatrixAggregate, measure_with, measures_of, swapped
+from reviewgauge.analysis.stats.arrays import MatrixAggregate, measure_with, measures_of, no_measure, swapped
 from reviewgauge.core.errors import UserError
 
 
@@ -59,4 +59,8 @@ def test_a_case_without_a_measure_of_its_own_still_moves_the_whole() -> None:
 def test_an_unknown_measure_is_refused_and_undefined_is_not_zero() -> None:
     with pytest.raises(UserError, match="there is no measure 'f3'"):
         measure_with(Micro(), ("tp", "fp", "fn"), np.zeros((1, 3)), 1, "f3")
+    assert no_measure(Micro(), "recal", ["f1", "recall"]).remedy == "did you mean recall?"
+    assert no_measure(Micro(), "q", ["f1", "recall"]).remedy == "there are: f1, recall"
+    words = "set headline in Micro to one of: a, b"
+    assert no_measure(Micro(), Micro.headline, ["a", "b"]).remedy == words
     assert np.isnan(measure_with(Micro(), ("tp", "fp", "fn"), np.zeros((1, 3)), 1, "f1")).all()

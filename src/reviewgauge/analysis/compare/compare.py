@@ -12,7 +12,7 @@ import numpy as np
 
 from reviewgauge.analysis.compare.leaderboard import check_settings
 from reviewgauge.analysis.compare.summary import Ends, headline_order, number, order_ends
-from reviewgauge.analysis.stats.arrays import Flags, Numbers
+from reviewgauge.analysis.stats.arrays import Flags, Numbers, no_measure
 from reviewgauge.analysis.stats.bootstrap import (
     ENOUGH_REPOSITORIES,
     UNDEFINED_LIMIT,
@@ -152,7 +152,7 @@ class _Compared(SystemPair):
         points = point_measures(metric, panel.names, sums, sizes)
         for measure in measures:
             if measure not in points.names:
-                raise UserError(f"there is no measure {measure!r}", remedy=f"there are: {', '.join(points.names)}")
+                raise no_measure(metric, measure, points.names)
         draws = resampled_measures(metric, panel.names, sums, sizes, resampler)
         settings = {"draws": resampler.resamples, "seed": resampler.seed}
         tests = flip_test(metric, panel.names, sums[0], sums[1], sizes[0], measures=measures, **settings)

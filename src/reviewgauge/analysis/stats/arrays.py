@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -122,6 +122,15 @@ def measures_of_totals(metric: Metric, names: Sequence[str], totals: Numbers) ->
 ROUNDING = 1e-12  # a change of a measure below this is rounding
 
 
+def no_measure(metric: Metric, measure: str, known: Iterable[str]) -> UserError:
+    """The error of a measure that a metric does not have."""
+    near, there = near_names(measure, list(known)), ", ".join(known)
+    hint = f"did you mean {near[0]}?" if near else f"there are: {there}"
+    if measure == metric.headline:
+        hint = f"set headline in {type(metric).__name__} to one of: {there}"
+    return UserError(f"there is no measure {measure!r}", remedy=hint)
+
+
 def measure_with(metric: Metric, names: Sequence[str], totals: Numbers, cases: int, measure: str) -> Numbers:
     """The measure of each row of totals (r x K) over `cases` cases: r values, NaN where undefined.
 
@@ -129,9 +138,7 @@ def measure_with(metric: Metric, names: Sequence[str], totals: Numbers, cases: i
     """
     found = measures_of_totals(metric, names, np.column_stack([totals, np.full(len(totals), float(cases))]))
     if measure not in found:
-        near = near_names(measure, list(found))
-        hint = f"did you mean {near[0]}?" if near else f"there are: {', '.join(found)}"
-        raise UserError(f"there is no measure {measure!r}", remedy=hint)
+        raise no_measure(metric, measure, found)
     return np.asarray(found[measure], dtype=np.float64)
 
 
