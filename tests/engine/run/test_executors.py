@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import urllib.error
+from collections.abc import Iterator
 
 import pytest
 
@@ -99,8 +100,10 @@ def test_messages_are_one_line_without_escapes() -> None:
 
 
 @pytest.fixture(autouse=True)
-def ctrl_c_is_on() -> None:
-    """Whoever starts the tests in the background has them ignore Ctrl-C."""
+def ctrl_c_is_on() -> Iterator[None]:
+    """Afterwards too: what the tests after these start would ignore it, and they send it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
