@@ -88,3 +88,7 @@ def test_several_results_share_their_tables(report: ValidityReport) -> None:
     assert len(both["result"].rows) == 2
     assert both["published"].to_csv().splitlines()[1].startswith('"arXiv:0000.00000, Table 1",grade,Judge')
     assert "rouge" in both["metrics"].to_latex()
+
+
+def test_nothing_has_no_tables() -> None:
+    assert tables([]) == {}

@@ -11,7 +11,7 @@ from reviewgauge.analysis.compare.gate import overall
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Metric
 from reviewgauge.core.reports.gate import Gate
-from reviewgauge.core.specs import find_class, names, short_spec
+from reviewgauge.core.specs import names, names_class, short_spec
 from reviewgauge.engine.run.scored_run import ScoredRun, read_scored_runs
 
 
@@ -68,14 +68,7 @@ def split_measure(word: str) -> tuple[str, str]:
     if dot and name in names("metrics"):
         return name, measure
     path, _, last = word.rpartition(".")
-    return (path, last) if "." in path and _is_metric(path) and not _is_metric(word) else (word, "")
-
-
-def _is_metric(path: str) -> bool:
-    try:
-        return bool(find_class(Metric, path))
-    except UserError:
-        return False
+    return (path, last) if "." in path and names_class(Metric, path) and not names_class(Metric, word) else (word, "")
 
 
 def _read_one(paths: Sequence[str | Path], spec: str) -> ScoredRun:

@@ -23,7 +23,7 @@ from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Card, Context, Dataset, Format, Judge, Metric, Reviewer, Stage
 from reviewgauge.core.reports.plugin_info import Parameter, PluginInfo
-from reviewgauge.core.specs import PACKAGE, Plugin, find_class, names, near_names, plugin_name, short_spec
+from reviewgauge.core.specs import PACKAGE, Plugin, find_class, names, names_class, near_names, plugin_name, short_spec
 from reviewgauge.core.trust import Use, uses
 from reviewgauge.engine.build.recipes import read_recipe, recipe_names
 from reviewgauge.engine.run.manifest import MANIFEST
@@ -160,7 +160,7 @@ def _kinds_of(name: str) -> list[str]:
             raise UserError(f"nothing is called {name!r}", remedy=hint)
         return [before, *(kind for kind in homes if kind != before)]
     if "." in name and not slash:
-        return [kind for kind, protocol in _PROTOCOLS.items() if _is_one(protocol, name)][:1]
+        return [kind for kind, protocol in _PROTOCOLS.items() if names_class(protocol, name)][:1]
     if homes or not name.isidentifier():
         return [] if slash else homes
     if name in LISTED:
@@ -168,13 +168,6 @@ def _kinds_of(name: str) -> list[str]:
     near = near_names(name, list(dict.fromkeys(one for kind in LISTED for one in _names(kind))))
     shown = " or ".join(f"{kind}/{near[0]}" for kind in LISTED if near and near[0] in _names(kind))
     raise UserError(f"nothing is called {name!r}", remedy=f"did you mean {shown}?" if near else "reviewgauge list")
-
-
-def _is_one(protocol: type[Plugin], path: str) -> bool:
-    try:
-        return bool(find_class(protocol, path))
-    except UserError:
-        return False
 
 
 def _names(kind: str) -> list[str]:

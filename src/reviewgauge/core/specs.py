@@ -187,6 +187,14 @@ def find_class(kind: type[P], name: str) -> type[P]:
     return _whole(found)
 
 
+def names_class(kind: type[P], name: str) -> bool:
+    """Whether a plug-in name or dotted path leads to a class of this kind. Runs the code that it names."""
+    try:
+        return bool(find_class(kind, name))
+    except UserError:
+        return False
+
+
 def _public_class(kind: type[P], module: types.ModuleType) -> type[P]:
     own = [
         item

@@ -27,10 +27,10 @@ from reviewgauge.engine.run.indexes import (
 from reviewgauge.engine.run.journal import CallLog, Journal, Lock
 from reviewgauge.engine.run.manifest import (
     MANIFEST,
-    MIXED,
     Manifest,
     SystemEntry,
     benchmark_hash,
+    join_pins,
     new_manifest,
     read_manifest,
 )
@@ -178,7 +178,7 @@ class RunFolder:
             if known is None or not there:
                 new[system] = SystemEntry(signature=signature, pins=dict(own), reviewgauge=__version__)
                 continue
-            both = _joined(known.pins, own)
+            both = join_pins(known.pins, own)
             changed = [name for name, pin in both.items() if pin != known.pins.get(name)]
             if known.signature != signature:
                 what = _other_parameters(known.signature, signature)
@@ -383,12 +383,6 @@ def _make_folder(folder: Path) -> bool:
             f"{folder} is not a run folder: it holds {min(foreign)}", remedy="name a new or an empty folder"
         )
     return made
-
-
-def _joined(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
-    """Each pin of reviews that rest on both, its values beside each other."""
-    pairs = {name: [pins.get(name, "none") for pins in (before, now)] for name in sorted({*before, *now})}
-    return {name: MIXED.join(dict.fromkeys(MIXED.join(pair).split(MIXED))) for name, pair in pairs.items()}
 
 
 def _other_parameters(before: str, now: str) -> str:

@@ -119,3 +119,9 @@ def labels_hash(cases: Iterable[Case]) -> str:
     """SHA-256 (64 hex digits) of the labels on the cases, whatever their order."""
     lines = sorted(label.to_line() for case in cases for label in case.labels)
     return hashlib.sha256(b"".join(lines)).hexdigest()
+
+
+def join_pins(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """Each pin of reviews that rest on both, its values beside each other."""
+    pairs = {name: [pins.get(name, "none") for pins in (before, now)] for name in sorted({*before, *now})}
+    return {name: MIXED.join(dict.fromkeys(MIXED.join(pair).split(MIXED))) for name, pair in pairs.items()}
