@@ -73,9 +73,9 @@ def test_a_model_is_asked_many_times_at_once_and_a_fake_says_that_it_is_one(
     assert server.calls == CALLS
     assert f"{CALLS} calls paid" in said and "(fake)" in said and f"{2 * REVIEWS} reviews measured" in said
     folder = Path("validity-mine")
-    with (folder / "correlations.csv").open(encoding="utf-8") as stream:
-        notes = {row["metric"].partition("(")[0]: row["note"] for row in csv.DictReader(stream)}
-    assert notes["grade"] == "fake" and notes["jaccard"] == ""
+    with (folder / "metrics_correlations.csv").open(encoding="utf-8") as stream:
+        fakes = {row["metric"].partition("(")[0]: row["fake"] for row in csv.DictReader(stream)}
+    assert fakes["grade"] == "yes" and fakes["jaccard"] == "no"
     assert '<span class="tag fake">fake</span>' in (folder / "report.html").read_text(encoding="utf-8")
     again = found(capsys, "validate", bench, grade(server), "jaccard")
     assert again["spending"]["calls"] == 0 and server.calls == CALLS
@@ -94,7 +94,7 @@ def test_a_budget_stops_before_a_report_and_a_larger_one_goes_on(
     budget = str(whole["spending"]["worst"] / CALLS + whole["spending"]["known"] / 3)  # one call more after a third
     said = shown(capsys, 2, "validate", bench, grade(server), "--budget", budget)
     assert "error: the budget of" in said and "left undone" in said and "calls paid" in said
-    assert not files(Path("validity-mine")) & {"report.html", "validity.json", "correlations.csv"}
+    assert not files(Path("validity-mine")) & {"report.html", "validity.json", "metrics_correlations.csv"}
     calls = Path("validity-mine/calls.jsonl").read_text(encoding="utf-8").splitlines()
     spent = sum(json.loads(line)["answer"]["usage"]["dollars"] for line in calls)
     assert 0 < spent <= float(budget)
