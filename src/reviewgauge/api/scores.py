@@ -16,7 +16,10 @@ from reviewgauge.engine.score import REVIEW_FAILED
 
 
 class MetricScores(Record):
-    """The scores of one metric: of which systems, and what came out. `dollars` is what their model calls cost."""
+    """The scores of one metric: of which systems, and what came out.
+
+    `dollars` is the price of every model answer behind them, those from the cache too: no bill says it.
+    """
 
     metric: str
     label: str

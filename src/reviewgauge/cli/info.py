@@ -66,5 +66,5 @@ def _scores(result: ScoresResult) -> list[str]:
 def _line(one: MetricScores) -> str:
     counts = {"not applicable": one.not_applicable, "failed": one.failed, "of failed reviews": one.failed_reviews}
     parts = [f"{one.measured:,} measured", *(f"{n:,} {what}" for what, n in counts.items() if n)]
-    parts += [f"${one.dollars:.2f}"] if one.dollars else []
+    parts += [f"model calls worth ${one.dollars:.2f}, those answered from the cache too"] if one.dollars else []
     return f"{one_line(one.label, 100)}: {len(one.systems)} systems; {'; '.join(parts)}"
