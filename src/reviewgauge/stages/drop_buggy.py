@@ -6,16 +6,13 @@ are found by their messages (repo/history/fix_messages.py), the lines as docs/ex
 
 from __future__ import annotations
 
-import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import takewhile
 from pathlib import Path
-from types import MappingProxyType
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from typing_extensions import override
 
@@ -27,8 +24,9 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.commits import Commit, read_history
 from reviewgauge.repo.history.fix_messages import FixKind
 from reviewgauge.repo.history.landed_changes import read_changes
-from reviewgauge.repo.szz.trace import Fix, SzzSettings, Trace, index_history, trace_many
+from reviewgauge.repo.szz.trace import Fix, SzzSettings
 from reviewgauge.stages.history.fixes import classify_message
+from reviewgauge.stages.history.memory import HistoryMemory
 from reviewgauge.stages.link_issues import references
 
 MISSED = "a later fix changed lines that it brought"
@@ -39,8 +37,6 @@ TOO_RECENT = "observed for less than the horizon"
 _DAY = 86_400.0  # seconds
 _AT_ONCE = 8  # repositories whose fixes are in memory
 _MOST_COMMITS = 1000  # of one change
-_VERSION = "2"  # of what is remembered
-_NAMED_REVERT = "reverts a change that it names"
 
 
 @dataclass(frozen=True)
@@ -82,11 +78,11 @@ class DropBuggy(Stage):
         tips = _history(repository, "HEAD", 1) or _history(repository, newest, 1)
         if not tips:
             return NO_CODE
-        tip = tips[0]
+        look = _Look(repository, tips[0].id, min(tips[0].committed, datetime.now(UTC)).timestamp())
         settings = SzzSettings(variant=self.variant, tests=False, refactoring=True)
-        fixes = later_fixes(repository, context, tip.id, settings, opened=opened)
-        context.report(fixes.section("drop_buggy", repository.name))
-        return _Look(repository, tip.id, min(tip.committed, datetime.now(UTC)).timestamp(), fixes)
+        look.read_fixes(HistoryMemory(repository, context), settings, opened)
+        context.report(look.section())
+        return look
 
     def _decide(self, item: Candidate, look: _Look | str) -> Candidate | Drop:
         if isinstance(look, str):
@@ -95,7 +91,7 @@ class DropBuggy(Stage):
         if landed is None:
             return self.drop(item.id, NOT_LANDED)
         when, commits = landed
-        for later in look.fixes.of(commits):
+        for later in look.fixes_of(commits):
             days = max((later.landed - when) / _DAY, 0.0)
             if not 0 < self.horizon < days:
                 detail = f"{later.fix[:12]}, {days:.0f} days later"
@@ -105,14 +101,75 @@ class DropBuggy(Stage):
         return item
 
 
-@dataclass(frozen=True)
+class _LaterFix(NamedTuple):
+    """A fix, when it landed (seconds since 1970), and whether it reverts the commit as a whole."""
+
+    fix: str
+    landed: float
+    is_revert: bool = False
+
+
+@dataclass
 class _Look:
-    """One repository: the last commit that is looked at, its date in seconds since 1970, and the fixes before it."""
+    """One repository up to its commit `tip`, and the fixes in it by the commits that they blame.
+
+    `until` is the date of that commit in seconds since 1970. `reverted` has ids as messages give them, cut or whole.
+    `dated` counts the fixes of which it is known when the issue that they close was opened.
+    """
 
     repository: Repository
     tip: str
     until: float
-    fixes: LaterFixes
+    blames: defaultdict[str, list[_LaterFix]] = field(default_factory=lambda: defaultdict(list))
+    reverted: dict[str, _LaterFix] = field(default_factory=dict)
+    outcomes: Counter[str] = field(default_factory=Counter)
+    dated: int = 0
+
+    def read_fixes(self, memory: HistoryMemory, settings: SzzSettings, opened: Mapping[str, datetime]) -> None:
+        """Trace the fixes of the history, each once. Raises UserError where git fails.
+
+        `opened`: when the issue that a fix closes was opened, by the commit as which the fix landed; what was written
+        later is not blamed.
+        """
+        fixes: dict[str, float] = {}
+        for change in read_changes(self.repository, self.tip):
+            memory.context.progress("reading changes", len(fixes))
+            if isinstance(change, Drop):
+                continue
+            signs, commit, landed = classify_message(change), change.commit.id, change.commit.committed.timestamp()
+            if signs.is_revert and signs.reverts:
+                for short in signs.reverts:
+                    self.reverted.setdefault(short, _LaterFix(commit, landed, is_revert=True))
+                self.outcomes["reverts a change that it names"] += 1
+            elif signs.kind is FixKind.YES:
+                fixes[commit] = landed
+        wanted = [Fix(fix, opened.get(fix)) for fix in fixes]
+        self.dated = sum(fix.opened is not None for fix in wanted)
+        for trace in memory.traces(wanted, settings):
+            for commit in trace.commits:
+                self.blames[commit].append(_LaterFix(trace.fix, fixes[trace.fix]))
+            why = trace.skipped[-1].reason if trace.skipped else "nothing to blame"
+            self.outcomes["leads to earlier commits" if trace.inducing else why] += 1
+
+    def fixes_of(self, commits: set[str]) -> list[_LaterFix]:
+        """The fixes of any of the commits that are not among them, earliest first."""
+        found = [later for commit in commits for later in self.blames.get(commit, [])]
+        found += [later for short, later in self.reverted.items() if any(c.startswith(short) for c in commits)]
+        return sorted((one for one in found if one.fix not in commits), key=lambda one: (one.landed, one.fix))
+
+    def section(self) -> CardSection:
+        """The section for the card."""
+        return CardSection(
+            by="drop_buggy",
+            title=f"Fixes of {self.repository.name}",
+            text=(
+                f"{len(self.blames):,} commits are blamed by a fix, {len(self.reverted):,} were reverted. Of"
+                f" {self.dated:,} fixes it is known when the issue that they close was opened: they blame nothing that"
+                " was written later."
+            ),
+            columns=("outcome of a fix", "fixes"),
+            rows=tuple(sorted(self.outcomes.items(), key=lambda item: (-item[1], item[0]))),
+        )
 
     def landed(self, item: Candidate) -> tuple[float, set[str]] | None:
         """When the change landed in the history, and its commits there; None when it did not."""
@@ -190,108 +247,3 @@ def _newest_merges(items: Iterable[Candidate]) -> dict[str, str]:
         if (pull := item.pull) is not None and pull.merge_commit and pull.merged_at is not None
     )
     return {folder: commit for _, folder, commit in sorted(merges) if folder}
-
-
-@dataclass(frozen=True, slots=True)
-class LaterFix:
-    """A fix, when it landed (seconds since 1970), and how many lines of a commit it had to change.
-
-    `is_revert`: it reverts the commit as a whole.
-    """
-
-    fix: str
-    landed: float
-    lines: int
-    is_revert: bool = False
-
-
-@dataclass
-class LaterFixes:
-    """The fixes of one history by the commits that they blame. `reverted` has ids as messages give them, cut or whole.
-
-    `dated` counts the fixes of which it is known when the issue that they close was opened.
-    """
-
-    blames: dict[str, list[LaterFix]] = field(default_factory=dict)
-    reverted: dict[str, LaterFix] = field(default_factory=dict)
-    outcomes: Counter[str] = field(default_factory=Counter)
-    dated: int = 0
-
-    def of(self, commits: set[str]) -> list[LaterFix]:
-        """The fixes of any of the commits that are not among them, earliest first."""
-        found = [later for commit in commits for later in self.blames.get(commit, [])]
-        found += [later for short, later in self.reverted.items() if any(c.startswith(short) for c in commits)]
-        return sorted((one for one in found if one.fix not in commits), key=lambda one: (one.landed, one.fix))
-
-    def section(self, by: str, name: str) -> CardSection:
-        """The section for the card."""
-        return CardSection(
-            by=by,
-            title=f"Fixes of {name}",
-            text=(
-                f"{len(self.blames):,} commits are blamed by a fix, {len(self.reverted):,} were reverted. Of"
-                f" {self.dated:,} fixes it is known when the issue that they close was opened: they blame nothing that"
-                " was written later."
-            ),
-            columns=("outcome of a fix", "fixes"),
-            rows=tuple(sorted(self.outcomes.items(), key=lambda item: (-item[1], item[0]))),
-        )
-
-
-def later_fixes(
-    repository: Repository,
-    context: BuildContext,
-    tip: str,
-    settings: SzzSettings,
-    *,
-    opened: Mapping[str, datetime] = MappingProxyType({}),
-) -> LaterFixes:
-    """The fixes in the history that ends at the commit `tip`, traced with `settings`, each once.
-
-    `opened`: when the issue that a fix closes was opened, by the commit as which the fix landed; what was written later
-    is not blamed. Raises UserError where git fails.
-    """
-    found = LaterFixes()
-    fixes: dict[str, float] = {}
-    for change in read_changes(repository, tip):
-        context.progress("reading changes", len(fixes))
-        if isinstance(change, Drop):
-            continue
-        signs, commit, landed = classify_message(change), change.commit.id, change.commit.committed.timestamp()
-        if signs.is_revert and signs.reverts:
-            for short in signs.reverts:
-                found.reverted.setdefault(short, LaterFix(commit, landed, 0, is_revert=True))
-            found.outcomes[_NAMED_REVERT] += 1
-        elif signs.kind is FixKind.YES:
-            fixes[commit] = landed
-    index_history(repository, context.code)
-    wanted = [Fix(fix, opened.get(fix)) for fix in fixes]
-    missing = [fix for fix in wanted if context.recall(_key(settings, fix)) is None]
-    with closing(trace_many(repository, missing, settings)) as traces:
-        pairs = zip(missing, traces, strict=True)
-        for done, (fix, trace) in enumerate(pairs, len(fixes) - len(missing) + 1):
-            context.remember(_key(settings, fix), _short(trace))
-            context.progress("tracing fixes", done, len(fixes))
-    for fix in wanted:
-        _add(found, fix.commit, fixes[fix.commit], context.recall(_key(settings, fix)))
-        found.dated += fix.opened is not None
-    return found
-
-
-def _key(settings: SzzSettings, fix: Fix) -> tuple[str, ...]:
-    opened = "" if fix.opened is None else fix.opened.isoformat()
-    return ("szz", _VERSION, repr(settings), "fix", fix.commit, opened)
-
-
-def _short(trace: Trace) -> bytes:
-    """A trace as it is remembered: the lines of each commit, or why there are none."""
-    lines = Counter(line.commit for line in trace.inducing)
-    why = trace.skipped[-1].reason if trace.skipped and not lines else ""
-    return json.dumps({"lines": lines, "why": why}).encode()
-
-
-def _add(found: LaterFixes, fix: str, landed: float, known: bytes | None) -> None:
-    row = json.loads(known or b'{"lines": {}, "why": "was not traced"}')
-    for commit, lines in row["lines"].items():
-        found.blames.setdefault(commit, []).append(LaterFix(fix, landed, lines))
-    found.outcomes["leads to earlier commits" if row["lines"] else row["why"] or "nothing to blame"] += 1

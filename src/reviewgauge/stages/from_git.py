@@ -33,10 +33,9 @@ from reviewgauge.repo.mirrors.mirrors import mirror_local
 from reviewgauge.repo.syntax.languages import not_product, trivial
 from reviewgauge.repo.szz.trace import SzzSettings
 from reviewgauge.stages.history import card
-from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Traced, classify_message
+from reviewgauge.stages.history.fixes import Blame, ChangeStore, FixTracer, FoundFix, Rewrites, Traced, classify_message
 from reviewgauge.stages.history.labels import DiffedChange, Labeller
 from reviewgauge.stages.history.memory import HistoryMemory
-from reviewgauge.stages.history.rewrites import Rewrites
 from reviewgauge.stages.sampling.draws import change_facts
 
 T = TypeVar("T")
@@ -115,7 +114,7 @@ class FromGit(Stage):
         repository = mirror_local(Path(source or "."), context.code / f"{name.replace('/', '-')}.git")
         tip, until = self._tip(repository, name)
         context.report(card.history_section(inspect(repository, tip), of))
-        counts, fixes, memory = card.Counts(), list[FoundFix](), HistoryMemory(repository, context)
+        counts, fixes = card.Counts(), list[FoundFix]()
         with closing(ChangeStore(context.folder)) as store:
             for item in read_changes(repository, tip):
                 if isinstance(item, Drop):
@@ -123,10 +122,12 @@ class FromGit(Stage):
                 else:
                     _keep(store, item, fixes, counts)
                     context.progress("reading changes", len(store))
-            tracer = self._tracer(repository, context, store)
+            settings = SzzSettings(variant=self.variant, tests=False, beside=1, refactoring=True)
+            limits = self.horizon, self.min_days, self.max_fix_files, self.max_fix_lines
+            tracer = FixTracer(HistoryMemory(repository, context), store, settings, *limits)
             traced = tracer.trace_all(fixes)
-            labeller = Labeller(memory, tracer, fixes, self.max_places, self.strict, self.certainty)
-            maker = _CaseMaker(self, name, labeller, traced, until, counts, memory)
+            labeller = Labeller(tracer, fixes, self.max_places, self.strict, self.certainty)
+            maker = _CaseMaker(self, name, labeller, traced, until, counts)
             for made in maker.cases():
                 yield Candidate(case=made) if isinstance(made, Case) else made
             context.report(card.fixes_section(counts, traced.outcomes, of))
@@ -134,12 +135,6 @@ class FromGit(Stage):
             context.report(card.lines_section(traced.lines, labeller.placed, skipped, of))
             context.report(card.noise_section(counts, self.horizon, of))
             context.report(card.more_section(labeller.more, of))
-
-    def _tracer(self, repository: Repository, context: BuildContext, store: ChangeStore) -> FixTracer:
-        settings = SzzSettings(variant=self.variant, tests=False, beside=1, refactoring=True)
-        return FixTracer(
-            repository, context, store, settings, self.horizon, self.min_days, self.max_fix_files, self.max_fix_lines
-        )
 
     def _tip(self, repository: Repository, name: str) -> tuple[str, datetime]:
         """The last commit that is looked at, and the end of what was observed: no later than the branch's last commit.
@@ -170,10 +165,9 @@ class _CaseMaker:
     traced: Traced
     until: datetime
     counts: card.Counts
-    memory: HistoryMemory
 
     def __post_init__(self) -> None:
-        self._repository, self._store = self.memory.repository, self.labeller.tracer.store
+        self._memory, self._store = self.labeller.tracer.memory, self.labeller.tracer.store
         self._rewrites = Rewrites(self.stage.max_fix_files, self.stage.max_fix_lines)
         self._loose = replace(self.labeller, skipped=Counter(), more=defaultdict(set))  # what it refuses counts nowhere
         self._reverts = {fix.number for fix in self.labeller.fixes if fix.is_revert}
@@ -188,10 +182,10 @@ class _CaseMaker:
         for number, files in zip(numbers, self._ahead(numbers, lambda *_: "", self._files), strict=True):
             if not isinstance(files, Drop):
                 self._rewrites.add(number, files)
-            self.memory.context.progress("reading what changes rewrite", number - first + 1, total - first)
+            self._memory.context.progress("reading what changes rewrite", number - first + 1, total - first)
         for number, read in zip(numbers, self._ahead(numbers, self._refused, self._read), strict=True):
             yield self._case(read) if isinstance(read, DiffedChange) else read
-            self.memory.context.progress("making cases", number - first + 1, total - first)
+            self._memory.context.progress("making cases", number - first + 1, total - first)
 
     def _ahead(
         self, numbers: range, refused: Callable[[int, LandedChange], str], read: Callable[[int, LandedChange], T | Drop]
@@ -209,7 +203,7 @@ class _CaseMaker:
 
     def _files(self, _: int, change: LandedChange) -> tuple[ChangedFile, ...] | Drop:
         try:
-            return self.memory.files(change.base, change.head)
+            return self._memory.files(change.base, change.head)
         except UserError as error:
             return self._drop(change, "its diff cannot be read", str(error))
 
@@ -290,7 +284,7 @@ class _CaseMaker:
                 title=change.title,
                 description=change.description,
                 files=files,
-                git=str(self._repository.git_dir),
+                git=str(self._memory.repository.git_dir),
             )
             facts = change_facts(shown, change.authored, len(change.commits)) | {"landing": change.landing.value}
             case = Case(id=self._item(change), change=shown, references=references, verdict=not references, facts=facts)

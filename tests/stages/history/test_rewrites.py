@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reviewgauge.core.records import ChangedFile
-from reviewgauge.stages.history.rewrites import Rewrites
+from reviewgauge.stages.history.fixes import Rewrites
 
 LINES = ("weight = parcel.weight", "if weight > 10:", "    return heavy(weight)")
 

@@ -1,19 +1,18 @@
-"""Traces fixes to the changes that brought what they had to change, once each, and weighs what they blame."""
+"""What became of a change later: the fixes that blame it, traced once each and weighed, and who rewrote its lines."""
 
 from __future__ import annotations
 
 import re
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
 
-from reviewgauge.core.building import BuildContext
 from reviewgauge.core.errors import UserError
-from reviewgauge.repo.git.repository import Repository
+from reviewgauge.core.records import ChangedFile
+from reviewgauge.repo.diff.diffs import Kind, parse_patch
 from reviewgauge.repo.history.commits import Commit
 from reviewgauge.repo.history.fix_messages import (
     CLOSES_AN_ISSUE,
@@ -26,8 +25,9 @@ from reviewgauge.repo.history.fix_messages import (
 )
 from reviewgauge.repo.history.landed_changes import LandedChange, MergeKind, pull_number
 from reviewgauge.repo.syntax.languages import is_test, not_product, trivial
-from reviewgauge.repo.szz.trace import Inducing, SzzSettings, Trace, index_history, trace_many
-from reviewgauge.stages.history.memory import HistoryMemory, code_fingerprint
+from reviewgauge.repo.szz.trace import Fix, Inducing, SzzSettings, Trace
+from reviewgauge.stages.history.lines import normal, texts
+from reviewgauge.stages.history.memory import HistoryMemory
 
 _FOREIGN_ISSUE = re.compile(r"\b[\w.-]{1,100}/[\w.-]{1,100}#\d+")
 _MERGED = re.compile(r"\s*+merge\b", re.IGNORECASE)
@@ -207,8 +207,7 @@ class Traced:
 class FixTracer:
     """Traces fixes with what a build remembers."""
 
-    repository: Repository
-    context: BuildContext
+    memory: HistoryMemory
     store: ChangeStore
     settings: SzzSettings
     horizon: float
@@ -218,31 +217,18 @@ class FixTracer:
     cited: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
     def trace_all(self, fixes: list[FoundFix]) -> Traced:
-        """The blame of all fixes. Each new trace is on disk before the next begins."""
-        missing = [fix.commit.id for fix in fixes if self.context.recall(self._key(fix.commit.id)) is None]
-        done = len(fixes) - len(missing)
-        if missing:
-            index_history(self.repository, self.context.code)
-        with closing(trace_many(self.repository, missing, self.settings)) as traces:
-            for trace in traces:
-                self.context.remember(self._key(trace.fix), trace.model_dump_json(exclude_defaults=True).encode())
-                done += 1
-                self.context.progress("tracing fixes", done, len(fixes))
+        """The blame of all fixes."""
         found = Traced()
-        for index, fix in enumerate(fixes):
-            self._weigh(found, index, fix)
+        traces = self.memory.traces([Fix(fix.commit.id) for fix in fixes], self.settings)
+        for index, (fix, trace) in enumerate(zip(fixes, traces, strict=True)):
+            self._weigh(found, index, fix, trace)
         return found
 
     def recall(self, commit: str) -> Trace:
         """The trace of a fix that was traced before."""
-        known = self.context.recall(self._key(commit))
-        return Trace(fix=commit) if known is None else Trace.model_validate_json(known)
+        return self.memory.trace(Fix(commit), self.settings)
 
-    def _key(self, commit: str) -> tuple[str, ...]:
-        return ("from_git", code_fingerprint("reviewgauge.repo"), repr(self.settings), commit)
-
-    def _weigh(self, found: Traced, index: int, fix: FoundFix) -> None:
-        trace = self.recall(fix.commit.id)
+    def _weigh(self, found: Traced, index: int, fix: FoundFix, trace: Trace) -> None:
         outcome = self._weigh_revert(found, index, fix)
         sure = fix.kind is FixKind.YES and not fix.is_revert
         too_large = self._too_large(trace) if sure else ""
@@ -330,7 +316,7 @@ class FixTracer:
     def _cited(self, commit: str) -> tuple[int, ...]:
         """The issues that the tests of a fix name."""
         if commit not in self.cited:
-            self.cited[commit] = _issues_in_tests(HistoryMemory(self.repository, self.context), commit)
+            self.cited[commit] = _issues_in_tests(self.memory, commit)
         return self.cited[commit]
 
 
@@ -348,3 +334,46 @@ def _why_nothing(trace: Trace) -> str:
     if trace.inducing:
         return "blames no line that counts"
     return trace.skipped[-1].reason if trace.skipped else "nothing to blame"
+
+
+_SHORT = 8  # characters of a line, without blanks, from which on it is known again
+
+
+@dataclass
+class Rewrites:
+    """The lines that later changes rewrote, whatever their messages say, with the numbers of those changes.
+
+    Some defects are mended in silence ("Small change"), so a change whose lines a small change rewrote is no clean
+    case, nor is one of which any change rewrote a part within days: it was unfinished. Lines are known again by their
+    text: blaming every commit of a history would take hours. A change is small up to `most_files` files and
+    `most_lines` rewritten lines of product code; what a larger one rewrites says little, unless it comes soon.
+    """
+
+    most_files: int
+    most_lines: int
+    _by_line: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    _large: set[int] = field(default_factory=set)
+
+    def add(self, number: int, files: Sequence[ChangedFile]) -> None:
+        """Remember what the change of that number rewrites."""
+        kept = texts(files, "+")
+        lines = {(path, text) for path, text in _product_lines(files, "-") if text not in kept}
+        if len({path for path, _ in lines}) > self.most_files or len(lines) > self.most_lines:
+            self._large.add(number)
+        for line in lines:
+            self._by_line[hash(line)].append(number)
+
+    def after(self, number: int, files: Sequence[ChangedFile]) -> list[tuple[int, bool]]:
+        """The later changes that rewrote a line which the change of that number adds: number, and whether small."""
+        found = {later for line in _product_lines(files, "+") for later in self._by_line.get(hash(line), ())}
+        return sorted((later, later not in self._large) for later in found if later > number)
+
+
+def _product_lines(files: Sequence[ChangedFile], kind: Kind) -> Iterator[tuple[str, str]]:
+    """(path, text without blanks) of the lines of product code of one kind in a diff, of those that say something."""
+    for file in files:
+        path = file.path if kind == "+" else file.old_path or file.path
+        if not not_product(path):
+            for line in (line for hunk in parse_patch(file.patch or "") for line in hunk.lines):
+                if line.kind == kind and not trivial(line.text) and len(text := normal(line.text)) >= _SHORT:
+                    yield path, text

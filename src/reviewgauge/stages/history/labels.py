@@ -41,7 +41,6 @@ from reviewgauge.stages.history.lines import (
     words_changed,
     words_of,
 )
-from reviewgauge.stages.history.memory import HistoryMemory
 
 _LONGEST_EVIDENCE = 4000  # characters of a fix's hunks
 _LONGEST_SNIPPET = 2000
@@ -156,7 +155,6 @@ class Labeller:
     one, `skipped` the others by reason, `more` the changes without a label that another setting gives one.
     """
 
-    memory: HistoryMemory
     tracer: FixTracer
     fixes: Sequence[FoundFix]
     most_places: int
@@ -168,7 +166,7 @@ class Labeller:
 
     def __post_init__(self) -> None:
         """Remember the diffs that several lines ask for."""
-        self._diff = lru_cache(maxsize=64)(self.memory.files)
+        self._diff = lru_cache(maxsize=64)(self.tracer.memory.files)
 
     def references(self, found: DiffedChange) -> tuple[Comment, ...]:
         """The findings of the fixes of a change. Raises UserError where code cannot be read."""
@@ -297,9 +295,9 @@ class Labeller:
 
     def _signs(self, found: DiffedChange, fix: FoundFix, placed: Sequence[tuple[str, int, Inducing]]) -> LabelFeatures:
         """What says how likely a label on these lines holds."""
-        before = f"{fix.commit.id}^"
+        before, text_at = f"{fix.commit.id}^", self.tracer.memory.text
         places = [
-            LabelledPlace(at, self.memory.text(found.change.head, path), self.memory.text(before, line.fix_path), line)
+            LabelledPlace(at, text_at(found.change.head, path), text_at(before, line.fix_path), line)
             for path, at, line in placed
         ]
         return label_features(
