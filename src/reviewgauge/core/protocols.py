@@ -244,7 +244,6 @@ class Format(Plugin):
 
     kind: ClassVar[str] = "formats"
     suffixes: ClassVar[tuple[str, ...]] = ()
-    writes: ClassVar[bool] = False
 
     @abstractmethod
     def read(self, data: bytes, source: str) -> list[Parsed]:
@@ -253,10 +252,6 @@ class Format(Plugin):
     def recognises(self, data: bytes) -> bool:
         """Whether `data` looks like this format, judged by its content."""
         return False
-
-    def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
-        """`reviews` in this format; `changes` by case id."""
-        raise UserError(f"the format {type(self).__name__} is read, not written")
 
 
 class Judge(Plugin):

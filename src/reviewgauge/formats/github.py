@@ -1,4 +1,4 @@
-"""GitHub's pull request review comments, as its REST API lists them (read and written).
+"""GitHub's pull request review comments, as its REST API lists them (read).
 
 Source: GitHub REST API, `GET /repos/{owner}/{repo}/pulls/{pull_number}/comments` and `.../reviews`, also pages
 joined by `gh api --paginate`. Comments are held to `original_line` and `original_commit_id`, where they were made.
@@ -8,26 +8,22 @@ resolved is not in this API.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
-
-from pydantic import JsonValue
 
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
-from reviewgauge.core.records import Change, ChangedFile, Comment, Location, Review, Severity, Side
-from reviewgauge.formats.parsing.comments import Collector, by_case, has, json_lines, peek, place_of
+from reviewgauge.core.records import Location, Side
+from reviewgauge.formats.parsing.comments import Collector, has, json_lines, peek
 from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.forge.accounts import bot_noise, split_suggestion
 from reviewgauge.repo.forge.pulls import SIDES, commented_line
 
-_OWN = "reviewgauge"
 _CHECKS = {"annotation_level", "check_suite", "check_run_id"}
 _NOT_BLANK = re.compile(r"\S")
 
@@ -37,7 +33,6 @@ class Github(Format):
     """A list of review comments, or of reviews. One Parsed per pull request and author."""
 
     suffixes: ClassVar[tuple[str, ...]] = (".github.json",)
-    writes: ClassVar[bool] = True
 
     def read(self, data: bytes, source: str) -> list[Parsed]:
         """Keyed by the pull request's URL, else by the original commit. Raises BadInput."""
@@ -65,18 +60,6 @@ class Github(Format):
         return has(first, "body") and any(
             has(first, key) for key in ("diff_hunk", "original_commit_id", "pull_request_url", "user", "commit_id")
         )
-
-    def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
-        """The list that the API would give; what GitHub has no field for stands under `reviewgauge`."""
-        found = [
-            _entry(comment, review, changes.get(review.case))
-            for review in by_case(reviews)
-            for comment in review.comments
-        ]
-        return json.dumps(found, indent=2, ensure_ascii=False).encode() + b"\n"
-
-
-# --- reading -------------------------------------------------------------------------------------------------------
 
 
 def _items(data: bytes, source: str) -> Iterator[object]:
@@ -135,17 +118,12 @@ def _add(found: Collector, node: Node) -> None:
         found.skip(item, reason)
         return
     text, suggestion = split_suggestion(body)
-    own = node.node(_OWN)
-    severity = own.text("severity")
     found.add(
         text,
         claimed,
         record=node.record,
-        quote=own.text("quote") or _quote(node, claimed),
-        category=own.text("category"),
-        severity=Severity(severity) if severity in set(Severity) else None,
+        quote=_quote(node, claimed),
         suggestion=suggestion,
-        confidence=own.share("confidence"),
         author=node.node("user").text("login"),
         commit=node.text("original_commit_id") or node.text("commit_id"),
         created=node.time("created_at") or node.time("submitted_at"),
@@ -178,64 +156,3 @@ def _quote(node: Node, claimed: Location) -> str | None:
     numbered = [(line.old if old else line.new, line.text) for line in hunks[-1].lines]
     texts = [text for number, text in numbered if number is not None and claimed.start <= number <= claimed.end]
     return "\n".join(texts) if texts and numbered[-1][0] == claimed.end else None
-
-
-# --- writing -------------------------------------------------------------------------------------------------------
-
-
-def _entry(comment: Comment, review: Review, change: Change | None) -> JsonValue:
-    place = place_of(comment)
-    side = "LEFT" if place.side is Side.OLD else "RIGHT"
-    url = change.url if change is not None else None
-    several = place.start is not None and place.start != place.end
-    body = comment.body
-    if comment.suggestion is not None:
-        fence = "`" * max(3, max((len(run) for run in re.findall(r"`+", comment.suggestion)), default=0) + 1)
-        body += f"\n\n{fence}suggestion\n{comment.suggestion}\n{fence}"
-    number = int(hashlib.sha256(f"{review.case}\x1f{review.system}\x1f{comment.id}".encode()).hexdigest()[:12], 16)
-    commit = comment.commit or (change.head if change is not None else None)
-    entry: dict[str, JsonValue] = {
-        "id": number,
-        "path": place.path,
-        "body": body,
-        "diff_hunk": _diff_hunk(place, change),
-        "commit_id": commit,
-        "original_commit_id": commit,
-        "line": place.end,
-        "original_line": place.end,
-        "start_line": place.start if several else None,
-        "original_start_line": place.start if several else None,
-        "side": side if place.path is not None else None,
-        "start_side": side if several else None,
-        "subject_type": None if place.path is None else "line" if place.start is not None else "file",
-        "user": {"login": review.system, "type": "Bot"},
-    }
-    if url is not None:
-        entry["html_url"] = f"{url}#discussion_r{number}"
-    if comment.created is not None:
-        entry["created_at"] = comment.created.isoformat()
-    own: dict[str, JsonValue] = {
-        "category": comment.category,
-        "severity": comment.severity.value if comment.severity is not None else None,
-        "confidence": comment.confidence,
-        "quote": comment.quote,
-    }
-    if any(value is not None for value in own.values()):
-        entry[_OWN] = {key: value for key, value in own.items() if value is not None}
-    return {key: value for key, value in entry.items() if value is not None or key in ("line", "start_line")}
-
-
-def _diff_hunk(place: Location, change: Change | None) -> str | None:
-    """The hunk down to the commented line, as GitHub shows it; None without a patch or outside its hunks."""
-    file = _file(place, change)
-    for hunk in parse_patch(file.patch) if file is not None and file.patch else ():
-        for i, line in enumerate(hunk.lines):
-            if (line.old if place.side is Side.OLD else line.new) == place.end and place.end is not None:
-                ranges = f"-{hunk.old_start},{hunk.old_count} +{hunk.new_start},{hunk.new_count}"
-                shown = [f"@@ {ranges} @@{' ' if hunk.heading else ''}{hunk.heading}"]
-                return "\n".join([*shown, *(line.kind + line.text for line in hunk.lines[: i + 1])])
-    return None
-
-
-def _file(place: Location, change: Change | None) -> ChangedFile | None:
-    return next((f for f in change.files if place.path in (f.path, f.old_path)), None) if change is not None else None

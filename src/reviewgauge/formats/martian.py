@@ -1,4 +1,4 @@
-"""Martian code-review-benchmark's `candidates.json`: what each tool said on each pull request (read and written).
+"""Martian code-review-benchmark's `candidates.json`: what each tool said on each pull request (read).
 
 Source: withmartian/code-review-benchmark, `results/*/candidates.json`: `{pr_url: {tool: [{text, path, line,
 source}]}}`. In the published files paths and lines are null. One line a comment, no side, no severity.
@@ -6,19 +6,15 @@ source}]}}`. In the published files paths and lines are null. One line a comment
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
-
-from pydantic import JsonValue
 
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import Node, clean, kind_of, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
-from reviewgauge.core.records import Change, Comment, Location, Review, Side
-from reviewgauge.formats.parsing.comments import Collector, has, peek, place_of
+from reviewgauge.core.records import Location
+from reviewgauge.formats.parsing.comments import Collector, has, peek
 
 
 @dataclass(frozen=True)
@@ -26,7 +22,6 @@ class Martian(Format):
     """Every tool's candidate comments on every pull request, in one object."""
 
     suffixes: ClassVar[tuple[str, ...]] = (".candidates.json",)
-    writes: ClassVar[bool] = True
 
     def read(self, data: bytes, source: str) -> list[Parsed]:
         """One Parsed per pull request and tool, keyed by the URL. Raises BadInput."""
@@ -56,16 +51,6 @@ class Martian(Format):
         lists = all(isinstance(entry, list) for entry in tools.values())
         return lists and (items is None or (isinstance(items, list) and has(items[0], "text")))
 
-    def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
-        """Keyed by the change's URL, by the case id where it has none."""
-        result: dict[str, dict[str, list[JsonValue]]] = {}
-        for review in reviews:
-            change = changes.get(review.case)
-            url = change.url if change is not None and change.url else review.case
-            items = result.setdefault(url, {}).setdefault(review.system, [])
-            items += [_candidate(comment) for comment in review.comments]
-        return json.dumps(result, indent=2, ensure_ascii=False).encode() + b"\n"
-
 
 def _add(found: Collector, node: Node) -> None:
     line = node.integer("line")
@@ -79,14 +64,3 @@ def _add(found: Collector, node: Node) -> None:
         record=node.record,
         extra={"source": node.text("source")},
     )
-
-
-def _candidate(comment: Comment) -> dict[str, JsonValue]:
-    place = place_of(comment)
-    source = comment.extra.get("source")
-    return {
-        "text": comment.body,
-        "path": place.path,
-        "line": None if place.side is Side.OLD else place.start,  # it would be taken for a line of the new file
-        "source": source if isinstance(source, str) else "reviewgauge",
-    }

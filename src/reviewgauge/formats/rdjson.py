@@ -1,4 +1,4 @@
-"""reviewdog's diagnostics, rdjson and rdjsonl (read and written).
+"""reviewdog's diagnostics, rdjson and rdjsonl (read).
 
 Source: reviewdog's `proto/rdf/reviewdog.proto`. Columns there are UTF-8 bytes (ruff prints characters), so only
 lines count. An end is exclusive when it has a column: one at column 1 ends on the line before.
@@ -7,39 +7,24 @@ A range without columns includes its last line. There is one file for one change
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pydantic import JsonValue
-
-from reviewgauge.core.errors import UserError
 from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
-from reviewgauge.core.records import Change, Comment, Location, Review, Severity, Side
-from reviewgauge.formats.parsing.comments import Collector, has, json_lines, peek, place_of
+from reviewgauge.core.records import Location, Severity
+from reviewgauge.formats.parsing.comments import Collector, has, json_lines, peek
 
 _NUMBERS = ("UNKNOWN_SEVERITY", "ERROR", "WARNING", "INFO")
 _READ = {"ERROR": Severity.HIGH, "WARNING": Severity.MEDIUM, "INFO": Severity.INFO}
-_WRITTEN = {
-    Severity.CRITICAL: "ERROR",
-    Severity.HIGH: "ERROR",
-    Severity.MEDIUM: "WARNING",
-    Severity.LOW: "INFO",
-    Severity.INFO: "INFO",
-}
 
 
 @dataclass(frozen=True)
 class Rdjson(Format):
-    """One object with `diagnostics`, or one diagnostic a line. `lines=True` writes the latter."""
+    """One object with `diagnostics`, or one diagnostic a line."""
 
     suffixes: ClassVar[tuple[str, ...]] = (".rdjson", ".rdjsonl")
-    writes: ClassVar[bool] = True
-
-    lines: bool = False
 
     def read(self, data: bytes, source: str) -> list[Parsed]:
         """One Parsed; its system is the result's source. Raises BadInput."""
@@ -63,24 +48,6 @@ class Rdjson(Format):
         """An object with diagnostics, or lines that are diagnostics."""
         value = peek(data)
         return has(value, "diagnostics") or (has(value, "message", "location") and not has(value, "ruleId"))
-
-    def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
-        """The comments on one change. Raises UserError for comments on several: the format cannot tell them apart."""
-        cases = {review.case for review in reviews}
-        if len(cases) > 1:
-            raise UserError("rdjson cannot say which change a comment is about", remedy="write one file per case")
-        systems = sorted({review.system for review in reviews})
-        entries = [(_diagnostic(comment), review.system) for review in reviews for comment in review.comments]
-        if self.lines or len(systems) > 1:
-            entries = [({**entry, "source": {"name": system}}, system) for entry, system in entries]
-        if self.lines:
-            return b"".join(_dump(entry) + b"\n" for entry, _ in entries)
-        result: dict[str, JsonValue] = {"source": {"name": systems[0]}} if len(systems) == 1 else {}
-        return _dump({**result, "diagnostics": [entry for entry, _ in entries]}) + b"\n"
-
-
-def _dump(value: Mapping[str, JsonValue]) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode()
 
 
 def _severity(node: Node) -> str | None:
@@ -109,21 +76,3 @@ def _add(found: Collector, node: Node, severity: str | None) -> None:
         suggestion=suggestions[0].text("text") if suggestions else None,
         author=node.node("source").text("name"),
     )
-
-
-def _diagnostic(comment: Comment) -> dict[str, JsonValue]:
-    place = place_of(comment)
-    diagnostic: dict[str, JsonValue] = {"message": comment.body, "location": {"path": place.path or ""}}
-    lines: dict[str, JsonValue] = {}
-    if (
-        place.start is not None and place.side is not Side.OLD
-    ):  # a line of the old file would be taken for one of the new
-        lines = {"start": {"line": place.start}, "end": {"line": place.end}}
-        diagnostic["location"] = {"path": place.path or "", "range": lines}
-    if comment.severity is not None:
-        diagnostic["severity"] = _WRITTEN[comment.severity]
-    if comment.category:
-        diagnostic["code"] = {"value": comment.category}
-    if comment.suggestion is not None and lines:
-        diagnostic["suggestions"] = [{"range": lines, "text": comment.suggestion}]
-    return diagnostic

@@ -1,4 +1,4 @@
-"""ReviewBench's `findings.json`: what one agent found in one pull request (read and written).
+"""ReviewBench's `findings.json`: what one agent found in one pull request (read).
 
 Source: https://github.com/review-bench/ReviewBench, `AGENT_CONTRACT.md` and `scripts/eval/input-validation.ts`:
 `{pr: {repo, pr_number, base, head}, agent, findings: [{file, start_line, end_line, message, producer}]}`. Also read:
@@ -7,19 +7,15 @@ Source: https://github.com/review-bench/ReviewBench, `AGENT_CONTRACT.md` and `sc
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from pydantic import JsonValue
-
-from reviewgauge.core.errors import BadInput, UserError
+from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import Node, clean, kind_of, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
-from reviewgauge.core.records import Change, Comment, Location, Review, Side
-from reviewgauge.formats.parsing.comments import Collector, has, peek, place_of, severity_of
+from reviewgauge.core.records import Location, Side
+from reviewgauge.formats.parsing.comments import Collector, has, peek, severity_of
 
 _PULL, _FINDING = ("repo", "pr_number", "head"), ("file", "start_line", "end_line", "message")  # required
 _MOST_NAMED = 12  # missing fields
@@ -27,14 +23,9 @@ _MOST_NAMED = 12  # missing fields
 
 @dataclass(frozen=True)
 class ReviewBench(Format):
-    """One object of an agent on a pull request. A comment on a whole file is written on its first line.
-
-    Comments that name no file are not written: ReviewBench compares within files, so they could match nothing. Its
-    judge asks for the `base` of its own manifest: write with the changes of `review_bench(code=False)`.
-    """
+    """One object of an agent on a pull request."""
 
     suffixes: ClassVar[tuple[str, ...]] = ("findings.json",)
-    writes: ClassVar[bool] = True
 
     def read(self, data: bytes, source: str) -> list[Parsed]:
         """One Parsed per pull request, keyed by its address, or by its `pr_key` in a test set. Raises BadInput."""
@@ -60,25 +51,6 @@ class ReviewBench(Format):
         lists = list(value.values()) if isinstance(value, dict) else []
         first = next((items[0] for items in lists if isinstance(items, list) and items), None)
         return all(isinstance(items, list) for items in lists) and has(first, "file", "start_line", "message")
-
-    def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
-        """One review of one pull request. Raises UserError for several, and for a change without an address."""
-        if len(reviews) != 1:
-            raise UserError(
-                f"findings.json holds one review of one pull request, not {len(reviews)}",
-                remedy="write one file per review, named by the case",
-            )
-        (review,) = reviews
-        change = changes.get(review.case)
-        repo, found, number = (change.url or "").rpartition("/pull/") if change is not None else ("", "", "")
-        if change is None or not found or not number.isdigit():
-            raise UserError(f"{review.case} has no pull request's address, which findings.json must name")
-        document: dict[str, JsonValue] = {
-            "pr": {"repo": repo, "pr_number": int(number), "base": change.base, "head": change.head},
-            "agent": review.system,
-            "findings": [entry for comment in review.comments if (entry := _finding(comment, review.system))],
-        }
-        return json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n"
 
 
 def _check_fields(root: Node) -> None:
@@ -127,19 +99,3 @@ def _add(found: Collector, node: Node, commit: str | None) -> None:
         author=node.text("producer"),
         commit=commit,
     )
-
-
-def _finding(comment: Comment, system: str) -> dict[str, JsonValue] | None:
-    place = place_of(comment)
-    if place.path is None:
-        return None
-    known = place.start is not None and place.end is not None and place.side is not Side.OLD
-    finding: dict[str, JsonValue] = {
-        "file": place.path,
-        "start_line": place.start if known else 1,  # a line of the old file would be taken for one of the new
-        "end_line": place.end if known else 1,
-        "message": comment.body,
-        "producer": comment.author or system,
-    }
-    own = {"severity": comment.severity.value if comment.severity is not None else None, "category": comment.category}
-    return {**finding, **{key: value for key, value in own.items() if value is not None}}

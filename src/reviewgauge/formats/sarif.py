@@ -1,4 +1,4 @@
-"""SARIF 2.1.0, the format of static analysers (read and written).
+"""SARIF 2.1.0, the format of static analysers (read).
 
 Source: OASIS, Static Analysis Results Interchange Format Version 2.1.0. Suppressed results, results that passed and
 results gone since the baseline are not comments. URIs are percent-decoded and put together from `uriBaseId`. An end
@@ -9,33 +9,22 @@ tool that failed is an error.
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
-from pydantic import JsonValue
 from typing_extensions import override
 
 from reviewgauge.core.json_reader import Node, object_node
 from reviewgauge.core.parsing import parse_json
 from reviewgauge.core.protocols import Format, Parsed
-from reviewgauge.core.records import Change, Comment, Location, Review, Severity, Side
-from reviewgauge.formats.parsing.comments import Collector, by_case, has, peek, place_of
+from reviewgauge.core.records import Location, Severity
+from reviewgauge.formats.parsing.comments import Collector, has, peek
 
 _READ = {"error": Severity.HIGH, "warning": Severity.MEDIUM, "note": Severity.LOW, "none": Severity.INFO}
-_WRITTEN = {
-    Severity.CRITICAL: "error",
-    Severity.HIGH: "error",
-    Severity.MEDIUM: "warning",
-    Severity.LOW: "note",
-    Severity.INFO: "none",
-}
 _CVSS = ((9.0, Severity.CRITICAL), (7.0, Severity.HIGH), (4.0, Severity.MEDIUM))
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
-_OWN = "reviewgauge"
 _NO_RUN = "a tool that found nothing writes one run with an empty list of results"
 LONGEST = 1_000_000  # characters of a message into which arguments were put
 _SILENT = {"pass": "passed", "notApplicable": "not applicable", "open": "not decided by the tool"}
@@ -46,7 +35,6 @@ class Sarif(Format):
     """A log of runs; each run is one Parsed, keyed by its automation id, else by its revision."""
 
     suffixes: ClassVar[tuple[str, ...]] = (".sarif", ".sarif.json")
-    writes: ClassVar[bool] = True
 
     @override
     def read(self, data: bytes, source: str) -> list[Parsed]:
@@ -61,15 +49,6 @@ class Sarif(Format):
         value = peek(data)
         runs = value.get("runs") if isinstance(value, dict) else None
         return isinstance(runs, list) and (not runs or has(runs[0], "tool") or has(value, "$schema"))
-
-    def write(self, reviews: Sequence[Review], changes: Mapping[str, Change]) -> bytes:
-        """One run per review, its case as automation id, the head commit as revision."""
-        runs: list[JsonValue] = [_run(review, changes.get(review.case)) for review in by_case(reviews)]
-        log: dict[str, JsonValue] = {"$schema": _SCHEMA, "version": "2.1.0", "runs": runs}
-        return json.dumps(log, indent=2, ensure_ascii=False).encode() + b"\n"
-
-
-# --- reading -------------------------------------------------------------------------------------------------------
 
 
 def _read_run(run: Node, source: str) -> Parsed:
@@ -166,7 +145,6 @@ def _add(found: Collector, result: Node, rule: Node, bases: Mapping[str, str], a
     columns = region.integer("startColumn"), region.integer("endColumn")
     if start is not None and end is not None and end > start and columns[1] == 1:
         end -= 1
-    own = result.node("properties").node(_OWN)
     level = result.text("level") or rule.node("defaultConfiguration").text("level") or "warning"
     found.add(
         _message(result, rule),
@@ -176,14 +154,12 @@ def _add(found: Collector, result: Node, rule: Node, bases: Mapping[str, str], a
             end=end if end is not None else start,
             start_column=columns[0],
             end_column=columns[1],
-            side=Side.OLD if own.text("side") == "old" else None,
         ),
         record=result.record,
-        quote=own.text("quote") or region.node("snippet").text("text"),
+        quote=region.node("snippet").text("text"),
         category=result.text("ruleId") or rule.text("id"),
-        severity=_severity(own, rule, level),
+        severity=_severity(rule, level),
         suggestion=_fix(result),
-        confidence=own.share("confidence"),
     )
 
 
@@ -218,10 +194,7 @@ def _message(result: Node, rule: Node) -> str:
     return "".join(pieces)
 
 
-def _severity(own: Node, rule: Node, level: str) -> Severity | None:
-    exact = own.text("severity")  # our own word: "unknown" where the comment had none and the level is a default
-    if exact is not None:
-        return Severity(exact) if exact in set(Severity) else None
+def _severity(rule: Node, level: str) -> Severity | None:
     score = rule.node("properties").as_object().get("security-severity")
     if isinstance(score, str) and re.fullmatch(r"\d{1,2}(\.\d{1,3})?", score):  # a CVSS score, written as text
         cvss = float(score)
@@ -235,48 +208,3 @@ def _fix(result: Node) -> str | None:
             for replacement in change.nodes("replacements"):
                 return replacement.node("insertedContent").text("text") or ""
     return None
-
-
-# --- writing -------------------------------------------------------------------------------------------------------
-
-
-def _run(review: Review, change: Change | None) -> JsonValue:
-    results: list[JsonValue] = [_result(comment) for comment in review.comments]
-    rules: list[JsonValue] = [{"id": name} for name in sorted({c.category for c in review.comments if c.category})]
-    run: dict[str, JsonValue] = {
-        "tool": {"driver": {"name": review.system, "rules": rules}},
-        "automationDetails": {"id": review.case},
-        "columnKind": "unicodeCodePoints",
-        "results": results,
-    }
-    if change is not None and change.head is not None and change.url is not None:
-        run["versionControlProvenance"] = [{"repositoryUri": change.url, "revisionId": change.head}]
-    return run
-
-
-def _result(comment: Comment) -> JsonValue:
-    place = place_of(comment)
-    result: dict[str, JsonValue] = {"message": {"text": comment.body}}
-    if comment.category:
-        result["ruleId"] = comment.category
-    result["level"] = _WRITTEN[comment.severity] if comment.severity is not None else "warning"
-    region: dict[str, JsonValue] = {}
-    if place.start is not None:
-        region = {"startLine": place.start, "endLine": place.end}
-    if place.path is not None:
-        artifact: dict[str, JsonValue] = {"uri": quote(place.path, safe="/~!$&'()*+,;=@")}
-        physical: dict[str, JsonValue] = {"artifactLocation": artifact}
-        if region:
-            physical["region"] = region
-        result["locations"] = [{"physicalLocation": physical}]
-        if comment.suggestion is not None and region:
-            replacement: JsonValue = {"deletedRegion": region, "insertedContent": {"text": comment.suggestion}}
-            result["fixes"] = [{"artifactChanges": [{"artifactLocation": artifact, "replacements": [replacement]}]}]
-    own: dict[str, JsonValue] = {
-        "severity": comment.severity.value if comment.severity is not None else "unknown",
-        "confidence": comment.confidence,
-        "quote": comment.quote,
-        "side": "old" if place.side is Side.OLD else None,
-    }
-    result["properties"] = {_OWN: {key: value for key, value in own.items() if value is not None}}
-    return result

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from functools import cache, lru_cache
 
-from pydantic import JsonValue, ValidationError
+from pydantic import ValidationError
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import BadInput
 from reviewgauge.core.json_reader import clean
 from reviewgauge.core.parsing import first_problem, parse_json
 from reviewgauge.core.protocols import Format, Parsed
-from reviewgauge.core.records import Comment, Location, Review, Severity
+from reviewgauge.core.records import Comment, Location, Severity
 from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import load, names
 from reviewgauge.repo.diff.positions import weight
@@ -55,33 +54,17 @@ class Collector:
         claimed: Location,
         *,
         record: int | str | None = None,
-        quote: str | None = None,
-        category: str | None = None,
-        severity: Severity | None = None,
         suggestion: str | None = None,
-        confidence: float | None = None,
-        author: str | None = None,
-        commit: str | None = None,
-        created: datetime | None = None,
-        extra: Mapping[str, JsonValue] | None = None,
+        **fields: object,
     ) -> None:
-        """Add a comment. Its id is made from place and body; equal ones are numbered. Raises BadInput."""
+        """Add a comment with these `fields`, where they say something. Equal ones are numbered. Raises BadInput."""
         key = content_id(claimed.path, claimed.start, claimed.end, claimed.side, claimed.hunk, body)
         self._seen[key] += 1
         try:
-            comment = Comment(
-                id=key if self._seen[key] == 1 else f"{key}-{self._seen[key]}",
-                body=body,
-                quote=quote or None,
-                category=category or None,
-                severity=severity,
-                suggestion=suggestion,
-                confidence=confidence,
-                author=author or None,
-                commit=commit or None,
-                created=created,
-                claimed=claimed,
-                extra=extra or {},
+            name = key if self._seen[key] == 1 else f"{key}-{self._seen[key]}"
+            own = {field: value for field, value in fields.items() if value not in (None, "")}
+            comment = Comment.model_validate(
+                {"id": name, "body": body, "claimed": claimed, "suggestion": suggestion, **own}
             )
         except ValidationError as error:
             where, problem = first_problem(error)
@@ -101,28 +84,6 @@ class Collector:
             comments=tuple(self.comments),
             skipped=tuple(self.skipped),
         )
-
-
-# --- writing -------------------------------------------------------------------------------------------------------
-
-
-def place_of(comment: Comment) -> Location:
-    """The place to write a comment at: its span, else what it claimed, else nowhere."""
-    if comment.span is not None:
-        span = comment.span
-        return Location(path=span.path, start=span.start, end=span.end, side=span.side)
-    if comment.claimed is None or not comment.claimed.path:
-        return Location()
-    claim = comment.claimed
-    start, end = claim.start or claim.end, claim.end or claim.start
-    if start is None or end is None or min(start, end) < 1:
-        return Location(path=claim.path, side=claim.side)
-    return Location(path=claim.path, start=min(start, end), end=max(start, end), side=claim.side)
-
-
-def by_case(reviews: Sequence[Review]) -> list[Review]:
-    """The reviews in a stable order."""
-    return sorted(reviews, key=lambda review: (review.case, review.system, review.attempt))
 
 
 _LAST = "markdown"  # any text is Markdown, so it is asked last
