@@ -367,7 +367,7 @@ def test_reading_figures_fetches_no_model_and_waits_for_no_pipe(
     theirs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked: list[object] = []
-    monkeypatch.setattr("reviewgauge.models.embeddings.openai_endpoint.open_address", lambda *more: asked.append(more))
+    monkeypatch.setattr("reviewgauge.models.embeddings.load.open_address", lambda *more: asked.append(more))
     model = "openai:m@http://127.0.0.1:1/v1"
     inner = signature(load(Metric, f"embedding(model={model!r})"))
     fit = {"means": [0], "scales": [1], "weights": [1], "cuts": [0, 1], "floor": 0}

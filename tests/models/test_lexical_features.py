@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from offline.lexical_fit import count_documents
 
+from reviewgauge.models.text.idf import load_idf
 from reviewgauge.models.text.lexical import (
     FEATURES,
     dice,
     features,
-    idf_table,
     profile,
     shared_words,
 )
@@ -77,10 +77,10 @@ def test_shared_words_are_rarest_first() -> None:
 
 
 def test_the_shipped_table_holds_about_a_thousand_stems_and_no_numbers() -> None:
-    table, unseen = idf_table()
-    assert 900 <= len(table) <= 1100
-    assert max(table.values()) <= unseen
-    assert not any(word.isdigit() for word in table)
+    table, _ = load_idf("words")
+    assert 900 <= len(table.idf) <= 1100
+    assert max(table.idf.values()) <= table.unseen
+    assert not any(word.isdigit() for word in table.idf)
 
 
 def test_counting_documents_by_hand() -> None:

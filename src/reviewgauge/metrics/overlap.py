@@ -13,7 +13,8 @@ from typing import ClassVar
 
 from reviewgauge.core.results import Parts
 from reviewgauge.metrics.texts.text_metric import TextMetric, TextPair
-from reviewgauge.models.text.lexical import FEATURES, features, idf_digest, profile
+from reviewgauge.models.text.idf import load_idf
+from reviewgauge.models.text.lexical import FEATURES, features, profile
 from reviewgauge.models.text.words import prose, raw_words
 
 KEYWORDS = "keywords"
@@ -43,7 +44,7 @@ class Overlap(TextMetric):
 
     def pins(self) -> Mapping[str, str]:
         """The hash of the idf table."""
-        return {"idf": f"sha256 {idf_digest()[:16]}"}
+        return {"idf": f"sha256 {load_idf('words')[1][:16]}"}
 
     def segments(self, pairs: Sequence[TextPair]) -> Sequence[Parts]:
         """All measures of each pair."""

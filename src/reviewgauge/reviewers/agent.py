@@ -33,9 +33,16 @@ from reviewgauge.models.request.messages import (
     user,
 )
 from reviewgauge.repo.diff.anchors import anchor, code_reader
-from reviewgauge.reviewers.agents.code import ReviewedCode, Version
-from reviewgauge.reviewers.agents.tools import LOOKS, Number, PathText, ToolArguments, described
 from reviewgauge.reviewers.reading.change_text import Pieces, pieces_of, with_patches
+from reviewgauge.reviewers.reading.code_tools import (
+    LOOKS,
+    Number,
+    PathText,
+    ReviewedCode,
+    ToolArguments,
+    Version,
+    described,
+)
 from reviewgauge.reviewers.reading.context_text import (
     BUDGET,
     context_text,

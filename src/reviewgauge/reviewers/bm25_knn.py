@@ -17,7 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from typing_extensions import override
 
-from reviewgauge.reviewers.learning.nearest import Hit, Mask, Nearest
+from reviewgauge.reviewers.reading.nearest import Hit, Mask, Nearest
 
 _WORD = re.compile(r"\w+")
 
@@ -38,20 +38,28 @@ class Bm25Knn(Nearest):
             raise ValueError(f"k1 must not be negative and b must lie within 0 and 1, got {self.k1} and {self.b}")
 
     @override
-    def _index(self, texts: Sequence[str]) -> _Words:
-        return _Words(Bm25Index([_words(text) for text in texts], self.k1, self.b), self.variant == "published")
+    def _index(self, texts: Sequence[str]) -> Bm25Index:
+        return Bm25Index(texts, self.k1, self.b, self.variant == "published")
 
 
-class _Words:
-    """Words of code and comments, lower-cased."""
+class Bm25Index:
+    """Words of code and comments, lower-cased. It never changes, so several threads may ask it."""
 
-    def __init__(self, index: Bm25Index, off_by_one: bool) -> None:
-        self._index, self._off_by_one = index, off_by_one
+    def __init__(self, texts: Sequence[str], k1: float, b: float, off_by_one: bool = False) -> None:
+        import bm25s
+
+        words = [_words(text) for text in texts]
+        self._size, self._off_by_one = len(texts), off_by_one
+        self._words = frozenset(word for text in words for word in text)
+        self._index = None
+        if self._words:
+            self._index = bm25s.BM25(k1=k1, b=b, method="lucene")
+            self._index.index(words, show_progress=False)
 
     def closest(self, text: str, allowed: Mask) -> Hit | None:
         """See `Index.closest`. The similarity is the score by word of the query, since scores add up over them."""
         query = _words(text)
-        scores = np.where(allowed, self._index.scores(query), 0.0)
+        scores = np.where(allowed, self.scores(query), 0.0)
         best = int(scores.argmax())
         if scores[best] <= 0:
             return None
@@ -61,31 +69,13 @@ class _Words:
         following = np.flatnonzero(allowed[best + 1 :])
         return Hit(best + 1 + int(following[0]), similarity) if len(following) else None
 
-
-def _words(text: str) -> list[str]:
-    return _WORD.findall(text.lower())
-
-
-class Bm25Index:
-    """An index of texts. It never changes, so several threads may ask it."""
-
-    def __init__(self, texts: Sequence[Sequence[str]], k1: float = 1.5, b: float = 0.75) -> None:
-        """Index the texts, each a list of words."""
-        import bm25s
-
-        self._size = len(texts)
-        self._words = frozenset(word for text in texts for word in text)
-        self._index = None
-        if self._words:
-            self._index = bm25s.BM25(k1=k1, b=b, method="lucene")
-            self._index.index([list(text) for text in texts], show_progress=False)
-
-    def __len__(self) -> int:
-        return self._size
-
     def scores(self, query: Sequence[str]) -> Scores:
         """The score of each text, 0 where it shares no word with the query. A word that is repeated counts again."""
         known = [word for word in query if word in self._words]
         if self._index is None or not known:
             return np.zeros(self._size, dtype=np.float32)
         return np.asarray(self._index.get_scores(known), dtype=np.float32)
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower())

@@ -27,17 +27,18 @@ from reviewgauge.formats.parsing.comments import NoPlace, detect
 from reviewgauge.repo.guarded.environment import find_program, no_program
 from reviewgauge.repo.guarded.run import UNSEEN, Ended, ProcessLimits, run_guarded
 from reviewgauge.repo.guarded.sandbox import Sandbox, SandboxView, check_sandbox, needed
-from reviewgauge.reviewers.programs.contract import check_findings, settings
-from reviewgauge.reviewers.programs.environment import (
+from reviewgauge.reviewers.reading.environment import (
     CASE,
     FILES,
     Checkout,
     ReviewEnvironment,
     as_text,
+    check_findings,
     check_slots,
     filled,
     passed_files,
     place,
+    settings,
 )
 from reviewgauge.reviewers.reading.review_files import ODD, fingerprint, foreign_paths, on_added_lines, placed, unique
 

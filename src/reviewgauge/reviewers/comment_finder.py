@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 from typing_extensions import override
 
-from reviewgauge.reviewers.learning.nearest import Hit, Mask, Nearest
+from reviewgauge.reviewers.reading.nearest import Hit, Mask, Nearest
 
 _WORD = re.compile(r"\b\w\w+\b")  # scikit-learn's CountVectorizer, which the published code counts with
 _TOKEN = re.compile(r"\w+|[^\w\s]")

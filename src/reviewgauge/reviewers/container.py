@@ -22,7 +22,7 @@ from reviewgauge.core.trust import ProgramText
 from reviewgauge.repo.guarded.environment import find_program, passed_on
 from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
 from reviewgauge.reviewers.command import Command
-from reviewgauge.reviewers.programs.contract import HANDED_OVER, PATHS, settings
+from reviewgauge.reviewers.reading.environment import HANDED_OVER, PATHS, settings
 
 _OF_THE_ENGINE = (
     "PATH HOME XDG_RUNTIME_DIR XDG_CONFIG_HOME XDG_DATA_HOME DOCKER_HOST DOCKER_CONTEXT DOCKER_CONFIG CONTAINER_HOST"

@@ -34,7 +34,7 @@ from reviewgauge.models.seq2seq.training import (
     read_training,
     train,
 )
-from reviewgauge.reviewers.learning.examples import Passage, examples_hash, read_examples, read_passages
+from reviewgauge.reviewers.reading.nearest import Passage, examples_hash, read_examples, read_passages
 from reviewgauge.reviewers.reading.review_files import unique
 
 _REMEDY = "--train DATASET, or checkpoint='FOLDER' of a training before"

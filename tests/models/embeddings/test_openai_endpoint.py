@@ -12,8 +12,7 @@ import pytest
 from reviewgauge.core.errors import UserError
 from reviewgauge.models.cache.vector_cache import VectorCache
 from reviewgauge.models.embeddings.embedder import Refused
-from reviewgauge.models.embeddings.load import embedder
-from reviewgauge.models.embeddings.openai_endpoint import EndpointEmbedder
+from reviewgauge.models.embeddings.load import EndpointEmbedder, embedder
 from scripted_endpoint import KEY, Asked, Say, Scripted
 
 

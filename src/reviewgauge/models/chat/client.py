@@ -29,8 +29,7 @@ from typing import Any, TypeVar
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.models.cache.call_cache import open_store
 from reviewgauge.models.cache.stores import CallStore
-from reviewgauge.models.chat.endpoints import Endpoints, check_parameters
-from reviewgauge.models.chat.remote_model import Unusable
+from reviewgauge.models.chat.endpoints import Endpoints, Unusable, check_parameters
 from reviewgauge.models.request.budget import BudgetTracker
 from reviewgauge.models.request.messages import Answer, Call, Repeat, Request, UsageSum
 from reviewgauge.models.request.model_spec import ChatSettings, ModelSpec, address_of, family, parse_model

@@ -12,17 +12,18 @@ fake:example                                      the fake model, in this proces
 from __future__ import annotations
 
 import importlib
-import math
 import os
 import re
 import urllib.parse
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
 
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.parsing import first_problem
 from reviewgauge.core.results import Failed, FailureKind
 from reviewgauge.core.secrets import secret_in
 from reviewgauge.core.specs import names
@@ -34,17 +35,6 @@ FAKE = "fake"  # the fake model, which answers in this process
 PROVIDERS = (*names("models.providers"), FAKE)
 REMEDY = f"write {', '.join(f'{name}:MODEL' for name in names('models.providers'))} or openai:MODEL@http://HOST/v1"
 MAX_TOKENS = 8192  # of one answer, reasoning included, unless the spec says otherwise
-_NUMBERS: Mapping[str, tuple[float, float]] = {"temperature": (0, 2), "top_p": (0, 1)}
-_INTEGERS: Mapping[str, tuple[int, int]] = {
-    "top_k": (1, 100_000),
-    "seed": (0, 2**53),
-    "max_tokens": (1, 10_000_000),
-    "timeout": (1, 86_400),
-}
-_CHOICES: Mapping[str, tuple[str, ...]] = {
-    "reasoning": ("none", "minimal", "low", "medium", "high", "xhigh"),
-    "json": ("auto", "off"),
-}
 
 
 @dataclass(frozen=True)
@@ -57,24 +47,25 @@ class ModelSpec:
     provider: str
     model: str
     address: str = ""
-    temperature: float | None = None
-    top_p: float | None = None
-    top_k: int | None = None
-    seed: int | None = None
-    reasoning: str | None = None
-    max_tokens: int = MAX_TOKENS
-    timeout: int = 600
-    json: str = "auto"
+    temperature: Annotated[float, Field(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Field(ge=0, le=1)] | None = None
+    top_k: Annotated[int, Field(ge=1, le=100_000)] | None = None
+    seed: Annotated[int, Field(ge=0, le=2**53)] | None = None
+    max_tokens: Annotated[int, Field(ge=1, le=10_000_000)] = MAX_TOKENS
+    timeout: Annotated[int, Field(ge=1, le=86_400)] = 600
+    reasoning: Literal["none", "minimal", "low", "medium", "high", "xhigh"] | None = None
+    json: Literal["auto", "off"] = "auto"
 
     def __str__(self) -> str:
         """The spec again; `parse_model(str(spec)) == spec`."""
-        given = {
-            name: value
-            for name in (*_NUMBERS, *_INTEGERS, *_CHOICES)
-            if (value := getattr(self, name)) != type(self).__dataclass_fields__[name].default
-        }
+        default = type(self)(self.provider, self.model)
+        given = {name: value for name in _PARAMETERS if (value := getattr(self, name)) != getattr(default, name)}
         where = f"@{self.address}" if self.address else ""
         return f"{self.provider}:{self.model}{where}" + (f"?{urllib.parse.urlencode(given)}" if given else "")
+
+
+_PARAMETERS = tuple(one.name for one in fields(ModelSpec))[3:]
+_CHECKED = TypeAdapter(ModelSpec)
 
 
 @cache
@@ -130,7 +121,7 @@ def parse_model(text: str) -> ModelSpec:
     elif (host := name[1:].partition("@")[2]) and (host == "localhost" or re.search(r"[.:/]", host)):
         # As part of the model's name, it would send the code under review to the provider.
         raise UserError(f"{text!r}: {host} is not an http or https address", remedy=REMEDY)
-    return ModelSpec(provider, name, address or "", **_parameters(text, query))  # type: ignore[arg-type]
+    return _with_parameters(text, query, provider=provider, model=name, address=address or "")
 
 
 def _split_address(rest: str) -> tuple[str, str | None]:
@@ -166,36 +157,20 @@ def has_credentials(address: str) -> bool:
     return bool(parts.username or parts.password or parts.fragment)
 
 
-def _parameters(text: str, query: str) -> dict[str, object]:
-    found: dict[str, object] = {}
+def _with_parameters(text: str, query: str, **named: str) -> ModelSpec:
+    found: dict[str, str] = {}
     for name, value in urllib.parse.parse_qsl(query, keep_blank_values=True):
         if name in found:
             raise UserError(f"{text!r} gives {name} twice")
-        if name in _NUMBERS:
-            found[name] = _number(text, name, value, *_NUMBERS[name])
-        elif name in _INTEGERS:
-            number = _number(text, name, value, *_INTEGERS[name])
-            if not number.is_integer():
-                raise UserError(f"{text!r}: {name}={value} is not a whole number")
-            found[name] = int(number)
-        elif name in _CHOICES:
-            if value not in _CHOICES[name]:
-                raise UserError(f"{text!r}: {name}={value} is not one of {', '.join(_CHOICES[name])}")
-            found[name] = value
-        else:
-            known = ", ".join((*_NUMBERS, *_INTEGERS, *_CHOICES))
+        if name not in _PARAMETERS:
+            known = ", ".join(_PARAMETERS)
             raise UserError(f"{text!r}: there is no parameter {name!r}", remedy=f"known parameters: {known}")
-    return found
-
-
-def _number(text: str, name: str, value: str, low: float, high: float) -> float:
+        found[name] = value
     try:
-        number = float(value)
-    except ValueError:
-        number = math.nan
-    if not low <= number <= high:
-        raise UserError(f"{text!r}: {name}={value} is not a number from {low:g} to {high:g}")
-    return number
+        return _CHECKED.validate_python({**found, **named})
+    except ValidationError as error:
+        name, problem = first_problem(error)
+        raise UserError(f"{text!r}: {name} {problem}") from None
 
 
 _FAMILIES = (

@@ -10,18 +10,17 @@ Dice 1945), on words, word pairs and character 4-grams.
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib import resources
 from itertools import pairwise
 
 from reviewgauge.models.text import words
+from reviewgauge.models.text.idf import load_idf
 from reviewgauge.models.text.words import stem
 
 GROUPS: dict[str, str] = tomllib.loads(
@@ -85,19 +84,6 @@ class Profile:
     length: int  # in content words
 
 
-@cache
-def idf_digest() -> str:
-    """The SHA-256 of the idf table's file."""
-    return hashlib.sha256(resources.files("reviewgauge.models.text").joinpath("idf.json").read_bytes()).hexdigest()
-
-
-@cache
-def idf_table() -> tuple[Mapping[str, float], float]:
-    """(idf by stem, idf of a stem that the table does not hold)."""
-    raw = json.loads(resources.files("reviewgauge.models.text").joinpath("idf.json").read_text(encoding="utf-8"))
-    return raw["idf"], raw["unseen"]
-
-
 def _unit(vector: Mapping[str, float]) -> dict[str, float]:
     norm = math.sqrt(sum(value * value for value in vector.values()))
     return {key: value / norm for key, value in vector.items()} if norm else {}
@@ -112,10 +98,10 @@ def _dot(one: Mapping[str, float], other: Mapping[str, float]) -> float:
 @lru_cache(maxsize=8192)
 def profile(text: str) -> Profile:
     """The profile of `text`; cached, because each comment meets many references."""
-    table, unseen = idf_table()
+    table, _ = load_idf("words")
     found = words.tokens(text)
     counts = Counter(found)
-    idf = {w: words.STOP_WEIGHT if w in words.STOP_WORDS else table.get(w, unseen) for w in counts}
+    idf = {w: words.STOP_WEIGHT if w in words.STOP_WORDS else table.idf.get(w, table.unseen) for w in counts}
     content = [word for word in found if word not in words.STOP_WORDS]
     bigrams = Counter(pairwise(content))
     characters: dict[str, float] = {}

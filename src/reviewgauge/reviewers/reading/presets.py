@@ -134,28 +134,20 @@ def _focus_lines(change: Change) -> str:
     return ", ".join(found) or "all of the hunk"
 
 
-# --- readers -------------------------------------------------------------------------------------------------------
-
-
-def _notes(text: str, change: Change, prompt: Prompt) -> PieceReview:
-    return PieceReview(comments=read_notes(text))
-
-
-def _report(text: str, change: Change, prompt: Prompt) -> PieceReview:
-    return PieceReview(comments=read_report(text, prompt))
-
-
-def _plain_review(text: str, change: Change, prompt: Prompt) -> PieceReview:
-    return PieceReview(comments=(read_plain_review(text, prompt),))
-
-
 PRESETS: Mapping[PresetName, Preset] = {
-    "aacr": Preset((Task.REVIEW, Task.ASSESS), _notes, printed=True),
+    "aacr": Preset((Task.REVIEW, Task.ASSESS), lambda text, *_: PieceReview(read_notes(text)), printed=True),
     "contextcrbench_assess": Preset((Task.ASSESS,), read_task, numbered=True, schema=answer_schema(MergeAnswer)),
     "contextcrbench_comment": Preset((Task.COMMENT,), read_task, numbered=True, schema=answer_schema(OneComment)),
     "contextcrbench_locate": Preset((Task.LOCATE,), read_task, numbered=True, schema=answer_schema(LinesAnswer)),
-    "crscore": Preset((Task.REVIEW, Task.COMMENT), _plain_review),
-    "swr": Preset((Task.REVIEW, Task.ASSESS), _report, scope="change", schema=answer_schema(Report)),
+    "crscore": Preset(
+        (Task.REVIEW, Task.COMMENT), lambda text, _, prompt: PieceReview((read_plain_review(text, prompt),))
+    ),
+    "swr": Preset(
+        (Task.REVIEW, Task.ASSESS),
+        lambda text, _, prompt: PieceReview(read_report(text, prompt)),
+        scope="change",
+        schema=answer_schema(Report),
+    ),
 }
 
 

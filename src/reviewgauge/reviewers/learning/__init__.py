@@ -1,1 +1,0 @@
-"""What the reviewers share that learn from reviewed changes."""

@@ -1,1 +1,0 @@
-"""Programs as reviewers: the environment they get, the guard around them, what they print."""
