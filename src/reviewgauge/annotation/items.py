@@ -23,6 +23,7 @@ from reviewgauge.repo.git.repository import Repository
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE
 from reviewgauge.repo.history.later_commits import later_commits
 from reviewgauge.repo.syntax.languages import case_language
+from reviewgauge.stages.check_labels import SHEET, clean_decision, from_fix, label_decision
 from reviewgauge.stages.from_git import FromGit
 from reviewgauge.stages.sampling.audit import audit_labels, decision_id
 from reviewgauge.stages.sampling.audit_table import (
@@ -31,7 +32,6 @@ from reviewgauge.stages.sampling.audit_table import (
     read_table,
     tables_of,
 )
-from reviewgauge.stages.sampling.label_checks import SHEET, clean_decision, from_fix, label_decision
 
 
 class ShownText(Record):

@@ -41,11 +41,11 @@ from reviewgauge.engine.run.progress import with_cost
 from reviewgauge.engine.run.workers import executor_for
 from reviewgauge.models.chat.client import ChatClient
 from reviewgauge.repo.forge.access import repository_name
+from reviewgauge.stages.check_labels import SHEET
 from reviewgauge.stages.from_git import FromGit, pooled_names
 from reviewgauge.stages.from_github import FromGithub
 from reviewgauge.stages.sampling.audit import audit_stage, check_tables, table_path
 from reviewgauge.stages.sampling.audit_table import read_marks
-from reviewgauge.stages.sampling.label_checks import SHEET
 from reviewgauge.views.markdown import markdown
 
 CARD_MD = "card.md"

@@ -5,32 +5,30 @@ Source: this project (docs/guides/build.md#check-labels-by-hand); the interval i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from functools import partial
+from typing import ClassVar, NamedTuple
 
 from typing_extensions import override
 
 from reviewgauge.core.base import Fact
-from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection
+from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection, Decision
+from reviewgauge.core.errors import one_line
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.records import Case, Comment, Tier, findings
+from reviewgauge.core.records import Case, Comment, Origin, Tier, findings
 from reviewgauge.core.results import Drop
-from reviewgauge.stages.sampling.audit import Checked, Drawn, checked, decision_id, draw, write_drawn
-from reviewgauge.stages.sampling.audit_table import Marks, read_marks, read_table
-from reviewgauge.stages.sampling.label_checks import (
-    CLEAN,
-    CLEAN_FACT,
-    LABEL,
-    LABELS_FACT,
-    SHEET,
-    clean_decision,
-    decisions_of,
-    from_fix,
-    label_decision,
-)
+from reviewgauge.stages.pull_requests.candidates import sort_findings
+from reviewgauge.stages.sampling.audit import NOBODY, Checked, Drawn, checked, decision_id, draw, write_drawn
+from reviewgauge.stages.sampling.audit_table import AUDIT, Marks, read_marks, read_table
 from reviewgauge.stages.sampling.shares import wilson
 
+SHEET = f"{AUDIT}/labels.csv"
+LABEL, CLEAN = "label", "clean"
+LABELS_FACT, CLEAN_FACT = "labels_that_hold", "clean_that_hold"  # on every case: "17 of 20"
+_CHECKED = re.compile(r"(\d{1,9}) of (\d{1,9})")
+_LONGEST_TITLE, _LONGEST_TEXT = 200, 1_500
 _NOT_A_DEFECT, _NOT_CLEAN = "a person found that its label does not hold", "a person found that it is not clean"
 
 
@@ -65,55 +63,42 @@ class CheckLabels(Stage):
         context.report(_section(*found))
         facts = {name: one.words for name, one in zip((LABELS_FACT, CLEAN_FACT), found, strict=True) if one.words}
         for item in items:
-            yield from self._checked(item, marks, facts)
+            for made in self._checked(item, marks):
+                yield made.with_facts(facts) if isinstance(made, Candidate) else made
 
-    def _checked(self, item: Candidate, marks: Marks, facts: Mapping[str, Fact]) -> Iterator[Candidate | Drop]:
+    def _checked(self, item: Candidate, marks: Marks) -> Iterator[Candidate | Drop]:
         """The candidate with its labels confirmed, and a drop for each that was refused."""
-        case = item.case
-        if case.clean:
-            refused = marks.verdict(decision_id(clean_decision(case))) is False
-            yield self.drop(item.id, _NOT_CLEAN) if refused else item.with_facts(facts)
-            return
-        kept, refusals = _sorted(case, marks)
-        if refusals and not kept:
-            yield self.drop(item.id, _NOT_A_DEFECT)
-            return
-        for name in refusals:
-            yield self.drop(f"{item.id}: {name}", _NOT_A_DEFECT)
-        yield item.with_case(references=tuple(kept)).with_facts(facts)
+        if not item.case.clean:
+            yield from sort_findings(self, item, partial(_confirmed, item.case, marks), _NOT_A_DEFECT)
+        elif marks.verdict(decision_id(clean_decision(item.case))) is False:
+            yield self.drop(item.id, _NOT_CLEAN)
+        else:
+            yield item
 
 
 def _draw(items: Iterable[Candidate], kind: str, n: int) -> Drawn:
     return draw((decision for item in items for decision in decisions_of(item.case, kind)), n)
 
 
-def _sorted(case: Case, marks: Marks) -> tuple[list[Comment], list[str]]:
-    """The references that stay, those that a person confirmed with their tier, and the ids of refused findings."""
-    kept: list[Comment] = []
-    refusals: list[str] = []
-    for finding in findings(case.references):
-        verdict = marks.verdict(decision_id(label_decision(case, finding))) if from_fix(finding) else None
-        if verdict is False:
-            refusals.append(finding[0].id)
-        else:
-            kept += [_confirmed(one) for one in finding] if verdict else finding
-    return kept, refusals
-
-
-def _confirmed(reference: Comment) -> Comment:
-    """The reference, confirmed unless tests say more."""
-    return reference if reference.tier is Tier.VERIFIED else reference.model_copy(update={"tier": Tier.CONFIRMED})
+def _confirmed(case: Case, marks: Marks, finding: Sequence[Comment]) -> Sequence[Comment] | None:
+    """A finding with its tier, unless tests say more, where a person confirmed it; None where it was refused."""
+    verdict = marks.verdict(decision_id(label_decision(case, finding))) if from_fix(finding) else None
+    if verdict is None:
+        return finding
+    confirmed = [
+        one if one.tier is Tier.VERIFIED else one.model_copy(update={"tier": Tier.CONFIRMED}) for one in finding
+    ]
+    return confirmed if verdict else None
 
 
 def _section(labels: Checked, clean: Checked) -> CardSection:
-    sentences = [
+    text = (
         f"{labels.drawn} of {labels.population} labels and {clean.drawn} of {clean.population} clean changes were "
         f"drawn into {SHEET}."
-    ]
-    if not labels.checked + clean.checked:
-        sentences.append("Nobody has checked one yet: write y or n into its column correct and build again.")
+    )
+    text += "" if labels.checked + clean.checked else f" {NOBODY}"
     figures = {**_figures("labels", labels), **_figures("clean changes", clean)}
-    return CardSection(by="check_labels", title="Labels checked by people", text=" ".join(sentences), figures=figures)
+    return CardSection(by="check_labels", title="Labels checked by people", text=text, figures=figures)
 
 
 def _figures(name: str, one: Checked) -> Mapping[str, Fact]:
@@ -126,3 +111,52 @@ def _figures(name: str, one: Checked) -> Mapping[str, Fact]:
             f"share of {name} that hold, high": round(interval[1], 6),
         }
     return found | ({f"{name} on which raters are split": one.split} if one.split else {})
+
+
+# --- the rows of the sheet, and what people found ---------------------------------------------------------------------
+
+
+def from_fix(finding: Sequence[Comment]) -> bool:
+    """Whether a finding was made from a fix, in any of its phrasings."""
+    return any(one.origin is Origin.FIX for one in finding)
+
+
+def label_decision(case: Case, finding: Sequence[Comment]) -> Decision:
+    """A label as a row of the sheet. The row stays the same while change, lines and fix do."""
+    places = [one.span for one in finding if one.span is not None]
+    where = "\n".join(f"{span.path}, lines {span.start} to {span.end}" for span in places) or "the change as a whole"
+    fix = next((one.resolution.commit for one in finding if one.resolution and one.resolution.commit), "")
+    shown = f"{one_line(case.change.title, _LONGEST_TITLE)}\n{where}\nfix {fix}"
+    return Decision(item=case.id, by=LABEL, decided=LABEL, shown=shown, reason=finding[0].body[:_LONGEST_TEXT])
+
+
+def clean_decision(case: Case) -> Decision:
+    """A clean change as a row of the sheet."""
+    shown = one_line(case.change.title, _LONGEST_TITLE)
+    reason = "no fix spoke about it while it was watched"
+    return Decision(item=case.id, by=CLEAN, decided=CLEAN, shown=shown, reason=reason)
+
+
+def decisions_of(case: Case, kind: str) -> Iterator[Decision]:
+    """The rows that a case may give."""
+    if kind == LABEL:
+        yield from (label_decision(case, finding) for finding in findings(case.references) if from_fix(finding))
+    elif case.clean:
+        yield clean_decision(case)
+
+
+class PeopleFound(NamedTuple):
+    """`words`, such as "17 of 20", and the share with the ends of its interval."""
+
+    words: str
+    ends: tuple[float, float, float]
+
+
+def people_found(cases: Iterable[Case], fact: str) -> PeopleFound | None:
+    """How many of the drawn labels, or clean changes, hold, as each case says; None where nobody checked."""
+    stated = next((str(case.facts[fact]) for case in cases if fact in case.facts), "")
+    if not (found := _CHECKED.fullmatch(stated)):
+        return None
+    right, n = int(found[1]), int(found[2])
+    interval = wilson(right, n) if right <= n else None
+    return PeopleFound(stated, (right / n, *interval)) if interval else None

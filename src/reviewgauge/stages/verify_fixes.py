@@ -6,30 +6,36 @@ to fail on the change under review, too, and not as it did before that, is ours 
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from typing_extensions import override
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.building import RESULTS, BuildContext, Candidate, CardSection
-from reviewgauge.core.errors import UserError
+from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.files import write_whole
 from reviewgauge.core.protocols import Stage, StageOutput
-from reviewgauge.core.records import Change, Comment, Origin, Tier, findings
-from reviewgauge.core.results import Drop
+from reviewgauge.core.records import Change, ChangedFile, Comment, FileStatus, Origin, Tier
+from reviewgauge.core.secrets import hide_secrets
 from reviewgauge.core.trust import ProgramText
+from reviewgauge.repo.git.folders import remove_tree, scratch_folder, write_files
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.guarded.environment import find_program, no_program
-from reviewgauge.repo.guarded.sandbox import Sandbox, check_sandbox
+from reviewgauge.repo.guarded.environment import clean_environment, find_program, no_program
+from reviewgauge.repo.guarded.run import Ended, ProcessLimits, run_guarded
+from reviewgauge.repo.guarded.sandbox import Sandbox, SandboxView, check_sandbox, needed
 from reviewgauge.repo.history.landed_changes import LARGEST_FILE
-from reviewgauge.stages.history.fix_tests import MOST_FAILING, FixTests, SuiteRun, SuiteRunner, changed_tests
+from reviewgauge.repo.mirrors.workspaces import workspace
+from reviewgauge.repo.syntax.languages import is_test, language
+from reviewgauge.stages.pull_requests.candidates import sort_findings
 
 LEDGER = "tests.jsonl"
 VERIFIED = "verified"
@@ -86,26 +92,10 @@ class VerifyFixes(Stage):
             verifier.changes += bool(fixes)
             context.progress("running the tests of fixes", verifier.changes, total)
             verdicts = {fix: verifier.verdict(item.id, item.case.change, fix) for fix in fixes}
-            yield from self._checked(item, verdicts)
+            yield from sort_findings(self, item, partial(_judged, verdicts), _YOUNGER) if verdicts else (item,)
         context.report(verifier.section())
         with suppress(UserError):  # outside of a build there is no folder
             write_whole(context.folder / RESULTS / LEDGER, b"".join(entry.to_line() for entry in verifier.ledger))
-
-    def _checked(self, item: Candidate, verdicts: Mapping[str, Verdict]) -> Iterator[Candidate | Drop]:
-        """The candidate with what the tests say of its labels, and a drop for each that they refute."""
-        kept: list[Comment] = []
-        refuted: list[str] = []
-        for finding in findings(item.case.references):
-            verdict = verdicts.get(_fix_of(finding[0]) or "")
-            if verdict and verdict.outcome == _YOUNGER:
-                refuted.append(finding[0].id)
-            else:
-                kept += [_marked(one, verdicts) for one in finding]
-        if refuted and not kept:
-            yield self.drop(item.id, _YOUNGER)
-            return
-        yield from (self.drop(f"{item.id}: {name}", _YOUNGER) for name in refuted)
-        yield item.with_case(references=tuple(kept)) if verdicts else item
 
 
 def _fixes(item: Candidate) -> list[str]:
@@ -115,6 +105,13 @@ def _fixes(item: Candidate) -> list[str]:
 
 def _fix_of(reference: Comment) -> str | None:
     return reference.resolution.commit if reference.origin is Origin.FIX and reference.resolution else None
+
+
+def _judged(verdicts: Mapping[str, Verdict], references: Sequence[Comment]) -> Sequence[Comment] | None:
+    """A finding with what the tests say of it; None where they refute it."""
+    verdict = verdicts.get(_fix_of(references[0]) or "")
+    refuted = verdict is not None and verdict.outcome == _YOUNGER
+    return None if refuted else [_marked(one, verdicts) for one in references]
 
 
 def _marked(reference: Comment, verdicts: Mapping[str, Verdict]) -> Comment:
@@ -151,9 +148,7 @@ class _Verifier:
         """The verdict on the label of `change` that comes from `fix`."""
         runs: dict[str, SuiteRun] = {}
         outcome = self._outcome(change, fix, runs)
-        detail = ""
-        if outcome == VERIFIED:
-            detail = f"{_DETAIL}: {', '.join(_shown(runs)[:3])}"
+        detail = f"{_DETAIL}: {', '.join(_shown(runs)[:3])}" if outcome == VERIFIED else ""
         self.ledger.append(Verdict(case=case, fix=fix, outcome=outcome, detail=detail, runs=runs))
         return self.ledger[-1]
 
@@ -190,9 +185,8 @@ class _Verifier:
         if (known := self.context.recall(key)) is not None:
             return SuiteRun.model_validate_json(known)
         found = self.runner.run(repository, commit, fix, tests)
-        if (
-            found.ran or commit != fix or "longer" in found.result
-        ):  # else the machine may lack something until next time
+        # else the machine may lack something until next time
+        if found.ran or commit != fix or "longer" in found.result:
             self.context.remember(key, found.to_line())
         return found
 
@@ -228,7 +222,7 @@ _SPEAKING = (_BOTH, *_PASS.values(), _OTHERWISE, _OLDER)
 def _mended(runs: Mapping[str, SuiteRun]) -> list[str]:
     """The tests that fail before the fix, in whatever way, and not after it."""
     after = runs["after the fix"]
-    if after.result == "fail" and not 0 < len(after.failing) < MOST_FAILING:
+    if after.result == "fail" and not 0 < len(after.failing) < _MOST_FAILING:
         return []  # what failed is not known
     left = {name.partition(" - ")[0] for name in after.failing}
     return [name for name in runs["before the fix"].failing if name.partition(" - ")[0] not in left]
@@ -237,3 +231,163 @@ def _mended(runs: Mapping[str, SuiteRun]) -> list[str]:
 def _shown(runs: Mapping[str, SuiteRun]) -> list[str]:
     """The tests that the fix mends and that fail on the change in the same way as before the fix."""
     return [name for name in _mended(runs) if name in runs["on the change"].failing]
+
+
+# --- the tests of a fix, run on a commit ------------------------------------------------------------------------------
+
+FILES = "{files}"
+_LAST_WORDS = 2_000  # characters of the output that are kept
+_OUTPUT = 20_000_000  # bytes that a run may print
+_PROCESSES = 256  # that a run may have at a time
+_MOST_FAILING = 200  # tests that are named
+_SUPPORT = re.compile(r"conftest|__init__|setup|helpers?|utils?|fixtures?", re.IGNORECASE)
+_TEST = re.compile(r"test|spec", re.IGNORECASE)
+_FAILING = re.compile(  # pytest; unittest; Go; TAP; Jest; RSpec; cargo; Maven; Gradle; .NET; PHPUnit
+    r"(?:FAILED|ERROR) (?P<pytest>[^\s:]+\.py(?:(?:::| - ).*)?)|(?P<unittest>(?:FAIL|ERROR): \w++ \([\w.]++\))"
+    r"|--- FAIL: (?P<go>\S++)|not ok \d++ ?-? ?(?P<tap>.++)|● (?!Console)(?P<jest>.++)|rspec (?P<rspec>\S++)"
+    r"|test (?P<cargo>\S++) \.\.\. FAILED|\[ERROR\] ++(?P<maven>\w[\w.]*+)(?=:\d)|(?P<gradle>\S++ > \S++) FAILED"
+    r"|Failed (?P<dotnet>\S++) \[|\d++\) (?P<phpunit>[\w\\\\]++::\w++)"
+)
+_LONGEST_LINE = 1_000
+
+
+class FixTests(NamedTuple):
+    """The tests that a fix changes: all of their `paths`, of which some are `gone` after it, and those to `run`."""
+
+    paths: tuple[str, ...]
+    gone: tuple[str, ...]
+    run: tuple[str, ...]
+
+
+def changed_tests(files: Sequence[ChangedFile]) -> FixTests:
+    """The tests among the files of a fix. Those to run are code, and named like tests where any of them is."""
+    tests = [file for file in files if is_test(file.path) or _name(file.path) == "conftest.py"]
+    here = [file.path for file in tests if file.status is not FileStatus.DELETED]
+    gone = [file.path for file in tests if file.status is FileStatus.DELETED]
+    gone += [file.old_path for file in tests if file.old_path and file.status is FileStatus.RENAMED]
+    code = [path for path in here if language(path) and not _SUPPORT.fullmatch(_name(path).rpartition(".")[0])]
+    named = [path for path in code if _TEST.search(_name(path))]
+    return FixTests(tuple(here), tuple(gone), tuple(named or code))
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+class SuiteRun(Record):
+    """One run of tests. `result` is `pass`, `fail`, or why there is none; `failing` names tests as the output does."""
+
+    commit: str
+    result: str
+    failing: tuple[str, ...] = ()
+    seconds: float = 0.0
+    output: str = ""
+
+    @property
+    def ran(self) -> bool:
+        """Whether it says anything about the code."""
+        return self.result in ("pass", "fail")
+
+
+@dataclass(frozen=True)
+class SuiteRunner:
+    """Runs a command in a scrubbed checkout, with the tests of a fix laid over it.
+
+    `fails` are the exit codes that mean failing tests: with any other one nothing is known.
+    """
+
+    argv: tuple[str, ...]
+    fails: tuple[int, ...]
+    seconds: float
+    variables: tuple[str, ...]
+    sandbox: Sandbox
+    visible: tuple[str, ...]
+
+    def run(self, repository: Repository, commit: str, fix: str, tests: FixTests) -> SuiteRun:
+        """The run on `commit`, with the tests as they are in `fix`. Raises UserError where no process starts."""
+        try:
+            with workspace(repository, commit, whole=False) as made, scratch_folder() as top:
+                _lay_over(repository, fix, made.folder, tests)
+                ended = self._run(made.folder, top, tests.run)
+                output = (ended.out + b"\n" + ended.err).decode("utf-8", "replace").replace("\x00", "")
+                output = output.replace(str(made.folder), ".")
+        except UserError as error:
+            if error.problem.startswith("cannot start a process"):
+                raise
+            return SuiteRun(commit=commit, result=f"no checkout of it can be made: {error.problem}")
+        words = hide_secrets(output[-3 * _LAST_WORDS :]).strip()[-_LAST_WORDS:]
+        return SuiteRun(
+            commit=commit,
+            result=self._result(ended),
+            failing=failing_tests(output),
+            seconds=round(ended.seconds, 2),
+            output=f"{words}\n{ended.unproved}".strip(),
+        )
+
+    def _run(self, folder: Path, top: Path, files: Iterable[str]) -> Ended:
+        program = find_program(self.argv[0], self.variables)
+        argv = [program, *_words(self.argv[1:], files)]
+        environment = {**clean_environment(top, self.variables), "COLUMNS": "1000", "PYTHONDONTWRITEBYTECODE": "1"}
+        view = None
+        if self.sandbox.startswith("bwrap"):
+            readable = [*needed([Path(program)]), *(Path(word).expanduser().absolute() for word in self.visible)]
+            view = SandboxView(readable, [folder.parent, top], "network" in self.sandbox)
+        limits = ProcessLimits(self.seconds, _OUTPUT, _PROCESSES, namespace=self.sandbox != "off")
+        return run_guarded(argv, folder, environment, limits, view=view, scratch=(folder.parent, top))
+
+    def _result(self, ended: Ended) -> str:
+        if ended.ending == "exit":
+            if ended.code == 0:
+                return "pass"
+            return "fail" if ended.code in self.fails else f"the command ended with exit code {ended.code}"
+        why = {
+            "timeout": f"the command took longer than {self.seconds:g} seconds",
+            "output": "the command printed too much",
+            "processes": f"the command had more than {_PROCESSES} processes at a time",
+            "not started": "the command could not be started",
+        }
+        return why[ended.ending]
+
+
+def _words(argv: Iterable[str], files: Iterable[str]) -> list[str]:
+    """The arguments with the files in place of `{files}`: one by one, or quoted for a shell inside of a longer one."""
+    paths = [f"./{path}" if path.startswith("-") else path for path in files]
+    words: list[str] = []
+    for word in argv:
+        if word == FILES:
+            words += paths
+        else:
+            words.append(word.replace("{here}", str(Path.cwd())).replace(FILES, shlex.join(paths)))
+    return words
+
+
+def _lay_over(repository: Repository, fix: str, folder: Path, tests: FixTests) -> None:
+    """Put the tests of the fix in place of those in the folder."""
+    wanted = set(tests.paths)
+    try:
+        for target in (folder / path for path in (*tests.paths, *tests.gone)):
+            if target.is_dir():
+                remove_tree(target)
+            else:
+                with suppress(NotADirectoryError):  # the change has a file where the fix has a folder
+                    target.unlink(missing_ok=True)
+        for drop in write_files(repository, folder, [e for e in repository.entries(fix) if e.path in wanted]):
+            raise UserError(f"{drop.item} of the fix {drop.reason}")
+    except OSError as error:
+        raise UserError(f"cannot write the tests of the fix: {error.strerror}") from None
+
+
+def failing_tests(output: str) -> tuple[str, ...]:
+    """The failing tests that an output names in one of the usual ways, with the kind of error where it tells."""
+    matches = (_FAILING.match(line.strip()[:_LONGEST_LINE]) for line in output.splitlines())
+    names = ((match.lastgroup or "", hide_secrets(match[match.lastgroup or 0])) for match in matches if match)
+    found = dict.fromkeys(one_line(_pytest_name(name) if program == "pytest" else name) for program, name in names)
+    return tuple(found)[:_MOST_FAILING]
+
+
+def _pytest_name(line: str) -> str:
+    """`path::test[parameters] - Error` of a line of pytest's summary, without the error's message."""
+    end = line.find("] - ") + 1 if "[" in line.partition(" - ")[0] else 0
+    name, _, message = line[end:].partition(" - ")
+    kind = re.match(r"[\w.]*", message)
+    return " - ".join(filter(None, (line[:end] + name, kind[0] if kind else "")))

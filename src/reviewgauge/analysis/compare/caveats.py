@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from reviewgauge.core.records import Case, Origin
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.models.request.model_spec import PROVIDERS, family
-from reviewgauge.stages.sampling.label_checks import CLEAN_FACT, LABELS_FACT, people_found
+from reviewgauge.stages.check_labels import CLEAN_FACT, LABELS_FACT, people_found
 
 _SPEC = re.compile(rf"\b(?:{'|'.join(PROVIDERS)}):[^\s'\"`,;()\\]+")
 _NAMED = re.compile(

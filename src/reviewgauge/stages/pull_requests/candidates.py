@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from reviewgauge.core.history import Account, AccountType, PullRequest, Revision
 from reviewgauge.core.json_reader import when
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Issue, Origin, Span, findings
+from reviewgauge.core.results import Drop
 from reviewgauge.repo.forge.accounts import bot_noise, split_suggestion
 from reviewgauge.repo.forge.timeline import RENAMED
 from reviewgauge.repo.git.repository import Repository
@@ -118,6 +119,23 @@ def without_references(item: Candidate, threads: Collection[str]) -> Candidate:
     if not gone:
         return item
     return replace_references(item, {c.id: () if c.id in gone else (c,) for c in item.case.references})
+
+
+def sort_findings(
+    stage: Stage, item: Candidate, judge: Callable[[Sequence[Comment]], Sequence[Comment] | None], reason: str
+) -> Iterator[Candidate | Drop]:
+    """The candidate with what `judge` leaves of each finding, and a drop for each finding that it refutes (None).
+
+    A candidate that loses all of its findings is dropped as a whole.
+    """
+    judged = {finding[0].id: judge(finding) for finding in findings(item.case.references)}
+    kept = [reference for found in judged.values() if found is not None for reference in found]
+    refuted = [name for name, found in judged.items() if found is None]
+    if refuted and not kept:
+        yield stage.drop(item.id, reason)
+        return
+    yield from (stage.drop(f"{item.id}: {name}", reason) for name in refuted)
+    yield item.with_case(references=tuple(kept))
 
 
 # --- which repositories --------------------------------------------------------------------------------------------

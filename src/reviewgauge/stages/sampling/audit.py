@@ -33,6 +33,7 @@ from reviewgauge.stages.sampling.audit_table import (
 )
 from reviewgauge.stages.sampling.shares import margin, wilson
 
+NOBODY = "Nobody has checked one yet: write y or n into its column correct and build again."
 MOST_VALUES = 12  # different decisions that are counted one by one; free texts are not
 
 
@@ -200,7 +201,7 @@ def _sentences(where: str, found: Checked, figures: Mapping[str, Fact], idle: in
         return
     yield f"{found.drawn:,} of {found.population:,} decisions were drawn into {where}."
     if not found.checked:
-        yield "Nobody has checked one yet: write y or n into its column correct and build again."
+        yield NOBODY
         return
     yield (
         f"People checked {found.checked:,} and found {found.right:,} right: {figures['accuracy']:.2%}, with a margin "
