@@ -2,38 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from git_project import make_change
-from reviewed_pulls import listening
 from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim
 from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.engine.build.folder import BuildFolder, Census
-from reviewgauge.models.request.messages import Call
 from reviewgauge.stages.add_claims import AddClaims
 from scripted_models import scripted
+
+pytestmark = pytest.mark.usefixtures("calls")
 
 PATCH = "@@ -1,2 +1,2 @@\n-def total(a):\n+def total(a, tax=0):\n     return a\n"
 CHANGE = Change(repo="o/r", files=(ChangedFile(path="a.py", patch=PATCH),))
 LISTS = '{"claims": ["`total` takes a tax."], "implications": ["Callers may pass a tax."]}'
-
-
-@pytest.fixture(autouse=True)
-def calls() -> Iterator[list[Call]]:
-    with listening() as heard:
-        yield heard
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[BuildFolder]:
-    made = BuildFolder(tmp_path / "bench")
-    yield made
-    made.close()
 
 
 def run(stage: AddClaims, context: BuildFolder, **case: object) -> list[Candidate | Decision | Drop]:
@@ -72,11 +58,6 @@ def test_an_unreadable_answer_is_asked_again_and_then_fails(context: BuildFolder
     with scripted(["It adds a tax."] * 3) as model, pytest.raises(Failed) as failed:
         run(AddClaims(model=model.spec), context)
     assert failed.value.kind is FailureKind.UNREADABLE
-
-
-def test_the_fake_model_lists_some(context: BuildFolder) -> None:
-    found = claims(AddClaims(model="fake:rules"), context)
-    assert [kind for kind, _, _ in found] == ["claim", "claim", "implication"]
 
 
 def test_claims_that_are_there_stay_and_a_change_without_a_diff_has_none(context: BuildFolder) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from git_project import commit, make_change, run_git
+from git_project import commit, make_change
 from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.records import Case, Change, Issue, Snippet, Span
 from reviewgauge.core.results import Drop
@@ -33,14 +32,6 @@ class Shop:
 
 LIMIT = 3
 """
-SHOWN = "def price(self, n):\n        total = n\n        return total"
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[BuildFolder]:
-    workplace = BuildFolder(tmp_path / "bench")
-    yield workplace
-    workplace.close()
 
 
 def run(stage: AddFunctions, context: BuildFolder, *changes: Change) -> list[Candidate | Drop | Decision]:
@@ -66,12 +57,36 @@ def edited(tmp_path: Path, *edits: tuple[str, str], name: str = "shop.py") -> Ch
     return make_change(tmp_path / "code", {name: BEFORE}, {name: after})
 
 
-def test_the_function_before_and_after(tmp_path: Path, context: BuildFolder) -> None:
-    change = edited(tmp_path, ("total = n", "total = n\n        total *= 2"))
+@pytest.mark.parametrize(
+    ("old", "new", "before", "after"),
+    [
+        (
+            "total = n",
+            "total = n\n        total *= 2",
+            ("method", "Shop.price", 10, 12),
+            ("method", "Shop.price", 10, 13),
+        ),
+        ("LIMIT = 3", "LIMIT = 4", ("file", "", 1, 18), ("file", "", 1, 18)),
+        # what is added at the end of a function belongs to it before, too
+        ("    return b\n", "    return b\n    print(b)\n", ("function", "first", 4, 6), ("function", "first", 4, 7)),
+        (
+            "    def stock",
+            "    def new(self):\n        return 2\n\n    def stock",
+            ("class", "Shop", 9, 15),
+            ("method", "Shop.new", 14, 15),
+        ),
+        ("def first(a):\n    b = a\n    return b\n\n\n", "", ("function", "first", 4, 6), ("file", "", 1, 13)),
+    ],
+)
+def test_the_smallest_scope_before_and_after(
+    tmp_path: Path, context: BuildFolder, old: str, new: str, before: tuple[object, ...], after: tuple[object, ...]
+) -> None:
+    change = edited(tmp_path, (old, new))
     found = snippets(AddFunctions(changed=True), context, change)
-    assert places(found) == [("old", "method", "Shop.price", 10, 12), ("new", "method", "Shop.price", 10, 13)]
-    assert found[0].text == f"    {SHOWN}"
-    assert found[1].path == "shop.py"
+    assert places(found) == [("old", *before), ("new", *after)]
+    texts = BEFORE, BEFORE.replace(old, new)
+    for one, text in zip(found, texts, strict=True):
+        assert one.text == "\n".join(text.splitlines()[one.start - 1 : one.end])
 
 
 def test_the_card_counts_what_the_papers_table_2_counts(tmp_path: Path, context: BuildFolder) -> None:
@@ -97,35 +112,6 @@ def test_two_hunks_in_one_scope_are_one_snippet(tmp_path: Path, context: BuildFo
         ("old", "function", "f", 1, 41),
         ("new", "function", "f", 1, 41),
     ]
-
-
-def test_code_in_no_function_has_the_file_around_it(tmp_path: Path, context: BuildFolder) -> None:
-    change = edited(tmp_path, ("LIMIT = 3", "LIMIT = 4"))
-    found = snippets(AddFunctions(changed=True), context, change)
-    assert places(found) == [("old", "file", "", 1, 18), ("new", "file", "", 1, 18)]
-    assert found[1].text == BEFORE.replace("3", "4").rstrip("\n")
-
-
-def test_what_is_added_at_the_end_of_a_function_belongs_to_it_before_too(tmp_path: Path, context: BuildFolder) -> None:
-    change = edited(tmp_path, ("    return b\n", "    return b\n    print(b)\n"))
-    assert places(snippets(AddFunctions(changed=True), context, change)) == [
-        ("old", "function", "first", 4, 6),
-        ("new", "function", "first", 4, 7),
-    ]
-
-
-def test_a_new_method_lies_in_its_class_before(tmp_path: Path, context: BuildFolder) -> None:
-    change = edited(tmp_path, ("    def stock", "    def new(self):\n        return 2\n\n    def stock"))
-    assert places(snippets(AddFunctions(changed=True), context, change)) == [
-        ("old", "class", "Shop", 9, 15),
-        ("new", "method", "Shop.new", 14, 15),
-    ]
-
-
-def test_a_deleted_function_lies_in_the_file_after(tmp_path: Path, context: BuildFolder) -> None:
-    change = edited(tmp_path, ("def first(a):\n    b = a\n    return b\n\n\n", ""))
-    found = places(snippets(AddFunctions(changed=True), context, change))
-    assert [one[:3] for one in found] == [("old", "function", "first"), ("new", "file", "")]
 
 
 def test_the_focus_narrows_it_to_one_hunk(tmp_path: Path, context: BuildFolder) -> None:
@@ -216,16 +202,3 @@ def test_the_order_stays_when_several_are_worked_on(tmp_path: Path, context: Bui
 def test_code_that_is_no_utf8_is_shown_with_marks(tmp_path: Path, context: BuildFolder) -> None:
     change = make_change(tmp_path / "code", {"a.c": b"// \xe9\nint x;\n"}, {"a.c": b"// \xe9\nint y;\n"})
     assert snippets(AddFunctions(), context, change)[0].text == "// \N{REPLACEMENT CHARACTER}\nint x;"
-
-
-def test_a_repository_that_is_armed_runs_nothing(tmp_path: Path, context: BuildFolder) -> None:
-    change = edited(tmp_path, ("b = a", "b = a + 1"))
-    marker = tmp_path / "ran"
-    folder = tmp_path / "code"
-    run_git(folder, "config", "filter.x.smudge", f"touch {marker}")
-    run_git(folder, "config", "core.fsmonitor", f"touch {marker}")
-    (folder / ".git/info/attributes").write_text("* filter=x diff=x\n")
-    run_git(folder, "config", "diff.x.textconv", f"touch {marker};cat")
-    marker.unlink(missing_ok=True)
-    assert snippets(AddFunctions(), context, change)
-    assert not marker.exists()

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ from reviewgauge.repo.mirrors.workspaces import workspace
 from reviewgauge.stages.add_workspace import AddWorkspace
 
 GONE = "1" * 40
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[BuildFolder]:
-    made = BuildFolder(tmp_path / "bench")
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 
 from malicious_repos import GROUPS, armed
 from reviewgauge.core.building import Candidate
+from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Case, Change
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.repo.git.repository import Repository
@@ -21,10 +22,12 @@ from reviewgauge.stages.from_git import FromGit
 @pytest.mark.slow
 def test_a_build_springs_no_trap(tmp_path: Path, name: str) -> None:
     trap = armed(tmp_path, name)
-    (trap.folder / ".git" / "objects" / "info" / "alternates").unlink(
-        missing_ok=True
-    )  # a repository with it is refused
+    alternates = trap.folder / ".git" / "objects" / "info" / "alternates"
     place = BuildFolder(tmp_path / "bench", source=str(trap.folder))
+    if alternates.exists():
+        with pytest.raises(UserError):
+            list(FromGit(name="acme/armed").apply([], place))
+        alternates.unlink()
     read = list(FromGit(name="acme/armed").apply([], place))
     assert read, "the history was read"
     files = Repository(trap.folder).changed_files(trap.base, trap.head)

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from git_project import make_change
 from pull_toys import pull
@@ -128,12 +125,3 @@ def test_places_and_tasks_of_one_diff_are_no_duplicates(tmp_path: Path) -> None:
     assert survivors(DropDuplicates(), cases, tmp_path)[0] == ["1", "2", "4"], "line 3 reads as line 1 does"
     whole = case(("x.py", patch), name="file", focus=Span(path="x.py"), task=Task.LOCATE)
     assert survivors(DropDuplicates(), [*cases, whole], tmp_path)[0] == ["1", "2", "4", "file"]
-
-
-@given(st.lists(st.integers(min_value=1, max_value=4), max_size=12))
-def test_one_of_each_is_left(sizes: list[int]) -> None:
-    cases = [case(("x.py", lines(n)), name=f"c{i}") for i, n in enumerate(sizes)]
-    with TemporaryDirectory() as folder:
-        kept, drops = survivors(DropDuplicates(), cases, Path(folder))
-    assert len(kept) + len(drops) == len(cases)
-    assert len(kept) == len(set(sizes))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
-from reviewed_pulls import FAKE, candidate, listening, made, of_threads, reference, the_one, thread
+from reviewed_pulls import FAKE, candidate, made, of_threads, reference, the_one, thread
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import RequiredContext
@@ -17,11 +15,7 @@ from reviewgauge.models.request.messages import Call
 from reviewgauge.stages.classify import CATEGORIES, CODES, Classify
 from scripted_models import scripted
 
-
-@pytest.fixture(autouse=True)
-def calls() -> Iterator[list[Call]]:
-    with listening() as heard:
-        yield heard
+pytestmark = pytest.mark.usefixtures("calls")
 
 
 @pytest.mark.parametrize("prompt", ["fenced", "published"])

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from reviewed_pulls import listening
 from reviewgauge.core.building import Candidate, Decision
 from reviewgauge.core.records import Case, Change, Comment, Origin, Resolution, Tier
 from reviewgauge.engine.build.folder import BuildFolder
-from reviewgauge.models.request.messages import Call
 from reviewgauge.stages.describe_defect import DescribeDefect
 from scripted_models import scripted
+
+pytestmark = pytest.mark.usefixtures("calls")
 
 MESSAGE = "Fix total forgetting the first item.\n\nIt began to count at one."
 DIFF = "shop/total.py\n@@ -1,3 +1,3 @@\n def total(items):\n-    for item in items[1:]:\n+    for item in items:\n"
@@ -23,19 +21,6 @@ TEMPLATE = (
     "`for item in items[1:]:` became `for item in items:`."
 )
 GOOD = "When `items` holds anything, `items[1:]` skips its first element, so the total is too small."
-
-
-@pytest.fixture(autouse=True)
-def calls() -> Iterator[list[Call]]:
-    with listening() as heard:
-        yield heard
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[BuildFolder]:
-    made = BuildFolder(tmp_path / "bench")
-    yield made
-    made.close()
 
 
 def reference(**more: object) -> Comment:
@@ -137,8 +122,3 @@ def test_what_a_model_cannot_know_is_not_taken(context: BuildFolder, sentence: s
     with scripted([json.dumps({"sentence": sentence})]) as model:
         (one,), decided = told(DescribeDefect(model=model.spec), context, reference())
     assert one.body == TEMPLATE and one.extra["described_by"] == "template" and decided == ["(the template)"]
-
-
-def test_the_fake_tells_something(context: BuildFolder) -> None:
-    (one,), _ = told(DescribeDefect(model="fake:rules"), context, reference())
-    assert one.body == "When this code runs: Fix total forgetting the first item."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -24,13 +23,6 @@ from reviewgauge.stages.drop_buggy import (
 from szz_stories import BEGIN, Story
 
 CODE = "def price(item):\n    return item.price * item.count\n\n\ndef name(item):\n    return item.title.strip()\n"
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[BuildFolder]:
-    context = BuildFolder(tmp_path / "bench")
-    yield context
-    context.close()
 
 
 @pytest.fixture

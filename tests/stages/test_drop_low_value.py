@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 
@@ -12,7 +11,6 @@ from reviewed_pulls import (
     FIRST,
     SECOND,
     candidate,
-    listening,
     made,
     reference,
     the_one,
@@ -24,13 +22,9 @@ from reviewgauge.models.request.messages import FENCE_NOTE, Call, fence
 from reviewgauge.stages.drop_low_value import EMPTY, LOW, NO_CODE, DropLowValue, ValueVerdict, read
 from scripted_models import scripted
 
+pytestmark = pytest.mark.usefixtures("calls")
+
 GOOD = "The cache is never invalidated when a user is deleted"
-
-
-@pytest.fixture(autouse=True)
-def calls() -> Iterator[list[Call]]:
-    with listening() as heard:
-        yield heard
 
 
 def test_low_ones_leave_and_every_decision_can_be_checked() -> None:

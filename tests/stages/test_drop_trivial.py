@@ -85,18 +85,21 @@ def test_with_words_documentation_and_style_are_not_trivial(
     assert DropTrivial(words=False).keep(case) == (case if reason is None else reason)
 
 
-def test_without_the_code_white_space_is_read_from_the_patch(tmp_path: Path) -> None:
-    for after, reason in ((PYTHON.replace("s = 0", "s = 0 "), BLANK), (PYTHON.replace("s = 0", "s = 0  # c"), None)):
-        change = make_change(tmp_path / str(reason), {"a.py": PYTHON}, {"a.py": after})
-        case = Case(id="a", change=change.model_copy(update={"git": None}))
-        assert DropTrivial(words=False).keep(case) == (case if reason is None else reason)
-
-
-def test_without_the_code_the_lines_of_the_patch_are_read(tmp_path: Path) -> None:
-    for after, reason in ((PYTHON.replace("s = 0", "s=0  # cents"), FORMAT), (PYTHON.replace("s = 0", "s = 1"), None)):
-        change = make_change(tmp_path / str(reason), {"a.py": PYTHON}, {"a.py": after})
-        case = Case(id="a", change=change.model_copy(update={"git": None}))
-        assert DropTrivial().keep(case) == (case if reason is None else reason)
+@pytest.mark.parametrize(
+    ("after", "words", "reason"),
+    [
+        ("s=0  # cents", True, FORMAT),
+        ("s = 1", True, None),
+        ("s = 0 ", False, BLANK),
+        ("s = 0  # c", False, None),
+    ],
+)
+def test_without_the_code_the_lines_of_the_patch_are_read(
+    tmp_path: Path, after: str, words: bool, reason: str | None
+) -> None:
+    change = make_change(tmp_path / "r", {"a.py": PYTHON}, {"a.py": PYTHON.replace("s = 0", after)})
+    case = Case(id="a", change=change.model_copy(update={"git": None}))
+    assert DropTrivial(words=words).keep(case) == (case if reason is None else reason)
 
 
 def test_what_cannot_be_read_is_not_called_trivial() -> None:

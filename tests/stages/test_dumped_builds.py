@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from recorded_forge import TOKEN, Forge, serve
+from recorded_forge import Forge, serve
 from reviewgauge.api.build import build
 from reviewgauge.core.reports.build_card import BuildCard
 
@@ -20,12 +20,6 @@ NAME = "acme/shop"
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
     with serve(tmp_path_factory.mktemp("forge"), "pushed_over") as forge:
         yield forge
-
-
-@pytest.fixture
-def forge(running: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
-    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-    return running
 
 
 def card_of(out: Path, **settings: str) -> BuildCard:

@@ -88,13 +88,6 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_read(spec: str, prob
 
 
 @pytest.mark.slow
-def test_a_day_may_be_written_in_each_iso_form(told: Told, tmp_path: Path) -> None:
-    one = outcome(told.folder, tmp_path / "a", FromGit(until="2020-02-03"))
-    assert one and "Add late" not in str(one)
-    assert outcome(told.folder, tmp_path / "b", FromGit(until="20200203")) == one
-
-
-@pytest.mark.slow
 def test_nothing_was_observed_after_the_last_commit(told: Told, tmp_path: Path) -> None:
     """A clone that nobody fetched since shows no fixes either, so a late `until` makes no change clean."""
     assert "clean" not in outcome(told.folder, tmp_path / "a", FromGit(until="2023-01-01", horizon=365)).values()

@@ -37,13 +37,6 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
         yield forge
 
 
-@pytest.fixture
-def forge(running: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
-    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-    running.reset()
-    return running
-
-
 def context(folder: Path, source: str = f"github:{NAME}") -> BuildFolder:
     return BuildFolder(folder, source)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
 import pytest
 
-from reviewed_pulls import FAKE, candidate, listening, made, reference, the_one
+from reviewed_pulls import FAKE, candidate, made, reference, the_one
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Reviewer, Stage
 from reviewgauge.core.records import Change, ChangedFile, Comment, Review, Span
@@ -17,6 +16,8 @@ from reviewgauge.core.specs import load, signature
 from reviewgauge.models.request.messages import Call
 from reviewgauge.stages.generate import Generate
 from scripted_endpoint import OpenAI, Say, Scripted
+
+pytestmark = pytest.mark.usefixtures("calls")
 
 ASKS = f"prompt(model={FAKE!r})"
 PATCH = "@@ -1,2 +1,3 @@\n def f():\n+    eval(text)\n     return 1"
@@ -45,12 +46,6 @@ class Echo(Reviewer):
 
 
 ECHO = f"{__name__}.Echo"
-
-
-@pytest.fixture(autouse=True)
-def calls() -> Iterator[list[Call]]:
-    with listening() as heard:
-        yield heard
 
 
 def stage_of(*reviewers: str) -> Generate:

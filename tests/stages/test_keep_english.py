@@ -14,53 +14,6 @@ from reviewgauge.stages.keep_english import KeepEnglish, judge_text
 
 TITLES = tomllib.loads(Path(__file__).with_name("titles.toml").read_text("utf-8"))
 ENGLISH, OTHER, SHORT_ENGLISH, SHORT_OTHER = (TITLES[name].strip().splitlines() for name in TITLES)
-OTHER = """
-Fehler beim Einlesen leerer Dateien behoben
-Neue Prüfung für die Eingabe der Adresse
-Absturz bei leerer Liste behoben und Test hinzugefügt
-Corrige l'erreur quand le fichier est vide
-Ajout d'une option pour désactiver le cache
-Mise à jour des dépendances
-Corrige el error cuando la lista está vacía
-Añade una opción para desactivar la caché
-Actualiza las dependencias del proyecto
-Corrige erro quando o arquivo está vazio
-Adiciona opção para desativar o cache
-Corregge l'errore quando il file è vuoto
-Aggiunge una opzione per disattivare la cache
-Herstelt fout bij het inlezen van een leeg bestand
-Poprawka błędu przy pustej liście
-Oprava chyby při prázdném souboru
-Rättar fel när filen är tom
-Tilføjer en indstilling til at slå cachen fra
-Boş liste için hata düzeltildi
-Perbaiki kesalahan saat berkas kosong
-Sửa lỗi khi danh sách trống
-Adaugă o opțiune pentru a dezactiva memoria
-Üres lista hibájának javítása
-Korjaa virhe kun tiedosto on tyhjä
-Remove campo do formulario de login
-Corrige bug na tela de cadastro
-fix(menu): corrige le style du bouton
-refactor: renomme les tests de la page
-Anpassungen am Login-Formular
-Bugfix Erkennung der Sprache
-Arreglado el bug de los tests en PHP
-修复空文件导致的崩溃
-feat: 支持多数据库
-fix(router): 修复参数丢失的问题
-空のリストでクラッシュする問題を修正
-キャッシュを無効にするオプションを追加
-빈 목록에서 발생하는 오류 수정
-Исправлена ошибка при пустом файле
-Добавить поддержку HTTP/3
-Виправлено помилку при порожньому файлі
-Διόρθωση σφάλματος σε κενό αρχείο
-إصلاح الخطأ عند فراغ الملف
-תיקון שגיאה בקובץ ריק
-แก้ไขข้อผิดพลาดเมื่อไฟล์ว่าง
-खाली फ़ाइल पर त्रुटि ठीक करें
-""".strip().splitlines()
 LONG_ENGLISH = """<!-- Please describe your change. Bitte beschreiben Sie die Änderung. -->
 ## Why
 When the cache is cold, two threads may both compute the value; the second one wins and the first is lost.

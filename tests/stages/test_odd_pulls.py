@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recorded_forge import TOKEN, Answer, Forge, Trouble, serve
+from recorded_forge import Answer, Forge, Trouble, serve
 from reviewgauge.core.building import Candidate
 from reviewgauge.core.records import Case
 from reviewgauge.core.results import Drop
@@ -54,13 +54,6 @@ JUNK: tuple[Any, ...] = (
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
     with serve(tmp_path_factory.mktemp("forge"), "odd") as forge:
         yield forge
-
-
-@pytest.fixture
-def forge(running: Forge, monkeypatch: pytest.MonkeyPatch) -> Forge:
-    monkeypatch.setenv("GITHUB_TOKEN", TOKEN)
-    running.troubles.clear()
-    return running
 
 
 def run(stage: FromGithub, folder: Path) -> tuple[list[Candidate], list[Drop]]:

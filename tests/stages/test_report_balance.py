@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from reviewgauge.core.building import CardSection
@@ -15,13 +12,6 @@ from reviewgauge.stages.stratify import Stratify
 from sampled import Drawn, candidate, section
 
 LINES = ReportBalance(features=("changed_lines",))
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[BuildFolder]:
-    workplace = BuildFolder(tmp_path)
-    yield workplace
-    workplace.close()
 
 
 def told(context: BuildFolder) -> CardSection:

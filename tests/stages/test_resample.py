@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,13 +20,6 @@ from reviewgauge.stages.sampling.draws import change_facts
 from sampled import Drawn, candidate, section
 
 LINES = Resample(features=("changed_lines",))
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[BuildFolder]:
-    workplace = BuildFolder(tmp_path)
-    yield workplace
-    workplace.close()
 
 
 def sizes(verdict: bool, *lines: int, language: str = "Go") -> list[Candidate]:

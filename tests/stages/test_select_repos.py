@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reviewgauge.core.building import RESULTS
 from reviewgauge.core.errors import BadInput, UserError
@@ -18,16 +14,9 @@ from reviewgauge.core.specs import load
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.stages import select_repos
 from reviewgauge.stages.pull_requests.candidates import chosen_repositories
-from reviewgauge.stages.select_repos import RepositoryCandidate, SelectRepos, popular, ranked, read_candidates
+from reviewgauge.stages.select_repos import RepositoryCandidate, SelectRepos, popular, read_candidates
 
 HEADER = "name,language,stars,new_stars,issues_and_pulls,closed_pulls,active,language_share,team\n"
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[BuildFolder]:
-    made = BuildFolder(tmp_path / "bench")
-    yield made
-    made.close()
 
 
 def table(folder: Path, *rows: str, name: str = "repositories.csv") -> str:
@@ -150,28 +139,3 @@ def test_where_the_user_names_repositories_none_is_chosen(tmp_path: Path) -> Non
     assert run(SelectRepos(rule="aacr_bench"), context) == {}
     assert chosen_repositories(context) == ()
     context.close()
-
-
-# --- the rules -----------------------------------------------------------------------------------------------------
-
-CANDIDATES = st.lists(
-    st.builds(
-        RepositoryCandidate,
-        name=st.integers(0, 10**6).map(lambda n: f"a/{n}"),
-        language=st.sampled_from(["Python", "Go", "Kotlin", ""]),
-        stars=st.none() | st.integers(0, 9),
-        new_stars=st.none() | st.integers(0, 9),
-        closed_pulls=st.none() | st.integers(0, 9),
-    ),
-    max_size=20,
-    unique_by=lambda one: one.name,
-)
-
-
-@given(CANDIDATES, st.integers(1, 4))
-def test_each_candidate_is_chosen_or_refused_once(candidates: list[RepositoryCandidate], most: int) -> None:
-    for found, refused in (popular(candidates, ("Python", "Go"), most), ranked(candidates, ("Python", "Go"), 9, most)):
-        assert sorted([c.name for c in found] + [r.name for r in refused]) == sorted(c.name for c in candidates)
-        counts = Counter(c.language for c in found)
-        assert set(counts) <= {"Python", "Go"}
-        assert all(count <= most for count in counts.values())

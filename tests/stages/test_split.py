@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -17,13 +15,6 @@ from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.engine.build.pipeline import WithoutBuild
 from reviewgauge.stages.split import Split
 from sampled import Drawn, candidate, section
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[BuildFolder]:
-    workplace = BuildFolder(tmp_path)
-    yield workplace
-    workplace.close()
 
 
 def parts(drawn: Drawn) -> Counter[str]:
@@ -41,17 +32,6 @@ def test_repositories_stay_whole_and_shares_come_out(context: BuildFolder) -> No
     assert found.rows[0] == ("train", 80, 0.8, 0.8, 2, None, None)
     assert found.text == "By repo. No repository lies in two parts."
     assert found.figures == {}
-
-
-@given(st.lists(st.integers(1, 20), min_size=3, max_size=12), st.integers(0, 3))
-def test_no_repository_lies_in_two_parts(counts: list[int], seed: int) -> None:
-    items = items_of(**{f"r{n}": count for n, count in enumerate(counts)})
-    drawn = Drawn(Split(seed=seed), items, WithoutBuild())
-    assert not drawn.drops
-    where = defaultdict(set)
-    for item in drawn.kept:
-        where[item.case.change.repo].add(item.case.facts["split"])
-    assert all(len(found) == 1 for found in where.values())
 
 
 def test_dates_cut_the_parts(context: BuildFolder) -> None:

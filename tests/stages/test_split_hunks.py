@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from git_project import commit
 from pull_toys import BOT, pull, reference, remark, thread
 from reviewgauge.core.building import Candidate, Decision
-from reviewgauge.core.history import PullRequest, Revision, Thread
+from reviewgauge.core.history import Revision, Thread
 from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Side, Span, Task
 from reviewgauge.core.results import Drop
 from reviewgauge.engine.build.folder import BuildFolder
 from reviewgauge.engine.build.pipeline import WithoutBuild
-from reviewgauge.repo.diff.diffs import parse_patch
 from reviewgauge.repo.git.repository import Repository
 from reviewgauge.stages.pull_requests.candidates import final_candidate
 from reviewgauge.stages.split_hunks import SplitHunks
@@ -334,16 +330,3 @@ def test_without_a_diff_or_a_comment_there_is_nothing_to_split() -> None:
     silent = item(thread("b", remark("x", BOT)), merged=False).with_case(references=())
     assert [d.reason for d in split(SplitHunks(), silent)[1]] == ["no hunk to assess"]
     assert [d.reason for d in split(SplitHunks(task="locate"), silent)[1]] == ["no hunk that people commented on"]
-
-
-@given(
-    st.lists(st.sampled_from(["same\n", "a\n", "b\n"]), max_size=60), st.lists(st.booleans(), min_size=60, max_size=60)
-)
-def test_hunks_read_back_as_they_were(lines: list[str], changed: list[bool]) -> None:
-    after = [f"changed {n}\n" if change else line for n, (line, change) in enumerate(zip(lines, changed, strict=False))]
-    patch = "".join(list(difflib.unified_diff(lines, after))[2:])
-    behind: PullRequest = pull(merged=True, head="h")
-    change = Change(repo="a/b", head="h", files=(ChangedFile(path="a.py", patch=patch),))
-    one = Candidate(case=Case(id="c", change=change), pull=behind)
-    cases, _ = split(SplitHunks(mergeable=99), one)
-    assert tuple(h for c in cases for h in parse_patch(c.change.files[0].patch or "")) == parse_patch(patch)

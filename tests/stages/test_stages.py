@@ -6,11 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reviewgauge.core.building import BuildContext, Candidate
-from reviewgauge.core.errors import UserError
 from reviewgauge.core.protocols import Stage
 from reviewgauge.core.records import Case, Change, ChangedFile
 from reviewgauge.core.results import Drop
@@ -59,18 +56,6 @@ def test_where_keeps_by_a_fact_or_the_repository_and_says_the_other_value() -> N
     for wrong in ({"fact": "language"}, {"values": ("go",)}, {"fact": "year", "values": (1,), "at_most": 2}):
         with pytest.raises(ValueError, match="needs a fact, and values or limits"):
             Where(**wrong)
-
-
-@given(st.lists(st.sampled_from(["go", "c", "java"]), min_size=1, max_size=8), st.sampled_from([("go",), ("go", "c")]))
-def test_every_case_is_kept_or_counted(languages: list[str], wanted: tuple[str, ...]) -> None:
-    cases = [case(f"c{i}", language=language) for i, language in enumerate(languages)]
-    if not set(languages) & set(wanted):
-        with pytest.raises(UserError, match=f"drops all {len(cases)} cases"):
-            apply_stages(cases, [Where(fact="language", values=wanted)])
-        return
-    kept, drops = apply_stages(cases, [Where(fact="language", values=wanted)])
-    assert sorted([c.id for c in kept] + [d.item for d in drops]) == sorted(c.id for c in cases)
-    assert all(c.facts["language"] in wanted for c in kept)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -22,13 +20,6 @@ LANGUAGES = ("C", "C#", "C++", "Go", "Java", "JavaScript", "PHP", "Python", "Typ
 PAPER = Stratify(
     by=("period", "language"), periods=("2022-01-01", "2023-01-01", "2024-01-01"), per_cell=30, balance="verdict"
 )
-
-
-@pytest.fixture
-def context(tmp_path: Path) -> Iterator[BuildFolder]:
-    workplace = BuildFolder(tmp_path)
-    yield workplace
-    workplace.close()
 
 
 def entries(each: int) -> list[Candidate]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from reviewgauge.stages.asking.change_points import COUNTS, KINDS, Agreed, ChangePoint, Disagreed, agreement
 
@@ -37,14 +35,3 @@ def test_the_first_request_is_kept_with_the_words_of_the_others() -> None:
     answers = [[A, point("F.4", words="second")], [point("F.4", words="third"), point(words="third loop")]]
     assert agreement(answers) == Agreed(answers[0], [["third loop"], ["third"]])
     assert agreement([[], [], []]) == Agreed([], [])
-
-
-POINTS = st.builds(point, st.sampled_from(["F.2", "F.4"]), st.sampled_from(["C2", "C3"]))
-
-
-@given(st.lists(st.lists(POINTS, max_size=3), min_size=1, max_size=4), st.randoms())
-def test_neither_the_order_of_requests_nor_that_of_points_decides(
-    answers: list[list[ChangePoint]], chance: object
-) -> None:
-    shuffled = [sorted(points, key=lambda _: chance.random()) for points in answers]  # type: ignore[attr-defined]
-    assert type(agreement(answers)) is type(agreement(shuffled[::-1]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
 import random
 from pathlib import Path
 
@@ -72,16 +71,6 @@ def test_it_is_stable_when_the_source_grows_and_when_more_are_wanted(before: int
     born = {decision_id(one) for one in decisions(before + new)[before:]}
     assert set(large.decisions) - set(small.decisions) <= born, "what comes in is new"
     assert list(draw(decisions(before), n + 3, 0).decisions)[:n] == list(small.decisions)
-
-
-def test_every_decision_has_the_same_chance_and_another_seed_draws_others() -> None:
-    made = decisions(20)
-    counts = dict.fromkeys(map(decision_id, made), 0)
-    for seed in range(2_000):
-        for name in draw(made, 5, seed).decisions:
-            counts[name] += 1
-    spread = math.sqrt(2_000 * 0.25 * 0.75)
-    assert all(abs(count - 500) < 5 * spread for count in counts.values())
 
 
 # --- the table -----------------------------------------------------------------------------------------------------

@@ -30,12 +30,6 @@ def test_the_margins_that_aacr_bench_prints_are_near_the_largest_ones_and_no_for
     assert abs((margin(n, population, share) or 0) - printed) > 0.02
 
 
-def test_no_count_of_350_is_92_36_percent() -> None:
-    assert "92.36%" not in {f"{right / 350:.2%}" for right in range(351)}
-    assert {f"{323 / 350:.2%}", f"{324 / 350:.2%}"} == {"92.29%", "92.57%"}
-    assert f"{285 / 300:.2%}" == "95.00%"
-
-
 @given(st.integers(1, 400), st.data())
 def test_wilsons_interval_is_the_usual_one_and_narrows_to_a_point_when_all_are_checked(
     n: int, data: st.DataObject
