@@ -133,16 +133,6 @@ def test_the_horizon_counts_days_from_the_landing(story: Story, context: BuildFo
 
 
 @pytest.mark.slow
-def test_only_messages_that_speak_of_a_defect_count(story: Story, context: BuildFolder) -> None:
-    story.commit({"shop.py": "a = 1\n"})
-    bad = story.commit({"shop.py": "a = 1\n" + CODE})
-    story.commit({"shop.py": "a = 1\n" + CODE.replace("strip()", "strip('-')")})
-    say(story, "Handle names with dashes")
-    items = [candidate(story, bad)]
-    assert decide(DropBuggy(horizon=0), items, context) == {bad[:12]: ""}
-
-
-@pytest.mark.slow
 def test_a_branch_answers_for_its_own_commits_and_its_merge(story: Story, context: BuildFolder) -> None:
     base = story.commit({"shop.py": "a = 1\n", "b.py": "b = 1\n"})
     story.git("checkout", "-q", "-b", "side")

@@ -37,8 +37,11 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forge]:
         yield forge
 
 
-def context(folder: Path, source: str = f"github:{NAME}") -> BuildFolder:
-    return BuildFolder(folder, source)
+@pytest.fixture
+def context(tmp_path: Path) -> Iterator[BuildFolder]:
+    made = BuildFolder(tmp_path / "bench", f"github:{NAME}")
+    yield made
+    made.close()
 
 
 class Quick(Clock):
@@ -56,7 +59,7 @@ class Impatient(FromGithub):
 
 
 def run(stage: FromGithub, folder: Path, source: str = f"github:{NAME}") -> tuple[list[Candidate], list[Drop]]:
-    where = context(folder, source)
+    where = BuildFolder(folder, source)
     try:
         made = list(stage.apply((), where))
     finally:
@@ -72,9 +75,13 @@ def without_git(found: Iterable[Candidate]) -> list[object]:
 
 
 @pytest.mark.slow
-def test_pull_requests_become_candidates_with_their_final_state(forge: Forge, tmp_path: Path) -> None:
-    (second, first), drops = run(FromGithub(api=forge.url), tmp_path)
-    assert not drops
+def test_pull_requests_become_candidates_with_their_final_state(forge: Forge, context: BuildFolder) -> None:
+    second, first = FromGithub(api=forge.url).apply((), context)
+    assert isinstance(first, Candidate) and isinstance(second, Candidate)
+    (section,) = context.sections
+    assert section.figures["requests"] == len(forge.asked) and "requests" in section.text
+    for file in context.folder.rglob("*"):
+        assert not file.is_file() or TOKEN.encode() not in file.read_bytes(), "no token is written anywhere"
     assert [one.case.id for one in (first, second)] == [f"{NAME}/pull/1", f"{NAME}/pull/2"], "open ones stay out"
     case, pull = first.case, first.pull
     assert pull is not None
@@ -91,6 +98,11 @@ def test_pull_requests_become_candidates_with_their_final_state(forge: Forge, tm
         "an answer is a review too"
     )
     assert second.pull is not None and second.pull.fork_gone and not second.pull.merged
+    early, late = pull.revisions
+    assert early.base == late.base == case.change.base
+    assert late.commits[:1] == early.commits and late.head == case.change.head
+    assert early.pushed is not None and late.pushed is not None and early.pushed < late.pushed
+    assert {thread.commit for thread in pull.threads} == {early.head}
 
 
 @pytest.mark.slow
@@ -116,17 +128,6 @@ def _line(item: Candidate, number: int) -> str:
     blob = Repository(Path(change.git)).blob(change.head, change.files[0].path)
     assert blob is not None
     return blob.decode().split("\n")[number - 1]
-
-
-@pytest.mark.slow
-def test_states_before_the_last_one_have_bases_commits_and_times(forge: Forge, tmp_path: Path) -> None:
-    (first,), _ = run(FromGithub(api=forge.url, numbers=(1,)), tmp_path)
-    assert first.pull is not None
-    early, late = first.pull.revisions
-    assert early.base == late.base == first.case.change.base
-    assert late.commits[:1] == early.commits and late.head == first.case.change.head
-    assert early.pushed is not None and late.pushed is not None and early.pushed < late.pushed
-    assert {thread.commit for thread in first.pull.threads} == {early.head}
 
 
 @pytest.mark.slow
@@ -201,24 +202,6 @@ def test_enterprise_is_asked_under_its_own_paths(forge: Forge, tmp_path: Path) -
     assert forge.paths("/repos/") and forge.paths("/graphql")
 
 
-@pytest.mark.slow
-def test_what_was_asked_stands_on_the_card(forge: Forge, tmp_path: Path) -> None:
-    where = context(tmp_path)
-    list(FromGithub(api=forge.url).apply((), where))
-    where.close()
-    (section,) = where.sections
-    assert section.figures["requests"] == len(forge.asked)
-    assert "requests" in section.text
-    assert TOKEN not in section.model_dump_json()
-
-
-@pytest.mark.slow
-def test_no_token_is_written_anywhere(forge: Forge, tmp_path: Path) -> None:
-    run(FromGithub(api=forge.url), tmp_path)
-    for file in tmp_path.rglob("*"):
-        assert not file.is_file() or TOKEN.encode() not in file.read_bytes(), file
-
-
 # --- troubles ------------------------------------------------------------------------------------------------------
 
 
@@ -287,21 +270,20 @@ def told(found: Iterable[Candidate]) -> dict[int, bool]:
 )
 @pytest.mark.slow
 def test_a_refusal_of_graphql_is_of_one_pull_request(
-    forge: Forge, tmp_path: Path, trouble: Trouble, asked: int
+    forge: Forge, context: BuildFolder, trouble: Trouble, asked: int
 ) -> None:
     """The newest comes first, so that number 2 is the one that is refused."""
     forge.troubles.append(replace(trouble))
-    where = context(tmp_path)
-    found = [one for one in FromGithub(api=forge.url).apply((), where) if isinstance(one, Candidate)]
-    where.close()
+    found = [one for one in FromGithub(api=forge.url).apply((), context) if isinstance(one, Candidate)]
     assert told(found) == {1: True, 2: False}
     first = next(one.pull for one in found if one.pull is not None and one.pull.merged)
     assert "merged" in {event.kind for event in first.events}, "REST tells the rest"
     assert len(forge.paths("graphql")) == asked
-    (card,) = where.sections
+    (card,) = context.sections
     assert card.figures["pull requests without an answer of GraphQL"] == 1
     assert "GraphQL gave no answer for 1 pull requests" in card.text
-    assert told(run(FromGithub(api=forge.url), tmp_path)[0]) == {1: True, 2: True}, "it is asked again the next time"
+    again = [one for one in FromGithub(api=forge.url).apply((), context) if isinstance(one, Candidate)]
+    assert told(again) == {1: True, 2: True}, "it is asked again the next time"
 
 
 @pytest.mark.slow
@@ -341,15 +323,13 @@ def test_names_in_hostile_words_lead_nowhere(forge: Forge, tmp_path: Path) -> No
 
 
 def test_without_a_token_the_card_says_what_is_not_known(
-    forge: Forge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    forge: Forge, context: BuildFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GITHUB_TOKEN")
-    where = context(tmp_path)
-    (first,) = list(FromGithub(api=forge.url, numbers=(1,)).apply((), where))
-    where.close()
+    (first,) = list(FromGithub(api=forge.url, numbers=(1,)).apply((), context))
     assert isinstance(first, Candidate) and first.pull is not None
     assert all(thread.resolved is None for thread in first.pull.threads)
-    assert "asked without a token" in where.sections[0].text
+    assert "asked without a token" in context.sections[0].text
     assert not forge.paths("graphql") and len(first.pull.revisions) == 2
 
 

@@ -61,7 +61,6 @@ ROWS = [
     Row(DropBots(), candidate(pull(thread("1"), author=BOT))),
     Row(DropBots(authors=True), candidate(pull(author=BOT)), "opened by a bot"),
     Row(DropBots(), candidate(pull(thread("1", remark("a", BOT)))), "reviewed by bots only"),
-    Row(DropBots(authors=True), candidate(pull(author=GHOST))),
     Row(DropOutdated(), candidate(pull())),
     Row(DropOutdated(), ONE),
     Row(DropOutdated(), candidate(pull(thread("1", position=None, original_position=3))), "every comment is outdated"),
@@ -73,14 +72,8 @@ ROWS = [
     Row(DropOutdated(), candidate(pull(thread("1", position=None, outdated=True))), "every comment is outdated"),
     Row(DropOutdated(), candidate(pull(thread("1", position=None, outdated=False)))),
     Row(DropOutdated(), candidate(pull(thread("1", position=None))), "not known whether its comments are outdated"),
-    Row(
-        DropOutdated(),
-        candidate(pull(thread("1", position=None), thread("2", position=0))),
-        "not known whether its comments are outdated",
-    ),
     Row(DropOutdated(task="locate"), candidate(pull(thread("1", position=0))), "every comment is outdated"),
     Row(DropOutdated(task="assess"), candidate(pull(thread("1", position=0)))),
-    Row(DropOutdated(), candidate(pull(thread("1", position=0))), "every comment is outdated"),
     Row(DropOutdated(), candidate(pull(thread("1", line=None, position=None, whole_file=True)))),
     Row(
         DropOutdated(),

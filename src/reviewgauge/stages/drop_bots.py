@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import ClassVar
 
 from typing_extensions import override
 
@@ -21,8 +20,6 @@ from reviewgauge.stages.pull_requests.candidates import PullStage, is_bot, witho
 @dataclass(frozen=True)
 class DropBots(PullStage):
     """Drop what only bots reviewed, and with `authors` what a bot opened."""
-
-    needs_pulls: ClassVar[bool] = True
 
     authors: bool = False
 

@@ -7,7 +7,6 @@ that are closed".
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from typing_extensions import override
 
@@ -19,8 +18,6 @@ from reviewgauge.stages.pull_requests.candidates import PullStage
 @dataclass(frozen=True)
 class DropUnmerged(PullStage):
     """Keep merged pull requests; of their linked issues the closed ones, of which one must be left."""
-
-    needs_pulls: ClassVar[bool] = True
 
     @override
     def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:

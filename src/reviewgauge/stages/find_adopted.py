@@ -29,8 +29,6 @@ class FindAdopted(PullStage):
     one that did it.
     """
 
-    needs_pulls: ClassVar[bool] = True
-
     costly: ClassVar[bool] = True
 
     @override

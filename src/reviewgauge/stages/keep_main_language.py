@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import ClassVar
 
 from typing_extensions import override
 
@@ -26,8 +25,6 @@ HEADERS = frozenset({"C", "C++", "Objective-C"})  # `.h` belongs to each of them
 @dataclass(frozen=True)
 class KeepMainLanguage(PullStage):
     """The language with most changed lines counts; a repository's main language is the one with most bytes."""
-
-    needs_pulls: ClassVar[bool] = True
 
     @override
     def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
 
 from typing_extensions import override
 
@@ -29,8 +28,6 @@ Named = tuple[str, int]  # repository in lower case, number
 @dataclass(frozen=True)
 class LinkIssues(PullStage):
     """Put the fixed issues into the change; drop a candidate without one, with the step that failed."""
-
-    needs_pulls: ClassVar[bool] = True
 
     @override
     def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:

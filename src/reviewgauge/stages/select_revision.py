@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import ClassVar
 
 from typing_extensions import override
 
@@ -25,8 +24,6 @@ class SelectRevision(PullStage):
     Discussions that make no reference are not counted: what bots or the author began, approvals. The fact `revision`
     says which was chosen, from 1.
     """
-
-    needs_pulls: ClassVar[bool] = True
 
     @override
     def narrow_pull(self, item: Candidate, pull: PullRequest) -> Candidate | str:

@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import ClassVar
 
 from typing_extensions import override
 
@@ -38,6 +39,8 @@ NO_PULL = "no pull request behind it"
 
 class PullStage(Stage):
     """A stage that needs the pull request behind a candidate."""
+
+    needs_pulls: ClassVar[bool] = True
 
     @override
     def narrow(self, item: Candidate) -> Candidate | str:
