@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import pytest
@@ -65,28 +64,6 @@ PIECES = (
     "E.1",
     "Performance", '"same": ', "{" * 70, "[" * 70, "a" * 300,
 )  # fmt: skip
-
-
-def answers(count: int, seed: int) -> Iterator[str]:
-    draw = random.Random(seed)
-    for _ in range(count):
-        text = draw.choice(SEEDS)
-        for _ in range(draw.choice((0, 1, 1, 2, 3, 6))):
-            at, to = sorted((draw.randint(0, len(text)), draw.randint(0, len(text))))
-            kind = draw.randrange(6)
-            if kind == 0:
-                text = text[:at] + draw.choice(PIECES) + text[at:]
-            elif kind == 1:
-                text = text[:at] + text[to:]
-            elif kind == 2:
-                text = text[:to]
-            elif kind == 3:
-                text = text[:at] + chr(draw.randrange(0x110000)) + text[at:]
-            elif kind == 4:
-                text = text + draw.choice(("\n", " ", "")) + draw.choice(SEEDS)
-            else:
-                text = text[:at] + text[at:to] * 2 + text[to:]
-        yield text
 
 
 def outcome(reader: Reader, text: str) -> bool:

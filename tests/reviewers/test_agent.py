@@ -34,12 +34,6 @@ AFTER: dict[str, str | bytes | None] = {
 FINISH: tuple[str, dict[str, Any]] = ("finish", {})
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setenv("OPENAI_API_KEY", "sk-none")
-
-
 @pytest.fixture
 def change(tmp_path: Path) -> Change:
     return make_change(tmp_path / "project", BEFORE, AFTER, "c1")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import pytest
 
@@ -21,11 +20,6 @@ from scripted_models import scripted
 TODO = "Unfinished work is merged with this line. Finish it or open an issue for it."
 CODE = "@@ -1,2 +1,6 @@\n a = 1\n+b = eval(a)\n+print(b)\n+# TODO c\n+except:\n d = 4"
 CHANGE = Change(id="c1", repo="o/r", title="Add b", files=(ChangedFile(path="a.py", patch=CODE),))
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
 def finding(comment: str, code: str = "+b = eval(a)") -> dict[str, str]:

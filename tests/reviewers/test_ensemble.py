@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -22,11 +21,6 @@ from training_cases import change, training
 
 FICKLE = "prompt(model='fake:fickle-30', scope='change')"
 CHANGE = named_change(fickle_case(1, 3))
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
 @dataclass(frozen=True)

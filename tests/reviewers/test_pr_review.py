@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,11 +31,6 @@ CHANGE = Change(
         ChangedFile(path="b.py", patch=SHELL),
     ),
 )
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
 def finding(severity: str, code: str, area: str = "other", file: str = "a.py") -> dict[str, str]:

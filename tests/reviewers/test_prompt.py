@@ -30,11 +30,6 @@ CHANGE = Change(
 )
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
-
-
 def record(path: Path, reviewer: Prompt, said: list[list[str]], change: Change = CHANGE) -> ChatClient:
     """A door behind which the model has said this, a list a piece: one text for each time it is asked."""
     spec, lines = parse_model(MODEL), []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -41,11 +40,6 @@ def asked(preset: PresetName, about: Change, **fields: Any) -> str:
     reviewer = Prompt("fake:rules", preset=preset, **fields)
     piece = reviewer._pieces(about).pieces[0]
     return "\n".join(message.text for message in reviewer._messages(about, piece))
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
 
 
 def reviewed(preset: PresetName, about: Change) -> Review:

@@ -4,33 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from fake_server import FakeServer
 from hunk_entries import entry
-from reviewgauge.api.review import review
-from reviewgauge.api.score import score
 from reviewgauge.cli.main import main
-
-
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("REVIEWGAUGE_CACHE", str(tmp_path / "cache"))
-
-
-def figures(folder: Path, task: str, metric: str, rows: list[dict[str, Any]]) -> tuple[dict[str, float | None], str]:
-    """(the measures of the metric by name, what the server was asked)."""
-    (folder / "entries.json").write_text(json.dumps(rows))
-    with FakeServer() as server:
-        contexts = "('issue', 'pr', \"function(which='both')\")"
-        spec = f"prompt(model='{server.spec()}', preset='contextcrbench_{task}', context={contexts})"
-        review(f"context_crbench(task='{task}')", spec, run=folder / "run", source=folder)
-        asked = " ".join(str(seen.body) for seen in server.asked)
-    (board,) = score(folder / "run", metric, resamples=100).leaderboards
-    (system,) = board.systems
-    return {estimate.measure: estimate.value for estimate in system.estimates}, asked
 
 
 @pytest.mark.parametrize("task", ["assess", "locate", "comment"])

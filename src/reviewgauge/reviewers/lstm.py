@@ -2,7 +2,7 @@
 
 Source: CRScore (Naik et al., 2025), appendix D.3, its LSTM reviewer: one hidden layer, Bahdanau attention, Adam, about
 10 epochs, the weights with the least loss on held-out examples. Its code has other sizes (hidden=768, rate=0.0001,
-batch=8) and CodeReviewer's tokens, where ours are learnt; models/seq2seq/network.py names what it does differently.
+batch=8); `models/seq2seq.py` names what it does differently.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from reviewgauge.core.results import Drop, Failed, FailureKind
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import FilePath, Word
 from reviewgauge.models.cache.vector_cache import cache_home
-from reviewgauge.models.seq2seq.training import (
+from reviewgauge.models.seq2seq import (
     STATE,
     Settings,
     Training,
@@ -31,10 +31,11 @@ from reviewgauge.models.seq2seq.training import (
     chosen_device,
     load_torch,
     open_writer,
+    pairs_hash,
     read_training,
     train,
 )
-from reviewgauge.reviewers.reading.nearest import Passage, examples_hash, read_examples, read_passages
+from reviewgauge.reviewers.reading.nearest import Passage, read_examples, read_passages
 from reviewgauge.reviewers.reading.review_files import unique
 
 _REMEDY = "--train DATASET, or checkpoint='FOLDER' of a training before"
@@ -46,7 +47,7 @@ class Lstm(Reviewer):
 
     What is trained goes into `checkpoint`, by default a folder of the cache that belongs to these examples and
     parameters. `words`: the most pieces of words that it knows. `source` and `target`: the most pieces of a hunk and of
-    a comment. `patience`: after so many epochs without a better one it ends. `device`: as torch names it (`cuda:1`).
+    a comment. `device`: as torch names it (`cuda:1`).
     """
 
     example: ClassVar[str] = "reviewgauge review new.jsonl lstm --train old.jsonl -o runs/mine"
@@ -59,7 +60,6 @@ class Lstm(Reviewer):
     source: int = 200
     target: int = 100
     epochs: int = 10
-    patience: int = 3
     batch: int = 8
     rate: float = 0.001
     dropout: float = 0.1
@@ -89,13 +89,13 @@ class Lstm(Reviewer):
     def fit(self, cases: Iterable[Case], progress: Progress | None = None) -> Lstm:
         found = [example for example in read_examples(cases, "lstm") if example.comment is not None]
         settings = self._settings()
+        pairs = [(example.text, example.comment or "") for example in found]
         if self.checkpoint:
             folder = Path(self.checkpoint).expanduser()
         elif (home := cache_home()) is not None:
-            folder = home / "lstm" / content_id(settings.model_dump_json(), examples_hash(found), length=32)
+            folder = home / "lstm" / content_id(settings.model_dump_json(), pairs_hash(pairs), length=32)
         else:
             raise UserError("the cache is off: lstm has no folder for its training", remedy="checkpoint='FOLDER'")
-        pairs = [(example.text, example.comment or "") for example in found]
         learnt = replace(self)
         object.__setattr__(learnt, "_trained", (folder, train(pairs, settings, folder, self.device, progress)))
         return learnt
@@ -133,11 +133,11 @@ class Lstm(Reviewer):
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         self._writer()
         _, training = self._training()
-        best = training.best_epoch
-        losses = f"loss on those held out {training.history[0].validation:.2f} after 1 epoch"
-        if best > 1:
-            losses += f", {training.history[best - 1].validation:.2f} after {best}"
-        notes = [Drop(item=f"{training.pairs:,} examples; {losses}", by="lstm", reason="learnt from")]
+        losses, least = training.losses, min(training.losses)
+        said = f"loss on those held out {losses[0]:.2f} after 1 epoch"
+        if least < losses[0]:
+            said += f", {least:.2f} after {losses.index(least) + 1}"
+        notes = [Drop(item=f"{training.pairs:,} examples; {said}", by="lstm", reason="learnt from")]
         other = sum(change.task in (Task.ASSESS, Task.LOCATE) for change in changes)
         if other:
             count = f"{other} change{'s' * (other != 1)}"
