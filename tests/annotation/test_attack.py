@@ -11,7 +11,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from annotation_client import Client, served
-from annotation_toys import add_rater, desk_of, judge_all, small_project
+from annotation_toys import add_rater, desk_of, judge_all, judged_by, small_project
 from reviewgauge.annotation.pages.visits import COOKIE
 from reviewgauge.annotation.store.accounts import Role, begin_session, invite
 from reviewgauge.annotation.store.database import Database
@@ -76,7 +76,7 @@ def test_a_rater_gets_nothing_of_others_by_any_address(store: Database) -> None:
     project = small_project(store, count=3, raters=2, batch=3)
     ann = desk_of(store, project, "Ann")
     judge_all(ann, 4, most=2)
-    slots = [one.slot for one in ann.mine()]
+    slots = [one.slot for one in judged_by(ann)]
     held = ann.next()
     assert held is not None
     with served(store, project) as (origin, _):
@@ -100,7 +100,7 @@ def test_a_rater_gets_nothing_of_others_by_any_address(store: Database) -> None:
             assert bob.send("/conflicts", {"csrf": csrf, "slot": slot}).status >= 400
         absent, others = bob.send("/judge/999999"), bob.send(f"/judge/{slots[0]}")
         assert absent.text == others.text  # which does not tell whether it exists
-        assert len(ann.mine()) == 2
+        assert len(judged_by(ann)) == 2
         assert status(store, project).batches[0].judgements == 2
 
 

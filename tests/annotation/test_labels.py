@@ -11,7 +11,16 @@ import sqlalchemy as sql
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
-from annotation_toys import add_rater, answers_for, desk_of, judge_all, small_cases, small_project, small_reviews
+from annotation_toys import (
+    add_rater,
+    answers_for,
+    desk_of,
+    judge_all,
+    judged_by,
+    small_cases,
+    small_project,
+    small_reviews,
+)
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.label_import import import_labels
 from reviewgauge.annotation.labels import labels_csv, labels_jsonl, labels_of
@@ -189,7 +198,7 @@ def act(desks: dict[str, RaterSession], clock: list[float], who: str, what: str,
     if what == "guidelines":
         edit_guidelines(desk.database, desk.project.id, f"Version {n}", desk.account.id)
         return
-    mine = [one for one in desk.mine() if one.answers]
+    mine = [one for one in judged_by(desk) if one.answers]
     slot = mine[0].slot if what == "again" and mine else desk.next()
     if slot is None:
         return

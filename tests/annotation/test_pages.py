@@ -250,7 +250,7 @@ def test_the_queue_of_conflicts_names_what_differs_and_nobody(store: Database, s
     mine = bob.send("/conflicts").text
     assert (mine.count("How good is this review?"), mine.count("Go on"), mine.count("Discuss<")) == (2, 1, 1)
     assert not re.search(r">\s*(Ann|Cid|Eve)", mine)
-    assert "somebody has it" in ann.send("/conflicts").text
+    assert ann.send("/conflicts").text.count("How good is this review?") == 1
     for other in (eve, expert):
         assert "There is none for you now" in other.send("/conflicts").text
     slot = int(re.findall(r'name="slot" value="(\d+)"', ann.send("/conflicts").text)[0])

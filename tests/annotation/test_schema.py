@@ -49,7 +49,6 @@ def test_a_schema_of_ones_own(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_bytes(CUSTOM)
     schema = load_schema(tmp_path / "mine.toml")
     assert schema.raters == 3
-    assert schema.digest() == schema.model_copy(update={"guidelines": "other"}).digest()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import reviewgauge.annotation
-from annotation_toys import add_rater, answers_for, desk_of, judge_all, small_project
+from annotation_toys import add_rater, answers_for, desk_of, judge_all, judged_by, small_project
 from reviewgauge.annotation.schemas.schema import Answer
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.accounts import Role
@@ -317,7 +317,7 @@ def test_nobody_sees_the_work_of_others(database: Database) -> None:
             reach(slot)
     with pytest.raises(NotYours):
         bob.submit(slot, "key-of-bob", answers_for(project.schema_, 0))
-    assert bob.mine() == []
+    assert judged_by(bob) == []
     with database.reading() as connection:
         assert votes.own(connection, bob.account, slot) is None
         assert votes.own_by_key(connection, bob.account, "key-of-ann") is None
@@ -426,4 +426,4 @@ def test_judgements_keep_the_version_of_the_guidelines(database: Database) -> No
     assert edit_guidelines(database, project.id, "Be kind.", desk.account.id) == 2
     assert edit_guidelines(database, project.id, "Be kind.", desk.account.id) == 2
     judge_all(desk, most=1)
-    assert [one.guidelines for one in desk.mine()] == [2, 1]
+    assert [one.guidelines for one in judged_by(desk)] == [2, 1]

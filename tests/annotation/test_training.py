@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation_client import joined, saved, served
-from annotation_toys import add_rater, answers_for, desk_of, small_cases, small_reviews
+from annotation_toys import add_rater, answers_for, desk_of, judged_by, small_cases, small_reviews
 from reviewgauge.annotation.annotate import annotate, right_answers, with_gold
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.labels import labels_of
@@ -69,7 +69,7 @@ def test_the_training_comes_first_for_every_rater_and_shows_the_right_answer_aft
             desk.submit(slot, f"again-{name}", answers_for(project.schema_, 0, 2), replaces=1)
         rest = kinds_of(desk)
         assert [training for _, training in rest] == [True, *[False] * (len(rest) - 1)]
-        assert all(desk.work(one.slot).right is None for one in desk.mine() if not desk.work(one.slot).training)
+        assert all(desk.work(one.slot).right is None for one in judged_by(desk) if not desk.work(one.slot).training)
     found = status(database, project)
     assert (found.items, found.done, [batch.number for batch in found.batches]) == (3, 3, [1, 2])
     assert len(labels_of(database, project, None)) == 3 * 2 * 2  # grade and criteria; the training is no label

@@ -5,7 +5,6 @@ from __future__ import annotations
 import resource
 import socket
 import sqlite3
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
@@ -15,7 +14,16 @@ from urllib.parse import urlsplit
 import pytest
 
 from annotation_client import Answered, Client, served
-from annotation_toys import Postgres, add_rater, answers_for, desk_of, small_cases, small_project, small_reviews
+from annotation_toys import (
+    Postgres,
+    add_rater,
+    answers_for,
+    desk_of,
+    judged_by,
+    small_cases,
+    small_project,
+    small_reviews,
+)
 from raters_drill import serving
 from reviewgauge.annotation.annotate import annotate
 from reviewgauge.annotation.items import make_items
@@ -29,7 +37,6 @@ from reviewgauge.annotation.store.queue import LEASE
 from reviewgauge.annotation.store.tables import meta
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Review
-from waiting import until
 
 
 @pytest.fixture
@@ -104,38 +111,6 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
         assert judged(store) == 1
 
 
-def test_a_backup_is_whole_while_others_judge(store: Database, tmp_path: Path) -> None:
-    project = small_project(store, count=40)
-    desk, stop = desk_of(store, project, "Ann"), threading.Event()
-
-    def work() -> None:
-        while not stop.is_set() and (slot := desk.next()) is not None:
-            desk.submit(slot, f"judged-{slot}", answers_for(project.schema_, 0))
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    until(desk.mine)
-    before = len(desk.mine())
-    assert store.backup(tmp_path / "copy.db") > 10_000
-    after = len(desk.mine())
-    stop.set()
-    thread.join()
-    assert all(
-        file.stat().st_mode & 0o077 == 0 for file in tmp_path.iterdir()
-    )  # nobody else on this machine reads them
-    assert {file.name for file in tmp_path.iterdir()} <= {"copy.db", "store.db", "store.db-wal", "store.db-shm"}
-    with Database.open(tmp_path / "copy.db") as copy:
-        assert before <= judged(copy) <= after
-    with pytest.raises(UserError, match="is there already"):
-        store.backup(tmp_path / "copy.db")
-
-
-def test_postgres_has_a_backup_of_its_own(database: Database, where: str, tmp_path: Path) -> None:
-    if "://" in where:
-        with pytest.raises(UserError, match="pg_dump"):
-            database.backup(tmp_path / "copy.db")
-
-
 @pytest.mark.parametrize("other", ["0", "2"])
 def test_a_store_of_another_format_is_refused(where: str, other: str) -> None:
     with Database.open(where, create=True) as database, database.writing() as connection:
@@ -184,8 +159,8 @@ def test_a_clock_that_jumps_loses_nothing(database: Database) -> None:
     assert bob.next() == slot  # a lease of three weeks binds nobody
     for desk in (ann, bob):
         desk.submit(slot, f"judged-{desk.account.name}", answers_for(project.schema_, 0))
-    assert [len(desk.mine()) for desk in (ann, bob)] == [1, 1]
-    assert bob.mine()[0].at == now[0] < now[0] + LEASE
+    assert [len(judged_by(desk)) for desk in (ann, bob)] == [1, 1]
+    assert judged_by(bob)[0].at == now[0] < now[0] + LEASE
 
 
 # --- requests --------------------------------------------------------------------------------------------------------

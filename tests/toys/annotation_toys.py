@@ -14,6 +14,7 @@ from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.schemas.schema import Answer, QuestionKind, Schema, asked, is_asked, load_schema
 from reviewgauge.annotation.store.accounts import Account, Role, new_account
 from reviewgauge.annotation.store.database import Database
+from reviewgauge.annotation.store.judgements import Judgement
 from reviewgauge.annotation.store.projects import Project, create_project
 from reviewgauge.annotation.store.rater_session import RaterSession
 from reviewgauge.core.records import Case, Change, ChangedFile, Claim, Comment, Review, Span
@@ -61,6 +62,11 @@ def add_rater(database: Database, name: str, role: Role = Role.RATER, languages:
 
 def desk_of(database: Database, project: Project, name: str, role: Role = Role.RATER) -> RaterSession:
     return RaterSession(database, project, add_rater(database, name, role))
+
+
+def judged_by(desk: RaterSession) -> list[Judgement]:
+    """What a rater handed in, the latest first."""
+    return [one.judgement for one in desk.history()]
 
 
 def answers_for(schema: Schema, parts: int | Sequence[str], choice: int = 0) -> list[Answer]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from reviewgauge.annotation.code import texts_of
 from reviewgauge.annotation.items import Item, ProjectData, make_items
@@ -82,19 +82,6 @@ def with_gold(data: ProjectData, gold: Mapping[int, Gold], *, training: int | No
     return _of_items(data, order).model_copy(update={"gold": gold_at, "training": taught})
 
 
-class ProjectOptions(NamedTuple):
-    """How a project is made; see `annotate`."""
-
-    project: str = "main"
-    raters: int | None = None
-    batch: int | None = None
-    limit: int | None = None
-    repo: str | Path | None = None
-    gold: str | Path | None = None
-    training: int | None = None
-    pilot: int = 0
-
-
 def annotate(
     database: str | Path,
     cases: Sequence[Case],
@@ -113,43 +100,54 @@ def annotate(
     `training` of them teach every rater, the others are mixed in. All raters judge the first `pilot` items before the
     others open. `repo` is a clone with the commits of the changes, for the lines around their hunks. Raises UserError.
     """
-    given = ProjectOptions(**options)
     wanted = schema if isinstance(schema, Schema) else load_schema(schema)
-    data = make_items(wanted, cases, reviews, limit=None if labels or given.gold else given.limit, seed=seed)
-    return make_project(database, wanted, data, labels, given)
+    limit = None if labels or options.get("gold") else options.get("limit")
+    return make_project(database, wanted, make_items(wanted, cases, reviews, limit=limit, seed=seed), labels, **options)
 
 
 def make_project(
-    database: str | Path, schema: Schema, data: ProjectData, labels: Sequence[Label], given: ProjectOptions
+    database: str | Path,
+    schema: Schema,
+    data: ProjectData,
+    labels: Sequence[Label],
+    *,
+    project: str = "main",
+    raters: int | None = None,
+    batch: int | None = None,
+    limit: int | None = None,
+    repo: str | Path | None = None,
+    gold: str | Path | None = None,
+    training: int | None = None,
+    pilot: int = 0,
 ) -> AnnotateResult:
     """Make a project of these items; with labels, of at most `limit` that they judge. Raises UserError."""
-    if given.training is not None and given.gold is None:
+    if training is not None and gold is None:
         raise UserError("a training needs items whose right answers are known", remedy="--gold names their labels")
-    if labels and (given.gold or given.pilot):
+    if labels and (gold or pilot):
         raise UserError("a project of judgements that were made takes neither gold items nor a pilot")
-    if given.batch is not None:
-        schema = schema.model_copy(update={"batch": given.batch})
+    if batch is not None:
+        schema = schema.model_copy(update={"batch": batch})
     left_out: Counter[str] = Counter()
     if labels:
-        data, labels, left_out = _judged(schema, data, labels, given)
-    if given.gold is not None:
-        known = right_answers(schema, data.items, read_label_file(Path(given.gold)).labels)
-        data = with_gold(data, known, training=given.training, limit=given.limit)
-    if given.pilot and given.pilot >= (rest := len(data.items) - data.training):
-        raise UserError(f"a pilot of {given.pilot:,} items leaves none of {rest:,}", remedy="choose fewer")
-    more = {} if given.repo is None else {"texts": texts_of(data.changes, given.repo)}
-    data = data.model_copy(update={"pilot": given.pilot, **more})
+        data, labels, left_out = _judged(schema, data, labels, limit, raters)
+    if gold is not None:
+        known = right_answers(schema, data.items, read_label_file(Path(gold)).labels)
+        data = with_gold(data, known, training=training, limit=limit)
+    if pilot and pilot >= (rest := len(data.items) - data.training):
+        raise UserError(f"a pilot of {pilot:,} items leaves none of {rest:,}", remedy="choose fewer")
+    more = {} if repo is None else {"texts": texts_of(data.changes, repo)}
+    data = data.model_copy(update={"pilot": pilot, **more})
     with Database.open(database, create=True) as opened:
-        made = create_project(opened, given.project, schema, data, raters=given.raters)
+        made = create_project(opened, project, schema, data, raters=raters)
         stored = store_labels(opened, made, labels, "recorded labels") if labels else None
     did = f"{len(data.items):,} items of {len(data.changes):,} changes"
     if stored is not None:
-        raters = len({label.rater for label in labels})
-        did += f", with {stored.judgements:,} judgements of {raters} rater{'s' * (raters != 1)}"
+        people = len({label.rater for label in labels})
+        did += f", with {stored.judgements:,} judgements of {people} rater{'s' * (people != 1)}"
     else:
         did += f", for {made.raters} rater{'s' * (made.raters != 1)} each"
-        did += " (--raters 1 for you alone)" if made.raters > 1 and given.raters is None else ""
-    if given.gold is not None:
+        did += " (--raters 1 for you alone)" if made.raters > 1 and raters is None else ""
+    if gold is not None:
         mixed = len(data.gold) - data.training
         did += f"; {data.training:,} teach every rater, {mixed:,} with a known answer are mixed in"
     notes = tuple(f"{number:,} labels are left out: {why}" for why, number in left_out.most_common())
@@ -157,7 +155,7 @@ def make_project(
 
 
 def _judged(
-    schema: Schema, data: ProjectData, labels: Sequence[Label], given: ProjectOptions
+    schema: Schema, data: ProjectData, labels: Sequence[Label], limit: int | None, raters: int | None
 ) -> tuple[ProjectData, list[Label], Counter[str]]:
     """The items that labels judge, in the batches that these name; the labels of them; and those left out."""
     places = Places(schema, enumerate(data.items))
@@ -173,14 +171,14 @@ def _judged(
         batch_of[item] = batch_of.get(item) or label.batch or ""
         judges.setdefault(item, set()).update(() if label.consensus else (label.rater,))
     rank = {name: at for at, name in enumerate(dict.fromkeys(filter(None, batch_of.values())))}
-    order = sorted(batch_of, key=lambda item: (rank.get(batch_of[item], len(rank)), item))[: given.limit]
+    order = sorted(batch_of, key=lambda item: (rank.get(batch_of[item], len(rank)), item))[:limit]
     sizes = Counter(batch_of[item] for item in order)
     rest = sizes.pop("", 0)
     batches = [*sizes.items(), *(("", min(schema.batch, rest - at)) for at in range(0, rest, schema.batch))]
     found = _of_items(data, order).model_copy(
         update={
             "batches": tuple(batches),
-            "places": {} if given.raters else {number: len(judges[item]) for number, item in enumerate(order)},
+            "places": {} if raters else {number: len(judges[item]) for number, item in enumerate(order)},
         }
     )
     chosen = set(order)

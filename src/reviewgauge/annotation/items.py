@@ -104,11 +104,15 @@ def make_items(
             remedy="name a run, or a data set with recorded reviews" if _needs_reviews(schema) else "choose another",
         )
     random.Random(seed).shuffle(found)  # systems interleave, so that a rater cannot tell them by their order
-    kept = found[:limit]
-    wanted = {item.subject.case for item in kept}
-    cases = [case for case in cases if case.id in wanted]
-    changes = {case.id: shown_change(case.change) for case in cases}
-    return ProjectData(changes=changes, items=tuple(kept), texts=texts_of({case.id: case.change for case in cases}))
+    return project_data(found[:limit], cases)
+
+
+def project_data(items: Sequence[Item], cases: Iterable[Case]) -> ProjectData:
+    """These items with the changes among `cases` that they are about, and the files of those at hand."""
+    wanted = {item.subject.case for item in items}
+    changes = {case.id: case.change for case in cases if case.id in wanted}
+    shown = {name: shown_change(change) for name, change in changes.items()}
+    return ProjectData(changes=shown, items=tuple(items), texts=texts_of(changes))
 
 
 def _needs_reviews(schema: Schema) -> bool:
@@ -206,9 +210,7 @@ def report_items(
     drawn = draw_reports(reports, min(limit or len(reports), len(reports)), seed)
     items = [_of_report(metric, report, cases[report.case], reviews[report.key]) for report in drawn]
     random.Random(seed).shuffle(items)  # systems interleave, so that a rater cannot tell them by their order
-    changes = {report.case: shown_change(cases[report.case].change) for report in drawn}
-    texts = texts_of({report.case: cases[report.case].change for report in drawn})
-    return ProjectData(changes=changes, items=tuple(item for item in items if item.parts), texts=texts)
+    return project_data([item for item in items if item.parts], cases.values())
 
 
 def _of_report(metric: Points, report: Report, case: Case, review: Review) -> Item:

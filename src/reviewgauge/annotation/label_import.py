@@ -19,8 +19,8 @@ from reviewgauge.annotation.store.projects import Project, current_guidelines
 from reviewgauge.annotation.store.rounds import (
     end_independent,
     free_place,
-    give_to_expert,
     lock_batch,
+    move,
     open_slots,
     settle,
 )
@@ -187,7 +187,7 @@ class _Import:
         in_round = (slots.c.item == key.item) & (slots.c.round == row.round)
         if (row.round, key.round) == (DISCUSSION, EXPERT):  # who discussed it found no consensus
             self.connection.execute(slots.update().where(in_round).values(done=True))
-            give_to_expert(self.connection, key.item)
+            move(self.connection, key.item, EXPERT)
         elif (row.round, key.round) == (EXPERT, DISCUSSION):  # the votes behind a consensus are not among the labels
             self.connection.execute(slots.update().where(in_round).values(round=DISCUSSION))
             self.connection.execute(items.update().where(items.c.id == key.item).values(round=DISCUSSION))

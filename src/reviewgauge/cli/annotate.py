@@ -191,14 +191,5 @@ def _audit_line(one: AuditLine) -> str:
     return f"{when}  {one.account or '-'}  {one.action}" + (f": {detail}" if detail else "")
 
 
-@command.command("backup")
-@click.argument("database")
-@click.argument("file", type=click.Path(dir_okay=False))
-@json_option
-def backup_command(database: str, file: str, as_json: bool) -> None:
-    """Copy DATABASE, a file, into a new FILE while it is served. For a PostgreSQL use pg_dump."""
-    _emit(verbs().backup(database, file), as_json)
-
-
 def _emit(result: AnnotateResult, as_json: bool) -> None:
     emit(result, as_json, lambda: result.did)

@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from reviewgauge.analysis.claim_shares import corrected_claims
 from reviewgauge.analysis.point_labels import Report, points_of_run
-from reviewgauge.annotation.annotate import ProjectOptions, annotate, make_project
+from reviewgauge.annotation.annotate import annotate, make_project
 from reviewgauge.annotation.growing import next_version, pool
 from reviewgauge.annotation.growing.unmatched import read_unmatched
 from reviewgauge.annotation.items import ProjectData, audit_folder, audit_items, audit_marks, report_items
@@ -131,13 +131,6 @@ def log_of(where: str) -> AuditLog:
         return AuditLog(lines=tuple(audit_log(database)))
 
 
-def backup(where: str, file: str) -> AnnotateResult:
-    """Copy a store into a new file."""
-    with store(where) as database:
-        size = database.backup(Path(file))
-    return AnnotateResult(did=f"{size:,} bytes in {file}", count=size)
-
-
 # --- what `init` is given: a data set, a run, the audit of a build; and the labels that are there already ------------
 
 
@@ -156,10 +149,10 @@ def make_from(
     wanted, seed = load_schema(word), options.pop("seed")
     if is_audit and (wanted.name == "audit" or source.endswith(".csv")):
         data = audit_items(wanted, source, limit=options.pop("limit"))
-        return make_project(database, wanted, data, _chosen(labels, audit_marks(source)), ProjectOptions(**options))
+        return make_project(database, wanted, data, _chosen(labels, audit_marks(source)), **options)
     if is_run and wanted.parts is Parts.POINTS:
         data = _reports(wanted, source, limit=options.pop("limit"), seed=seed)
-        return make_project(database, wanted, data, _chosen(labels, ()), ProjectOptions(**options))
+        return make_project(database, wanted, data, _chosen(labels, ()), **options)
     found = material(source, files)
     chosen, cases = _chosen(labels, found.labels), found.cases
     if wanted.parts is Parts.CLAIMS and wanted.unit is SubjectKind.REVIEW and labels and Path(labels).is_file():

@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import sqlalchemy as sql
 
-from reviewgauge.annotation.code import texts_of
 from reviewgauge.annotation.growing.next_version import CORRECT, NO, YES, PoolDecision, check_changes, judge_pool
 from reviewgauge.annotation.growing.unmatched import Pooled, Unmatched, read_pool, write_pool
-from reviewgauge.annotation.items import Item, ProjectData, shown_change, shown_text
+from reviewgauge.annotation.items import Item, ProjectData, project_data, shown_text
 from reviewgauge.annotation.schemas.schema import ITEM, Parts, Schema, load_schema
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import Project, add_items, create_project, find_project
@@ -62,10 +61,8 @@ def pool(
     apart = [one.pooled.name for one in judge_pool(database, found) if one.fate is PoolDecision.APART]
     new = [*_findings(unmatched, before), *(Finding([{**before, **again}[name]], []) for name in apart)]
     random.Random(seed).shuffle(new)  # what one system says does not come in a row
-    items = tuple(_item(unmatched.cases.get(one.comments[0].case), one, found.schema_) for one in new)
-    cases = {case.id: case.change for item in items if (case := unmatched.cases.get(item.subject.case)) is not None}
-    shown = {name: shown_change(change) for name, change in cases.items()}
-    data = ProjectData(changes=shown, items=items, texts=texts_of(cases))
+    items = [_item(unmatched.cases.get(one.comments[0].case), one, found.schema_) for one in new]
+    data = project_data(items, unmatched.cases.values())
     with database.writing() as connection:
         connection.execute(sql.select(projects.c.id).where(projects.c.id == found.id).with_for_update())
         if read_pool(connection, found.id) != before:

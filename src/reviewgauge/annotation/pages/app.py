@@ -16,14 +16,17 @@ from typing import Any
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
-from starlette.routing import Route
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from reviewgauge.annotation.pages import judging, owning
-from reviewgauge.annotation.pages.visits import COOKIE, FILES, Handler, Service, Visit, page, static
+from reviewgauge.annotation.pages.colours import code_style
+from reviewgauge.annotation.pages.visits import COOKIE, Handler, Service, Visit, page
 from reviewgauge.annotation.store.accounts import (
     SESSION,
     Account,
@@ -72,27 +75,23 @@ def make_app(service: Service, origins: list[str]) -> ASGIApp:
                 *route("/invitation/{token}", invitation_page, invitation, public=True),
                 *route("/account", account_page, change_account),
                 *route("/logout", None, logout),
-                Route("/static/{name}", _static),
+                Route("/static/code.css", _code_style),
+                Mount("/static", StaticFiles(packages=[("reviewgauge.annotation.pages", "static")])),
             ]
         ),
         origins,
     )
 
 
-async def _static(request: Request) -> Response:
-    name = request.path_params["name"]
-    if name not in FILES:
-        return PlainTextResponse("There is nothing here.", 404)
-    return Response(static(name), media_type=FILES[name])
+def _code_style(request: Request) -> Response:
+    return Response(code_style(), media_type="text/css")
 
 
 class _Impatient(H11Protocol):
-    """Drops a connection that waits too long for its client, and the oldest where there are too many.
+    """Drops a connection after a while, and the oldest where there are too many: each open one costs a file.
 
-    Each open one costs the service a file. An answer that a client does not read would keep it open for ever.
+    A client may send its request, or read the answer, as slowly as it likes.
     """
-
-    _unread: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
@@ -103,31 +102,15 @@ class _Impatient(H11Protocol):
             oldest: Any = min(self.connections, key=attrgetter("since"))
             self.connections.discard(oldest)
             oldest.transport.abort()
-        self._hurry(None)
+        self.loop.call_later(PATIENCE, self._end)
 
-    def on_response_complete(self) -> None:
-        """Begin to wait for the next one."""
-        answered = self.cycle
-        super().on_response_complete()  # the next one may be there already
-        self._hurry(answered)
-
-    def pause_writing(self) -> None:
-        """Begin to wait for the client to read."""
-        super().pause_writing()
-        self._unread = self.loop.call_later(PATIENCE, self.transport.abort)
-
-    def resume_writing(self) -> None:
-        """It has read."""
-        super().resume_writing()
-        if self._unread is not None:
-            self._unread.cancel()
-
-    def _hurry(self, last: object) -> None:
-        self.loop.call_later(PATIENCE, self._drop_if_idle, last)
-
-    def _drop_if_idle(self, last: object) -> None:
-        if self.cycle is last and not self.flow.write_paused:
+    def _end(self, unread: bool = False) -> None:
+        """`unread`: the client did not read the last time either."""
+        if self.cycle is None or self.cycle.response_complete or (unread and self.flow.write_paused):
             self.transport.abort()
+        else:  # what is under way is the last
+            self.cycle.keep_alive = False
+            self.loop.call_later(PATIENCE, self._end, self.flow.write_paused)
 
 
 def server_of(app: ASGIApp, *, proxied: bool = False) -> uvicorn.Server:
@@ -262,8 +245,8 @@ class Guard:
 
     def __init__(self, app: ASGIApp, origins: Iterable[str]) -> None:
         self.app = app
-        self.origins = {origin.lower().encode() for origin in origins}
-        self.hosts = {origin.partition(b"://")[2] for origin in self.origins}
+        self.origins = {origin.lower() for origin in origins}
+        self.hosts = {origin.partition("://")[2] for origin in self.origins}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -272,9 +255,7 @@ class Guard:
 
         async def protected(message: Message) -> None:
             if message["type"] == "http.response.start":
-                ours = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
-                theirs = [pair for pair in message["headers"] if pair[0].decode().lower() not in HEADERS]
-                message = {**message, "headers": [*theirs, *ours]}
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
         refusal = self._refusal(scope)
@@ -282,22 +263,18 @@ class Guard:
         await app(scope, receive, protected)
 
     def _refusal(self, scope: Scope) -> tuple[int, str] | None:
-        headers: list[tuple[bytes, bytes]] = scope["headers"]
-        hosts = _all(headers, b"host")
+        headers = Headers(scope=scope)
+        hosts = headers.getlist("host")
         if len(hosts) != 1 or hosts[0].lower() not in self.hosts:
             return 421, "This address is not served here."
         if scope["method"] in SAFE:
             return None
         if scope["method"] != "POST":
             return 405, "This method is not used here."
-        origins, sites = _all(headers, b"origin"), _all(headers, b"sec-fetch-site")
-        if len(origins) != 1 or origins[0].lower() not in self.origins or any(site != b"same-origin" for site in sites):
+        origins, sites = headers.getlist("origin"), headers.getlist("sec-fetch-site")
+        if len(origins) != 1 or origins[0].lower() not in self.origins or any(site != "same-origin" for site in sites):
             return 403, "This form was sent from another site."
         return None
-
-
-def _all(headers: list[tuple[bytes, bytes]], name: bytes) -> list[Any]:
-    return [value for key, value in headers if key.lower() == name]
 
 
 # --- logging in and out, invitations, and the owner's own link -------------------------------------------------------

@@ -7,22 +7,20 @@ that takes too long stays plain, and all others do for a while, so that no numbe
 from __future__ import annotations
 
 import atexit
-import hashlib
 import json
 import re
 import signal
 import sys
 import threading
 import unicodedata
-import zlib
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
-from functools import partial
+from collections.abc import Sequence
+from functools import cache, lru_cache, partial
 from itertools import pairwise
 from time import monotonic
 from typing import Any
 
 from markupsafe import Markup, escape
+from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_for_filename
 from pygments.lexers.special import TextLexer
 from pygments.token import STANDARD_TYPES
@@ -43,58 +41,29 @@ END = Markup('<span class="eof">no newline at the end</span>')
 Tokens = list[list[tuple[str, str]]]  # (style class, text) of each token, line by line
 
 
-class Packed:
-    """Texts by name, each with something small beside it; the least used ones go when there are `most` bytes."""
-
-    def __init__(self, most: int = 64_000_000) -> None:
-        self._most, self._size = most, 0
-        self._kept: OrderedDict[Hashable, tuple[bytes, Any]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, name: Hashable, make: Callable[[], tuple[str, Any]]) -> tuple[str, Any]:
-        """What is kept under a name; made where it is not."""
-        with self._lock:
-            found = self._kept.get(name)
-            if found is not None:
-                self._kept.move_to_end(name)
-        if found is not None:
-            return zlib.decompress(found[0]).decode("utf-8", "surrogatepass"), found[1]
-        text, beside = make()
-        raw = zlib.compress(text.encode("utf-8", "surrogatepass"), 1)
-        with self._lock:
-            self._size += len(raw) - len(self._kept.pop(name, (b"", None))[0])
-            self._kept[name] = raw, beside
-            while self._size > self._most:
-                self._size -= len(self._kept.popitem(last=False)[1][0])
-        return text, beside
-
-
 _lexer = Child("the lexer", partial(start_worker, __name__), 10 * SECONDS)
 _turn = threading.Lock()
 _rests_until = [0.0]
 atexit.register(_lexer.close)
-_packed = Packed()  # the same lines are shown to many raters
 
 
-def coloured(path: str, lines: Sequence[str]) -> list[Markup]:
+def coloured(path: str, lines: Sequence[str]) -> Sequence[Markup]:
     """The lines with their tokens in spans. A line is never lost or changed, whatever the lexer makes of it."""
-    cut = [line if len(line) <= LONGEST else line[:LONGEST] + "…" for line in lines]
-    text = "\n".join(cut)
-    if not cut or len(text) > _MOST_COLOURED:
+    cut = tuple(line if len(line) <= LONGEST else line[:LONGEST] + "…" for line in lines)
+    if not cut or sum(map(len, cut)) > _MOST_COLOURED:
         return [_markup([("", line)]) for line in cut]
-    name = hashlib.sha256(f"{resting()}{path}\0{text}".encode("utf-8", "surrogatepass")).digest()
-    joined, _ = _packed.get(name, lambda: ("\n".join(_marked(path, cut)), None))
-    return [Markup(line) for line in joined.split("\n")]
+    return _marked(path, cut, rests=_resting())
 
 
-def _marked(path: str, cut: Sequence[str]) -> list[Markup]:
-    tokens = _tokens(path, "\n".join(cut))
-    if ["".join(part for _, part in line) for line in tokens] != cut:
+@lru_cache(maxsize=300)  # the same lines are shown to many raters
+def _marked(path: str, cut: tuple[str, ...], *, rests: bool) -> list[Markup]:
+    tokens = [] if rests else _tokens(path, "\n".join(cut))
+    if ["".join(part for _, part in line) for line in tokens] != list(cut):
         tokens = [[("", line)] for line in cut]
     return [_markup(line) for line in tokens]
 
 
-def resting() -> bool:
+def _resting() -> bool:
     """Whether texts stay plain now, as one took too long a short while ago."""
     return monotonic() < _rests_until[0]
 
@@ -102,7 +71,7 @@ def resting() -> bool:
 def _tokens(path: str, text: str) -> Tokens:
     """The tokens of a text; none where the lexer failed, or rests."""
     with _turn:
-        if resting():
+        if _resting():
             return []
         try:
             _lexer.ask(json.dumps([path, text]).encode() + b"\n")
@@ -163,6 +132,16 @@ def _markup(tokens: Sequence[tuple[str, str]]) -> Markup:
             pieces.append(f'<span class="{" ".join(names)}">{inner}</span>' if names else inner)
         start = end
     return Markup("".join(pieces))  # every character is escaped
+
+
+@cache
+def code_style() -> bytes:
+    """The style sheet of the tokens, light and dark, without the rules of the whole block."""
+    light, dark = (
+        "\n".join(rule for rule in HtmlFormatter(style=style).get_style_defs(".code").splitlines() if ".code ." in rule)
+        for style in ("default", "github-dark")
+    )
+    return f"{light}\n@media (prefers-color-scheme: dark) {{\n{dark}\n}}\n".encode()
 
 
 def shown_order(value: object) -> object:

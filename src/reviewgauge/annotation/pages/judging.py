@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -13,7 +12,6 @@ from markupsafe import Markup
 from starlette.responses import RedirectResponse, Response
 
 from reviewgauge.annotation.items import Item, ShownText
-from reviewgauge.annotation.pages.colours import resting
 from reviewgauge.annotation.pages.diffs import Gap, Note, Shown, context_rows, show_change
 from reviewgauge.annotation.pages.visits import Visit, render, whole
 from reviewgauge.annotation.schemas.schema import (
@@ -196,18 +194,12 @@ def _judge(
 
 
 def _diff(visit: Visit, work: Work, *, split: bool) -> tuple[Markup, Shown, list[Note]]:
-    """The rows of the change and of what is beside it, made once for all raters; what page of them it is; the notes."""
-    part, project = whole(visit.request.query_params.get("part", "1")), visit.service.project
-
-    def make() -> tuple[str, tuple[Shown, list[Note]]]:
-        notes = notes_of(project.schema_, work.item)
-        shown = show_change(work.change.files, notes, split=split, texts=work.texts, part=part)
-        beside = [(one, show_change(one.files, (), split=split).files) for one in work.item.exhibits]
-        text = render("sections.html.j2", files=shown.files, exhibits=beside, split=split, shown=shown)
-        return text, (replace(shown, files=[]), notes)
-
-    text, (shown, notes) = visit.service.diffs.get((project.id, work.number, split, part, resting()), make)
-    return Markup(text), shown, notes
+    """The rows of the change and of what is beside it; what page of them it is; the notes."""
+    part = whole(visit.request.query_params.get("part", "1"))
+    notes = notes_of(visit.service.project.schema_, work.item)
+    shown = show_change(work.change.files, notes, split=split, texts=work.texts, part=part)
+    beside = [(one, show_change(one.files, (), split=split).files) for one in work.item.exhibits]
+    return Markup(render("sections.html.j2", exhibits=beside, split=split, shown=shown)), shown, notes
 
 
 def _answers(schema: Schema, kinds: Sequence[str], form: Mapping[str, list[str]]) -> Iterator[Answer]:

@@ -7,7 +7,6 @@ from asyncio import timeout
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib import resources
 from secrets import compare_digest
 from urllib.parse import parse_qs
 
@@ -18,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from reviewgauge.annotation.pages.colours import Packed, shown_order
+from reviewgauge.annotation.pages.colours import shown_order
 from reviewgauge.annotation.store.accounts import Account, Role, Session, find_session
 from reviewgauge.annotation.store.database import Database, unavailable
 from reviewgauge.annotation.store.judgements import NotYours
@@ -42,7 +41,6 @@ class Service:
     origin: str
     local_owner: Account | None = None
     local_token: str = ""
-    diffs: Packed = field(default_factory=Packed)
 
 
 @dataclass
@@ -165,14 +163,6 @@ async def _form(request: Request, largest: int) -> dict[str, list[str]] | None:
         return None
 
 
-FILES = {
-    "style.css": "text/css",
-    "diff.js": "text/javascript",
-    "judge.js": "text/javascript",
-    "icon.svg": "image/svg+xml",
-}
-
-
 @cache
 def environment() -> jinja2.Environment:
     """The templates; a name that is not there is an error."""
@@ -191,24 +181,6 @@ def environment() -> jinja2.Environment:
 def render(template: str, **data: object) -> str:
     """One page."""
     return environment().get_template(template).render(**data)
-
-
-@cache
-def static(name: str) -> bytes:
-    """A script or a style sheet; the latter with the colours of code."""
-    raw = (resources.files("reviewgauge.annotation.pages") / "static" / name).read_bytes()
-    if name != "style.css":
-        return raw
-    from pygments.formatters import HtmlFormatter
-
-    light, dark = (HtmlFormatter(style=style).get_style_defs(".code") for style in ("default", "github-dark"))
-    return raw + _only_colours(light) + b"@media (prefers-color-scheme: dark) {\n" + _only_colours(dark) + b"}\n"
-
-
-def _only_colours(styles: str) -> bytes:
-    """The rules of tokens, without those of the whole block."""
-    kept = [line for line in styles.splitlines() if line.startswith(".code .")]
-    return ("\n".join(kept) + "\n").encode()
 
 
 def _share(value: float | None, digits: int = 3) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -207,10 +206,6 @@ class Schema(Record):
     def question(self, dimension: str) -> Question | None:
         """The question of a dimension."""
         return next((question for question in self.questions if question.dimension == dimension), None)
-
-    def digest(self) -> str:
-        """Changes with every question and option, not with the guidelines."""
-        return hashlib.sha256(self.model_copy(update={"guidelines": ""}).to_line()).hexdigest()[:16]
 
 
 class Answer(Record):

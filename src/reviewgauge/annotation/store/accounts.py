@@ -51,15 +51,6 @@ class Account(Record):
         return not self.languages or language.casefold() in ("", *map(str.casefold, self.languages))
 
 
-class Invitation(Record):
-    """What nobody has accepted yet. `id` is a hash of its token, which opens nothing."""
-
-    id: str
-    role: Role
-    languages: tuple[str, ...] = ()
-    expires: float
-
-
 class Session(Record):
     """A login: whose it is, and the token that their forms carry."""
 
@@ -170,14 +161,10 @@ def invite(database: Database, role: Role, languages: Sequence[str] = (), *, by:
     return token
 
 
-def open_invitations(connection: sql.Connection, now: float) -> list[Invitation]:
-    """Those that somebody may still accept, the first to expire first."""
+def open_invitations(connection: sql.Connection, now: float) -> Sequence[Any]:
+    """Those that somebody may still accept, the first to expire first; the hash in `token` opens nothing."""
     still_open = (invitations.c.used_by.is_(None), invitations.c.expires >= now)
-    query = sql.select(invitations).where(*still_open).order_by(invitations.c.expires)
-    return [
-        Invitation(id=row.token, role=Role(row.role), languages=tuple(row.languages), expires=row.expires)
-        for row in connection.execute(query)
-    ]
+    return connection.execute(sql.select(invitations).where(*still_open).order_by(invitations.c.expires)).all()
 
 
 def accept(database: Database, token: str, name: str, password: str) -> Account:

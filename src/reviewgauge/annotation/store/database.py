@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -74,26 +73,6 @@ class Database:
         """A transaction that reads one state of the database."""
         with self._engine.connect().execution_options(**_READ) as connection, connection.begin():
             yield connection
-
-    def backup(self, target: Path) -> int:
-        """Copy the whole store, as it is at one moment, into a new file while others work. Returns its bytes.
-
-        Raises UserError.
-        """
-        if self._engine.dialect.name != "sqlite":
-            raise UserError("this store is a PostgreSQL", remedy="pg_dump copies it while it is used")
-        if target.exists():
-            raise UserError(f"{target} is there already", remedy="name a new file")
-        part = target.with_name(target.name + ".part")
-        try:
-            part.unlink(missing_ok=True)
-            os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-            with closing(self._engine.raw_connection()) as source:
-                source.driver_connection.execute("VACUUM INTO ?", (str(part),))  # type: ignore[union-attr]
-            part.replace(target)
-        except (OSError, sqlite3.Error) as error:
-            raise UserError(f"{target} cannot be written: {error}", remedy="is there room on the disk?") from None
-        return target.stat().st_size
 
     def log(self, connection: sql.Connection, account: int | None, action: str, **detail: Any) -> None:
         """Add a line to the audit log, in the same transaction as what it tells of."""

@@ -114,23 +114,23 @@ def check_owner(reader: Account | None) -> None:
         raise NotYours("only an owner may read the judgements of a whole project")
 
 
-def differing(connection: sql.Connection, batch: int) -> Iterator[tuple[int, list[tuple[Answer, ...]]]]:
-    """(item, the independent answers about it) of a batch: for the end of its round, which shows them to nobody."""
-    query = _newest(None).where(items.c.batch == batch, slots.c.round == INDEPENDENT)
-    found: dict[int, list[tuple[Answer, ...]]] = {}
-    for one in _read(connection.execute(query).all()):
-        found.setdefault(one.item, []).append(one.answers)
-    yield from found.items()
+def differing(connection: sql.Connection, batch: int) -> dict[int, list[tuple[Answer, ...]]]:
+    """The independent answers about each item of a batch: for the end of its round, which shows them to nobody."""
+    return _answers(connection, _newest(None).where(items.c.batch == batch, slots.c.round == INDEPENDENT))
 
 
 def disputed(connection: sql.Connection, schema: Schema, of: Sequence[int]) -> dict[int, list[str]]:
     """The dimensions that raters differ in, of items whose independent round is over; not who said what."""
     query = _newest(None).join(batches, batches.c.id == items.c.batch)
     query = query.where(slots.c.item.in_(of), slots.c.round == INDEPENDENT, batches.c.compared.is_(sql.true()))
+    return {item: disagree(schema, answers) for item, answers in _answers(connection, query).items()}
+
+
+def _answers(connection: sql.Connection, query: sql.Select[Any]) -> dict[int, list[tuple[Answer, ...]]]:
     found: dict[int, list[tuple[Answer, ...]]] = {}
     for one in _read(connection.execute(query).all()):
         found.setdefault(one.item, []).append(one.answers)
-    return {item: disagree(schema, answers) for item, answers in found.items()}
+    return found
 
 
 def write(

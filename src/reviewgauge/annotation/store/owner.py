@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import sqlalchemy as sql
 
 from reviewgauge.annotation.store.accounts import Account, Role, account_names
@@ -10,18 +13,8 @@ from reviewgauge.annotation.store.judgements import DISCUSSION, INDEPENDENT, PIL
 from reviewgauge.annotation.store.projects import Project
 from reviewgauge.annotation.store.rounds import check_discussion, end_independent, lock_batch
 from reviewgauge.annotation.store.tables import accounts, audit, batches, invitations, items, remarks, sessions, slots
-from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.reports.annotation import AuditLine
-
-
-class Remark(Record):
-    """Why somebody put an item aside, or what they noted about it."""
-
-    item: int
-    rater: str
-    skipped: bool
-    reason: str
 
 
 def end_batch(database: Database, project: Project, owner: Account, number: int) -> None:
@@ -50,17 +43,14 @@ def open_rest(database: Database, project: Project, owner: Account) -> None:
         database.log(connection, owner.id, "open the rest")
 
 
-def all_remarks(database: Database, project: Project, owner: Account) -> list[Remark]:
-    """Every remark, the latest first. Raises NotYours."""
+def all_remarks(database: Database, project: Project, owner: Account) -> Sequence[Any]:
+    """Every remark, the latest first: item, rater, whether it was skipped, reason. Raises NotYours."""
     _check(owner)
-    query = sql.select(remarks, items.c.number).join(items, items.c.id == remarks.c.item)
+    said = items.c.number.label("item"), accounts.c.name.label("rater"), remarks.c.skipped, remarks.c.reason
+    query = sql.select(*said).join(items, items.c.id == remarks.c.item).join(accounts, accounts.c.id == remarks.c.rater)
     query = query.where(items.c.project == project.id).order_by(remarks.c.id.desc()).limit(500)
     with database.reading() as connection:
-        names = account_names(connection)
-        return [
-            Remark(item=row.number, rater=names[row.rater], skipped=row.skipped, reason=row.reason)
-            for row in connection.execute(query)
-        ]
+        return connection.execute(query).all()
 
 
 def audit_log(database: Database) -> list[AuditLine]:

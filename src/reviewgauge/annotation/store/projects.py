@@ -51,7 +51,7 @@ def create_project(
         connection.execute(guidelines.insert().values(text))
         made = Project(id=project, name=name, schema_=schema, raters=places)
         add_items(connection, made, data)
-        database.log(connection, None, "create project", project=name, items=len(data.items), schema=schema.digest())
+        database.log(connection, None, "create project", project=name, items=len(data.items), schema=schema.name)
     return made
 
 

@@ -12,11 +12,9 @@ from sqlalchemy.exc import IntegrityError
 from reviewgauge.annotation.items import Item
 from reviewgauge.annotation.schemas.schema import Answer, Gold, check_answers, clean_text
 from reviewgauge.annotation.store import judgements as votes
-from reviewgauge.annotation.store import queue
-from reviewgauge.annotation.store.accounts import Account
-from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.judgements import (
     DISCUSSION,
+    EXPERT,
     INDEPENDENT,
     PILOT,
     PROPOSAL,
@@ -25,15 +23,15 @@ from reviewgauge.annotation.store.judgements import (
     NotYours,
     right_answers,
 )
-from reviewgauge.annotation.store.projects import Project, current_guidelines
-from reviewgauge.annotation.store.queue import LEASE, Conflict, Done, Progress, for_all, is_free, open_to
+from reviewgauge.annotation.store.projects import current_guidelines
+from reviewgauge.annotation.store.queue import LEASE, RaterQueue, is_free
 from reviewgauge.annotation.store.rounds import (
     add_place,
     check_discussion,
     free_place,
-    give_to_expert,
     lock_batch,
-    propose,
+    move,
+    open_slots,
     settle,
 )
 from reviewgauge.annotation.store.tables import accounts, batches, changes, items, leases, remarks, slots, texts
@@ -81,11 +79,8 @@ class AlreadyJudged(UserError):
     """The slot has another judgement of this rater, from another tab."""
 
 
-class RaterSession:
+class RaterSession(RaterQueue):
     """The work of one account in one project."""
-
-    def __init__(self, database: Database, project: Project, account: Account) -> None:
-        self.database, self.project, self.account = database, project, account
 
     # --- getting work --------------------------------------------------------------------------------------------
 
@@ -97,13 +92,18 @@ class RaterSession:
                     me = sql.select(accounts.c.id).where(accounts.c.id == self.account.id)
                     # Two tabs that ask at once get the same slot; judgements may go on to point at the account.
                     connection.execute(me.with_for_update(key_share=True))
-                    held = self._held(connection)
+                    held = connection.execute(self._held().order_by(slots.c.id).limit(1)).scalar()
                     if held is not None:
-                        self._hold(connection, held)
+                        lease = self.database.clock() + LEASE
+                        mine = slots.update().where(slots.c.id == held, slots.c.holder == self.account.id)
+                        connection.execute(mine.values(lease=lease))
                         return held
                     if taught := self._place_for_all(connection, TRAINING):
                         return taught
-                    free = self._free(connection)
+                    # A conflict waits for few people, a free item for anybody: conflicts first.
+                    later_first = sql.case((slots.c.round == INDEPENDENT, 1), else_=0)
+                    in_order = self._free().order_by(later_first, batches.c.number, items.c.number, slots.c.place)
+                    free = connection.execute(in_order.limit(_CANDIDATES)).scalars().all()
                     if not free:
                         return self._place_for_all(connection, PILOT)
                     for slot in free:
@@ -113,49 +113,19 @@ class RaterSession:
                 continue
         return None
 
-    def _held(self, connection: sql.Connection) -> int | None:
-        mine = sql.select(slots.c.id).join(items, items.c.id == slots.c.item)
-        mine = mine.where(slots.c.holder == self.account.id, slots.c.done.is_(sql.false()))
-        mine = mine.where(items.c.project == self.project.id, items.c.round == slots.c.round)
-        return connection.execute(mine.order_by(slots.c.id).limit(1)).scalar()
-
-    def _free(self, connection: sql.Connection) -> list[int]:
-        # A conflict waits for few people, a free item for anybody: conflicts first.
-        later_first = sql.case((slots.c.round == INDEPENDENT, 1), else_=0)
-        in_order = self._open_to_me().order_by(later_first, batches.c.number, items.c.number, slots.c.place)
-        return list(connection.execute(in_order.limit(_CANDIDATES)).scalars())
-
-    def _open_to_me(self) -> sql.Select[Any]:
-        return open_to(self.account, self.project.id, self.database.clock())
-
     def take(self, slot: int) -> None:
         """Take one conflict of the queue. Raises UserError where it is not free any more."""
         with self.database.writing() as connection:
             mine = sql.exists().where(slots.c.id == slot, slots.c.holder == self.account.id)
             if connection.execute(sql.select(mine)).scalar() and self._was_given(connection, slot):
                 return
-            free = self._open_to_me().where(slots.c.id == slot, slots.c.round != INDEPENDENT)
+            free = self._free().where(slots.c.id == slot, slots.c.round != INDEPENDENT)
             if connection.execute(free).first() is None or not self._take(connection, slot):
                 raise UserError("somebody else has taken this over", remedy="take another one")
 
-    def progress(self) -> list[Progress]:
-        """How far this rater is in each batch."""
-        with self.database.reading() as connection:
-            return queue.progress(connection, self.account, self.project.id, self.database.clock())
-
-    def conflicts(self) -> list[Conflict]:
-        """What is to be discussed or adjudicated by this rater."""
-        with self.database.reading() as connection:
-            return queue.conflicts(connection, self.account, self.project, self.database.clock())
-
-    def history(self) -> list[Done]:
-        """Everything that this rater judged, the latest first."""
-        with self.database.reading() as connection:
-            return queue.history(connection, self.account, self.project.id)
-
     def _place_for_all(self, connection: sql.Connection, kind: str) -> int | None:
         """A place of their own in a batch that everybody judges: the next item of the training, or of a pilot."""
-        row = connection.execute(for_all(self.account, self.project.id, kind).order_by(items.c.number).limit(1)).first()
+        row = connection.execute(self._for_all(kind).order_by(items.c.number).limit(1)).first()
         if row is None or lock_batch(connection, row.batch):
             return None
         slot = add_place(connection, row.id)
@@ -172,10 +142,6 @@ class RaterSession:
             connection.execute(leases.insert().values(slot=slot, rater=self.account.id))
         self.database.log(connection, self.account.id, "take", slot=slot)
         return True
-
-    def _hold(self, connection: sql.Connection, slot: int) -> None:
-        mine = slots.update().where(slots.c.id == slot, slots.c.holder == self.account.id)
-        connection.execute(mine.values(lease=self.database.clock() + LEASE))
 
     def _was_given(self, connection: sql.Connection, slot: int) -> bool:
         mine = sql.select(leases.c.slot).where(leases.c.slot == slot, leases.c.rater == self.account.id)
@@ -239,11 +205,6 @@ class RaterSession:
             raise NotYours("this work is not yours")
         return row
 
-    def mine(self) -> list[Judgement]:
-        """Everything that this rater judged, the latest first."""
-        with self.database.reading() as connection:
-            return votes.all_own(connection, self.account, self.project.id)
-
     # --- handing it in -------------------------------------------------------------------------------------------
 
     def submit(
@@ -281,7 +242,8 @@ class RaterSession:
             saved = self._store(connection, place, client_key, checked, **said)
             self.database.log(connection, self.account.id, "judge", slot=place, judgement=saved.judgement)
             if row.round == DISCUSSION:
-                propose(connection, row.item_id)
+                open_slots(connection, row.item_id, DISCUSSION, range(PROPOSAL + 1, PROPOSAL + 2))
+                check_discussion(connection, row.item_id)
             elif before is None:
                 settle(connection, self.project.schema_, row.batch, row.item_id, row.round)
         return saved
@@ -364,6 +326,6 @@ class RaterSession:
             if agreed:
                 settle(connection, self.project.schema_, row.batch, row.item_id, DISCUSSION)
             else:
-                give_to_expert(connection, row.item_id)
+                move(connection, row.item_id, EXPERT)
             self.database.log(connection, self.account.id, "confirm" if agreed else "no consensus", slot=slot)
         return saved

@@ -63,7 +63,7 @@ def lock_batch(connection: sql.Connection, batch: int) -> bool:
 def settle(connection: sql.Connection, schema: Schema, batch: int, item: int, round_: str) -> None:
     """What follows from a slot that was just judged, or from a proposal that was confirmed; the batch is locked."""
     if round_ != INDEPENDENT:
-        _move(connection, item, DONE)
+        move(connection, item, DONE)
     elif _all_judged(connection, batch):
         end_independent(connection, schema, batch)
 
@@ -80,7 +80,9 @@ def _all_judged(connection: sql.Connection, batch: int) -> bool:
     if row.kind == TRAINING or row.compared:
         return False
     if row.kind == JUDGE:
-        return connection.execute(_open_slots(batch).limit(1)).first() is None
+        left = sql.select(slots.c.id).join(items, items.c.id == slots.c.item).where(items.c.batch == batch)
+        left = left.where(slots.c.round == INDEPENDENT, slots.c.done.is_(sql.false()))
+        return connection.execute(left.limit(1)).first() is None
     # A pilot: everybody has judged or skipped each item that is in their languages.
     judged = sql.select(items.c.id, slots.c.holder).join(slots, slots.c.item == items.c.id)
     skipped = sql.select(items.c.id, remarks.c.rater).join(remarks, remarks.c.item == items.c.id)
@@ -104,20 +106,14 @@ def end_independent(connection: sql.Connection, schema: Schema, batch: int) -> N
     Items that nobody judged, as an owner may end the round early, go to an expert.
     """
     connection.execute(batches.update().where(batches.c.id == batch).values(compared=True))
-    judged = dict(differing(connection, batch))
+    judged = differing(connection, batch)
     for item in connection.execute(sql.select(items.c.id).where(items.c.batch == batch)).scalars().all():
         if item not in judged:
-            _move(connection, item, EXPERT)
+            move(connection, item, EXPERT)
         elif disagree(schema, judged[item]):
-            _move(connection, item, DISCUSSION)
+            move(connection, item, DISCUSSION)
         else:
-            _move(connection, item, DONE)
-
-
-def propose(connection: sql.Connection, item: int) -> None:
-    """A consensus was proposed: another one of the item's raters confirms it."""
-    open_slots(connection, item, DISCUSSION, range(PROPOSAL + 1, PROPOSAL + 2))
-    check_discussion(connection, item)
+            move(connection, item, DONE)
 
 
 def check_discussion(connection: sql.Connection, item: int) -> None:
@@ -135,20 +131,11 @@ def check_discussion(connection: sql.Connection, item: int) -> None:
     left = left.where(accounts.c.active.is_(sql.true()), ~took_part, ~skipped)
     open_ = sql.select(items.c.id).where(items.c.id == item, items.c.round == DISCUSSION)
     if connection.execute(open_).first() and not connection.execute(left.limit(1)).first():
-        give_to_expert(connection, item)
+        move(connection, item, EXPERT)
 
 
-def give_to_expert(connection: sql.Connection, item: int) -> None:
-    """The discussion of an item ended without consensus."""
-    _move(connection, item, EXPERT)
-
-
-def _move(connection: sql.Connection, item: int, round_: str) -> None:
+def move(connection: sql.Connection, item: int, round_: str) -> None:
+    """Let a round of an item begin, or its work be done."""
     connection.execute(items.update().where(items.c.id == item).values(round=round_))
     if round_ != DONE:
         open_slots(connection, item, round_, range(1))
-
-
-def _open_slots(batch: int) -> sql.Select[tuple[int]]:
-    open_ = sql.select(slots.c.id).join(items, items.c.id == slots.c.item)
-    return open_.where(items.c.batch == batch, slots.c.round == INDEPENDENT, slots.c.done.is_(sql.false()))
