@@ -33,8 +33,9 @@ from reviewgauge.core.results import (
     Verdict,
     Vote,
 )
+from reviewgauge.views.pages import document_page
 from reviewgauge.views.report.report import ReportData
-from reviewgauge.views.validity.report import render as render_validity
+from reviewgauge.views.validity.document import validity_document
 
 METRIC = "hits(judge='lexical', policy='optimal', variant='', location='hint', tolerance=1)"
 BENCHMARK = "3fb1c07e5a2d4419b9d0ce7aa8f4c6d2e5b0a1938475665748392a1b0c9d8e7f"
@@ -356,7 +357,7 @@ def validity_pages(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], 
     def page(name: str) -> Path:
         path = folder / f"{name}.html"
         if not path.exists():
-            path.write_text(render_validity(make[name]()), encoding="utf-8")
+            path.write_text(document_page(validity_document(make[name]())), encoding="utf-8")
         return path
 
     return page

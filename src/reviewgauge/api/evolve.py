@@ -119,9 +119,10 @@ def evolve(
             setting = Setting(species, reward, folder, label, where, models.in_flight, workers, stop, progress)
             done = _Work(setting, split, limits, asked, optimizer, seed, resamples).run(models, wanted, len(cases))
     if out is not None:
-        from reviewgauge.views.evolution import evolution_page
+        from reviewgauge.views.evolution import evolution
+        from reviewgauge.views.pages import document_page
 
-        write_whole(Path(out), evolution_page(done).encode("utf-8", "replace"))
+        write_whole(Path(out), document_page(evolution(done, page=True)).encode("utf-8", "replace"))
     return done
 
 

@@ -302,13 +302,14 @@ def _write(folder: str | Path, texts: Mapping[str, str]) -> tuple[str, ...]:
 
 def _write_report(folder: Path, report: ValidityReport) -> tuple[str, ...]:
     from reviewgauge.views.csv import table_csv
+    from reviewgauge.views.pages import document_page
     from reviewgauge.views.record_tables import record_tables
-    from reviewgauge.views.validity.report import render
+    from reviewgauge.views.validity.document import validity_document
 
     texts = {
         RESULT: report.model_dump_json(indent=1),
         **{f"{one.name}.csv": table_csv(one) for one in record_tables(report)},
-        REPORT: render(report),
+        REPORT: document_page(validity_document(report)),
     }
     return _write(folder, texts)
 

@@ -23,6 +23,7 @@ from reviewgauge.cli.output import note, run_stoppable
 from reviewgauge.core.errors import UserError
 from reviewgauge.evolution.optimizers import OPTIMIZERS
 from reviewgauge.views.evolution import evolution
+from reviewgauge.views.terminal.documents import document_view
 
 
 @verb("evolve")
@@ -79,6 +80,6 @@ def command(dataset: str, reviewers: Sequence[str], shares: str, as_json: bool, 
     except ValueError:
         raise UserError(f"--shares {shares} are no numbers", remedy="--shares 0.4,0.3,0.3") from None
     work = partial(evolve, dataset, *reviewers, shares=parts, **options)
-    run_stoppable("evolving", work, as_json, evolution)
+    run_stoppable("evolving", work, as_json, lambda report: document_view(evolution(report)))
     if options["out"] is not None:
         note(f"{options['out']}: the report; open it in a browser")

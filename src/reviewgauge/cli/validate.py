@@ -27,7 +27,7 @@ from reviewgauge.core.specs import in_shell
 from reviewgauge.views.judge_check import judge_document
 from reviewgauge.views.terminal.closing import after_measuring, measuring_line
 from reviewgauge.views.terminal.documents import document_view
-from reviewgauge.views.validity.tables import fitted, validity
+from reviewgauge.views.validity.document import fit_document, validity_summary
 from reviewgauge.views.validity.thresholds import thresholds
 
 
@@ -143,13 +143,14 @@ def _shown(result: ValidateResult) -> list[object]:
 
 def _found(result: ValidateResult) -> Iterator[object]:
     if result.report is not None:
-        yield validity(result.report)
+        yield document_view(validity_summary(result.report))
     yield from (document_view(judge_document(one)) for one in result.judges)
     if result.sweep is not None:
-        yield from thresholds(result.sweep)
+        yield document_view(thresholds(result.sweep))
     if (fit := result.fit) is not None:
         use = f"use it as {in_shell(fit.spec)}; {result.seconds:.1f} s"
-        yield fitted(fit, f"{fit.file} was fitted to all {fit.rows:,} rows; {use}")
+        yield document_view(fit_document(fit))
+        yield f"{fit.file} was fitted to all {fit.rows:,} rows; {use}"
 
 
 def _closing(result: ValidateResult) -> str:

@@ -64,12 +64,12 @@ def name_columns(titles: Iterable[str], names: int = 1) -> tuple[Column, ...]:
 class Plot(Record):
     """How a table is drawn, from the positions of its columns.
 
-    forest: one column with intervals; radar: one axis a column; stacked: columns as parts of a bar; upset: the first
-    column has the sets of a row, joined by ` & `; scatter: the second column against the first, those where a third
-    says yes joined as the frontier.
+    forest: one column with intervals; box: lowest value, quartile, median, quartile, highest; radar: one axis a column;
+    stacked: columns as parts of a bar; upset: the first column has the sets of a row, joined by ` & `; scatter: the
+    second column against the first, those where a third says yes joined as the frontier.
     """
 
-    kind: Literal["forest", "radar", "stacked", "upset", "scatter"]
+    kind: Literal["forest", "box", "radar", "stacked", "upset", "scatter"]
     columns: tuple[int, ...]
     label: int = 0
 
@@ -78,7 +78,8 @@ class Table(Record):
     """One table: rows of values under `columns`. `provenance` says what the figures rest on, `notes` what to know.
 
     `sections` are headings before rows, by the position of the row. The first `shown` rows are shown; files have all.
-    `strong` are the positions (row, column) of what stands out, such as a difference that was found.
+    `strong` are the positions (row, column) of what stands out, such as a difference that was found. The figures of a
+    `shaded` one, such as a matrix, are the darker the larger they are.
     """
 
     name: str
@@ -89,6 +90,7 @@ class Table(Record):
     sections: Mapping[int, str] = {}
     strong: tuple[tuple[int, int], ...] = ()
     shown: int = 60
+    shaded: bool = False
     plot: Plot | None = None
     provenance: str = ""
     source: str = ""  # of the published values
@@ -158,10 +160,10 @@ def _flat_row(row: tuple[Value, ...], beside: list[list[str]]) -> list[Plain]:
 
 
 class Text(Record):
-    """A paragraph: plain, the answer (strong), a note in small print, or a warning."""
+    """A paragraph: plain, the answer (strong), a note in small print, a warning, or the lines of a diff."""
 
     text: str
-    kind: Literal["plain", "strong", "note", "warning"] = "plain"
+    kind: Literal["plain", "strong", "note", "warning", "diff"] = "plain"
 
 
 class Series(Record):
@@ -174,7 +176,8 @@ class Series(Record):
 class Chart(Record):
     """Lines beside tables, with the title of the axis across. A caption says what a reader must know.
 
-    `band` draws intervals as a shade, `ticks` are the places that are named, `upright` those of dashed lines.
+    `band` draws intervals as a shade, `ticks` are the places that are labelled, by `named` or their number, `upright`
+    those of dashed lines. Of figures in the unit `rank` the first is on top.
     """
 
     title: str
@@ -182,6 +185,7 @@ class Chart(Record):
     series: tuple[Series, ...]
     across: str
     ticks: tuple[float, ...] = ()
+    named: tuple[str, ...] = ()
     upright: tuple[float, ...] = ()
     band: bool = False
     from_zero: bool = False

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from itertools import accumulate, groupby
 
 from reviewgauge.core.document import Chart, Series, Value
-from reviewgauge.views.shapes import SERIES, Frame, cut, look_of, steps, svg_of, text
+from reviewgauge.views.shapes import LETTER, SERIES, Frame, cut, look_of, steps, svg_of, text
 from reviewgauge.views.values import number
 
 WIDTH, HEIGHT, LEFT, TOP = 326, 200, 40.0, 8.0  # pixels
-NAMED_WIDTH = 90  # pixels of the names beside lines
+NAMED_WIDTH = 170  # pixels of the names beside lines at most
+TICK_WIDTH = 90  # pixels of the name of a place across
 GAP = 13  # pixels at least between two of them
 ASIDE = 5  # pixels between the intervals of two lines at most, so that both are seen
 MOST_DOTS = 30  # points of a line that are drawn
@@ -26,9 +27,10 @@ def chart_svg(chart: Chart, name: str) -> str:
         frame.upright(at)
     for order, series in reversed(list(enumerate(chart.series))):  # the first is drawn last, on top
         _line(frame, chart, series, order)
-    named = NAMED_WIDTH if len(chart.series) > 1 else 0
-    if named:
-        _names(frame, chart)
+    named = 0.0
+    if len(chart.series) > 1:
+        named = min(NAMED_WIDTH, max(len(one.name) for one in chart.series[: len(SERIES)]) * LETTER + 6)
+        _names(frame, chart, named)
     size = (frame.left + frame.width + 8 + named, frame.top + frame.height + 40)
     return svg_of(name, chart.title, _said(chart), size, frame.marks)
 
@@ -42,8 +44,9 @@ def _known(series: Series) -> list[tuple[float, float, Value]]:
 
 
 def _said(chart: Chart) -> str:
+    places = dict(zip(chart.ticks, chart.named, strict=False))
     lines = (
-        ", ".join(f"{number(value, one.unit, 3)} at {at:g}" for at, value, one in _known(series))
+        ", ".join(f"{number(value, one.unit, 3)} at {places.get(at, f'{at:g}')}" for at, value, one in _known(series))
         for series in chart.series
     )
     return "; ".join(f"{one.name}: {line}" for one, line in zip(chart.series, lines, strict=True))
@@ -58,10 +61,15 @@ def _frame(chart: Chart) -> Frame:
     bottom, top = min([0.0] * chart.from_zero + values), max(values)
     room = (top - bottom) * 0.05 or 0.05
     up = (bottom if chart.from_zero else bottom - room, top + room)
-    frame = Frame(LEFT, TOP, WIDTH - LEFT - 8, HEIGHT, (low - edge, high + edge), up)
+    width, height = WIDTH - LEFT - 8, HEIGHT
+    if ranks := all(one.unit == "rank" for _, _, one in known):
+        up, height = (top + 0.5, 0.5), max(HEIGHT, int(16 * top))
+    names = [cut(name, TICK_WIDTH) for name in chart.named] or [f"{at:g}" for at in chart.ticks]
+    width = max(width, TICK_WIDTH * len(chart.named))
+    frame = Frame(LEFT, TOP, width, height, (low - edge, high + edge), up)
     share = all(one.unit in ("share", "coefficient") for _, _, one in known)
-    frame.grid_up(share=share)
-    ticks = [(at, f"{at:g}") for at in chart.ticks] or steps(*frame.across, 5, True)
+    frame.grid_up(share=share and not ranks)
+    ticks = list(zip(chart.ticks, names, strict=True)) or steps(*frame.across, 5, True)
     frame.ticks_across(ticks, chart.across)
     return frame
 
@@ -87,7 +95,7 @@ def _line(frame: Frame, chart: Chart, series: Series, order: int) -> None:
             frame.point(at, value, 3.2, colour=colour)
 
 
-def _names(frame: Frame, chart: Chart) -> None:
+def _names(frame: Frame, chart: Chart, width: float) -> None:
     """The names of the lines at their ends, where they do not cover each other; one in grey has none."""
     ends = sorted(
         (frame.y(known[-1][1]) - frame.top, order)
@@ -96,7 +104,7 @@ def _names(frame: Frame, chart: Chart) -> None:
     )
     right = frame.left + frame.width + 6
     for place, (_, order) in zip(spread([place for place, _ in ends], frame.height), ends, strict=True):
-        name, colour = cut(chart.series[order].name, NAMED_WIDTH - 6), look_of(order)[0]
+        name, colour = cut(chart.series[order].name, width), look_of(order)[0]
         frame.marks.append(text(right, frame.top + place, name, colour=colour))
 
 

@@ -1,38 +1,46 @@
-"""What `reviewgauge evolve` found: its tables, for the terminal, and as a page with the curve and the winner's diff."""
+"""What `reviewgauge evolve` found, as a document: tables, the winner's diff, and on a page the curve of the search."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import accumulate
-from typing import NamedTuple
 
-from markupsafe import Markup
-from rich.text import Text
-
-from reviewgauge.core.document import Column, Table, Value
+from reviewgauge.core.document import Block, Chart, Column, Document, Section, Series, Table, Text, Value
 from reviewgauge.core.reports.evolution import EvolutionReport, Step
 from reviewgauge.views import figures
-from reviewgauge.views.html import table_html
-from reviewgauge.views.pages import render_page
-from reviewgauge.views.shapes import Frame, steps, svg_of, text
-from reviewgauge.views.terminal.documents import table_view
-from reviewgauge.views.terminal.tables import notes_below
-from reviewgauge.views.values import or_dash
-
-WIDTH, HEIGHT = 420, 220  # pixels
-_SHOWN = 40  # lines of the diff in the terminal
+from reviewgauge.views.leaderboard import note
+from reviewgauge.views.values import counted, or_dash
 
 
-def evolution(report: EvolutionReport) -> list[object]:
-    """The sentence, the parts, the candidates that were tried on the whole selection part, the winner's words."""
-    shown: list[object] = [headline(report), "", table_view(parts_table(report)), "", table_view(steps_table(report))]
-    lines = report.diff.splitlines()
-    if lines:
-        cut = [f"... {len(lines) - _SHOWN} more lines"] if len(lines) > _SHOWN else []
-        shown += ["", Text("\n".join([figures.visible(line) for line in lines[:_SHOWN]] + cut))]
-    if report.templates:
-        shown += ["", f"the winner's words: {', '.join(report.templates)}"]
-    return [*shown, "", notes_below(*footnotes(report))]
+def evolution(report: EvolutionReport, *, page: bool = False) -> Document:
+    """The sentence, the parts, the candidates that were tried on the whole selection part, the winner's diff.
+
+    On a `page` it has charts, and the diff of every candidate.
+    """
+    words = f"its words: {', '.join(report.templates)}" if report.templates else ""
+    context = f"context: {report.context}" if report.context else ""
+    unchanged = Text(text="Nothing changed: the seed stays.")
+    stopped = f"! Stopped: {report.stopped}. The same command goes on." if report.stopped else ""
+    changed = Section(
+        title="What changed in the winner",
+        blocks=(
+            Text(text=report.diff, kind="diff") if report.diff else unchanged,
+            *(Text(text=line) for line in (context, words) if line),
+        ),
+    )
+    return Document(
+        headline=f"A better reviewer on {report.dataset}?",
+        blocks=(
+            Text(text=headline(report), kind="strong"),
+            *([note(stopped)] if stopped else []),
+            parts_table(report),
+            *(_charts(report) if page else ()),
+            steps_table(report),
+            changed,
+            *([Section(title="Every candidate", blocks=tuple(_lineage(report)))] if page else []),
+            *map(note, footnotes(report)),
+        ),
+    )
 
 
 def headline(report: EvolutionReport) -> str:
@@ -59,19 +67,13 @@ def parts_table(report: EvolutionReport) -> Table:
         rows=tuple(
             (
                 Value(text=part.name),
-                Value(value=part.cases, unit="count"),
-                Value(value=part.repositories, unit="count"),
-                *(_value(figure) for figure in (part.seed, part.best, part.difference)),
+                counted(part.cases),
+                counted(part.repositories),
+                *(or_dash(figure, "share") for figure in (part.seed, part.best, part.difference)),
             )
             for part in report.parts
         ),
     )
-
-
-def _value(figure: Value | None) -> Value:
-    if figure is None:
-        return or_dash(None)
-    return or_dash(figure.value, low=figure.low, high=figure.high, n=figure.n)
 
 
 def steps_table(report: EvolutionReport) -> Table:
@@ -132,104 +134,43 @@ def footnotes(report: EvolutionReport) -> Iterator[str]:
 # --- the page --------------------------------------------------------------------------------------------------------
 
 
-class DiffLine(NamedTuple):
-    """One line of the diff; `kind` is add, del, hunk or empty."""
-
-    kind: str
-    text: str
-
-
-class LineageView(NamedTuple):
-    """One round that brought a candidate: what it is, and its diff."""
-
-    title: str
-    lines: list[DiffLine]
+def _lineage(report: EvolutionReport) -> Iterator[Block]:
+    """Every candidate with its diff, and the rounds that brought none."""
+    for step in report.steps:
+        if step.diff:
+            title = f"Round {step.round}: {step.candidate} of {step.parent}, {_outcome(step.selection)}"
+            yield Section(title=title, blocks=(Text(text=step.diff, kind="diff"),), folded=True)
+    for step in report.steps:
+        if step.refused:
+            yield Text(text=f"Round {step.round}: no usable proposal ({step.refused})")
 
 
-def evolution_page(report: EvolutionReport) -> str:
-    """The page."""
-    return render_page(
-        "evolution.html.j2",
-        ["report.css", "validity.css", "evolution.css"],
-        {},
-        title=f"A better reviewer on {report.dataset}?",
-        conclusion=headline(report),
-        stopped=report.stopped,
-        parts=table_html(parts_table(report)),
-        steps=table_html(steps_table(report)),
-        plots=[Markup(_curve(report)), Markup(_gap(report))],
-        diff=_lines(report.diff),
-        templates=list(report.templates),
-        context=report.context,
-        lineage=[
-            LineageView(
-                f"Round {step.round}: {step.candidate} of {step.parent}, {_fate(step.selection)}", _lines(step.diff)
-            )
-            for step in report.steps
-            if step.diff
-        ],
-        refused=[(step.round, step.refused) for step in report.steps if step.refused],
-        notes=list(footnotes(report)),
-    )
-
-
-def _fate(selection: float | None) -> str:
+def _outcome(selection: float | None) -> str:
     if selection is None:
         return "not better on its minibatch"
     return f"{figures.number(selection, digits=3)} on the selection part"
 
 
-def _lines(diff: str) -> list[DiffLine]:
-    found = []
-    for line in diff.splitlines():
-        head = line.startswith(("+++ ", "--- ", "@@ "))
-        kind = "hunk" if head else {"+": "add", "-": "del"}.get(line[:1], "")
-        found.append(DiffLine(kind, figures.visible(line)))
-    return found
-
-
-def _curve(report: EvolutionReport) -> str:
-    """The reward of each candidate on the selection part by evaluations, and the best until then."""
-    steps_ = [(float(step.evaluations), step.selection) for step in tried(report) if step.selection is not None]
-    best = list(accumulate((value for _, value in steps_), max))
-    values = [value for _, value in steps_] or [0.0, 1.0]
-    last = float(report.evaluations)
-    frame = _frame((min([at for at, _ in steps_] or [0.0]), last or 1.0), values, "reward on selection")
-    frame.ticks_across(steps(*frame.across, 5, False), "evaluations")
-    corners: list[tuple[float, float]] = []
-    for (at, _), value in zip(steps_, best, strict=True):
-        corners += [(at, corners[-1][1])] if corners else []
-        corners.append((at, value))
-    frame.path([*corners, *([(last, best[-1])] if best else [])], look='stroke-width="2"')
-    for at, value in steps_:
-        frame.point(at, value, colour="muted")
-    said = "; ".join(f"{value:.3f} after {at:g}" for at, value in steps_)
-    return svg_of("curve", "Reward on the selection part by evaluations", said, (WIDTH, HEIGHT + 44), frame.marks)
-
-
-def _gap(report: EvolutionReport) -> str:
-    """Seed and winner on each part with their intervals."""
-    rows = [
-        (at, who, one)
-        for at, part in enumerate(report.parts)
-        for who, one in (("seed", part.seed), ("winner", part.best))
-        if one is not None and one.value is not None
-    ]
-    ends = [end for _, _, one in rows for end in (one.value, one.low, one.high) if end is not None]
-    frame = _frame((-0.5, max(0.5, len(report.parts) - 0.5)), ends, "reward")
-    frame.ticks_across([(at, part.name) for at, part in enumerate(report.parts)])
-    for at, who, one in rows:
-        place, colour = (at - 0.2, "false") if who == "seed" else (at + 0.1, "accent")
-        frame.interval(place, one.low, one.high, look='stroke-width="2"', colour=colour)
-        frame.point(place, one.value or 0.0, 4.4, colour=colour)
-        frame.marks.append(text(frame.x(place) + 8, frame.y(one.value or 0.0), who, colour=colour))
-    said = "; ".join(f"{report.parts[at].name}, {who}: {one.value:.3f}" for at, who, one in rows)
-    return svg_of("gap", "Seed and winner on the three parts", said, (WIDTH, HEIGHT + 44), frame.marks)
-
-
-def _frame(across: tuple[float, float], values: Sequence[float], title: str) -> Frame:
-    low, high = min(values, default=0.0), max(values, default=1.0)
-    edge = (high - low) * 0.05 or 0.05
-    frame = Frame(50, 8, WIDTH - 58, HEIGHT, across, (low - edge, high + edge))
-    frame.grid_up(title=title)
-    return frame
+def _charts(report: EvolutionReport) -> Iterator[Chart]:
+    """The reward of each candidate on the selection part by evaluations; seed and winner on each part."""
+    known = [(float(step.evaluations), step.selection or 0.0) for step in tried(report)]
+    best = zip([at for at, _ in known], accumulate((value for _, value in known), max), strict=True)
+    lines = {"best so far": list(best), "candidate": known}
+    yield Chart(
+        title="Each candidate on the selection part",
+        series=tuple(
+            Series(name=name, points=tuple((at, or_dash(value)) for at, value in own)) for name, own in lines.items()
+        ),
+        across="evaluations",
+    )
+    pairs = {"seed": [part.seed for part in report.parts], "winner": [part.best for part in report.parts]}
+    yield Chart(
+        title="Seed and winner on the three parts",
+        series=tuple(
+            Series(name=who, points=tuple((float(at), or_dash(one, "share")) for at, one in enumerate(own)))
+            for who, own in pairs.items()
+        ),
+        across="",
+        ticks=tuple(float(at) for at in range(len(report.parts))),
+        named=tuple(part.name for part in report.parts),
+    )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator
 from itertools import groupby
 
 from markupsafe import Markup, escape
@@ -14,8 +15,10 @@ from reviewgauge.views.table_plots import drawing
 from reviewgauge.views.values import MINUS, bounds_of, explained, figure_of, is_published_only, legend, number
 
 MOST_TEXT = 1500  # characters of a cell
+SHADES = 5  # steps of the colour of a shaded table
 _LOOKS = {"plain": "<p>{}</p>", "strong": "<p><strong>{}</strong></p>", "note": '<p class="from">{}</p>'}
-_LOOKS["warning"] = '<p class="notice">{}</p>'
+_LOOKS |= {"warning": '<p class="notice">{}</p>', "diff": '<pre class="lines">{}</pre>'}
+_DIFF = {"+": "add", "-": "del", "@": "hunk"}
 
 
 def block_html(block: Block, name: str = "b", level: int = 2) -> Markup:
@@ -26,8 +29,14 @@ def block_html(block: Block, name: str = "b", level: int = 2) -> Markup:
     if isinstance(block, Chart):
         return _figure(block, name)
     if isinstance(block, Text):
-        return Markup(_LOOKS[block.kind]).format(_visible(block.text.removeprefix("! ")))
+        shown = _diff(block.text) if block.kind == "diff" else _visible(block.text.removeprefix("! "))
+        return Markup(_LOOKS[block.kind]).format(shown)
     return _section(block, name, level)
+
+
+def _diff(text: str) -> Markup:
+    lines = ((_DIFF.get("@" if line[:4] in ("+++ ", "--- ") else line[:1], ""), line) for line in text.splitlines())
+    return Markup("").join(Markup('<span class="{}">{}</span>').format(kind, _visible(line)) for kind, line in lines)
 
 
 def _figure(chart: Chart, name: str) -> Markup:
@@ -39,28 +48,27 @@ def _figure(chart: Chart, name: str) -> Markup:
 
 
 def _section(section: Section, name: str, level: int) -> Markup:
-    """Its blocks under a heading; neighbouring charts stand side by side."""
+    """Its blocks under a heading; neighbouring charts stand side by side, a lone one in its full width."""
     inside = Markup("")
     for charts, group in groupby(enumerate(section.blocks, 1), key=lambda pair: isinstance(pair[1], Chart)):
-        made = Markup("\n").join(block_html(block, f"{name}-{at}", level + 1) for at, block in group)
-        inside += Markup('<div class="panels">{}</div>').format(made) if charts else made
+        made = [block_html(block, f"{name}-{at}", level + 1) for at, block in group]
+        shape = '<div class="panels">{}</div>' if charts and len(made) > 1 else "{}"
+        inside += Markup(shape).format(Markup("\n").join(made))
     title = _visible(section.title)
     if section.folded:
-        shape = Markup('<details class="change" id="{}"><summary>{}</summary><div class="inside">{}</div></details>')
+        shape = Markup('<details class="change" id="{}"><summary><span class="what">{}</span></summary>{}</details>')
+        inside = Markup('<div class="inside">{}</div>').format(inside)
         return shape.format(name, title, inside)
     shape = Markup('<section id="{0}" aria-labelledby="{0}-h"><h{1} id="{0}-h">{2}</h{1}>{3}</section>')
     return shape.format(name, level, title, inside)
 
 
-def table_html(
-    table: Table, *, stack: bool = False, ranked: bool = False, notes: bool = True, links: Sequence[str] = ()
-) -> Markup:
+def table_html(table: Table, *, stack: bool = False, ranked: bool = False, notes: bool = True) -> Markup:
     """The table, and what it rests on below. `stack`: on a narrow screen each row becomes a block of its own;
-    else a wide table scrolls. `ranked`: its rows are numbered, as far as the first section. `links`: the places on
-    the page that the first rows lead to.
+    else a wide table scrolls. `ranked`: its rows are numbered, as far as the first section.
     """
     head = Markup("").join(_heading(column) for column in table.columns)
-    body = Markup("").join(_rows(table, links))
+    body = Markup("").join(_rows(table))
     kind = Markup(' class="stack board"') if ranked else Markup(' class="stack"') if stack else Markup("")
     caption = Markup("<caption>{}</caption>").format(_visible(table.title)) if table.title else Markup("")
     found = Markup("<table{}>{}\n<thead><tr>{}</tr></thead>\n<tbody>{}</tbody></table>").format(
@@ -86,36 +94,36 @@ def _heading(column: Column) -> Markup:
     return Markup('<th scope="col"{}>{}</th>').format(name, _visible(column.label))
 
 
-def _rows(table: Table, links: Sequence[str]) -> Iterator[Markup]:
+def _rows(table: Table) -> Iterator[Markup]:
     width = len(table.columns)
+    darkest = max((value.value or 0.0 for row in table.rows for value in row), default=0.0) if table.shaded else 0.0
     for at, row in enumerate(table.rows[: table.shown]):
         if at in table.sections:
             yield Markup('\n<tr class="section"><th colspan="{}" scope="rowgroup">{}</th></tr>').format(
                 width, table.sections[at]
             )
-        first = _first(row, links[at] if at < len(links) else "")
         others = (
-            _cell(value, table.columns[place], strong=(at, place) in table.strong)
+            _cell(value, table.columns[place], strong=(at, place) in table.strong, darkest=darkest)
             for place, value in enumerate(row[1:], 1)
         )
-        cells = [first, *others]
-        yield Markup("\n<tr>{}</tr>").format(Markup("").join(cells))
+        yield Markup("\n<tr>{}</tr>").format(Markup("").join([_first(row), *others]))
     if not table.rows:
         yield Markup('\n<tr><td colspan="{}">Nothing to show.</td></tr>').format(width)
 
 
-def _first(row: tuple[Value, ...], link: str) -> Markup:
+def _first(row: tuple[Value, ...]) -> Markup:
     fake = Markup(' <span class="tag fake">fake</span>') if any(value.fake for value in row) else Markup("")
     quiet = Markup(' class="quiet"') if is_published_only(row) else Markup("")
     name = Markup("<bdi>{}</bdi>").format(_visible(row[0].text))
-    name = Markup('<a href="#{}">{}</a>').format(link, name) if link else name
     return Markup('<th scope="row"{}>{}{}</th>').format(quiet, name, fake)
 
 
-def _cell(value: Value, column: Column, *, strong: bool) -> Markup:
+def _cell(value: Value, column: Column, *, strong: bool, darkest: float) -> Markup:
     worded = value.value is value.low is None and value.text not in ("", figures.UNDEFINED)
     kind = "name" if column.kind == "name" else "words" if column.kind == "text" or worded else ""
     kind = "found" if strong else "head" if column.priority == 0 and column.kind != "name" else kind
+    if darkest and value.value is not None:
+        kind += f" shade-{round(SHADES * math.log1p(max(0.0, value.value)) / math.log1p(darkest))}"
     marks = Markup(' class="{}"').format(kind) if kind else Markup("")
     marks += Markup(' title="n = {}"').format(f"{value.n:,}") if value.n is not None else Markup("")
     text = figure_of(value, column)

@@ -10,7 +10,7 @@ from functools import cache
 import jinja2
 from markupsafe import Markup
 
-from reviewgauge.core.document import Document, Section
+from reviewgauge.core.document import Document, Section, Text
 from reviewgauge.views import figures
 from reviewgauge.views.html import block_html
 
@@ -40,19 +40,18 @@ def page_pieces(template: str, styles: Sequence[str], words: Mapping[str, object
 
 
 def document_page(document: Document, *, about: str = "") -> str:
-    """A document as a page; `about` stands below its title."""
-    blocks, sections = [], []
-    for at, block in enumerate(document.blocks, 1):
-        if isinstance(block, Section):
-            sections.append((f"s{at}", block.title))
-        blocks.append(block_html(block, f"s{at}"))
+    """A document as a page; `about` stands below its title, then its first texts and the contents."""
+    blocks = [block_html(block, f"s{at}") for at, block in enumerate(document.blocks, 1)]
+    sections = [(f"s{at}", one.title) for at, one in enumerate(document.blocks, 1) if isinstance(one, Section)]
+    lead = next((at for at, one in enumerate(document.blocks) if not isinstance(one, Text)), len(blocks))
     return render_page(
         "document.html.j2",
         ["report.css", "document.css"],
         {},
         title=document.headline,
         about=about,
-        blocks=blocks,
+        lead=blocks[:lead],
+        blocks=blocks[lead:],
         sections=sections,
     )
 

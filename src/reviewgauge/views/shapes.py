@@ -84,13 +84,14 @@ class Frame:
 
     def y(self, value: float) -> float:
         """The pixel of a value upwards."""
-        low, high = self.up
-        return self.top + self.height * (1 - (min(max(value, low), high) - low) / ((high - low) or 1.0))
+        low, high = self.up  # falling where values count downwards
+        inside = min(max(value, min(self.up)), max(self.up))
+        return self.top + self.height * (1 - (inside - low) / ((high - low) or 1.0))
 
     def grid_up(self, most: int = 5, *, share: bool = True, title: str = "") -> None:
         """Level lines with their labels at the left."""
         right = self.left + self.width
-        for value, label in steps(*self.up, most, share):
+        for value, label in steps(min(self.up), max(self.up), most, share):
             self.marks.append(line(self.left, self.y(value), right, self.y(value), look=_GRID, colour="grid"))
             self.marks.append(text(self.left - 6, self.y(value), label, "end", colour="muted"))
         if title:

@@ -46,7 +46,7 @@ def drawing(table: Table, name: str, width: int = WIDTH, top: float = 0.0) -> st
     rows = [row for row in table.rows if any(row[at].value is not None for at in table.plot.columns)]
     if not rows:
         return ""
-    if table.plot.kind == "forest":
+    if table.plot.kind in ("forest", "box"):
         return _forest(table, table.rows, name, width, top)
     if table.plot.kind == "scatter":
         return _scatter(table, rows, name, width)
@@ -85,12 +85,14 @@ def _top(cells: Sequence[Value]) -> tuple[float, bool]:
 
 
 def _forest(table: Table, rows: Rows, name: str, width: int, top: float) -> str:
-    """A line a row with its interval; one whose figure is undefined keeps its place."""
-    at = _columns(table)[0]
+    """A line a row with its interval, or its range with the middle half thick; what is undefined keeps its place."""
+    columns = _columns(table)
+    at = columns[len(columns) // 2]
     cells = [row[at] for row in rows]
-    reach, share = _top(cells)
+    every = [row[column] for row in rows for column in columns]
+    reach, share = _top(every)
     top = top or reach
-    low = min([0.0, *(v for c in cells for v in (c.value, c.low) if v is not None)])
+    low = min([0.0, *(v for c in every for v in (c.value, c.low) if v is not None)])
     names = [cut(row[0].text, width * 0.4) for row in rows]
     left = max(map(len, names)) * LETTER + 12
     frame = Frame(left, 4, max(80, width - 74 - left), ROW * len(rows), (low, top), (0.0, 1.0))
@@ -99,7 +101,12 @@ def _forest(table: Table, rows: Rows, name: str, width: int, top: float) -> str:
     for position, (shown_name, cell) in enumerate(zip(names, cells, strict=True)):
         y = 4 + ROW * (position + 0.5)
         marks.append(text(left - 8, y, shown_name, "end"))
-        if cell.low is not None and cell.high is not None:
+        ends = [rows[position][column].value for column in columns]
+        for first, last, wide in ((ends[0], ends[-1], 1.5), (ends[1], ends[-2], 7)) if len(ends) > 1 else ():
+            if first is not None and last is not None:
+                look = f'stroke-width="{wide}" stroke-opacity="0.55"'
+                marks.append(line(frame.x(first), y, frame.x(last), y, look=look))
+        if len(ends) == 1 and cell.low is not None and cell.high is not None:
             look = 'stroke-width="2.5" stroke-opacity="0.55"'
             marks.append(line(frame.x(cell.low), y, frame.x(cell.high), y, look=look))
         if cell.published is not None:
@@ -109,7 +116,8 @@ def _forest(table: Table, rows: Rows, name: str, width: int, top: float) -> str:
             marks.append(point(frame.x(cell.value), y, 4.4))
         value = figures.UNDEFINED if cell.value is None else number(cell.value, cell.unit)
         marks.append(text(right + 8, y, value + (" fake" if any(one.fake for one in rows[position]) else "")))
-    head = f"{table.titles[at]} with intervals" + ("; upright: published" if any(c.published for c in cells) else "")
+    head = f"{table.titles[at]} with {'its middle half and its range' if len(columns) > 1 else 'intervals'}"
+    head += "; upright: published" if any(c.published for c in cells) else ""
     return svg_of(name, head, _of(table, rows), (width, bottom + 24), marks)
 
 

@@ -11,10 +11,12 @@ from rich.text import Text as RichText
 
 from reviewgauge.core.document import Block, Chart, Column, Document, Section, Table, Text, Value
 from reviewgauge.core.errors import one_line
+from reviewgauge.views.figures import visible
 from reviewgauge.views.terminal.tables import Fitted, bare_table, notes_below, number_column, plain
 from reviewgauge.views.values import bounds_of, explained, first_text, is_published_only, legend, shown
 
 _LOOKS = {"plain": "", "strong": "bold", "note": "dim", "warning": "yellow"}
+_DIFF_LINES = 40
 _NAME_WIDTH, _TEXT_WIDTH = 18, 24  # columns of the terminal that a name, and a text, has at least where there is room
 
 
@@ -27,6 +29,10 @@ def document_view(document: Document, *, explain: bool | None = False, files: st
         parts += [RichText("")] if parts and apart else []
         if isinstance(block, Table):
             parts.append(table_view(block, explain=bool(explain), files=files))
+        elif block.kind == "diff":
+            lines = visible(block.text).splitlines()
+            cut = [f"... {len(lines) - _DIFF_LINES} more lines"] if len(lines) > _DIFF_LINES else []
+            parts.append(RichText("\n".join([*lines[:_DIFF_LINES], *cut])))
         else:
             parts.append(plain(block.text, 1000, _LOOKS[block.kind]))
         before = block

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
-from reviewgauge.core.document import Column, ColumnKind, Table, Value
-from reviewgauge.core.reports.validity import MetricValidity
+from reviewgauge.core.document import Column, ColumnKind, Plot, Table, Value
+from reviewgauge.core.reports.validity import MetricValidity, Misjudged
 from reviewgauge.views import figures
 from reviewgauge.views.validity import words
 from reviewgauge.views.validity.published import Printed
-from reviewgauge.views.values import COEFFICIENT, or_dash
+from reviewgauge.views.values import COEFFICIENT, counted, or_dash
 
 Called = Mapping[tuple[str, str, str], str]
 Row = tuple[Value, ...]
@@ -30,10 +31,6 @@ def _table(name: str, title: str, columns: Sequence[Column], rows: Sequence[Row]
 
 def _columns(kind: ColumnKind, *keys: str) -> list[Column]:
     return [Column(key=key, kind=kind, priority=0 if kind == "name" else 1) for key in keys]
-
-
-def _count(n: float | None) -> Value:
-    return Value(value=n, unit="count")
 
 
 def _text(text: str) -> Value:
@@ -64,9 +61,7 @@ def _named(metric: MetricValidity, called: Called) -> Value:
 # --- all metrics of a dimension ------------------------------------------------------------------------------------
 
 
-def overview_table(
-    metrics: Sequence[MetricValidity], called: Called, printed: Sequence[Printed], *, title: str = "", parts: bool
-) -> Table:
+def overview_table(metrics: Sequence[MetricValidity], called: Called, printed: Sequence[Printed]) -> Table:
     """Every metric on all rows, and on each part of them; the published ones below."""
     columns = [
         *_columns("name", "metric"),
@@ -74,10 +69,10 @@ def overview_table(
         Column(key="Spearman", priority=0),
         *(Column(key=key, help=help, kind="figure", priority=at) for key, (help, at) in _OVERVIEW.items()),
     ]
-    ours = [row for metric in metrics for row in _overview(metric, called, parts)]
+    ours = [row for metric in metrics for row in _overview(metric, called)]
     theirs = [
         (
-            _text(line.metric if parts else f"{line.metric} ({line.source})"),
+            _text(line.metric),
             _text(figures.UNDEFINED),
             _number(line.spearman),
             *(_number(line.kendall if extra == "Kendall" else None) for extra in _OVERVIEW),
@@ -85,19 +80,19 @@ def overview_table(
         for line in printed
     ]
     sections = {len(ours): PUBLISHED} if theirs else {}
-    return _table("overview", title, columns, [*ours, *theirs], sections=sections)
+    return _table("overview", "", columns, [*ours, *theirs], sections=sections)
 
 
-def _overview(metric: MetricValidity, called: Called, parts: bool) -> Iterator[Row]:
+def _overview(metric: MetricValidity, called: Called) -> Iterator[Row]:
     found, spearman = words.overview_figures(metric), words.spearman(metric)
     extras = (or_dash(found[extra], COEFFICIENT) for extra in _OVERVIEW)
-    yield _named(metric, called), _count(spearman.n), or_dash(spearman, COEFFICIENT), *extras
-    for part in metric.correlations[1:] if parts and not metric.baseline else ():
+    yield _named(metric, called), counted(spearman.n), or_dash(spearman, COEFFICIENT), *extras
+    for part in () if metric.baseline else metric.correlations[1:]:
         others = {"Kendall": part.kendall, "Pearson": part.pearson}
         known = (or_dash(others[e], COEFFICIENT) if e in others else _text("") for e in _OVERVIEW)
         yield (
             _text(f"- {part.rows.name}"),
-            _count(part.spearman.n),
+            counted(part.spearman.n),
             or_dash(part.spearman, COEFFICIENT),
             *known,
         )
@@ -115,7 +110,7 @@ def row_sets_table(metrics: Sequence[MetricValidity], called: Called) -> Table:
             left = ", ".join(f"{figures.count(n)} {why}" for why, n in part.rows.left_out.items())
             found = [getattr(part, name.lower()) for name in names]
             cells = [cell for one in found for cell in (_figure(one), or_dash(one.p, "p"))]
-            counts = (_count(part.spearman.n), _count(part.rows.clusters))
+            counts = (counted(part.spearman.n), counted(part.rows.clusters))
             rows.append((_named(metric, called), _text(part.rows.name), *counts, *cells, _text(left or "none")))
     title = "Correlations by metric and row set"
     return _table("correlations", title, [*columns, *_columns("text", "left out")], rows)
@@ -150,13 +145,68 @@ def slices_table(
     return _table("slices", title, columns, [*ours, *theirs], sections={len(ours): PUBLISHED} if theirs else {})
 
 
+def means_table(metrics: Sequence[MetricValidity], called: Called) -> Table:
+    """The mean score of each human grade in the metric's own unit, and whether it rises from grade to grade."""
+    grades = sorted({row.grade for metric in metrics for row in metric.grades})
+    rows = []
+    for metric in (one for one in metrics if one.grades):
+        falls = ", ".join(f"{words.grade(one)} to {words.grade(two)}" for one, two in words.falls(metric))
+        means = {row.grade: or_dash(row.mean, score_unit(metric), n=row.n) for row in metric.grades}
+        cells = (means.get(grade, _number(None)) for grade in grades)
+        rows.append((_named(metric, called), _text(f"not from {falls}" if falls else "always"), *cells))
+    columns = [*_columns("name", "metric"), *_columns("text", "rises"), *_columns("value", *map(words.grade, grades))]
+    return _table("means", "In the metric's own unit", columns, rows)
+
+
+class _Order(NamedTuple):
+    """An order of the systems: (rank, mean) by system, the unit of the means, its correlations with people's."""
+
+    name: str
+    ranks: Mapping[str, tuple[float, Value]]
+    unit: str = COEFFICIENT
+    agrees: Mapping[str, Value] = {}
+
+
+def ranks_table(
+    metrics: Sequence[MetricValidity],
+    called: Called,
+    systems: Sequence[str],
+    printed: Mapping[str, Mapping[str, tuple[float, int]]],
+) -> Table:
+    """The rank of each system and its mean by people and by each metric; then the correlation of the two orders."""
+    known = [(m, m.ranking) for m in metrics if m.ranking is not None]
+    people = {p.system: (p.human_rank, p.human) for _, ranking in reversed(known) for p in ranking.systems}
+    orders = [_Order("people", people)]
+    orders += [
+        _Order(f"{name}, published", {system: (rank, Value(value=mean)) for system, (mean, rank) in own.items()})
+        for name, own in printed.items()
+    ]
+    orders += [
+        _Order(
+            called[words.key(m)],
+            {p.system: (p.metric_rank, p.metric) for p in ranking.systems},
+            score_unit(m),
+            {"Spearman": ranking.spearman, "Kendall": ranking.kendall},
+        )
+        for m, ranking in known
+    ]
+    columns, nothing = _columns("name", "system"), (None, None)
+    for one in orders:
+        columns += [Column(key=f"{one.name}: rank", kind="figure"), Column(key=f"{one.name}: mean", title="mean")]
+    rows = []
+    for system in systems:
+        pairs = [(one.unit, *one.ranks.get(system, nothing)) for one in orders]
+        cells = (cell for unit, rank, mean in pairs for cell in (or_dash(rank, "count"), or_dash(mean, unit)))
+        rows.append((_text(system), *cells))
+    for name in ("Spearman", "Kendall"):
+        agreed = (_figure(one.agrees[name]) if one.agrees else _text("") for one in orders)
+        rows.append((_text(name), *(cell for figure in agreed for cell in (_text(""), figure))))
+    title = "Rank of each system, 1 is best, and its mean, that of people from 0 to 1"
+    sections = {len(systems): "correlation of the order with people's:"}
+    return _table("ranks", title, columns, rows, sections=sections)
+
+
 # --- behind one metric ---------------------------------------------------------------------------------------------
-
-
-def metric_tables(metric: MetricValidity) -> dict[str, Table]:
-    """The tables that there is anything for, by name."""
-    found = (grades_table(metric), distances_table(metric), sweeps_table(metric), calibrated_table(metric))
-    return {table.name: table for table in (*found, traits_table(metric)) if table.rows}
 
 
 def grades_table(metric: MetricValidity) -> Table:
@@ -165,7 +215,7 @@ def grades_table(metric: MetricValidity) -> Table:
     rows = [
         (
             _text(words.grade(row.grade)),
-            _count(row.n),
+            counted(row.n),
             *(or_dash(one, unit) for one in (row.minimum, row.q1)),
             or_dash(row.median, unit),
             *(or_dash(one, unit) for one in (row.q3, row.maximum)),
@@ -175,7 +225,33 @@ def grades_table(metric: MetricValidity) -> Table:
     ]
     columns = [*_columns("name", "grade"), *_columns("figure", "n", "lowest", "quarter"), *_columns("value", "median")]
     columns += [*_columns("figure", "three quarters", "highest"), *_columns("value", "mean")]
-    return _table("grades", "Scores by human grade", columns, rows)
+    box = Plot(kind="box", columns=(2, 3, 4, 5, 6))
+    return _table("grades", "Scores by human grade", columns, rows, plot=box)
+
+
+def distances_matrix(metric: MetricValidity) -> Table:
+    """The same as a matrix, the darker the further apart."""
+    pairs = {frozenset((cell.first, cell.second)): cell.statistic for cell in metric.ks}
+    grades = sorted({grade for pair in pairs for grade in pair})
+    rows = [
+        (_text(words.grade(one)), *(_number(pairs.get(frozenset((one, other)))) for other in grades)) for one in grades
+    ]
+    columns = [*_columns("name", "grade"), *_columns("figure", *map(words.grade, grades))]
+    return _table("distances", "Kolmogorov-Smirnov distance of the scores of two grades", columns, rows, shaded=True)
+
+
+def heat_tables(metric: MetricValidity) -> Iterator[Table]:
+    """How often each predicted grade met each human one, the darker the more often."""
+    if (heat := metric.heat_map) is None:
+        return
+    labels = [words.grade(grade) for grade in heat.grades]
+    rows = [(_text(label), *map(counted, counts)) for label, counts in zip(labels, heat.counts, strict=True)]
+    columns = [Column(key="predicted", title="predicted ↓ people →", kind="name", priority=0)]
+    exact, kappa = words.with_bounds(heat.exact), words.with_bounds(heat.kappa_quadratic)
+    lines = f"the same grade: {exact}; quadratic weighted kappa {kappa}", f"predicted by {heat.predicted_by}"
+    same = tuple((at, at + 1) for at in range(len(rows)))
+    columns += _columns("figure", *labels)
+    yield _table("predicted", "Predicted against human grade", columns, rows, shaded=True, strong=same, notes=lines)
 
 
 def distances_table(metric: MetricValidity) -> Table:
@@ -185,8 +261,8 @@ def distances_table(metric: MetricValidity) -> Table:
             _text(f"{words.grade(cell.first)} and {words.grade(cell.second)}"),
             or_dash(cell.statistic, COEFFICIENT, low=cell.low, high=cell.high),
             or_dash(cell.p, "p"),
-            _count(cell.n_first),
-            _count(cell.n_second),
+            counted(cell.n_first),
+            counted(cell.n_second),
         )
         for cell in metric.ks
     ]
@@ -223,15 +299,44 @@ def sweeps_table(metric: MetricValidity) -> Table:
     return _table("auc", title, columns, rows)
 
 
+def class_tables(metric: MetricValidity) -> Iterator[Table]:
+    """Precision, recall and F1 of each grade as the classifiers predict it, with their ranges over the splits."""
+    for one in metric.classifiers:
+        classes = [(words.grade(row.grade), row) for row in one.rows] + [("all grades (macro)", one.macro)]
+        rows = [
+            (
+                _text(name),
+                counted(row.support),
+                *(
+                    or_dash(getattr(row, rate), low=getattr(row, f"{rate}_low"), high=getattr(row, f"{rate}_high"))
+                    for rate in ("precision", "recall", "f1")
+                ),
+            )
+            for name, row in classes
+        ]
+        columns = [*_columns("name", "grade"), *_columns("figure", "rows"), *_columns("value", *("P", "R", "F1"))]
+        title = (
+            f"Grades predicted from the scores by the {one.name}: means and ranges over {one.splits} splits of "
+            f"{figures.count(one.n_train)} rows to train and {figures.count(one.n_test)} to test"
+        )
+        whole = {
+            "accuracy": one.accuracy,
+            "balanced accuracy": one.balanced_accuracy,
+            "quadratic weighted kappa": one.kappa_quadratic,
+        }
+        said = "; ".join(f"{key} {words.with_bounds(value)} {value.reason}".strip() for key, value in whole.items())
+        yield _table(one.name, title, columns, rows, notes=(said,))
+
+
 def calibrated_table(metric: MetricValidity) -> Table:
     """Spearman of the scores before and after calibration."""
     dash, spearman = _text(figures.UNDEFINED), words.spearman(metric)
-    first = (_text("uncalibrated"), _figure(spearman), _count(spearman.n), dash, dash)
+    first = (_text("uncalibrated"), _figure(spearman), counted(spearman.n), dash, dash)
     rows = [
         (
             _text(one.method),
             _figure(one.spearman),
-            _count(one.spearman.n),
+            counted(one.spearman.n),
             _text(f"{one.folds} by {one.grouped_by}"),
             _text(one.learned or figures.UNDEFINED),
         )
@@ -270,3 +375,23 @@ def traits_table(metric: MetricValidity) -> Table:
     ]
     title = "What these reviews share; a difference whose interval holds 0 may be noise"
     return _table("traits", title, columns, rows)
+
+
+def misjudged_table(metric: MetricValidity, rows: Sequence[Misjudged]) -> Table:
+    """Reviews that the metric places far from where people do, with their texts."""
+    columns = [*_columns("name", "case"), *_columns("text", "system"), *_columns("figure", "score", "its rank")]
+    columns += _columns("figure", "people", "their rank")
+    columns += _columns("text", "review", "reference", *(["claims"] if any(row.claims for row in rows) else []))
+    cells = [
+        (
+            *map(_text, (row.case, row.system)),
+            or_dash(row.score, score_unit(metric)),
+            or_dash(row.score_rank, COEFFICIENT),
+            counted(row.human),
+            or_dash(row.human_rank, COEFFICIENT),
+            *map(_text, (row.hypothesis, row.reference, "; ".join(row.claims))[: len(columns) - 6]),
+        )
+        for row in rows
+    ]
+    notes = ("a rank is the share of the rows below, with equal values counted half",)
+    return _table("misjudged", "", columns, cells, notes=notes)

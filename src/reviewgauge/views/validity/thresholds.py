@@ -10,8 +10,6 @@ from reviewgauge.core.reports.threshold import FittedThreshold, LinkRates, Thres
 from reviewgauge.core.specs import in_shell
 from reviewgauge.views import figures
 from reviewgauge.views.leaderboard import note
-from reviewgauge.views.terminal.documents import table_view
-from reviewgauge.views.terminal.tables import notes_below
 from reviewgauge.views.validity import words
 from reviewgauge.views.values import COEFFICIENT, or_dash
 
@@ -23,10 +21,10 @@ _THRESHOLD = Column(key="threshold", kind="name", priority=0)
 Row = tuple[Value, ...]
 
 
-def thresholds(report: ThresholdReport) -> list[object]:
+def thresholds(report: ThresholdReport) -> Document:
     """One line a model and one for the paper's; the command that uses each, and what the figures rest on."""
-    uses = [f"$ reviewgauge score RUN {in_shell(fit.spec)}" for fit in report.fits]
-    return [table_view(thresholds_table(report)), "", *uses, "", notes_below(*footnotes(report))]
+    uses = (Text(text=f"$ reviewgauge score RUN {in_shell(fit.spec)}") for fit in report.fits)
+    return Document(blocks=(thresholds_table(report), *uses, *map(note, footnotes(report))))
 
 
 def thresholds_table(report: ThresholdReport) -> Table:
