@@ -29,8 +29,7 @@ from reviewgauge.engine.run.executors import Executor, failure_of
 from reviewgauge.engine.run.folder import RunFolder
 from reviewgauge.engine.run.scored_run import ScoredRun
 from reviewgauge.models.chat.client import track_usage
-from reviewgauge.reviewers.aggregation.attempts import Attempted, answered
-from reviewgauge.reviewers.aggregation.ballot import Ballot
+from reviewgauge.reviewers.aggregation.ballot import Attempted, Ballot, answered
 from reviewgauge.reviewers.aggregation.model_report import ModelReport
 
 By = Literal["alone", "votes", "model"]

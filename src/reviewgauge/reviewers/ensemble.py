@@ -21,8 +21,7 @@ from reviewgauge.core.specs import load, signature
 from reviewgauge.core.trust import ModelName, PluginSpec
 from reviewgauge.judges.pairs.asking import judge_of
 from reviewgauge.models.chat.client import chat_model
-from reviewgauge.reviewers.aggregation.attempts import answered, attempt_all, remarks
-from reviewgauge.reviewers.aggregation.ballot import Ballot, check_judge
+from reviewgauge.reviewers.aggregation.ballot import Ballot, answered, attempt_all, check_judge, remarks
 from reviewgauge.reviewers.aggregation.model_report import ModelReport, template
 
 MOST_ATTEMPTS = 100

@@ -17,9 +17,9 @@ from typing_extensions import override
 
 from reviewgauge.core.base import content_id
 from reviewgauge.core.errors import UserError
-from reviewgauge.core.protocols import Progress, Reviewer
+from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Anchoring, Case, Change, Comment, Review, Task
-from reviewgauge.core.results import Drop, Failed, FailureKind
+from reviewgauge.core.results import Drop
 from reviewgauge.core.specs import short_spec
 from reviewgauge.core.trust import FilePath, Word
 from reviewgauge.models.cache.vector_cache import cache_home
@@ -35,14 +35,14 @@ from reviewgauge.models.seq2seq import (
     read_training,
     train,
 )
-from reviewgauge.reviewers.reading.nearest import Passage, read_examples, read_passages
+from reviewgauge.reviewers.reading.nearest import Learner, Passage, read_examples
 from reviewgauge.reviewers.reading.review_files import unique
 
 _REMEDY = "--train DATASET, or checkpoint='FOLDER' of a training before"
 
 
 @dataclass(frozen=True)
-class Lstm(Reviewer):
+class Lstm(Learner):
     """Trains with `--train`, or takes the training in the folder `checkpoint`; comments on at most `most` hunks.
 
     What is trained goes into `checkpoint`, by default a folder of the cache that belongs to these examples and
@@ -51,7 +51,8 @@ class Lstm(Reviewer):
     """
 
     example: ClassVar[str] = "reviewgauge review new.jsonl lstm --train old.jsonl -o runs/mine"
-    learns: ClassVar[bool] = True
+    lacks: ClassVar[tuple[Task, ...]] = (Task.ASSESS, Task.LOCATE)
+    limit: ClassVar[str] = "only writes comments"
 
     checkpoint: FilePath = ""
     most: int = 3
@@ -126,8 +127,7 @@ class Lstm(Reviewer):
     @override
     def check(self, changes: Sequence[Change]) -> None:
         load_torch()
-        if all(change.task in (Task.ASSESS, Task.LOCATE) for change in changes):
-            raise UserError(f"lstm only writes comments, and the task is {changes[0].task}")
+        super().check(changes)
 
     @override
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
@@ -137,19 +137,12 @@ class Lstm(Reviewer):
         said = f"loss on those held out {losses[0]:.2f} after 1 epoch"
         if least < losses[0]:
             said += f", {least:.2f} after {losses.index(least) + 1}"
-        notes = [Drop(item=f"{training.pairs:,} examples; {said}", by="lstm", reason="learnt from")]
-        other = sum(change.task in (Task.ASSESS, Task.LOCATE) for change in changes)
-        if other:
-            count = f"{other} change{'s' * (other != 1)}"
-            notes.append(Drop(item=count, by="lstm", reason="it only writes comments: another task is a failure"))
-        return notes
+        return self._notes(f"{training.pairs:,} examples; {said}", changes)
 
     @override
     def review(self, change: Change) -> Review:
         """A comment on each hunk, those that it is surest of first. Raises Failed."""
-        if change.task in (Task.ASSESS, Task.LOCATE):
-            raise Failed(FailureKind.REQUEST, "lstm only writes comments")
-        shown, remark = read_passages(change, "lstm")
+        shown, remark = self._shown(change)
         writer = self._writer()
         written = [(passage, *writer.write(passage.text)) for passage in shown]
         written.sort(key=lambda item: -item[2])

@@ -201,14 +201,11 @@ class Endpoints:
             )
         provider = load_provider(spec.provider)(spec, official=not address)
         if (spec.provider, address) not in self._addresses:
-            self._addresses[spec.provider, address] = self._connect(provider, address)
+            mine = self._settings
+            per_minute = mine.requests_per_minute, mine.tokens_per_minute
+            limiter = EndpointLimiter(address or provider.base_url, mine.in_flight, *per_minute, mine.patience)
+            self._addresses[spec.provider, address] = open_address(type(provider), address, limiter)
         return RemoteModel(provider, self._addresses[spec.provider, address])
-
-    def _connect(self, provider: Provider, address: str) -> Address:
-        settings = self._settings
-        per_minute = settings.requests_per_minute, settings.tokens_per_minute
-        limiter = EndpointLimiter(address or provider.base_url, settings.in_flight, *per_minute, settings.patience)
-        return open_address(type(provider), address, limiter)
 
     async def close(self) -> None:
         """Close all connections."""

@@ -98,27 +98,24 @@ class ModelReviewer(Reviewer):
     def _unreadable(self, changes: Sequence[Change]) -> Iterator[Drop]:
         for change in changes:
             name = change.id or change.repo
-            if problem := refusal(self._tasks, change):
-                yield Drop(item=name, by=plugin_name(self), reason=f"{problem}: the case will be a failure")
-                continue
-            if not change.has_diff:
-                if change.git is None:
-                    yield Drop(item=name, by=plugin_name(self), reason="no diff is at hand: the case will be a failure")
-                continue
-            found = self._pieces(change)
-            if not found.pieces:
-                yield Drop(item=name, by=plugin_name(self), reason="no hunk of text: the case will be a failure")
-            else:
-                if sum(len(piece.text) for piece in found.pieces) > _MANY * CHARACTERS:
-                    words = f"more than {_MANY:,} tokens of code by estimate"
-                    yield Drop(
-                        item=name,
-                        by=plugin_name(self),
-                        reason=f"{words}: truncate= bounds it",
-                    )
-                for reason in found.unread:
-                    path, _, why = reason.rpartition(": ")
-                    yield Drop(item=f"{name} {path}", by=plugin_name(self), reason=f"{why}: not shown to the model")
+            for item, reason in self._trouble_with(change):
+                yield Drop(item=f"{name} {item}".rstrip(), by=plugin_name(self), reason=reason)
+
+    def _trouble_with(self, change: Change) -> Iterator[tuple[str, str]]:
+        """(file, or nothing for all of it; what cannot be read)."""
+        if problem := refusal(self._tasks, change):
+            yield "", f"{problem}: the case will be a failure"
+        elif not change.has_diff:
+            if change.git is None:
+                yield "", "no diff is at hand: the case will be a failure"
+        elif not (found := self._pieces(change)).pieces:
+            yield "", "no hunk of text: the case will be a failure"
+        else:
+            if sum(len(piece.text) for piece in found.pieces) > _MANY * CHARACTERS:
+                yield "", f"more than {_MANY:,} tokens of code by estimate: truncate= bounds it"
+            for reason in found.unread:
+                path, _, why = reason.rpartition(": ")
+                yield path, f"{why}: not shown to the model"
 
     def review(self, change: Change) -> Review:
         """What the model said, at its places. Raises Failed where one piece has no answer."""

@@ -160,10 +160,41 @@ class Memory:
 
 
 @dataclass(frozen=True)
-class Nearest(Reviewer):
-    """Base of the retrieval reviewers: they repeat the comment, or the verdict, of the closest training example."""
+class Learner(Reviewer):
+    """Base of the reviewers that learn from reviewed changes; they say nothing on some tasks."""
 
     learns: ClassVar[bool] = True
+    lacks: ClassVar[tuple[Task, ...]] = (Task.LOCATE,)
+    limit: ClassVar[str] = "ranks no lines"
+    """Why it has nothing to say on the tasks that it `lacks`."""
+
+    @override
+    def check(self, changes: Sequence[Change]) -> None:
+        if all(change.task in self.lacks for change in changes):
+            task = changes[0].task
+            problem = f"{plugin_name(self)} {self.limit}, and the task is {task}"
+            raise UserError(problem, remedy=f"use prompt with {preset_for(task)}")
+
+    def _notes(self, learnt: str, changes: Sequence[Change]) -> list[Drop]:
+        """What it has learnt, and how many changes it has nothing to say on."""
+        name, lost = plugin_name(self), sum(change.task in self.lacks for change in changes)
+        notes = [Drop(item=learnt, by=name, reason="learnt from")]
+        if lost:
+            count = f"{lost} change{'s' * (lost != 1)}"
+            notes.append(Drop(item=count, by=name, reason=f"it {self.limit}: a change of another task is a failure"))
+        return notes
+
+    def _shown(self, change: Change) -> PassagesRead:
+        """The passages of a change. Raises Failed where there are none, or for a task that it lacks."""
+        if change.task in self.lacks:
+            raise Failed(FailureKind.REQUEST, f"{plugin_name(self)} {self.limit}")
+        return read_passages(change, plugin_name(self))
+
+
+@dataclass(frozen=True)
+class Nearest(Learner):
+    """Base of the retrieval reviewers: they repeat the comment, or the verdict, of the closest training example."""
+
     leaves_one_out: ClassVar[bool] = True
 
     most: int = 3
@@ -191,36 +222,21 @@ class Nearest(Reviewer):
         return {"training": self._memory.digest[:16], "examples": str(len(self._memory.examples))}
 
     @override
-    def check(self, changes: Sequence[Change]) -> None:
-        if all(change.task is Task.LOCATE for change in changes):
-            raise UserError(
-                f"{plugin_name(self)} ranks no lines, and the task is locate",
-                remedy=f"use prompt with {preset_for(Task.LOCATE)}",
-            )
-
-    @override
     def prepare(self, changes: Sequence[Change]) -> Sequence[Drop]:
         name = plugin_name(self)
         if self._memory is None:
             raise UserError(
                 f"{name} repeats what was said about similar changes, and was given none", remedy="--train DATASET"
             )
-        notes = [Drop(item=f"{len(self._memory.examples):,} examples", by=name, reason="learnt from")]
-        located = sum(change.task is Task.LOCATE for change in changes)
-        if located:
-            count = f"{located} change{'s' * (located != 1)}"
-            notes.append(Drop(item=count, by=name, reason="it ranks no lines: a change to locate is a failure"))
-        return notes
+        return self._notes(f"{len(self._memory.examples):,} examples", changes)
 
     @override
     def review(self, change: Change) -> Review:
         """The comments of the closest examples, or the verdict of the closest. Raises Failed."""
-        memory, name = self._memory, plugin_name(self)
+        memory = self._memory
         if memory is None:
-            raise Failed(FailureKind.REQUEST, f"{name} has not learnt anything", remedy="--train DATASET")
-        if change.task is Task.LOCATE:
-            raise Failed(FailureKind.REQUEST, f"{name} ranks no lines")
-        shown, remark = read_passages(change, name)
+            raise Failed(FailureKind.REQUEST, f"{plugin_name(self)} has not learnt anything", remedy="--train DATASET")
+        shown, remark = self._shown(change)
         allowed = memory.allowed(change)
         found = [(passage, hit) for passage in shown if (hit := memory.index.closest(passage.text, allowed))]
         found.sort(key=lambda item: -item[1].similarity)
