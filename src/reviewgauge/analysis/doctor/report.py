@@ -305,7 +305,5 @@ def _shown_lines(change: Change, path: str, side: Side) -> list[tuple[int, int]]
 
 @lru_cache(maxsize=256)
 def _ranges_of(patch: str, side: Side) -> tuple[tuple[int, int], ...]:
-    starts = [
-        (h.old_start, h.old_count) if side is Side.OLD else (h.new_start, h.new_count) for h in parse_patch(patch)
-    ]
-    return tuple((start, start + max(0, count - 1)) for start, count in starts)
+    places = (hunk.place(side) for hunk in parse_patch(patch))
+    return tuple((start, start + max(0, count - 1)) for start, count in places)

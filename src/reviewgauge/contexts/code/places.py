@@ -40,5 +40,4 @@ def first_changed(hunk: Hunk, side: Side) -> int:
     """The first changed line of a hunk on one side, or the line that stands there where it only changes the other."""
     first = next((n for n, line in enumerate(hunk.lines) if line.kind != " "), 0)
     around = (*hunk.lines[first:], *reversed(hunk.lines[:first]))
-    start = hunk.old_start if side is Side.OLD else hunk.new_start
-    return next((number for line in around if (number := line.number(side)) is not None), max(start, 1))
+    return next((number for line in around if (number := line.number(side)) is not None), max(hunk.place(side)[0], 1))

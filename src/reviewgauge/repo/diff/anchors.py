@@ -17,7 +17,7 @@ from pydantic import ValidationError
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Anchoring, Change, ChangedFile, Comment, FileStatus, Location, Side, Span
-from reviewgauge.repo.diff.diffs import DiffLine, Hunk, changed_lines, parse_patch
+from reviewgauge.repo.diff.diffs import DiffLine, changed_lines, parse_patch
 from reviewgauge.repo.diff.positions import (
     find_file,
     needles,
@@ -251,13 +251,8 @@ def _span(file: ChangedFile, spot: Spot) -> Span:
 
 
 def _touches(file: ChangedFile, side: Side, start: int, end: int) -> bool:
-    ranges = (_range(hunk, side) for hunk in parse_patch(file.patch or ""))
+    ranges = (hunk.place(side) for hunk in parse_patch(file.patch or ""))
     return any(start < first + count and first <= end for first, count in ranges)
-
-
-def _range(hunk: Hunk, side: Side) -> tuple[int, int]:
-    """(start, count) of a hunk, as git prints them."""
-    return (hunk.new_start, hunk.new_count) if side is Side.NEW else (hunk.old_start, hunk.old_count)
 
 
 def _last_line(file: ChangedFile, side: Side) -> int:
@@ -265,7 +260,7 @@ def _last_line(file: ChangedFile, side: Side) -> int:
     hunks = parse_patch(file.patch or "")
     if not hunks:
         return 0 if file.patch is None else LARGEST  # a pure rename: the patch says nothing about the lines
-    return sum(_range(hunks[-1], side)) - 1
+    return sum(hunks[-1].place(side)) - 1
 
 
 def _length(file: ChangedFile, side: Side, read: Reader | None) -> int | None:

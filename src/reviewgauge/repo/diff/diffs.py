@@ -62,9 +62,14 @@ class Hunk:
         """Its first line, without the heading."""
         return f"@@ -{self.old_start},{self.old_count} +{self.new_start},{self.new_count} @@"
 
-    def numbers(self, side: Side) -> list[int]:
-        """The numbers of its lines on one side."""
-        return [number for line in self.lines if (number := line.number(side)) is not None]
+    def place(self, side: Side) -> tuple[int, int]:
+        """Its (start, count) on one side, as git prints them."""
+        return (self.new_start, self.new_count) if side is Side.NEW else (self.old_start, self.old_count)
+
+    def numbers(self, side: Side, *, changed: bool = False) -> list[int]:
+        """The numbers of its lines, or of its added and deleted ones alone, on one side."""
+        lines = (line for line in self.lines if line.kind != " " or not changed)
+        return [number for line in lines if (number := line.number(side)) is not None]
 
     def blocks(self) -> Iterator[list[DiffLine]]:
         """Its runs of added and deleted lines."""
@@ -88,9 +93,7 @@ class Hunk:
 def parse_patch(patch: str) -> tuple[Hunk, ...]:
     """The hunks of one file's patch. A hunk that is cut short (GitHub's `diff_hunk`) keeps the lines it has."""
     hunks: list[Hunk] = []
-    lines = patch.split("\n")
-    if lines[-1] == "":
-        lines.pop()
+    lines = _lines(patch)
     at = 0
     while at < len(lines):
         header = _HEADER.match(lines[at])
@@ -101,8 +104,14 @@ def parse_patch(patch: str) -> tuple[Hunk, ...]:
     return tuple(hunks)
 
 
+def _lines(text: str) -> list[str]:
+    """Its lines; a newline at its end begins no other one."""
+    lines = text.split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
 def _read_hunk(header: re.Match[str], lines: list[str], at: int) -> tuple[Hunk, int]:
-    old_start, old_count, new_start, new_count = _counts(header)
+    old_start, old_count, new_start, new_count = (1 if text is None else int(text) for text in header.groups()[:4])
     old, new, old_end, new_end = old_start, new_start, old_start + old_count, new_start + new_count
     found: list[DiffLine] = []
     while at < len(lines) and (old < old_end or new < new_end):
@@ -133,11 +142,6 @@ def _no_newline(lines: list[DiffLine]) -> None:
         lines[-1] = replace(lines[-1], newline=False)
 
 
-def _counts(header: re.Match[str]) -> tuple[int, int, int, int]:
-    old_start, old_count, new_start, new_count = (1 if text is None else int(text) for text in header.groups()[:4])
-    return old_start, old_count, new_start, new_count
-
-
 def hunk_count(change: Change) -> int | None:
     """The number of hunks in the patches of `change`; None without a diff."""
     if not change.has_diff:
@@ -165,9 +169,7 @@ def size_of(count: int) -> str:
 
 @lru_cache(maxsize=256)
 def _changed_lines(patch: str, side: Side) -> frozenset[int]:
-    lines = (line for hunk in parse_patch(patch) for line in hunk.lines if line.kind != " ")
-    numbers = (line.new if side is Side.NEW else line.old for line in lines)
-    return frozenset(number for number in numbers if number is not None)
+    return frozenset(number for hunk in parse_patch(patch) for number in hunk.numbers(side, changed=True))
 
 
 def line_runs(lines: Iterable[int], gap: int = 1) -> list[tuple[int, int]]:
@@ -234,7 +236,7 @@ def split_diff(diff: str) -> tuple[ChangedFile, ...]:
     Raises BadInput for a path over 4,096 characters.
     """
     files: dict[str, list[ChangedFile]] = {}
-    for file in _files(diff.replace("\x00", "\ufffd").split("\n")):
+    for file in _files(_lines(diff.replace("\x00", "\ufffd"))):
         files.setdefault(file.path, []).append(file)
     return tuple(_join(sections) for sections in files.values())
 
@@ -270,7 +272,7 @@ def _files(lines: list[str]) -> Iterator[ChangedFile]:
             _set_names(section, _name(line[4:]), _name(lines[at + 1][4:]))
             at += 2
         elif (header := _HEADER.match(line)) is not None:
-            end = _hunk_end(header, lines, at + 1)
+            _, end = _read_hunk(header, lines, at + 1)
             section.patch += lines[at:end]
             at = end
         else:
@@ -278,22 +280,6 @@ def _files(lines: list[str]) -> Iterator[ChangedFile]:
             at += 1
     if section is not None and (file := section.file()) is not None:
         yield file
-
-
-def _hunk_end(header: re.Match[str], lines: list[str], at: int) -> int:
-    _, old, _, new = _counts(header)
-    while at < len(lines) and (old > 0 or new > 0):
-        mark = lines[at][:1]
-        if mark not in ("+", "-", " ", "\\", "") and lines[at] != "\r":
-            return at
-        if mark == "" and at == len(lines) - 1:  # the end of the text, no line of it
-            return at
-        old -= mark not in ("+", "\\")
-        new -= mark not in ("-", "\\")
-        at += 1
-    if at < len(lines) and lines[at].startswith("\\"):
-        at += 1
-    return at
 
 
 def _read_header(section: _Section, line: str) -> None:

@@ -87,7 +87,7 @@ def map_line(patch: str, line: int, source: Side = Side.OLD) -> int | None:
 
 def covered(hunk: Hunk, side: Side) -> range:
     """The lines that the hunk covers; an empty range at its place where it has none on this side."""
-    start, count = (hunk.old_start, hunk.old_count) if side is Side.OLD else (hunk.new_start, hunk.new_count)
+    start, count = hunk.place(side)
     first = start if count else start + 1
     return range(first, first + count)
 

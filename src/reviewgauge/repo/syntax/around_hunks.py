@@ -9,6 +9,7 @@ from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side, Snip
 from reviewgauge.repo.diff.diffs import Hunk, parse_patch
 from reviewgauge.repo.git.blobs import BlobReader, file_name
 from reviewgauge.repo.syntax.functions import Enclosing, definitions, enclosing, prepare
+from reviewgauge.repo.syntax.lines import line_count
 
 _LOST = "is not in the repository"
 Lines = tuple[int, int]
@@ -59,15 +60,14 @@ class AroundHunks:
 
     def _scope(self, hunk: Hunk, side: Side, sides: dict[Side, tuple[str, bytes]]) -> Enclosing:
         path, content = sides[side]
-        lines = _touched(hunk, side) if self.changed else _range(hunk.numbers(side))
+        lines = _range(hunk.numbers(side, changed=self.changed))
         if lines is None:  # the hunk has no line on this side: its insertion point decides
             start, end = _gap(hunk, side, content, whole=not self.changed)
             other = Side.OLD if side is Side.NEW else Side.NEW
             if other in sides:
                 there, text = sides[other]
-                around = enclosing(
-                    text, there, *(_touched(hunk, other) or _range(hunk.numbers(other)) or (1, 1)), self.window
-                )
+                shown = hunk.numbers(other, changed=True) or hunk.numbers(other)
+                around = enclosing(text, there, *(_range(shown) or (1, 1)), self.window)
                 same = [d for d in definitions(content, path) if around.name and d.name == around.name]
                 if len(same) == 1:
                     return self._cut(same[0], start, end, content)
@@ -77,7 +77,7 @@ class AroundHunks:
     def _cut(self, scope: Enclosing, start: int, end: int, content: bytes) -> Enclosing:
         if scope.kind == "window" or not self.longest or scope.end - scope.start < self.longest:
             return scope
-        count = content.count(b"\n") + (not content.endswith(b"\n"))
+        count = line_count(content)
         reason = f"the {scope.kind} around has more than {self.longest} lines"
         return Enclosing("window", scope.name, max(start - self.window, 1), min(end + self.window, count), reason)
 
@@ -97,18 +97,13 @@ def _in_focus(change: Change, file: ChangedFile, hunk: Hunk) -> bool:
     return focus.path in (file.path, file.old_path) and (focus.start is None or hunk.covers(focus))
 
 
-def _touched(hunk: Hunk, side: Side) -> Lines | None:
-    """First and last changed line on one side; None where the hunk only adds (old side) or only deletes (new side)."""
-    return _range([n for line in hunk.lines if line.kind != " " and (n := line.number(side)) is not None])
-
-
 def _range(numbers: Sequence[int]) -> Lines | None:
     return (min(numbers), max(numbers)) if numbers else None
 
 
 def _gap(hunk: Hunk, side: Side, content: bytes, *, whole: bool) -> Lines:
     """The lines around the insertion point on the side without the hunk's lines, skipping blank ones."""
-    start, count = (hunk.new_start, hunk.new_count) if side is Side.NEW else (hunk.old_start, hunk.old_count)
+    start, count = hunk.place(side)
     before = start if count == 0 else start - 1
     if not whole:
         for line in hunk.lines:
