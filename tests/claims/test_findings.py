@@ -9,7 +9,7 @@ import pytest
 from git_project import make_change
 from reviewgauge.claims import sources
 from reviewgauge.claims.sources import finding_claims, offline_claims
-from reviewgauge.core.records import Change, ChangedFile, Severity
+from reviewgauge.core.records import Change, ChangedFile
 from reviewgauge.repo.analysers.run import Analysis, Finding
 
 
@@ -21,8 +21,6 @@ def finding(**more: object) -> Finding:
         "start": 3,
         "end": 3,
         "message": "Do not use mutable defaults.",
-        "category": "defect",
-        "severity": Severity.MEDIUM,
     }
     return Finding(**{**given, **more})  # type: ignore[arg-type]
 
@@ -36,14 +34,14 @@ def told(monkeypatch: pytest.MonkeyPatch, *found: Finding, files: int = 1) -> li
 
 
 def test_a_finding_is_a_sentence_with_its_place_and_sources(monkeypatch: pytest.MonkeyPatch) -> None:
-    grave = finding(tool="x", rule="r", severity=Severity.HIGH, message="shell=True", agree=("ruff:S602",))
+    grave = finding(rule="S602", message="shell=True", agree=("eslint:no-eval",))
     slow = finding(rule="PERF401", message="Use a list comprehension", function="f", start=9)
     assert told(monkeypatch, finding(), grave, slow) == [
-        ("Line 3: shell=True.", "x+ruff+security", 3),
+        ("Line 3: shell=True.", "ruff+eslint+security", 3),
         ("Line 3: Do not use mutable defaults.", "ruff", 3),
         ("Line 9: Use a list comprehension (in `f`).", "ruff+performance", 9),
     ]
-    assert told(monkeypatch, finding(rule="SIM101"), files=2) == [
+    assert told(monkeypatch, finding(rule="SIM115"), files=2) == [
         ("a.py, line 3: Do not use mutable defaults.", "ruff", 3)
     ]
 

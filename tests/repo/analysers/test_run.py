@@ -13,16 +13,14 @@ from hypothesis import strategies as st
 from git_project import commit, make_change
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import Change, ChangedFile, FileStatus, Severity
-from reviewgauge.repo.analysers import findings, programs
-from reviewgauge.repo.analysers.findings import AnalyserCrash, AnalyserJob, AnalyserTimeout, RawFinding, run_program
+from reviewgauge.repo.analysers import programs
+from reviewgauge.repo.analysers.findings import AnalyserCrash, AnalyserJob, AnalyserTimeout, Finding, run_program
 from reviewgauge.repo.analysers.run import (
     TOOLS,
     AnalyserSettings,
     Analysis,
-    Function,
     analyse,
     check_tools,
-    functions_by_line,
     gaps,
     installed,
     versions,
@@ -95,26 +93,9 @@ def test_asserts_in_tests_and_every_use_of_a_module_are_no_findings(tmp_path: Pa
     st.from_regex(r"[A-Z]{1,4}\d{2,4}", fullmatch=True),
 )
 def test_every_rule_has_a_category_and_a_severity(tool: str, rule: str) -> None:
-    raw = RawFinding(tool, rule, "a", 1, 1, "m", level="LOW")
-    assert findings.category(raw) in {"security", "performance", "maintainability", "defect"}
-    assert findings.severity(raw) in Severity
-    assert findings.complaint(raw)
-
-
-@given(st.lists(st.integers(1, 9), max_size=6))
-def test_a_line_belongs_to_the_innermost_function(sizes: list[int]) -> None:
-    def planted(sizes: list[int], start: int, name: str) -> Iterator[Function]:
-        """Functions side by side; those of three lines and more hold one of their own."""
-        for number, size in enumerate(sizes):
-            yield (here := f"{name}.{number}"), start, start + size - 1
-            yield from planted([size - 2] * (size > 2), start + 1, here)
-            start += size + number % 2
-
-    functions = list(planted(sizes, 1, "f"))
-    names = functions_by_line(functions[::-1])
-    for line, name in enumerate(names):
-        around = [(end - start, one) for one, start, end in functions if start <= line <= end]
-        assert name == (min(around)[1] if around else "")
+    found = Finding(tool, rule, "a", 1, 1, "m", level="LOW")
+    assert found.category in {"security", "performance", "maintainability", "defect"}
+    assert found.severity in Severity and found.complaint
 
 
 # --- files that nobody trusts --------------------------------------------------------------------------------------

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from reviewgauge.core.files import search_path
 from reviewgauge.core.records import Severity
+from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
 from reviewgauge.repo.guarded.run import UNSEEN, ProcessLimits, run_guarded
 from reviewgauge.repo.tables import read_table
@@ -20,14 +21,20 @@ PROCESSES = 1_000  # that a tool may have at a time
 # A file that overflows the stack is one that PMD could not read, and does not end it. It runs for a few seconds, too
 # short to compile itself well
 _JAVA = "-Xmx2g -Xss16m -XX:+UseSerialGC -XX:-UsePerfData -XX:TieredStopAtLevel=1 -Dpmd.error_recovery"
+_RULES = read_table(__package__, "rules")
+TOOLS = {tool: frozenset(rules["languages"]) for tool, rules in _RULES.items()}
+"""The languages that each analyser reads."""
+_OF_TESTS = frozenset({"S101", "shotgun-surgery", "low-cohesion"})
+_TEST_FILE = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
 
 
 @dataclass(frozen=True, slots=True)
-class RawFinding:
-    """One finding as the tool reports it. Lines are 1-based and count in the head version.
+class Finding:
+    """One finding. Lines are 1-based and count in the head version.
 
-    `function` is set where the finding is about a whole function, from `start` to `end`; `lines` where it is about some
-    of the lines between them: the first and the last of each range.
+    As the tool reports it, `function` is set where it is about a whole function, from `start` to `end`, and `lines`
+    where it is about some of the lines between them: the first and the last of each range. Placed on changed lines it
+    has a `quote`, the function around it, and the other tools that report the same.
     """
 
     tool: str
@@ -39,24 +46,46 @@ class RawFinding:
     level: str = ""
     function: str = ""
     lines: tuple[tuple[int, int], ...] = ()
+    quote: str = ""
+    agree: tuple[str, ...] = ()
 
+    @property
+    def category(self) -> str:
+        """security, performance, maintainability or defect."""
+        return self._known("categories", "category") or "maintainability"
 
-@dataclass(frozen=True, slots=True)
-class Unread:
-    """A file that a tool could not read, and why. It is counted, and it is not a failure."""
+    @property
+    def severity(self) -> Severity:
+        """The tool's own where it has one, else one by the rule. A complexity or smell counts by its excess."""
+        known = self._known("severities", "severity")
+        return Severity(known) if known else Severity.MEDIUM if float(self.level) >= 2 else Severity.LOW
 
-    tool: str
-    path: str
-    reason: str
+    @property
+    def complaint(self) -> str:
+        """A key that equal findings of two tools share."""
+        return str(_RULES["jshint"]["same_as"].get(self.rule, self.rule))
+
+    @property
+    def ignored(self) -> bool:
+        """Whether no reviewer would report it: any use of a module; in a test, `assert` and calls to what is tested."""
+        if self.tool == "ruff" and re.fullmatch(_RULES["ruff"]["every_use"], f" {self.rule}"):
+            return True
+        return self.rule in _OF_TESTS and _TEST_FILE.search(self.path) is not None
+
+    def _known(self, patterns: str, otherwise: str) -> str:
+        """What the table says of it; empty for a complexity and a smell, which are not in it."""
+        rules = _RULES[self.tool]
+        what = f"{self.level} {self.rule}"
+        found = (value for value, pattern in rules.get(patterns, {}).items() if re.fullmatch(pattern, what))
+        return str(next(found, rules.get(otherwise, "")))
 
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """The result of one tool for one change. `functions` holds (name, first line, last line) by path."""
+    """The result of one tool for one change. A file that it could not read is counted, and is not a failure."""
 
-    findings: tuple[RawFinding, ...] = ()
-    unread: tuple[Unread, ...] = ()
-    functions: Mapping[str, Sequence[tuple[str, int, int]]] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
+    unread: tuple[Drop, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -151,42 +180,6 @@ def last_words(err: bytes) -> str:
     """The end of a program's standard error, on one line."""
     text = " ".join(err.decode("utf-8", "replace").split())
     return text[-300:] or "it printed no message"
-
-
-_RULES = read_table(__package__, "rules")
-_OF_TESTS = frozenset({"S101", "shotgun-surgery", "low-cohesion"})
-_TEST_FILE = re.compile(r"(^|/)(tests?|testing)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
-
-
-def ignored(finding: RawFinding) -> bool:
-    """Whether no reviewer would report this: any use of a module; in a test, `assert` and calls to what is tested."""
-    if finding.tool == "ruff" and re.fullmatch(_RULES["ruff"]["every_use"], f" {finding.rule}"):
-        return True
-    return finding.rule in _OF_TESTS and _TEST_FILE.search(finding.path) is not None
-
-
-def complaint(finding: RawFinding) -> str:
-    """A key that equal findings of two tools share."""
-    return str(_RULES["jshint"]["same_as"].get(finding.rule, finding.rule))
-
-
-def category(finding: RawFinding) -> str:
-    """security, performance, maintainability or defect."""
-    return _known(finding, "categories", "category") or "maintainability"
-
-
-def severity(finding: RawFinding) -> Severity:
-    """The tool's own severity where it has one, else one by the rule. A complexity or smell counts by its excess."""
-    known = _known(finding, "severities", "severity")
-    return Severity(known) if known else Severity.MEDIUM if float(finding.level) >= 2 else Severity.LOW
-
-
-def _known(finding: RawFinding, patterns: str, otherwise: str) -> str:
-    """What the table says of a finding; empty for a complexity and a smell, which are not in it."""
-    rules = _RULES.get(finding.tool, {})
-    what = f"{finding.level} {finding.rule}"
-    found = (value for value, pattern in rules.get(patterns, {}).items() if re.fullmatch(pattern, what))
-    return str(next(found, rules.get(otherwise, "")))
 
 
 def rules_of(tool: str) -> dict[str, Any]:

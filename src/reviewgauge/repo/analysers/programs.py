@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from reviewgauge.core.files import search_path
+from reviewgauge.core.results import Drop
 from reviewgauge.repo.analysers.findings import (
     AnalyserCrash,
     AnalyserJob,
+    Finding,
     Output,
-    RawFinding,
     SmellLimits,
-    Unread,
     last_words,
     rules_of,
     run_program,
@@ -49,25 +49,22 @@ def run_libraries(tools: Sequence[str], python: Sequence[str], other: Sequence[s
 
 def read_answer(out: bytes, status: int, err: bytes) -> Output:
     """The worker's output as findings. Raises AnalyserCrash that names the tool that was running."""
-    findings: list[RawFinding] = []
-    unread: list[Unread] = []
-    functions: dict[str, list[tuple[str, int, int]]] = {}
+    findings: list[Finding] = []
+    unread: list[Drop] = []
     running = "parse"
     for line in out.splitlines():
         answer = json.loads(line)
         running = answer["tool"]
         for row in answer.get("rows", ()):
             if "unread" in row:
-                unread.append(Unread(running, row["path"], row["unread"]))
-            elif "functions" in row:
-                functions[row["path"]] = [(name, start, end) for name, start, end in row["functions"]]
+                unread.append(Drop(item=row["path"], by=running, reason=row["unread"]))
             else:
                 lines = tuple((first, last) for first, last in row.get("lines", ()))
-                findings.append(RawFinding(tool=running, **row | {"lines": lines}))
+                findings.append(Finding(tool=running, **row | {"lines": lines}))
     if status != 0:
         how = f"ended by signal {-status}" if status < 0 else last_words(err)
         raise AnalyserCrash(f"{running} crashed: {how}")
-    return Output(tuple(findings), tuple(unread), functions)
+    return Output(tuple(findings), tuple(unread))
 
 
 def _run_and_read(
@@ -114,18 +111,19 @@ def run_ruff(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
 
 
 def _read_ruff(answer: list[dict[str, Any]], root: str) -> Output:
-    findings: list[RawFinding] = []
-    unread: dict[str, Unread] = {}
+    findings: list[Finding] = []
+    unread: dict[str, Drop] = {}
     for item in answer:
         path = os.path.relpath(str(item["filename"]), root).replace(os.sep, "/")
         rule, message, start, end = item["code"], str(item["message"]), item["location"], item["end_location"]
         if rule is None or rule == "invalid-syntax":
-            unread.setdefault(path, Unread("ruff", path, f"does not parse: {message} (line {start['row']})"))
+            reason = f"does not parse: {message} (line {start['row']})"
+            unread.setdefault(path, Drop(item=path, by="ruff", reason=reason))
             continue
         last = end["row"] - (end["column"] == 1 and end["row"] > start["row"])  # ends before that line's first letter
         advice = (item.get("fix") or {}).get("message")
         message = f"{message.rstrip('.')}. {advice}" if advice and advice not in message else message
-        findings.append(RawFinding("ruff", str(rule), path, start["row"], last, message))
+        findings.append(Finding("ruff", str(rule), path, start["row"], last, message))
     return Output(tuple(findings), tuple(unread.values()))
 
 
@@ -138,11 +136,11 @@ def run_eslint(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
     A file is read as a module first, and as a script where that fails.
     """
     modules = _eslint(program, paths, "module", job)
-    scripts = [item.path for item in modules.unread if "arsing error" in item.reason]
+    scripts = [item.item for item in modules.unread if "arsing error" in item.reason]
     if not scripts:
         return modules
     again = _eslint(program, scripts, "commonjs", job)
-    kept = tuple(item for item in modules.unread if item.path not in scripts)
+    kept = tuple(item for item in modules.unread if item.item not in scripts)
     return Output(modules.findings + again.findings, kept + again.unread)
 
 
@@ -162,16 +160,16 @@ def _eslint(program: str, paths: Sequence[str], source_type: str, job: AnalyserJ
 
 
 def _read_eslint(answer: list[dict[str, Any]], root: Path) -> Output:
-    findings: list[RawFinding] = []
-    unread: list[Unread] = []
+    findings: list[Finding] = []
+    unread: list[Drop] = []
     for file in answer:
         path = Path(str(file["filePath"])).relative_to(root).as_posix()
         for item in file["messages"]:
             rule, message, start = item["ruleId"], str(item["message"]), item.get("line")
             if rule is not None:
-                findings.append(RawFinding("eslint", rule, path, start, item.get("endLine") or start, message))
+                findings.append(Finding("eslint", rule, path, start, item.get("endLine") or start, message))
             elif item.get("fatal") or message.startswith("File ignored"):  # else it talks about directives
-                unread.append(Unread("eslint", path, message))
+                unread.append(Drop(item=path, by="eslint", reason=message))
     return Output(tuple(findings), tuple(unread))
 
 
@@ -204,14 +202,15 @@ def run_jshint(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
 
 def read_jshint(out: bytes) -> Output:
     """What our reporter prints: `[file, code, line, reason]` each. A code with E is a file that it gave up on."""
-    findings: list[RawFinding] = []
-    unread: dict[str, Unread] = {}
+    findings: list[Finding] = []
+    unread: dict[str, Drop] = {}
     for file, code, line, reason in json.loads(out):
         path = str(file).removeprefix("./")
         if str(code).startswith("E"):
-            unread.setdefault(path, Unread("jshint", path, f"does not parse: {reason} (line {line})"))
+            problem = f"does not parse: {reason} (line {line})"
+            unread.setdefault(path, Drop(item=path, by="jshint", reason=problem))
         elif line > 0:
-            findings.append(RawFinding("jshint", str(code), path, line, line, str(reason)))
+            findings.append(Finding("jshint", str(code), path, line, line, str(reason)))
     return Output(tuple(item for item in findings if item.path not in unread), tuple(unread.values()))
 
 
@@ -235,17 +234,17 @@ def run_pmd(program: str, paths: Sequence[str], job: AnalyserJob) -> Output:
 def read_pmd(out: bytes, root: Path) -> Output:
     """PMD's JSON report on the files below `root`. Raises ValueError, KeyError, TypeError where it is not one."""
     report = json.loads(out)
-    findings: list[RawFinding] = []
+    findings: list[Finding] = []
     for file in (*report["files"], *report["suppressedViolations"]):
         path = _below(file["filename"], root)
         for item in file["violations"]:
             level = f"{item['ruleset']}/{item['priority']}"
             start, end, text = int(item["beginline"]), int(item["endline"]), str(item["description"])
-            findings.append(RawFinding("pmd", str(item["rule"]), path, start, end, text, level=level))
-    unread: list[Unread] = []
+            findings.append(Finding("pmd", str(item["rule"]), path, start, end, text, level=level))
+    unread: list[Drop] = []
     for error in report["processingErrors"]:
-        reason = " ".join(str(error["message"]).replace(f"{root}/", "").split())
-        unread.append(Unread("pmd", _below(error["filename"], root), f"does not parse: {reason}"[:200]))
+        reason = " ".join(["does not parse:", *str(error["message"]).replace(f"{root}/", "").split()])
+        unread.append(Drop(item=_below(error["filename"], root), by="pmd", reason=reason[:200]))
     return Output(tuple(findings), tuple(unread))
 
 

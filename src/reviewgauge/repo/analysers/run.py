@@ -14,28 +14,31 @@ import shutil
 import subprocess
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
 from reviewgauge.core.errors import UserError, one_line
 from reviewgauge.core.files import search_path
-from reviewgauge.core.records import Change, ChangedFile, FileStatus, Severity, Side
+from reviewgauge.core.records import Change, ChangedFile, FileStatus, Side
 from reviewgauge.core.results import Drop
 from reviewgauge.core.version import __version__
-from reviewgauge.repo.analysers import findings, programs
+from reviewgauge.repo.analysers import programs
 from reviewgauge.repo.analysers.findings import (
+    TOOLS,
     AnalyserCrash,
     AnalyserJob,
     AnalyserSettings,
     AnalyserTimeout,
+    Finding,
     Output,
-    RawFinding,
+    rules_of,
 )
 from reviewgauge.repo.diff.diffs import changed_lines
 from reviewgauge.repo.git.folders import export_files, scratch_folder
 from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.syntax.functions import enclosing
 from reviewgauge.repo.syntax.languages import language
 
 __all__ = [
@@ -56,18 +59,6 @@ LARGEST = 1_000_000  # bytes; a larger file is generated or data, and no tool re
 LONGEST = 4_000  # characters of what one rule says of one line
 REACH = 10  # lines; a finding that spans more (a whole function or block) counts by its first line alone
 
-_LIZARD = (
-    "C C# C++ Erlang Fortran Go Java JavaScript Kotlin Lua Objective-C PHP Perl R Ruby Rust Scala Solidity Swift"
-    " TypeScript Vue Zig"
-)
-TOOLS: Mapping[str, frozenset[str]] = {
-    "ruff": frozenset({"Python"}),
-    "smells": frozenset({"Python"}),
-    "lizard": frozenset(_LIZARD.split()),
-    "eslint": frozenset({"JavaScript"}),
-    "jshint": frozenset({"JavaScript"}),
-    "pmd": frozenset({"Java"}),
-}
 _PROGRAMS = {
     "ruff": programs.run_ruff,
     "eslint": programs.run_eslint,
@@ -75,27 +66,7 @@ _PROGRAMS = {
     "pmd": programs.run_pmd,
 }
 _READ = frozenset().union(*TOOLS.values())
-_NAMED_OTHERWISE = (  # names that lizard does not recognise, of languages that it reads
-    ".mts .cts .c++ .h++ .hxx .ipp .tpp .inl .csx .sc .rake .gemspec .ru .phtml gemfile podfile rakefile vagrantfile"
-)
-_UNREAD = frozenset(_NAMED_OTHERWISE.split())
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """A finding on changed lines of the head version. `agree` names the other tools that report the same."""
-
-    tool: str
-    rule: str
-    path: str
-    start: int
-    end: int
-    message: str
-    category: str
-    severity: Severity
-    function: str = ""
-    quote: str = ""
-    agree: tuple[str, ...] = ()
+_UNREAD = frozenset(rules_of("lizard")["not_recognised"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,24 +77,12 @@ class Analysis:
     unread: tuple[Drop, ...] = ()
 
 
-Function = tuple[str, int, int]  # qualified name, first line, last line
-
-
-def functions_by_line(functions: Sequence[Function]) -> list[str]:
-    """For each line, from 0, the name of the innermost function that holds it, empty where there is none."""
-    names = [""] * (max((end for _, _, end in functions), default=0) + 1)
-    for name, start, end in sorted(functions, key=lambda one: one[1] - one[2]):
-        names[start : end + 1] = [name] * (end + 1 - start)
-    return names
-
-
 @dataclass(slots=True)
 class _ExportedFiles:
-    """The exported files of one change: which lines changed, their text, and the functions in them."""
+    """The exported files of one change: which lines changed, and what they hold."""
 
     changed: dict[str, frozenset[int]] = field(default_factory=dict)
-    lines: dict[str, list[str]] = field(default_factory=dict)
-    functions: dict[str, list[str]] = field(default_factory=dict)
+    contents: dict[str, bytes] = field(default_factory=dict)
 
 
 def installed(tools: Iterable[str] = TOOLS) -> dict[str, str]:
@@ -167,12 +126,14 @@ def _language(path: str) -> str:
     return name if name in _READ and (file.suffix or file.name) not in _UNREAD else ""
 
 
-def gaps(changes: Iterable[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
+def gaps(changes: Sequence[Change], tools: Sequence[str]) -> tuple[Drop, ...]:
     """The gaps of `tools` in `changes`, counted: tools that are not installed, files that no tool reads."""
-    return tuple(_gaps(list(changes), tools))
+    found: list[Drop] = []
 
+    def add(count: int, name: str, reason: str, by: str = "analyser") -> None:
+        item = f"{count} {name} file{'s' * (count != 1)}".replace("  ", " ")
+        found.append(Drop(item=item, by=by, reason=reason))
 
-def _gaps(changes: Sequence[Change], tools: Sequence[str]) -> Iterator[Drop]:
     available = installed(tools)
     files = [file for change in changes for file in _readable(change)]
     counts = Counter(_language(file.path) for file in files)
@@ -180,21 +141,17 @@ def _gaps(changes: Sequence[Change], tools: Sequence[str]) -> Iterator[Drop]:
         for name in sorted(TOOLS[tool] & counts.keys()) if tool not in available else ():
             others = [other for other in available if name in TOOLS[other]]
             instead = f"read by {' and '.join(others)} alone" if others else "nothing reads them"
-            yield _gap(counts[name], name, f"{tool} is not installed: {instead}", by=tool)
+            add(counts[name], name, f"{tool} is not installed: {instead}", by=tool)
     for name in sorted(name for name in counts if name and not any(name in TOOLS[tool] for tool in tools)):
-        yield _gap(counts[name], name, "none of the chosen tools reads it")
+        add(counts[name], name, "none of the chosen tools reads it")
     if counts[""]:
         unknown = [PurePosixPath(file.path) for file in files if not _language(file.path)]
         kinds = Counter(path.suffix or path.name for path in unknown)
         most = ", ".join(f"{kind} {n}" for kind, n in kinds.most_common(5)) + (", ..." if len(kinds) > 5 else "")
-        yield _gap(counts[""], "", f"no analyser reads such files ({most})")
+        add(counts[""], "", f"no analyser reads such files ({most})")
     if blank := sum(file.patch is None for change in changes if change.has_diff for file in _readable(change)):
-        yield _gap(blank, "", "its patch is missing, so its new lines are unknown")
-
-
-def _gap(count: int, name: str, reason: str, by: str = "analyser") -> Drop:
-    item = f"{count} {name} file{'s' * (count != 1)}".replace("  ", " ")
-    return Drop(item=item, by=by, reason=reason)
+        add(blank, "", "its patch is missing, so its new lines are unknown")
+    return tuple(found)
 
 
 def _readable(change: Change) -> Iterator[ChangedFile]:
@@ -221,18 +178,14 @@ def analyse(repository: Repository, change: Change, settings: AnalyserSettings) 
         drops += _load(root / "files", exported)
         job = AnalyserJob(root / "files", root / "home", settings)
         outputs = list(_run(exported, job))
-    raw: list[RawFinding] = []
-    unread: dict[str, list[tuple[str, str]]] = {}
-    for output in outputs:
-        raw += output.findings
-        for path, functions in output.functions.items():
-            exported.functions[path] = functions_by_line(functions)
-        for item in output.unread:
-            unread.setdefault(item.path, []).append((item.tool, item.reason))
-    for path, reasons in sorted(unread.items()):
-        tools = ", ".join(dict.fromkeys("python" if tool == "parse" else tool for tool, _ in reasons))
-        drops.append(Drop(item=path, by=tools, reason=reasons[0][1]))
-    return Analysis(tuple(_merge(_place(raw, exported))), tuple(drops))
+    unread: dict[str, list[Drop]] = {}
+    for drop in (drop for output in outputs for drop in output.unread):
+        unread.setdefault(drop.item, []).append(drop)
+    for _, same in sorted(unread.items()):
+        tools = dict.fromkeys("python" if drop.by == "parse" else drop.by for drop in same)
+        drops.append(same[0].model_copy(update={"by": ", ".join(tools)}))
+    raw = (finding for output in outputs for finding in output.findings)
+    return Analysis(tuple(_placed(raw, exported)), tuple(drops))
 
 
 def _load(files: Path, exported: _ExportedFiles) -> Iterator[Drop]:
@@ -241,7 +194,7 @@ def _load(files: Path, exported: _ExportedFiles) -> Iterator[Drop]:
         file = files / path
         size = file.stat().st_size if file.is_file() else None
         if size is not None and size <= LARGEST:
-            exported.lines[path] = file.read_bytes().decode("utf-8", "replace").split("\n")
+            exported.contents[path] = file.read_bytes()
             continue
         del exported.changed[path]
         if size is not None:
@@ -261,60 +214,20 @@ def _run(exported: _ExportedFiles, job: AnalyserJob) -> Iterator[Output]:
             yield run(available[tool], asked[tool], job)
 
 
-def _place(raw: Iterable[RawFinding], exported: _ExportedFiles) -> Iterator[tuple[RawFinding, Finding]]:
-    """The findings that touch changed lines, each anchored at the changed lines that it is about."""
-    ordered = {path: sorted(lines) for path, lines in exported.changed.items()}
-    for item in raw:
-        changed = ordered.get(item.path, [])
-        known = exported.functions.get(item.path, [])
-        if findings.ignored(item):
-            continue
-        if item.function:
-            touched = _touched(changed, item.start, item.end)
-            at = (touched[0], touched[0]) if touched else None
-        elif item.lines:
-            touched = next(filter(None, (_touched(changed, first, last) for first, last in item.lines)), None)
-            at = (touched[0], touched[0]) if touched else None
-        else:
-            last = item.end if item.end - item.start < REACH else item.start
-            touched = _touched(changed, item.start, last)
-            at = (touched[0], last if touched[0] == item.start else touched[1]) if touched else None
-        if at is not None:
-            yield item, _finding(item, at, known, exported.lines[item.path])
-
-
-def _touched(changed: Sequence[int], start: int, end: int) -> tuple[int, int] | None:
-    """The first and the last of the sorted lines from `start` to `end`."""
-    first, after = bisect_left(changed, start), bisect_right(changed, end)
-    return (changed[first], changed[after - 1]) if first < after else None
-
-
-def _finding(item: RawFinding, at: tuple[int, int], known: Sequence[str], lines: Sequence[str]) -> Finding:
-    return Finding(
-        tool=item.tool,
-        rule=item.rule,
-        path=item.path,
-        start=at[0],
-        end=at[1],
-        message=" ".join(item.message.split()),
-        category=findings.category(item),
-        severity=findings.severity(item),
-        function=item.function or (known[at[0]] if at[0] < len(known) else ""),
-        quote=lines[at[0] - 1].strip() if at[0] <= len(lines) else "",
-    )
-
-
-def _merge(placed: Iterable[tuple[RawFinding, Finding]]) -> list[Finding]:
-    """One finding for each problem at one place: the first tool's, with the others named.
+def _placed(raw: Iterable[Finding], exported: _ExportedFiles) -> list[Finding]:
+    """One finding for each problem at one place of the changed lines: the first tool's, with the others named.
 
     The same rule of one tool twice on one line is one problem; of nested functions that meet at one line, the innermost
     counts.
     """
+    ordered = {path: sorted(lines) for path, lines in exported.changed.items()}
     merged: dict[tuple[str, int, str], Finding] = {}
-    inner_first = sorted(placed, key=lambda pair: pair[0].end - pair[0].start if pair[0].function else 0)
-    for item, finding in inner_first:
-        key = (finding.path, finding.start, findings.complaint(item))
-        first = merged.get(key)
+    for item in sorted(raw, key=lambda one: one.end - one.start if one.function else 0):
+        at = None if item.ignored else _anchor(item, ordered.get(item.path, []))
+        if at is None:
+            continue
+        finding = _finding(item, at, exported.contents[item.path])
+        first = merged.get(key := (item.path, finding.start, item.complaint))
         if first is None:
             merged[key] = finding
         elif item.function and finding.function != first.function:
@@ -325,3 +238,34 @@ def _merge(placed: Iterable[tuple[RawFinding, Finding]]) -> list[Finding]:
             message = f"{first.message.rstrip('.')}. {finding.message}"
             merged[key] = replace(first, message=one_line(message, LONGEST))
     return sorted(merged.values(), key=lambda f: (f.path, f.start, f.end, f.tool, f.rule))
+
+
+def _anchor(item: Finding, changed: Sequence[int]) -> tuple[int, int] | None:
+    """The first and the last of the changed lines that a finding is about."""
+    if item.function or item.lines:
+        ranges = ((item.start, item.end),) if item.function else item.lines
+        touched = next(filter(None, (_touched(changed, first, last) for first, last in ranges)), None)
+        return (touched[0], touched[0]) if touched else None
+    last = item.end if item.end - item.start < REACH else item.start
+    touched = _touched(changed, item.start, last)
+    return (touched[0], last if touched[0] == item.start else touched[1]) if touched else None
+
+
+def _touched(changed: Sequence[int], start: int, end: int) -> tuple[int, int] | None:
+    """The first and the last of the sorted lines from `start` to `end`."""
+    first, after = bisect_left(changed, start), bisect_right(changed, end)
+    return (changed[first], changed[after - 1]) if first < after else None
+
+
+def _finding(item: Finding, at: tuple[int, int], content: bytes) -> Finding:
+    start, end = at
+    around = enclosing(content, item.path, start, start)
+    lines = content.split(b"\n", start)
+    return replace(
+        item,
+        start=start,
+        end=end,
+        message=" ".join(item.message.split()),
+        function=item.function or (around.name if around.kind in ("function", "method") else ""),
+        quote=lines[start - 1].decode("utf-8", "replace").strip() if start <= len(lines) else "",
+    )

@@ -79,32 +79,16 @@ def _unread(path: str, error: BaseException | str) -> Row:
 
 
 def _parse(job: Row) -> Iterator[Row]:
-    """The functions of each Python file, to name the one that a finding is in; sorts out what does not parse."""
+    """Sorts out the Python files that do not parse."""
     sound = []
     for path in job["python"]:
         try:
-            tree = ast.parse(Path(path).read_bytes())
+            ast.parse(Path(path).read_bytes())
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             yield _unread(path, f"does not parse as Python 3: {error}")
             continue
         sound.append(path)
-        yield {"path": path, "functions": _functions(tree)}
     job["python"] = sound
-
-
-def _functions(tree: ast.AST) -> list[tuple[str, int, int]]:
-    found: list[tuple[str, int, int]] = []
-    stack: list[tuple[ast.AST, str]] = [(tree, "")]
-    while stack:
-        node, owner = stack.pop()
-        for child in ast.iter_child_nodes(node):
-            name = owner
-            if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-                name = f"{owner}.{child.name}" if owner else child.name
-                if not isinstance(child, ast.ClassDef):
-                    found.append((name, child.lineno, child.end_lineno or child.lineno))
-            stack.append((child, name))
-    return found
 
 
 def _drop_comments(tokens: Iterable[str], reader: Any) -> Iterator[str]:
@@ -129,7 +113,6 @@ def _lizard(job: Row) -> Iterator[Row]:
         except (IndexError, RecursionError) as error:  # what its parsers raise on code that they do not understand
             yield _unread(path, f"does not parse: {type(error).__name__}")
             continue
-        yield {"path": path, "functions": [(f.name, f.start_line, f.end_line) for f in found]}
         for function in found:
             complexity = function.cyclomatic_complexity
             if function.name != "*global*" and complexity > limit:
