@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from reviewgauge.core.errors import BadInput, UserError
-from reviewgauge.core.files import check_page, open_within, read_file, read_within
+from reviewgauge.core.files import check_page, open_database, open_within, read_file, read_within
 
 
 @pytest.mark.parametrize("flags", [os.O_RDONLY, os.O_WRONLY | os.O_CREAT, os.O_RDWR | os.O_APPEND | os.O_CREAT])
@@ -65,3 +67,27 @@ def test_a_page_takes_the_place_of_pages_only(tmp_path: Path) -> None:
         check_page(path)
     with pytest.raises(UserError, match="is not an HTML page, and would be replaced"):
         check_page(mine)
+
+
+TABLE = "CREATE TABLE IF NOT EXISTS t (x)"
+OTHER = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+connection.execute("SELECT * FROM t").fetchall()
+connection.close()
+"""
+
+
+def test_another_connection_of_this_process_leaves_the_locks_of_the_first(tmp_path: Path) -> None:
+    """Else another process thinks that it is the last one and removes the log: `disk I/O error` here."""
+    file = tmp_path / "t.sqlite"
+    first = open_database(file, [TABLE])
+    first.execute("PRAGMA journal_mode = WAL")
+    first.execute("INSERT INTO t VALUES (1)")
+    second = open_database(file, [TABLE])
+    subprocess.run([sys.executable, "-c", OTHER, str(file)], check=True)
+    assert file.with_name("t.sqlite-wal").exists()
+    first.execute("INSERT INTO t VALUES (2)")
+    assert second.execute("SELECT count(*) FROM t").fetchone() == (2,)
+    first.close()
+    second.close()

@@ -8,15 +8,9 @@ import pytest
 
 from reviewgauge.core.errors import UserError
 from reviewgauge.core.secrets import hide_in, hide_secrets, is_secret, secret_in
+from reviewgauge.engine.run.executors import failure_of
 
 RANDOM = "q7RtX2mVb9KpL4sWz8Hn3Yc"
-
-
-@pytest.mark.parametrize("name", [
-    "OPENAI_API_KEY", "OPENAI_API_KEY_2", "GH_PAT", "DB_PASS", "MY_TOKEN_STAGING", "REDIS_AUTH", "apikey", "SENTRY_DSN",
-])  # fmt: skip
-def test_a_name_tells(name: str) -> None:
-    assert is_secret(name, "hunter2-and-more")
 
 
 @pytest.mark.parametrize("value", [
@@ -29,21 +23,19 @@ def test_a_form_tells_whatever_the_name_and_wherever_it_stands(value: str) -> No
     assert value not in hide_secrets(f"a header held {value}, it says")
 
 
-@pytest.mark.parametrize(("name", "value"), [
-    ("X", RANDOM), ("MY_SERVICE", RANDOM),
-])  # fmt: skip
-def test_randomness_tells(name: str, value: str) -> None:
-    assert is_secret(name, value)
-
-
-@pytest.mark.parametrize(("name", "value"), [
+NAMES = "OPENAI_API_KEY OPENAI_API_KEY_2 GH_PAT DB_PASS MY_TOKEN_STAGING REDIS_AUTH apikey SENTRY_DSN"
+SECRET = [(name, "hunter2-and-more") for name in NAMES.split()] + [("X", RANDOM), ("MY_SERVICE", RANDOM)]
+PUBLIC = [
     ("GITHUB_SHA", "0123456789abcdef0123456789abcdef01234567"), ("COMMIT", "0123456789abcdef0123456789abcdef01234567"),
     ("PATH", "/usr/local/bin:/usr/bin"), ("PWD", "/home/me/project"), ("OLDPWD", "/home/me"), ("LANG", "en_US.UTF-8"),
     ("HOSTNAME", RANDOM), ("EDITOR", "vim"), ("SSH_AUTH_SOCK", "/tmp/ssh-x/agent.1"), ("VERSION", "1.2.3"),
     ("KEYBOARD", "english-us-international"), ("AUTHOR", "somebody with a long name"), ("RUN", "2026-11-22T10:00:00Z"),
-])  # fmt: skip
-def test_what_may_stand_in_any_text_is_left(name: str, value: str) -> None:
-    assert not is_secret(name, value)
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "value"), [*SECRET, *PUBLIC])
+def test_a_name_or_randomness_tells_and_what_may_stand_in_any_text_is_left(name: str, value: str) -> None:
+    assert is_secret(name, value) == ((name, value) in SECRET)
 
 
 def test_values_are_masked_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,3 +68,14 @@ def test_a_key_in_a_basic_authentication_header_is_masked(monkeypatch: pytest.Mo
 ])  # fmt: skip
 def test_addresses(text: str, masked: str) -> None:
     assert hide_secrets(text) == masked
+
+
+def test_credentials_in_an_address_and_secrets_of_the_environment_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOME_API_KEY", "sk-0123456789")
+    monkeypatch.setenv("EMPTY_TOKEN", "")
+    monkeypatch.setenv("SHORT_TOKEN", "not")
+    words = "https://ann:pass@host/x said: sk-0123456789 is not valid"
+    assert hide_secrets(words) == "https://***@host/x said: *** is not valid"
+    assert hide_secrets("ann@host and https://host/@x") == "ann@host and https://host/@x"
+    for message in (str(UserError(words, remedy=words)), failure_of(ConnectionError(words)).message):
+        assert "pass" not in message and "sk-0" not in message and "***@host" in message

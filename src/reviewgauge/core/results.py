@@ -264,7 +264,3 @@ class Outcome(Record):
     def digest(self) -> str:
         """What a score of this outcome carries: the first 16 hex digits of the SHA-256 of its line."""
         return hashlib.sha256(self.to_line()).hexdigest()[:16]
-
-    def is_measured_by(self, score: Score) -> bool:
-        """Whether the score is of this very outcome; a score that does not say is taken to be."""
-        return score.of in ("", self.digest)

@@ -18,6 +18,7 @@ import types
 import typing
 from abc import ABC
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -27,9 +28,17 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from reviewgauge.core.base import Record
 from reviewgauge.core.errors import UserError, one_line
-from reviewgauge.core.outside_code import import_dotted, is_imported, source_digest, would_import
 from reviewgauge.core.secrets import secret_in
-from reviewgauge.core.trust import FromFile, check_model, check_parameters, texts_in
+from reviewgauge.core.trust import (
+    FromFile,
+    check_model,
+    check_parameters,
+    import_dotted,
+    is_imported,
+    source_digest,
+    texts_in,
+    would_import,
+)
 
 PACKAGE = "reviewgauge"
 KINDS = ("datasets", "stages", "reviewers", "metrics", "formats", "judges", "contexts")  # folders of plug-ins
@@ -270,13 +279,12 @@ def _check(cls: type[Plugin], spec: Spec, origin: FromFile) -> None:
 
 
 def _refuse_foreign_code(kind: type[Plugin], spec: Spec, text: str) -> None:
-    for name in dict.fromkeys(_dotted_names(spec)):
-        if not is_imported(name) and (name == spec.name or would_import(name)):
-            option = "--metric" if kind.kind == "metrics" else "--plugin"
-            raise UserError(
-                f"{name} is code outside ReviewGauge, and code that only a file names is not run",
-                remedy=f"if you trust it, name it yourself: {option} {in_shell(text)}",
-            )
+    for name in _to_import(spec):
+        option = "--metric" if kind.kind == "metrics" else "--plugin"
+        raise UserError(
+            f"{name} is code outside ReviewGauge, and code that only a file names is not run",
+            remedy=f"if you trust it, name it yourself: {option} {in_shell(text)}",
+        )
 
 
 def in_shell(text: str) -> str:
@@ -286,10 +294,15 @@ def in_shell(text: str) -> str:
 
 def import_named(text: str) -> None:
     """Import the code that a spec given by the user names, also inside of parameters; then files may name it too."""
-    spec = parse_spec(text)
-    for name in _dotted_names(spec):
+    for name in _to_import(parse_spec(text)):
+        import_dotted(name, "plug-in")
+
+
+def _to_import(spec: Spec) -> Iterator[str]:
+    """The code that a spec names, also inside of parameters, and that is not imported yet."""
+    for name in dict.fromkeys(_dotted_names(spec)):
         if not is_imported(name) and (name == spec.name or would_import(name)):
-            import_dotted(name, "plug-in")
+            yield name
 
 
 def replace_texts(spec: Spec, known: Mapping[str, str]) -> Spec:
@@ -315,24 +328,24 @@ def replace_texts(spec: Spec, known: Mapping[str, str]) -> Spec:
 def texts_of(text: str) -> Iterator[str]:
     """Every text among the parameters of a spec, also of the specs inside of it."""
     try:
-        found = list(texts_in(parse_spec(text).parameters.values()))
+        spec = parse_spec(text)
     except UserError:
         return
-    for one in found:
-        yield one
-        yield from texts_of(one)
+    for inner in _with_inner(spec):
+        yield from texts_in(inner.parameters.values())
 
 
-def _dotted_names(spec: Spec) -> Iterator[str]:
-    """The dotted paths in a spec, also in the specs that are parameters of it; a file's name may look like one."""
-    if "." in spec.name:
-        yield spec.name
+def _with_inner(spec: Spec) -> Iterator[Spec]:
+    """A spec, and those in the texts among its parameters; a file's name may look like one."""
+    yield spec
     for text in texts_in(spec.parameters.values()):
-        try:
-            inner = parse_spec(text)
-        except UserError:
-            continue
-        yield from _dotted_names(inner)
+        with suppress(UserError):
+            yield from _with_inner(parse_spec(text))
+
+
+def _dotted_names(spec: Spec) -> list[str]:
+    """The dotted paths in a spec, also in the specs that are parameters of it."""
+    return [one.name for one in _with_inner(spec) if "." in one.name]
 
 
 def build(cls: type[P], spec: Spec) -> P:
@@ -344,7 +357,8 @@ def build(cls: type[P], spec: Spec) -> P:
     if unknown:
         known = ", ".join(sorted(fields)) or "none"
         raise UserError(f"{spec.name} has no parameter {unknown[0]!r}", remedy=f"it has: {known}")
-    if missing := [name for name in _required(cls) if name not in spec.parameters]:
+    needed = [name for name, one in inspect.signature(cls).parameters.items() if one.default is one.empty]
+    if missing := [name for name in needed if name not in spec.parameters]:
         raise UserError(f"{spec.name} needs {missing[0]}", remedy=f"write {spec.name}({missing[0]}=...)")
     for key, value in spec.parameters.items():
         if isinstance(value, str) and value and _SECRET.search(key):
@@ -360,26 +374,12 @@ def build(cls: type[P], spec: Spec) -> P:
         )
     hints = typing.get_type_hints(cls)
     for key, value in spec.parameters.items():
-        if not _fits(value, hints[key]):
-            raise UserError(f"{spec.name}: {key}={value!r} {_misfit(hints[key])}")
+        if why := _misfit(value, hints[key]):
+            raise UserError(f"{spec.name}: {key}={value!r} {why}")
     try:
         return cls(**spec.parameters)
     except (ValueError, TypeError) as error:
         raise UserError(f"{spec.name}: {error}") from error
-
-
-def _required(cls: type[Plugin]) -> list[str]:
-    """The fields that have no default."""
-    none = dataclasses.MISSING
-    fields = dataclasses.fields(cls)  # type: ignore[arg-type]  # a dataclass, as was asked before
-    return [field.name for field in fields if field.init and field.default is none and field.default_factory is none]
-
-
-def _misfit(hint: object) -> str:
-    if typing.get_origin(hint) is typing.Literal:
-        return f"must be one of {', '.join(repr(word) for word in typing.get_args(hint))}"
-    finite = " (a finite number)" if hint is float else ""
-    return f"is not of type {getattr(hint, '__name__', str(hint).replace('typing.', ''))}{finite}"
 
 
 @lru_cache
@@ -388,9 +388,13 @@ def _checker(hint: Any) -> TypeAdapter[Any]:
     return TypeAdapter(hint, config=ConfigDict(strict=True, allow_inf_nan=False, arbitrary_types_allowed=True))
 
 
-def _fits(value: object, hint: object) -> bool:
+def _misfit(value: object, hint: object) -> str:
+    """Why a value is none of a parameter of this type; empty where it is one."""
     try:
         _checker(hint).validate_python(value)
     except ValidationError:
-        return False
-    return True
+        if typing.get_origin(hint) is typing.Literal:
+            return f"must be one of {', '.join(repr(word) for word in typing.get_args(hint))}"
+        finite = " (a finite number)" if hint is float else ""
+        return f"is not of type {getattr(hint, '__name__', str(hint).replace('typing.', ''))}{finite}"
+    return ""

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import os
 import tempfile
-from abc import abstractmethod
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Generic, TypeVar, overload
+from typing import TypeVar, overload
 
 from typing_extensions import override
 
@@ -46,12 +45,27 @@ def checked_line(record: Record) -> bytes:
     return line
 
 
-class _Made(Sequence[B]):
-    """A sequence whose items are made each time that they are asked for. Equal to any other sequence of equal items."""
+class Lazy(Sequence[B]):
+    """As many items as `count` says, each made by `make` from its position each time that it is asked for.
 
-    @abstractmethod
+    Equal to any other sequence of equal items.
+    """
+
+    def __init__(self, count: int, make: Callable[[int], B]) -> None:
+        """`make` gets a position from 0 to `count` - 1."""
+        self._count, self._maker = count, make
+
+    @classmethod
+    def of(cls, items: Sequence[A], make: Callable[[A], B]) -> Lazy[B]:
+        """What `make` returns for each of `items`."""
+        return Lazy(len(items), lambda at: make(items[at]))
+
+    @override
+    def __len__(self) -> int:
+        return self._count
+
     def _make(self, at: int) -> B:
-        """The item at a position from 0 on."""
+        return self._maker(at)
 
     @overload
     def __getitem__(self, at: int) -> B: ...
@@ -78,27 +92,6 @@ class _Made(Sequence[B]):
     @override
     def __repr__(self) -> str:
         return f"[{', '.join(map(repr, self))}]"
-
-
-class Lazy(_Made[B]):
-    """As many items as `count` says, each made by `make` from its position."""
-
-    def __init__(self, count: int, make: Callable[[int], B]) -> None:
-        """`make` gets a position from 0 to `count` - 1."""
-        self._count, self._maker = count, make
-
-    @classmethod
-    def of(cls, items: Sequence[A], make: Callable[[A], B]) -> Lazy[B]:
-        """What `make` returns for each of `items`."""
-        return Lazy(len(items), lambda at: make(items[at]))
-
-    @override
-    def __len__(self) -> int:
-        return self._count
-
-    @override
-    def _make(self, at: int) -> B:
-        return self._maker(at)
 
 
 def chained(parts: Sequence[Sequence[A]]) -> Sequence[A]:
@@ -130,20 +123,10 @@ class Places:
         self.starts[at], self.sizes[at] = start, size
 
 
-class _File:
-    """A descriptor that is closed when nobody reads from it any more."""
-
-    def __init__(self, descriptor: int, name: str) -> None:
-        self.descriptor, self.name = descriptor, name
-
-    def __del__(self) -> None:
-        os.close(self.descriptor)
-
-
 KEPT = 4_000_000  # bytes of lines whose records may be kept, for those that are read again and again
 
 
-class StoredRecords(_Made[R], Generic[R]):
+class StoredRecords(Lazy[R]):
     """The records in some lines of a file, which is read through a descriptor: replacing the file changes nothing.
 
     Safe for several threads.

@@ -14,8 +14,8 @@ import sqlalchemy as sql
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError, TimeoutError
 
 from reviewgauge.annotation.store.tables import FORMAT, audit, meta, metadata
-from reviewgauge.core.databases import check_journal
 from reviewgauge.core.errors import MissingExtra, UserError, one_line
+from reviewgauge.core.files import check_journal
 
 BUSY = 30  # seconds that a writer waits for another one
 _READ = {"read_only": True}

@@ -1,4 +1,4 @@
-"""Estimates with their intervals, leaderboards, slices, paired comparisons and the doctor's report.
+"""Estimates with their intervals, leaderboards, slices, paired comparisons, curves, versions and the doctor's report.
 
 These records are the `--json` output of the verbs, so their fields are a promise.
 """
@@ -212,3 +212,83 @@ class DoctorReport(Record):
         """The metrics of which most checks could not be tried: what was found says too little for a verdict."""
         tried = {name: [c.ok is not None for c in self.checks if c.metric == name] for name in self.metrics}
         return tuple(name for name, known in tried.items() if 2 * sum(known) < len(known))
+
+
+class CurvePoint(Record):
+    """`n` attempts put together `by` votes or a model; one attempt alone is put together by nobody.
+
+    `summary` has its measures, with intervals, over the mean of `subsets` subsets of the stored attempts.
+    """
+
+    by: Literal["alone", "votes", "model"]
+    n: int
+    subsets: int
+    summary: SystemSummary
+
+
+class Curve(Record):
+    """The measures of one metric by the number of attempts, all from `stored` attempts of `systems`.
+
+    `least` is how many votes a finding needs, 0: more than half. `comparisons` are the largest number of attempts
+    against one alone, and a model against votes, on the same subsets.
+    """
+
+    schema_version: Literal[1] = 1
+    run: str
+    dataset: str
+    benchmark: str
+    systems: tuple[str, ...]
+    stored: int
+    judge: str
+    least: int = 0
+    model: str = ""
+    metric: str
+    label: str
+    headline: str
+    points: tuple[CurvePoint, ...]
+    comparisons: ComparisonTable | None = None
+    clustered_by: str
+    clusters: int
+    resamples: int
+    seed: int
+    estimate_note: str = ""
+    warnings: tuple[str, ...] = ()
+
+
+class SystemVersions(Record):
+    """What the new version makes of one system: the `first` of each comparison is the new version, the second the old.
+
+    Of its own comments `judged` became references or are known to be wrong now, and `accepted` of those are references.
+    It found `found` of the new findings, `own` of them by such a comment.
+    """
+
+    system: str
+    comparisons: tuple[Comparison, ...]
+    found: int
+    own: int
+    judged: int
+    accepted: int
+    fake: bool = False
+
+
+class VersionTable(Record):
+    """The scores of the same reviews with one metric on an old and a new version of a benchmark, best first.
+
+    `new_findings` are in the new version alone. `newly_measured` cases could not be measured in the old one, and are
+    not in the figures.
+    """
+
+    metric: str
+    label: str
+    old_dataset: str
+    old_benchmark: str
+    new_dataset: str
+    new_benchmark: str
+    systems: tuple[SystemVersions, ...]
+    new_findings: int
+    newly_measured: int
+    clustered_by: str
+    resamples: int
+    seed: int
+    estimate_note: str = ""
+    warnings: tuple[str, ...] = ()

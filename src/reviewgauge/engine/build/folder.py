@@ -18,9 +18,8 @@ from typing import BinaryIO
 import numpy as np
 
 from reviewgauge.core.building import RESULTS, Candidate, CardSection
-from reviewgauge.core.databases import open_database
 from reviewgauge.core.errors import UserError, one_line
-from reviewgauge.core.files import check_plain, files_below, read_within, replacing, write_error
+from reviewgauge.core.files import check_plain, files_below, open_database, read_within, replacing, write_error
 from reviewgauge.core.protocols import Progress
 from reviewgauge.core.records import Case
 from reviewgauge.core.reports.build_card import BuildCard, Spread

@@ -20,8 +20,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from reviewgauge.core.databases import open_database
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import open_database
 
 Floats = npt.NDArray[np.float32]
 

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from pydantic import JsonValue
 
-from reviewgauge.core.databases import open_database
 from reviewgauge.core.errors import UserError
+from reviewgauge.core.files import open_database
 
 FILE = "answers.sqlite"
 _TABLES = (
