@@ -139,16 +139,20 @@ def test_values_of_another_type(document: object, which: int, value: object) -> 
         ("coderabbit", {"type": "finding", "comment": "a"}, "line 1, field fileName: is missing"),
         ("martian", {"u": {"t": [{"text": None}]}}, "u t [0], field text: is missing"),
         ("martian", {"u": {"t": {}}}, "u t: should be a list"),
-        ("review_bench", {"pr": {"repo": "https://h/o/r", "head": "a"}, "findings": []}, "pr.pr_number: is missing"),
-        ("review_bench", {"pr": {"repo": "o/r", "pr_number": 1, "head": "a"}, "findings": []}, "is not an address"),
-        ("review_bench", {"pr": {"repo": "https://h/o/r", "pr_number": 1, "head": "a"}}, "findings: is missing"),
-        ("review_bench", {"pr": {"repo": "https://h/o/r", "pr_number": 1}, "findings": []}, "pr.head: is missing"),
         (
             "review_bench",
-            {"pr": _PULL, "findings": [{"message": "m"}]},
-            "findings[0].start_line, findings[0].end_line: are missing",
+            {"pr": {"repo": "https://h/o/r", "head": "a"}, "findings": []},
+            "field pr.pr_number: is missing",
         ),
-        ("review_bench", {"pr": {}, "agent": "a"}, "pr.repo, pr.pr_number, pr.head, findings: are missing"),
+        ("review_bench", {"pr": {"repo": "o/r", "pr_number": 1, "head": "a"}, "findings": []}, "is not an address"),
+        ("review_bench", {"pr": {"repo": "https://h/o/r", "pr_number": 1, "head": "a"}}, "findings: is missing"),
+        (
+            "review_bench",
+            {"pr": {"repo": "https://h/o/r", "pr_number": 1}, "findings": []},
+            "field pr.head: is missing",
+        ),
+        ("review_bench", {"pr": _PULL, "findings": [{"message": "m"}]}, "findings[0], field file: is missing"),
+        ("review_bench", {"pr": {}, "agent": "a"}, "field pr.repo: is missing"),
         ("review_bench", {"pr": _PULL, "findings": [{**_FOUND, "start_line": "3"}]}, "start_line: should be a number"),
         ("review_bench", {"pr": _PULL, "findings": [{**_FOUND, "end_line": None}]}, "end_line: is missing"),
         ("review_bench", {"key": [{**_FOUND, "message": 3}]}, "key [0], field message: should be text"),
@@ -169,41 +173,29 @@ def test_a_tool_that_found_nothing_wrote_a_silent_review(invocations: object) ->
     assert load(Format, "sarif").read(json.dumps(log).encode(), "my.sarif")[0].comments == ()
 
 
-@pytest.mark.parametrize(
-    "body", ["/review", "@codex review", "@coderabbitai full review", "bugbot run", "/gemini review"]
-)
-def test_triggers(body: str) -> None:
-    assert bot_noise(body, False) == bot_noise(body, True) == "command trigger"
+STATUS = "bot summary or status post"
 
 
 @pytest.mark.parametrize(
-    "body",
+    ("body", "alone", "on_a_line"),
     [
-        "@alice please look: this overflows",
-        "/etc/passwd is world readable after this change",
-        "No issues with the loop, but the lock is never released.",
-        "Summary by hand: the index is wrong",
-        "This review function has a bug",
-        "Walk through the list once instead of twice.",
+        *((text, "command trigger", "command trigger") for text in ("/review", "@codex review", "bugbot run")),
+        *((text, "command trigger", "command trigger") for text in ("@coderabbitai full review", "/gemini review")),
+        ("## Walkthrough\n\nThis adds x", STATUS, None),
+        ("<!-- This is an auto-generated comment: summarize by coderabbit.ai -->\nhi", STATUS, None),
+        ("## Pull request overview\n\nCopilot reviewed 3 out of 3 changed files", STATUS, None),
+        ("**Actionable comments posted: 3**", STATUS, None),
+        ("# Summary of Changes\nHello", STATUS, None),
+        ("@alice please look: this overflows", None, None),
+        ("/etc/passwd is world readable after this change", None, None),
+        ("No issues with the loop, but the lock is never released.", None, None),
+        ("Summary by hand: the index is wrong", STATUS, None),
+        ("This review function has a bug", None, None),
+        ("Walk through the list once instead of twice.", None, None),
     ],
 )
-def test_findings_are_not_taken_for_chatter(body: str) -> None:
-    assert bot_noise(body, True) is None
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        "## Walkthrough\n\nThis adds x",
-        "<!-- This is an auto-generated comment: summarize by coderabbit.ai -->\nhi",
-        "## Pull request overview\n\nCopilot reviewed 3 out of 3 changed files",
-        "**Actionable comments posted: 3**",
-        "# Summary of Changes\nHello",
-    ],
-)
-def test_status_posts_are_told_only_where_they_stand_on_no_line(body: str) -> None:
-    assert bot_noise(body, False) == "bot summary or status post"
-    assert bot_noise(body, True) is None
+def test_what_a_bot_says_beside_its_findings(body: str, alone: str | None, on_a_line: str | None) -> None:
+    assert (bot_noise(body, False), bot_noise(body, True)) == (alone, on_a_line)
 
 
 # --- what cannot be read is no review ------------------------------------------------------------------------------

@@ -17,9 +17,6 @@ from reviewgauge.core.protocols import Format, Parsed
 from reviewgauge.core.records import Location, Side
 from reviewgauge.formats.parsing.comments import Collector, has, peek, severity_of
 
-_PULL, _FINDING = ("repo", "pr_number", "head"), ("file", "start_line", "end_line", "message")  # required
-_MOST_NAMED = 12  # missing fields
-
 
 @dataclass(frozen=True)
 class ReviewBench(Format):
@@ -32,15 +29,14 @@ class ReviewBench(Format):
         root = object_node(parse_json(data, source), source)
         if not has(root.value, "findings") and not has(root.value, "pr"):
             return _test_set(root)
-        _check_fields(root)
         pull = root["pr"]
         repo, number = pull.needed("repo").rstrip("/"), pull["pr_number"].as_integer()
         if "://" not in repo:
             raise pull.error(f"{repo!r:.80} is not an address such as https://github.com/owner/name", "repo")
         found = Collector(source, "review_bench", key=f"{repo}/pull/{number}", system=root.text("agent"))
         commit = pull.needed("head")
-        for i, item in enumerate(root.nodes("findings")):
-            _add(found, Node(item.value, source, f"findings[{i}]"), commit)
+        for i, item in enumerate(root["findings"].items()):
+            _add(found, object_node(item.value, source, f"findings[{i}]"), commit)
         return [found.parsed()]
 
     def recognises(self, data: bytes) -> bool:
@@ -51,20 +47,6 @@ class ReviewBench(Format):
         lists = list(value.values()) if isinstance(value, dict) else []
         first = next((items[0] for items in lists if isinstance(items, list) and items), None)
         return all(isinstance(items, list) for items in lists) and has(first, "file", "start_line", "message")
-
-
-def _check_fields(root: Node) -> None:
-    """Raise BadInput that names all fields that are missing at once."""
-    pull, items = (root.as_object().get(name) for name in ("pr", "findings"))
-    missing = [f"pr.{name}" for name in _PULL if not isinstance(pull, dict) or pull.get(name) is None]
-    missing += ["findings"] if items is None else []
-    for i, item in enumerate(items if isinstance(items, list) else ()):
-        if isinstance(item, dict):
-            missing += [f"findings[{i}].{name}" for name in _FINDING if item.get(name) is None]
-    if missing:
-        more = f" and {len(missing) - _MOST_NAMED:,} more" if len(missing) > _MOST_NAMED else ""
-        problem = "is missing" if len(missing) == 1 else "are missing"
-        raise root.error(problem, ", ".join(missing[:_MOST_NAMED]) + more)
 
 
 def _test_set(root: Node) -> list[Parsed]:

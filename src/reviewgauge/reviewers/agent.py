@@ -115,8 +115,7 @@ class Agent(Reviewer):
         cut = len(change.description) - self.window
         remarks = [*shown.remarks, *([f"the description: {cut:,} characters were cut off"] if cut > 0 else [])]
         given = context_text(load_contexts(self.context), change, change, self.budget)
-        limits = Limits(self.steps, self.tokens, self.cost, self.window)
-        conversation = Conversation(chat_model(self.model), code, limits)
+        conversation = Conversation(self, chat_model(self.model), code)
         conversation.run(self._messages(change, shown, given.text))
         return Review(
             case=change.id or change.repo,
@@ -124,6 +123,14 @@ class Agent(Reviewer):
             comments=unique(conversation.comments),
             trace="\n".join([*remarks, *given.remarks, *conversation.trace]),
         )
+
+    def limit_reached(self, used: UsageSum) -> str:
+        """The limit that leaves no further step; empty where there is one."""
+        if used.added >= self.steps:
+            return f"steps={self.steps}"
+        if self.tokens and used.tokens_in + used.tokens_out >= self.tokens:
+            return f"tokens={self.tokens}"
+        return f"cost={self.cost:g}" if self.cost and used.dollars >= self.cost else ""
 
     def _messages(self, change: Change, shown: Pieces, context: str) -> tuple[Message, ...]:
         files = [f"{file.path} ({file.status.value.replace('_', ' ')})" for file in change.files]
@@ -175,45 +182,6 @@ class FinishReview(ToolArguments):
     tool: ClassVar[str] = "finish"
 
 
-def read_comment(call: ReportComment, code: ReviewedCode) -> Comment | str:
-    """The comment that a call makes, or the one line that says what is wrong with it."""
-    path = call.path.removeprefix("./")
-    rows = code.lines(path, call.version)
-    end = call.end_line or call.line
-    if isinstance(rows, str):
-        return rows
-    if not call.line <= end <= len(rows):
-        return f"{path} has {len(rows)} lines, none of them {call.line} to {end}"
-    if not call.text.strip():
-        return "text is empty"
-    side = Side.NEW if call.version == "new" else Side.OLD
-    comment = Comment(
-        id=content_id(path, call.line, end, side, call.text),
-        body=call.text,
-        severity=Severity(call.severity),
-        claimed=Location(path=path, start=call.line, end=end, side=side),
-    )
-    return anchor(comment, code.change, read=code_reader(code.change))
-
-
-@dataclass(frozen=True)
-class Limits:
-    """`steps` are calls of the model; 0 `tokens` or dollars of `cost` are no limit; `window` is in tokens."""
-
-    steps: int
-    tokens: int
-    cost: float
-    window: int
-
-    def reached(self, used: UsageSum) -> str:
-        """The limit that leaves no further step; empty where there is one."""
-        if used.added >= self.steps:
-            return f"steps={self.steps}"
-        if self.tokens and used.tokens_in + used.tokens_out >= self.tokens:
-            return f"tokens={self.tokens}"
-        return f"cost={self.cost:g}" if self.cost and used.dollars >= self.cost else ""
-
-
 def tools_digest() -> str:
     """A hash of what a model is told about its tools."""
     every: Sequence[type[ToolArguments]] = (*LOOKS, ReportComment, FinishReview)
@@ -231,9 +199,9 @@ class Handler(NamedTuple):
 class Conversation:
     """What a model has done so far: its comments, and the trace of all calls and answers."""
 
+    agent: Agent
     model: ChatModel
     code: ReviewedCode
-    limits: Limits
     comments: list[Comment] = field(default_factory=list)
     trace: list[str] = field(default_factory=list)
     finished: bool = False
@@ -250,7 +218,7 @@ class Conversation:
         silent: list[Request] = []  # the last requests, whose answers call no tool
         while not self.finished:
             step = used.added + 1
-            limit = self.limits.reached(used)
+            limit = self.agent.limit_reached(used)
             if limit:
                 self._end(FailureKind.BUDGET, f"did not finish within {limit}", "a larger limit")
                 return
@@ -259,10 +227,10 @@ class Conversation:
                 self._end(FailureKind.UNREADABLE, f"called no tool in {_SILENT} answers", "a model that calls tools")
                 return
             self.trace.append(f"--- step {step} ---")
-            request = Request(messages=tuple(fitted(talk, self.limits.window)), tools=self._described)
+            request = Request(messages=tuple(fitted(talk, self.agent.window)), tools=self._described)
             answer = self._asked(request)
             used.add(answer.usage)
-            talk += self._turn(answer, self.limits.steps - step)
+            talk += self._turn(answer, self.agent.steps - step)
             silent = [] if answer.tool_calls else [*silent, request]
 
     def _asked(self, request: Request) -> Answer:
@@ -319,12 +287,22 @@ class Conversation:
             return f"this cannot be answered: {one_line(error.problem, _SHOWN)}"
 
     def _comment(self, call: ReportComment) -> str:
-        found = read_comment(call, self.code)
-        if isinstance(found, str):
-            return f"not reported: {found}"
-        if any(found.id == known.id for known in self.comments):
+        path = call.path.removeprefix("./")
+        rows = self.code.lines(path, call.version)
+        end = call.end_line or call.line
+        if isinstance(rows, str):
+            return f"not reported: {rows}"
+        if not call.line <= end <= len(rows):
+            return f"not reported: {path} has {len(rows)} lines, none of them {call.line} to {end}"
+        if not call.text.strip():
+            return "not reported: text is empty"
+        side = Side.NEW if call.version == "new" else Side.OLD
+        name = content_id(path, call.line, end, side, call.text)
+        if any(name == known.id for known in self.comments):
             return "this was reported already"
-        self.comments.append(found)
+        claimed = Location(path=path, start=call.line, end=end, side=side)
+        comment = Comment(id=name, body=call.text, severity=Severity(call.severity), claimed=claimed)
+        self.comments.append(anchor(comment, self.code.change, read=code_reader(self.code.change)))
         return "reported"
 
     def _finish(self, call: FinishReview) -> str:
