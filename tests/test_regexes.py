@@ -45,7 +45,7 @@ BOUNDED = {  # module, or module.NAME: why its texts are short
     "repo.history.fix_messages._ASIDE": "a title, cut to 300 characters",
     "repo.history.fix_messages._NO_FIX": "a title, cut to 300 characters",
     "repo.history.landed_changes._LINE": "a subject, cut to 2,000 characters",
-    "repo.history.later_commits._MARKS": "a title, cut to 300 characters",
+    "repo.history.landed_changes._MARKS": "a title, cut to 300 characters",
     "repo.syntax.languages._FUNCTIONAL_TEXT": "a path of at most 4,096 characters",
     "repo.syntax.languages._GENERATED": "a path of at most 4,096 characters",
     "repo.syntax.languages._VENDORED": "a path of at most 4,096 characters",

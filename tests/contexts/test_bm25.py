@@ -12,11 +12,11 @@ from reviewgauge.contexts import bm25 as word_module
 from reviewgauge.contexts.bm25 import word_index
 from reviewgauge.contexts.code import index as index_module
 from reviewgauge.contexts.code.index import code_index
-from reviewgauge.contexts.code.once_cache import OnceCache
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change
 from reviewgauge.core.specs import load
+from reviewgauge.repo.processes import RecentlyUsed
 from reviewgauge.reviewers.reading.change_text import pieces_of
 
 TARIFF = "def tariff(parcel):\n    weight = parcel.weightGrams\n    return weight // 1000 * price_per_kilo\n"
@@ -73,8 +73,8 @@ def test_the_index_is_made_once_and_read_again_from_the_cache(
 
 
 def forget_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_module, "_INDEXES", OnceCache(4))
-    monkeypatch.setattr(word_module, "_INDEXES", OnceCache(4))
+    monkeypatch.setattr(index_module, "_INDEXES", RecentlyUsed(4))
+    monkeypatch.setattr(word_module, "_INDEXES", RecentlyUsed(4))
 
 
 def test_a_damaged_cache_costs_time_alone(tmp_path: Path, own_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:

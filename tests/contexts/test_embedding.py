@@ -9,12 +9,12 @@ import pytest
 import tiny_models
 from git_project import make_change
 from reviewgauge.contexts import embedding
-from reviewgauge.contexts.code.once_cache import OnceCache
 from reviewgauge.core.errors import NeedsCode, UserError
 from reviewgauge.core.protocols import Context
 from reviewgauge.core.records import Change
 from reviewgauge.core.specs import load
 from reviewgauge.models.embeddings.load import embedder
+from reviewgauge.repo.processes import RecentlyUsed
 
 CHECK = "def verify_password(user, secret):\n    return hash_of(secret) == user.stored_hash\n"
 DRAW = "def draw_circle(canvas, radius):\n    canvas.arc(0, 0, radius)\n"
@@ -43,7 +43,7 @@ def test_another_model_and_each_vector_once(tmp_path: Path, monkeypatch: pytest.
     change = planted(tmp_path / "r")
     first = said(change, spec)
     assert load(Context, spec).pins() == {str(tmp_path / "tiny"): embedder(str(tmp_path / "tiny")).fingerprint}
-    monkeypatch.setattr(embedding, "_VECTORS", OnceCache(4))  # as in another process
+    monkeypatch.setattr(embedding, "_VECTORS", RecentlyUsed(4))  # as in another process
     monkeypatch.setattr(type(embedder(str(tmp_path / "tiny"))), "_encode", None)  # nothing is computed again
     assert said(change, spec) == first
 

@@ -20,8 +20,7 @@ from reviewgauge.core.records import Case, Change, ChangedFile, Comment, Review,
 from reviewgauge.engine.build.folder import CASES
 from reviewgauge.metrics.points import Points
 from reviewgauge.repo.git.repository import Repository
-from reviewgauge.repo.history.landed_changes import LARGEST_FILE
-from reviewgauge.repo.history.later_commits import later_commits
+from reviewgauge.repo.history.landed_changes import LARGEST_FILE, later_commits
 from reviewgauge.repo.syntax.languages import case_language
 from reviewgauge.stages.check_labels import SHEET, clean_decision, from_fix, label_decision
 from reviewgauge.stages.from_git import FromGit

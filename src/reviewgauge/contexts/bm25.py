@@ -17,13 +17,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from reviewgauge.contexts.code.index import CodeIndex, code_index
-from reviewgauge.contexts.code.nearest import nearest, query_of
-from reviewgauge.contexts.code.once_cache import OnceCache
+from reviewgauge.contexts.code.index import CodeIndex, code_index, nearest, query_of
 from reviewgauge.contexts.code.readers import code_of
 from reviewgauge.contexts.code.store import Arrays, as_bytes, as_texts, keep_arrays, read_arrays
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change
+from reviewgauge.repo.processes import RecentlyUsed
 
 # BM25 over the chunks of a commit, by bm25s: made once, and kept by the tree of the commit.
 #
@@ -71,7 +70,7 @@ class WordIndex:
         return found
 
 
-_INDEXES: OnceCache[str, WordIndex] = OnceCache(4)
+_INDEXES: RecentlyUsed[str, WordIndex] = RecentlyUsed(4, at_once=1)
 
 
 def word_index(git: str, commit: str) -> WordIndex:

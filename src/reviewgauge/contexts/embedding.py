@@ -13,9 +13,7 @@ from typing import ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from reviewgauge.contexts.code.index import CodeIndex, code_index
-from reviewgauge.contexts.code.nearest import nearest, query_of
-from reviewgauge.contexts.code.once_cache import OnceCache
+from reviewgauge.contexts.code.index import CodeIndex, code_index, nearest, query_of
 from reviewgauge.contexts.code.readers import code_of
 from reviewgauge.core.protocols import Context, Excerpt
 from reviewgauge.core.records import Change
@@ -23,6 +21,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import ModelName
 from reviewgauge.models.embeddings.embedder import DEFAULT, pins
 from reviewgauge.models.embeddings.load import embedder
+from reviewgauge.repo.processes import RecentlyUsed
 
 _LONGEST = 8_000  # characters of a text that are embedded; most models read fewer
 
@@ -66,4 +65,4 @@ class Embedding(Context):
         return embedder(self.model).vectors([text[:_LONGEST] for text in index.chunk_texts()])
 
 
-_VECTORS: OnceCache[tuple[str, str], npt.NDArray[np.float32]] = OnceCache(4)
+_VECTORS: RecentlyUsed[tuple[str, str], npt.NDArray[np.float32]] = RecentlyUsed(4, at_once=1)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from reviewgauge.contexts.code.once_cache import OnceCache
 from reviewgauge.contexts.code.places import lines_on
 from reviewgauge.contexts.code.readers import Code, code_of
 from reviewgauge.core.errors import UserError
@@ -21,6 +20,7 @@ from reviewgauge.core.results import Drop
 from reviewgauge.core.trust import Word
 from reviewgauge.repo.analysers.run import TOOLS, AnalyserSettings, Finding, analyse, check_tools, gaps, versions
 from reviewgauge.repo.git.repository import Repository
+from reviewgauge.repo.processes import RecentlyUsed
 
 _ORDER = {grade: number for number, grade in enumerate(Severity)}
 
@@ -72,7 +72,7 @@ class Static(Context):
         return analyse(Repository(Path(change.git)), change, settings).findings
 
 
-_REPORTS: OnceCache[tuple[Static, Code], Sequence[Finding]] = OnceCache(64, at_once=4)  # shared by a change's hunks
+_REPORTS: RecentlyUsed[tuple[Static, Code], Sequence[Finding]] = RecentlyUsed(64, at_once=4)  # of a change
 
 
 def _line(finding: Finding) -> str:

@@ -200,12 +200,17 @@ _Value = TypeVar("_Value")
 
 
 class RecentlyUsed(Generic[_Key, _Value]):
-    """The values that were used last, up to a total weight. Safe to use from several threads."""
+    """The values that were used last, up to a total weight. Safe to use from several threads.
 
-    def __init__(self, most: int) -> None:
+    `at_once` values are made at a time (0: any number), where each takes much memory.
+    """
+
+    def __init__(self, most: int, at_once: int = 0) -> None:
         self._most, self._weight = most, 0
         self._lock = threading.Lock()
         self._held: OrderedDict[_Key, tuple[_Value, int]] = OrderedDict()
+        self._making: dict[_Key, threading.Lock] = {}
+        self._places = threading.BoundedSemaphore(at_once) if at_once else contextlib.nullcontext()
 
     def get(self, key: _Key) -> _Value | None:
         """The value of `key`; None where it is not held."""
@@ -216,11 +221,18 @@ class RecentlyUsed(Generic[_Key, _Value]):
             return self._held[key][0]
 
     def of(self, key: _Key, make: Callable[[], _Value], weigh: Callable[[_Value], int] = lambda _: 1) -> _Value:
-        """The value of `key`, made where it is not held. Two threads may make it at once."""
+        """The value of `key`, made where it is not held; who asks meanwhile waits for it."""
         value = self.get(key)
-        if value is None:
-            value = make()
-            self.put(key, value, weigh(value))
+        if value is not None:
+            return value
+        with self._lock:
+            mine = self._making.setdefault(key, threading.Lock())
+        with mine, self._places:
+            if (value := self.get(key)) is None:
+                value = make()
+                self.put(key, value, weigh(value))
+        with self._lock:
+            self._making.pop(key, None)
         return value
 
     def put(self, key: _Key, value: _Value, weight: int = 1) -> None:

@@ -3,7 +3,7 @@
 Files in a programming or markup language are read. Generated, vendored and minified ones, links, binaries and what is
 over 1 MB are not; nor is more than 100 MB in all, which is a warning.
 
-A file in chunks for retrieval: by its definitions, and by windows of lines where it has none or they are long.
+Chunks are cut by definitions, and by windows of lines where a file has none or they are long.
 """
 
 from __future__ import annotations
@@ -24,10 +24,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from reviewgauge.contexts.code.once_cache import OnceCache
+from reviewgauge.contexts.code.places import hunks_of, lines_on, place_name
 from reviewgauge.contexts.code.readers import reader_of
 from reviewgauge.contexts.code.store import Arrays, as_bytes, as_texts, keep_arrays, read_arrays
+from reviewgauge.core.protocols import Excerpt
+from reviewgauge.core.records import Change, Side
 from reviewgauge.repo.git.repository import Repository, check_commit
+from reviewgauge.repo.processes import RecentlyUsed
 from reviewgauge.repo.syntax.functions import Enclosing, definitions, prepare
 from reviewgauge.repo.syntax.grammars import GRAMMARS
 from reviewgauge.repo.syntax.languages import HEAD, is_generated_or_vendored, language
@@ -185,7 +188,7 @@ def _text(lines: Sequence[bytes], start: int, end: int) -> str:
     return b"\n".join(lines[start - 1 : end]).decode("utf-8", "replace").replace("\x00", "\N{REPLACEMENT CHARACTER}")
 
 
-_INDEXES: OnceCache[tuple[str, str], CodeIndex] = OnceCache(4)
+_INDEXES: RecentlyUsed[tuple[str, str], CodeIndex] = RecentlyUsed(4, at_once=1)
 
 
 def code_index(git: str, commit: str) -> CodeIndex:
@@ -269,3 +272,43 @@ def _to_arrays(index: CodeIndex) -> Arrays:
 def _from_arrays(kept: Arrays, key: str, git: str) -> CodeIndex:
     paths, blobs, names = (as_texts(kept[name]) for name in ("paths", "blobs", "names"))
     return CodeIndex(key, git, paths, blobs, kept["chunks"], kept["definitions"], names)
+
+
+# --- the nearest chunks ----------------------------------------------------------------------------------------------
+
+
+def query_of(piece: Change) -> str:
+    """The lines of the hunks of a piece, without their signs."""
+    return "\n".join(line.text for _, hunk in hunks_of(piece) for line in hunk.lines)
+
+
+def shown_chunks(index: CodeIndex, piece: Change) -> npt.NDArray[np.bool_]:
+    """Which chunks hold a line that the hunks of `piece` show."""
+    found = np.zeros(len(index.chunk_rows), dtype=np.bool_)
+    for path, shown in lines_on(piece, Side.NEW).items():
+        number = index.numbers.get(path)
+        if number is not None and shown:
+            begin, end = np.searchsorted(index.chunk_rows[:, 0], [number, number + 1])
+            rows = index.chunk_rows[begin:end]
+            at = np.array(shown)
+            inside = (rows[:, 1, None] <= at) & (at <= rows[:, 2, None])
+            found[begin:end] = inside.any(axis=1)
+    return found
+
+
+def nearest(index: CodeIndex, scores: npt.NDArray[np.float32], piece: Change, k: int) -> Iterator[Excerpt]:
+    """The `k` chunks with the highest scores above 0, the highest first, as excerpts."""
+    scores = np.where(shown_chunks(index, piece), 0, scores)
+    best = np.argsort(-scores, kind="stable")[:k] if len(scores) <= 10 * k else _top(scores, k)
+    best = best[scores[best] > 0]
+    for number, text in zip(best.tolist(), index.texts(index.chunk_rows[best]), strict=True):
+        chunk = index.chunk(number)
+        if text:
+            yield Excerpt(name=place_name(chunk.path, chunk.start, chunk.end), text=text)
+
+
+def _top(scores: npt.NDArray[np.float32], k: int) -> npt.NDArray[np.intp]:
+    """The numbers of the `k` highest scores, the highest first, and of equal ones the first."""
+    least = np.partition(scores, -k)[-k]
+    some = np.flatnonzero(scores >= least)
+    return some[np.argsort(-scores[some], kind="stable")][:k]
