@@ -5,7 +5,9 @@
 
 `labels.csv` has a label a row: what somebody said who read change, lines and fix without knowing the rules, and the
 label's signs. Rules were made from readings 1 to 3, and signs chosen on readings 1 to 4. Reading 5 came after the
-weights: it is not fitted, and is of labels from .5. A BENCH is built with `--set certainty=0 --set horizon=730`.
+weights: it is not fitted, and is of labels from .5. Reading 6 is of five other languages at the loosest settings and is
+not fitted yet. A BENCH is built with `--set certainty=0 --set horizon=730`, for reading 6 with `horizon=1000` and
+`--set strict=false`.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ from reviewgauge.stages.history.labels import LabelFeatures
 from reviewgauge.stages.sampling.shares import wilson
 
 TABLE = Path(__file__).with_name("labels.csv")
-CHECK = "5"
+CHECK = ("5", "6")
 _CUTS = (0.0, 0.5, 0.6, 0.65, 0.7, 0.75, 0.8)
 
 Row = dict[str, str]
@@ -38,7 +40,7 @@ def table() -> list[Row]:
 
 def fit(rows: list[Row]) -> Logistic:
     """The model of these rows, without those of the reading that checks it."""
-    rows = [row for row in rows if row["reading"] != CHECK]
+    rows = [row for row in rows if row["reading"] not in CHECK]
     return fit_logistic(signs_of(rows), holds(rows))
 
 
