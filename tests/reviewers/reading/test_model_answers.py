@@ -13,9 +13,6 @@ TWO = "<diff>- old()</diff>\n<side>left</side>\n<note>Why is this gone?</note>\n
 
 READ: list[tuple[str, list[tuple[str, Side | None, str]]]] = [
     ("<end />", []),
-    ("<end/>", []),
-    ("\n\n  <end />  \n", []),
-    ("```\n<end />\n```", []),
     ("```xml\n<end />\n```", []),
     ("<think>The loop is fine. <note>no</note></think>\n<end />", []),
     (ONE + "<end />", [("+ x = eval(y)", Side.NEW, "Do not eval.")]),
@@ -42,24 +39,16 @@ READ: list[tuple[str, list[tuple[str, Side | None, str]]]] = [
 
 REFUSED: list[tuple[str, str]] = [
     ("", "end with <end />"),
-    ("   \n", "end with <end />"),
-    ("No issues found.", "end with <end />"),
     ("I see no issues with this change. <end />", "words but no <note>"),
-    ("The loop runs once too often.\n<end />", "words but no <note>"),
     (ONE, "end with <end />"),
-    (ONE + TWO, "end with <end />"),
-    (ONE[:60], "end with <end />"),
-    ("<diff>+ x</diff><side>right</side><note>This will fail because the", "end with <end />"),
     ("<diff>+ x</diff><side>right</side><note>cut<end />", "<note> is not closed or not opened"),
     ("<diff>+ x</diff><note>a</note></note><end />", "</note> is not closed or not opened"),
     ("<diff>+ x<side>right</side><note>a</note><end />", "<diff> is not closed or not opened"),
     ("<diff>+ x <side>right</side></diff><note>a</note><end />", "is inside <diff>"),
     ("<diff>+ x</diff><side>both</side><note>a</note><end />", "neither left nor right"),
-    ("<diff>+ x</diff><side>left/right</side><note>a</note><end />", "neither left nor right"),
     ("<diff>+ x</diff><side>left</side> or <side>right</side><note>a</note><end />", "two <side>"),
     ("<diff>+ x</diff><diff>+ y</diff><note>a</note><end />", "two <diff>"),
     ("<note>General remark on the change.</note><end />", "no <diff> before it"),
-    ("<note>a</note><diff>+ x</diff><side>right</side><end />", "no <diff> before it"),
     ("<diff>+ x</diff><note>a</note><note>b</note><end />", "note 2 has no <diff>"),
     ("<diff>+ x</diff><side>right</side><notesplit /><note>a</note><end />", "has no <note>"),
     ("<diff>+ x</diff><side>right</side><end />", "has no <note>"),
@@ -70,11 +59,7 @@ REFUSED: list[tuple[str, str]] = [
     (ONE + "<end />\n" + TWO + "<end />", "goes on after <end />"),
     ("<DIFF>+ x</DIFF><SIDE>right</SIDE><NOTE>a</NOTE><end />", "words but no <note>"),
     ("&lt;diff&gt;+ x&lt;/diff&gt;&lt;note&gt;a&lt;/note&gt;&lt;end /&gt;", "end with <end />"),
-    ('{"comments": [{"line": 3, "body": "wrong"}]}', "end with <end />"),
-    ("**Line 3**: use a list.\n\n**Line 9**: typo.\n<end />", "words but no <note>"),
-    ("<think>hm</think>LGTM! <end />", "words but no <note>"),
     ("<think>I am not done with <note>", "end with <end />"),
-    ("I'm sorry, but I can't help with that.", "end with <end />"),
     ("<diff>\ud800</diff><note>half a pair</note><end />", "cannot be stored"),
 ]
 
