@@ -10,7 +10,8 @@ from reviewgauge.api.agree import agree
 from reviewgauge.cli.options import from_option, json_option, seed_option
 from reviewgauge.cli.output import emit
 from reviewgauge.core.labels import RaterKind
-from reviewgauge.views.terminal.agreement_tables import agreement
+from reviewgauge.views.agreement import agreement_document
+from reviewgauge.views.terminal.documents import document_view
 
 
 @click.command("agree")
@@ -35,4 +36,4 @@ def command(labels: str, as_json: bool, **options: Any) -> None:
     the predicted ones. annotate lets people judge in the same way; --labels reads what they said.
     """
     result = agree(labels, **options)
-    emit(result, as_json, lambda: agreement(result))
+    emit(result, as_json, lambda: document_view(agreement_document(result)))

@@ -10,7 +10,8 @@ import click
 from reviewgauge.api.plan import plan
 from reviewgauge.cli.options import json_option, seed_option
 from reviewgauge.cli.output import emit
-from reviewgauge.views.terminal import plan_tables
+from reviewgauge.views.plan import plan_document
+from reviewgauge.views.terminal.documents import document_view
 
 
 @click.command("plan")
@@ -35,4 +36,4 @@ from reviewgauge.views.terminal import plan_tables
 def command(runs: Sequence[str], as_json: bool, **options: Any) -> None:
     """Say how many changes, attempts and raters a study takes, from the variance that a pilot run shows."""
     result = plan(*runs, **options)
-    emit(result, as_json, lambda: plan_tables.plan(result))
+    emit(result, as_json, lambda: document_view(plan_document(result)))

@@ -61,6 +61,11 @@ def name_columns(titles: Iterable[str], names: int = 1) -> tuple[Column, ...]:
     )
 
 
+def columns_of(kind: ColumnKind, *keys: str) -> list[Column]:
+    """Columns of one kind, called as their keys; names stand first and always."""
+    return [Column(key=key, kind=kind, priority=0 if kind == "name" else 1) for key in keys]
+
+
 class Plot(Record):
     """How a table is drawn, from the positions of its columns.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import accumulate
 
-from reviewgauge.core.document import Block, Chart, Column, Document, Section, Series, Table, Text, Value
+from reviewgauge.core.document import Block, Chart, Column, Document, Section, Series, Table, Text, Value, columns_of
 from reviewgauge.core.reports.evolution import EvolutionReport, Step
 from reviewgauge.views import figures
 from reviewgauge.views.leaderboard import note
@@ -57,11 +57,9 @@ def parts_table(report: EvolutionReport) -> Table:
         name="parts",
         title="Mean reward with 95% intervals; the gain is paired",
         columns=(
-            Column(key="part", kind="name", priority=0),
-            Column(key="cases", kind="figure", priority=2),
-            Column(key="repositories", kind="figure", priority=2),
-            Column(key="seed", priority=0, digits=3),
-            Column(key="winner", priority=0, digits=3),
+            *columns_of("name", "part"),
+            *(Column(key=key, kind="figure", priority=2) for key in ("cases", "repositories")),
+            *(Column(key=key, priority=0, digits=3) for key in ("seed", "winner")),
             Column(key="gain", priority=0, digits=3, kind="difference"),
         ),
         rows=tuple(
@@ -82,9 +80,8 @@ def steps_table(report: EvolutionReport) -> Table:
         name="candidates",
         title="Those that were tried on the whole selection part",
         columns=(
-            *(Column(key=key, kind="name", priority=0) for key in ("round", "candidate")),
-            Column(key="of", kind="text"),
-            Column(key="changed", kind="text"),
+            *columns_of("name", "round", "candidate"),
+            *columns_of("text", "of", "changed"),
             *(Column(key=key, kind="figure", priority=0, digits=3) for key in ("minibatch", "selection")),
         ),
         rows=tuple(

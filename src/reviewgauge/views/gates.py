@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text as RichText
 
-from reviewgauge.core.document import Column, Document, Table, Text, Value
+from reviewgauge.core.document import Column, Document, Table, Text, Value, columns_of
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.gate import Gate, GateCase, GateCheck, GateFinding, GateVerdict
 from reviewgauge.core.reports.leaderboard import SystemVersions, VersionTable
@@ -41,8 +41,8 @@ def gate_tables(found: Gate) -> list[Table]:
         name="checks",
         title=f"candidate: {found.candidate}; baseline: {found.baseline}",
         columns=(
-            Column(key="measure", kind="name", priority=0),
-            *(Column(key=key, kind="figure") for key in ("candidate", "baseline")),
+            *columns_of("name", "measure"),
+            *columns_of("figure", "candidate", "baseline"),
             Column(key="difference", kind="difference", priority=0),
             Column(key="margin", kind="figure", digits=3),
             Column(key="verdict", kind="text", priority=0),
@@ -77,7 +77,7 @@ def _cases(found: Gate, title: str, cases: Sequence[GateCase]) -> Table:
         columns=(
             Column(key="case", kind="name", priority=0),
             Column(key="gain", title=f"in {figures.label(found.measure)}", kind="difference", digits=3),
-            *([Column(key="attempts", kind="text")] if unstable else []),
+            *(columns_of("text", "attempts") if unstable else []),
         ),
         rows=tuple(
             (
@@ -95,10 +95,7 @@ def _findings(name: str, what: str, findings: Sequence[GateFinding]) -> Table:
     return Table(
         name=name,
         title=f"{name}, {what}: {len(findings)}",
-        columns=(
-            Column(key="case", kind="name", priority=0),
-            *(Column(key=key, kind="text") for key in ("place", "finding")),
-        ),
+        columns=(*columns_of("name", "case"), *columns_of("text", "place", "finding")),
         rows=tuple(tuple(Value(text=text) for text in (one.case, one.place, one.text)) for one in findings),
         shown=FINDINGS,
     )
@@ -272,8 +269,7 @@ def _pair_table(table: VersionTable) -> Table:
         name="versions",
         title="",
         columns=(
-            Column(key="system", kind="name", priority=0),
-            Column(key="measure", kind="name", priority=0),
+            *columns_of("name", "system", "measure"),
             *(Column(key=key, kind="figure", priority=0) for key in ("old", "new")),
             Column(key="diff", kind="difference", priority=0),
             Column(key="n", kind="figure", priority=2),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from reviewgauge.core.document import Column, Document, Plot, Table, Text, Value
+from reviewgauge.core.document import Column, Document, Plot, Table, Text, Value, columns_of
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.leaderboard import (
     Comparison,
@@ -201,9 +201,9 @@ def coverage_table(board: Leaderboard) -> Table:
         name="coverage",
         title=f"Scored changes of {board.dataset}; {board.common} were scored for every system",
         columns=(
-            Column(key="system", kind="name", priority=0),
-            *(Column(key=one, kind="figure") for one in counts),
-            Column(key="failures", kind="text"),
+            *columns_of("name", "system"),
+            *columns_of("figure", *counts),
+            *columns_of("text", "failures"),
             Column(key=f"{figures.label(board.headline)}, worst to best", kind="range"),
         ),
         rows=tuple(rows),

@@ -47,8 +47,7 @@ class SliceRow(Record):
 class GradeRow(Record):
     """The scores of the rows with one human value.
 
-    `mean` (with interval) over the values is the sensitivity line; `density` holds (score, density) points and is
-    empty where all scores are equal.
+    `mean` (with interval) over the values is the sensitivity line.
     """
 
     grade: float
@@ -59,7 +58,6 @@ class GradeRow(Record):
     q3: float
     maximum: float
     mean: Value
-    density: tuple[tuple[float, float], ...] = ()
 
 
 class KsCell(Record):

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reviewgauge.core.document import Block, Chart, Column, Document, Plot, Section, Series, Table, Text, Value
+from reviewgauge.core.document import (
+    Block,
+    Chart,
+    Column,
+    Document,
+    Plot,
+    Section,
+    Series,
+    Table,
+    Text,
+    Value,
+    columns_of,
+)
 from reviewgauge.core.errors import one_line
 from reviewgauge.core.reports.validity import FitReport, MetricValidity, RowSet, Sweep, ValidityReport
 from reviewgauge.views import figures
@@ -299,17 +311,17 @@ def fit_document(fit: FitReport) -> Document:
     rows = first.correlations[0].rows
     name = Column(key="metric", kind="name", priority=0)
     spearman = Column(key="Spearman", priority=0, digits=3)
-    n = Column(key="n", kind="figure")
+    n = columns_of("figure", "n")
     account = Table(
         name="account",
         title=f"{first.dimension}: agreement of the scores with people",
-        columns=(name, n, spearman, *(Column(key=key, kind="figure") for key in ("AUC", "QWK", "exact"))),
+        columns=(name, *n, spearman, *columns_of("figure", "AUC", "QWK", "exact")),
         rows=tuple(_accounted(metric) for metric in fit.account),
     )
     systems = Table(
         name="systems",
         title=f"{first.label}, by system{' (fake)' if first.fake else ''}",
-        columns=(name.model_copy(update={"key": "system"}), n, spearman),
+        columns=(name.model_copy(update={"key": "system"}), *n, spearman),
         rows=tuple(
             (Value(text=row.value), counted(row.spearman.n), or_dash(row.spearman, COEFFICIENT)) for row in first.slices
         ),

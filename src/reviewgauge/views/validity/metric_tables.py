@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from reviewgauge.core.document import Column, ColumnKind, Plot, Table, Value
+from reviewgauge.core.document import Column, Plot, Table, Value, columns_of
 from reviewgauge.core.reports.validity import MetricValidity, Misjudged
 from reviewgauge.views import figures
 from reviewgauge.views.validity import words
@@ -27,10 +27,6 @@ _OVERVIEW = {  # the columns after Spearman: what they say, and how soon a narro
 def _table(name: str, title: str, columns: Sequence[Column], rows: Sequence[Row], **more: object) -> Table:
     whole = {"name": name, "title": title, "columns": tuple(columns), "rows": tuple(rows), "shown": len(rows), **more}
     return Table.model_validate(whole)
-
-
-def _columns(kind: ColumnKind, *keys: str) -> list[Column]:
-    return [Column(key=key, kind=kind, priority=0 if kind == "name" else 1) for key in keys]
 
 
 def _text(text: str) -> Value:
@@ -64,8 +60,8 @@ def _named(metric: MetricValidity, called: Called) -> Value:
 def overview_table(metrics: Sequence[MetricValidity], called: Called, printed: Sequence[Printed]) -> Table:
     """Every metric on all rows, and on each part of them; the published ones below."""
     columns = [
-        *_columns("name", "metric"),
-        *_columns("figure", "n"),
+        *columns_of("name", "metric"),
+        *columns_of("figure", "n"),
         Column(key="Spearman", priority=0),
         *(Column(key=key, help=help, kind="figure", priority=at) for key, (help, at) in _OVERVIEW.items()),
     ]
@@ -101,7 +97,7 @@ def _overview(metric: MetricValidity, called: Called) -> Iterator[Row]:
 def row_sets_table(metrics: Sequence[MetricValidity], called: Called) -> Table:
     """The correlations on every row set, with p."""
     names = ("Spearman", "Kendall", "Pearson")
-    columns = [*_columns("name", "metric"), *_columns("text", "rows"), *_columns("figure", "n", "clusters")]
+    columns = [*columns_of("name", "metric"), *columns_of("text", "rows"), *columns_of("figure", "n", "clusters")]
     for name in names:
         columns += [Column(key=name), Column(key=f"{name}: p", title="p", kind="figure")]
     rows = []
@@ -113,7 +109,7 @@ def row_sets_table(metrics: Sequence[MetricValidity], called: Called) -> Table:
             counts = (counted(part.spearman.n), counted(part.rows.clusters))
             rows.append((_named(metric, called), _text(part.rows.name), *counts, *cells, _text(left or "none")))
     title = "Correlations by metric and row set"
-    return _table("correlations", title, [*columns, *_columns("text", "left out")], rows)
+    return _table("correlations", title, [*columns, *columns_of("text", "left out")], rows)
 
 
 def slices_table(
@@ -127,7 +123,7 @@ def slices_table(
     ns: dict[str, set[int]] = {}
     for row in (row for _, rows in known for row in rows.values()):
         ns.setdefault(row.value, set()).add(row.spearman.n or 0)
-    columns = _columns("name", "metric")
+    columns = columns_of("name", "metric")
     for value, counts in ns.items():
         columns.append(Column(key=value, title=f"{value} (n = {words.range_of(counts)}): Spearman"))
         columns.append(Column(key=f"{value}: Kendall", title="Kendall", kind="figure"))
@@ -154,7 +150,11 @@ def means_table(metrics: Sequence[MetricValidity], called: Called) -> Table:
         means = {row.grade: or_dash(row.mean, score_unit(metric), n=row.n) for row in metric.grades}
         cells = (means.get(grade, _number(None)) for grade in grades)
         rows.append((_named(metric, called), _text(f"not from {falls}" if falls else "always"), *cells))
-    columns = [*_columns("name", "metric"), *_columns("text", "rises"), *_columns("value", *map(words.grade, grades))]
+    columns = [
+        *columns_of("name", "metric"),
+        *columns_of("text", "rises"),
+        *columns_of("value", *map(words.grade, grades)),
+    ]
     return _table("means", "In the metric's own unit", columns, rows)
 
 
@@ -190,7 +190,7 @@ def ranks_table(
         )
         for m, ranking in known
     ]
-    columns, nothing = _columns("name", "system"), (None, None)
+    columns, nothing = columns_of("name", "system"), (None, None)
     for one in orders:
         columns += [Column(key=f"{one.name}: rank", kind="figure"), Column(key=f"{one.name}: mean", title="mean")]
     rows = []
@@ -223,8 +223,12 @@ def grades_table(metric: MetricValidity) -> Table:
         )
         for row in metric.grades
     ]
-    columns = [*_columns("name", "grade"), *_columns("figure", "n", "lowest", "quarter"), *_columns("value", "median")]
-    columns += [*_columns("figure", "three quarters", "highest"), *_columns("value", "mean")]
+    columns = [
+        *columns_of("name", "grade"),
+        *columns_of("figure", "n", "lowest", "quarter"),
+        *columns_of("value", "median"),
+    ]
+    columns += [*columns_of("figure", "three quarters", "highest"), *columns_of("value", "mean")]
     box = Plot(kind="box", columns=(2, 3, 4, 5, 6))
     return _table("grades", "Scores by human grade", columns, rows, plot=box)
 
@@ -236,7 +240,7 @@ def distances_matrix(metric: MetricValidity) -> Table:
     rows = [
         (_text(words.grade(one)), *(_number(pairs.get(frozenset((one, other)))) for other in grades)) for one in grades
     ]
-    columns = [*_columns("name", "grade"), *_columns("figure", *map(words.grade, grades))]
+    columns = [*columns_of("name", "grade"), *columns_of("figure", *map(words.grade, grades))]
     return _table("distances", "Kolmogorov-Smirnov distance of the scores of two grades", columns, rows, shaded=True)
 
 
@@ -250,7 +254,7 @@ def heat_tables(metric: MetricValidity) -> Iterator[Table]:
     exact, kappa = words.with_bounds(heat.exact), words.with_bounds(heat.kappa_quadratic)
     lines = f"the same grade: {exact}; quadratic weighted kappa {kappa}", f"predicted by {heat.predicted_by}"
     same = tuple((at, at + 1) for at in range(len(rows)))
-    columns += _columns("figure", *labels)
+    columns += columns_of("figure", *labels)
     yield _table("predicted", "Predicted against human grade", columns, rows, shaded=True, strong=same, notes=lines)
 
 
@@ -266,8 +270,8 @@ def distances_table(metric: MetricValidity) -> Table:
         )
         for cell in metric.ks
     ]
-    columns = [*_columns("name", "grades"), *_columns("value", "distance")]
-    columns += _columns("figure", "p", "n of the first", "n of the second")
+    columns = [*columns_of("name", "grades"), *columns_of("value", "distance")]
+    columns += columns_of("figure", "p", "n of the first", "n of the second")
     title = "Kolmogorov-Smirnov distance of the scores of two grades"
     notes = tuple(dict.fromkeys(cell.reason for cell in metric.ks if cell.reason))
     return _table("ks", title, columns, rows, notes=notes)
@@ -290,8 +294,8 @@ def sweeps_table(metric: MetricValidity) -> Table:
                 _number(best.recall if best else None),
             )
         )
-    columns = [*_columns("name", "from grade"), *_columns("figure", "rows"), *_columns("value", "AUC", "best F1")]
-    columns += _columns("figure", "threshold", "precision", "recall")
+    columns = [*columns_of("name", "from grade"), *columns_of("figure", "rows"), *columns_of("value", "AUC", "best F1")]
+    columns += columns_of("figure", "threshold", "precision", "recall")
     title = (
         "Telling a grade and above from the rest; the best F1 was chosen on these very rows, its interval is that of "
         "F1 at that threshold"
@@ -314,7 +318,7 @@ def class_tables(metric: MetricValidity) -> Iterator[Table]:
             )
             for name, row in classes
         ]
-        columns = [*_columns("name", "grade"), *_columns("figure", "rows"), *_columns("value", *("P", "R", "F1"))]
+        columns = [*columns_of("name", "grade"), *columns_of("figure", "rows"), *columns_of("value", *("P", "R", "F1"))]
         title = (
             f"Grades predicted from the scores by the {one.name}: means and ranges over {one.splits} splits of "
             f"{figures.count(one.n_train)} rows to train and {figures.count(one.n_test)} to test"
@@ -342,8 +346,8 @@ def calibrated_table(metric: MetricValidity) -> Table:
         )
         for one in metric.calibrated
     ]
-    columns = [*_columns("name", "method"), *_columns("value", "Spearman"), *_columns("figure", "n")]
-    columns += _columns("text", "folds", "learned")
+    columns = [*columns_of("name", "method"), *columns_of("value", "Spearman"), *columns_of("figure", "n")]
+    columns += columns_of("text", "folds", "learned")
     notes = tuple(dict.fromkeys(one.warning for one in metric.calibrated if one.warning))
     title = "Spearman of the scores after calibration out of fold"
     return _table("calibrated", title, columns, [first, *rows] if rows else [], notes=notes)
@@ -365,13 +369,13 @@ def traits_table(metric: MetricValidity) -> Table:
     ]
     n_over, n_under, n_all = next(((t.n_over, t.n_under, t.n_all) for t in metric.traits), (0, 0, 0))
     columns = [
-        *_columns("name", "mean of"),
+        *columns_of("name", "mean of"),
         Column(key="too high", title=f"too high (n = {figures.count(n_over)})", kind="figure"),
         Column(key="too high less all", title="less all rows"),
         Column(key="too low", title=f"too low (n = {figures.count(n_under)})", kind="figure"),
         Column(key="too low less all", title="less all rows"),
         Column(key="all", title=f"all rows (n = {figures.count(n_all)})", kind="figure"),
-        *_columns("text", "unit"),
+        *columns_of("text", "unit"),
     ]
     title = "What these reviews share; a difference whose interval holds 0 may be noise"
     return _table("traits", title, columns, rows)
@@ -379,9 +383,9 @@ def traits_table(metric: MetricValidity) -> Table:
 
 def misjudged_table(metric: MetricValidity, rows: Sequence[Misjudged]) -> Table:
     """Reviews that the metric places far from where people do, with their texts."""
-    columns = [*_columns("name", "case"), *_columns("text", "system"), *_columns("figure", "score", "its rank")]
-    columns += _columns("figure", "people", "their rank")
-    columns += _columns("text", "review", "reference", *(["claims"] if any(row.claims for row in rows) else []))
+    columns = [*columns_of("name", "case"), *columns_of("text", "system"), *columns_of("figure", "score", "its rank")]
+    columns += columns_of("figure", "people", "their rank")
+    columns += columns_of("text", "review", "reference", *(["claims"] if any(row.claims for row in rows) else []))
     cells = [
         (
             *map(_text, (row.case, row.system)),
