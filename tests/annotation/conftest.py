@@ -56,3 +56,10 @@ def both(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """Each of the two also outside of drills: for what waits for locks."""
     with Database.open(emptied(request, tmp_path), create=True) as found:
         yield found
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Database]:
+    """In a file."""
+    with Database.open(tmp_path / "store.db", create=True) as found:
+        yield found

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 import pytest
 
-from annotation_client import Client, served
-from annotation_toys import add_rater, desk_of, judge_all, judged_by, small_project
-from reviewgauge.annotation.pages.visits import COOKIE
-from reviewgauge.annotation.store.accounts import Role, begin_session, invite
+from annotation_client import Client, entered, served
+from annotation_toys import desk_of, judge_all, judged_by, next_of, small_project
+from reviewgauge.annotation.store.accounts import Role, invite
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import status
 from reviewgauge.core.errors import UserError
@@ -24,18 +22,6 @@ ADDRESSES += ["/judge/1/lines?file={0}&old={0}&new={0}&count={0}", "/static/{}",
 FIELDS = ["key", "replaces", "seconds", "action", "reason", "q:0:claim", "q:-1:missing", "confirmed", "csrf"]
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Database]:
-    with Database.open(tmp_path / "store.db", create=True) as found:
-        yield found
-
-
-def person(store: Database, origin: str, name: str, role: Role = Role.RATER) -> Client:
-    client = Client(origin)
-    client.cookies[COOKIE] = begin_session(store, add_rater(store, name, role))
-    return client
-
-
 def raw(text: str) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
@@ -44,7 +30,7 @@ def raw(text: str) -> bytes:
 def test_odd_words_everywhere_break_nothing(database: Database, odd: str) -> None:
     store = database
     with served(store, small_project(store, "claims", count=1)) as (origin, _):
-        ann, owner = person(store, origin, "Ann"), person(store, origin, "Olga", Role.OWNER)
+        ann, owner = entered(store, origin, "Ann"), entered(store, origin, "Olga", Role.OWNER)
         page = ann.send("/next")
         csrf, of_owner = page.field("csrf"), owner.send("/project").field("csrf")
         tried: list[tuple[Client, str, dict[str, Any] | None]]
@@ -77,10 +63,9 @@ def test_a_rater_gets_nothing_of_others_by_any_address(store: Database) -> None:
     ann = desk_of(store, project, "Ann")
     judge_all(ann, 4, most=2)
     slots = [one.slot for one in judged_by(ann)]
-    held = ann.next()
-    assert held is not None
+    held = next_of(ann)
     with served(store, project) as (origin, _):
-        bob, expert = person(store, origin, "Bob"), person(store, origin, "Eve", Role.EXPERT)
+        bob, expert = entered(store, origin, "Bob"), entered(store, origin, "Eve", Role.EXPERT)
         home = bob.send("/")
         for client in (bob, expert):
             for slot in (*slots, held):
@@ -92,7 +77,11 @@ def test_a_rater_gets_nothing_of_others_by_any_address(store: Database) -> None:
                     assert client.send(path).status == 404
             for path in ("/project", "/project?account=1"):
                 assert client.send(path).status == 404
-        csrf = home.field("csrf")
+        csrf, nobody = home.field("csrf"), Client(origin)
+        assert {nobody.send(path).path for path in ("/", "/next", "/project", "/conflicts", f"/judge/{held}")} == {
+            "/login"
+        }
+        assert bob.send("/project", {"csrf": csrf, "action": "invite", "role": "owner"}).status == 404
         form = {"csrf": csrf, "key": "a-key-of-bob", "replaces": "1", "q:-1:grade": 1, "reason": "stolen"}
         for slot in (*slots, held, 10**6):
             for action in ("judge", "skip", "flag", "confirm", "no_consensus"):

@@ -1,10 +1,7 @@
-"""A judge's walk in a real browser, by keys; screenshots where `$ANNOTATION_PICTURES` says."""
+"""A judge's walk in a real browser, by keys."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,20 +19,8 @@ from reviewgauge.annotation.store.rater_session import RaterSession
 from reviewgauge.datasets.sample import Sample
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Database]:
-    with Database.open(tmp_path / "store.db", create=True) as found:
-        yield found
-
-
-def picture(page: Any, name: str) -> None:
-    if folder := os.environ.get("ANNOTATION_PICTURES"):
-        page.screenshot(path=str(Path(folder) / f"{name}.png"), full_page=name != "judge-split")
-
-
 def join(page: Any, store: Database, origin: str, name: str) -> None:
     page.goto(f"{origin}/invitation/{invite(store, Role.RATER)}")
-    picture(page, "invitation")
     page.fill("input[name=name]", name)
     page.fill("input[name=password]", PASSWORD)
     page.click("main button")
@@ -75,23 +60,19 @@ def test_a_judge_works_by_keys_alone(browser: Any, store: Database) -> None:
         page = browser.new_page(viewport={"width": 1280, "height": 800})
         complaints = watched(page)
         join(page, store, origin, "Ann")
-        picture(page, "home")
         page.click("text=Judge the next item")
         page.wait_for_selector(".question.now")
         for key in "yynn":  # two claims: necessary, addressed
             page.keyboard.press(key)
         for key in "235":  # relevance is not between the other two
             page.keyboard.press(key)
-        picture(page, "judge")
         page.keyboard.press("Enter")
         arrive(page, "text=Relevance is usually between")
-        picture(page, "judge-warned")
         page.keyboard.press("v")
         page.wait_for_selector("table.code.two")
         page.wait_for_selector(".question.now")
         assert page.locator("input[name='q:-1:rel'][value='5']").is_checked()  # the draft came along
         page.keyboard.press("w")
-        picture(page, "judge-split")
         for key in "jjjjjj3":
             page.keyboard.press(key)
         page.keyboard.press("Enter")
@@ -103,9 +84,7 @@ def test_a_judge_works_by_keys_alone(browser: Any, store: Database) -> None:
         owner.goto(link)
         owner.click("text=Project")
         owner.wait_for_selector("text=Agreement")
-        picture(owner, "project")
         owner.goto(f"{origin}/login")
-        picture(owner, "login")
         assert complaints == []
         page.close()
         owner.close()

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation_toys import PATCH, desk_of
+from annotation_toys import PATCH, desk_of, next_of
 from reviewgauge.annotation.growing.next_version import Decision, NextVersion, PoolDecision, fates, grow, judge_pool
 from reviewgauge.annotation.growing.pool import pool
 from reviewgauge.annotation.growing.unmatched import Pooled, Source, read_unmatched
@@ -258,8 +258,7 @@ def test_what_raters_do_not_agree_on_is_left_out_until_an_expert_decides(tmp_pat
         while (slot := desk.next()) is not None:
             desk.conclude(slot, f"discussed-{slot}", agreed=False, reason="we differ")
         expert = desk_of(opened, project, "E", Role.EXPERT)
-        slot = expert.next()
-        assert slot is not None
+        slot = next_of(expert)
         expert.submit(slot, "judged-by-expert", says("yes")(expert.work(slot)))
         (one,) = judge_pool(opened, project)
         assert (one.fate, one.settled, one.raters, one.needs) == (PoolDecision.ACCEPTED, "expert", 2, "diff")

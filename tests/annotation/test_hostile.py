@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import sqlalchemy as sql
 
 from annotation_client import served
-from annotation_toys import add_rater, answers_for, small_cases, small_project, small_reviews
+from annotation_toys import add_rater, answers_for, next_of, small_cases, small_project, small_reviews
 from reviewgauge.annotation.items import make_items
 from reviewgauge.annotation.pages.visits import COOKIE
 from reviewgauge.annotation.schemas.schema import Answer, Option, Parts, Question, QuestionKind, Schema
@@ -83,18 +81,11 @@ def hostile_project(store: Database) -> Project:
 
 def judged(store: Database, project: Project, account: Account, choice: int) -> None:
     desk = RaterSession(store, project, account)
-    slot = desk.next()
-    assert slot is not None
+    slot = next_of(desk)
     work = desk.work(slot)
     words = [Answer(dimension=name, value=ALL) for name in ("words", "lines")]
     given = [*answers_for(project.schema_, len(work.item.parts), choice), *words]
     desk.submit(slot, f"judged-{account.id}", given, reason=ALL)
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Database]:
-    with Database.open(tmp_path / "store.db", create=True) as found:
-        yield found
 
 
 def page_of(browser: Any, store: Database, origin: str, account: Account) -> Any:

@@ -12,11 +12,11 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from annotation_toys import (
-    add_rater,
     answers_for,
     desk_of,
     judge_all,
     judged_by,
+    next_of,
     small_cases,
     small_project,
     small_reviews,
@@ -29,7 +29,6 @@ from reviewgauge.annotation.schemas.schema import Answer, Schema, load_schema, s
 from reviewgauge.annotation.store import judgements as votes
 from reviewgauge.annotation.store.accounts import Role, accept, account_names, invite
 from reviewgauge.annotation.store.database import Database
-from reviewgauge.annotation.store.judgements import NotYours
 from reviewgauge.annotation.store.owner import end_batch
 from reviewgauge.annotation.store.projects import Project, edit_guidelines, find_project, status
 from reviewgauge.annotation.store.rater_session import RaterSession
@@ -82,8 +81,7 @@ def test_any_words_survive_the_round_trip(reason: str, text: str, tmp_path_facto
     with Database.open(folder / "1.db", create=True) as one, Database.open(folder / "2.db", create=True) as two:
         first, second = (small_project(each, "claims", count=1, raters=1) for each in (one, two))
         desk = desk_of(one, first, "Ann")
-        slot = desk.next()
-        assert slot is not None
+        slot = next_of(desk)
         given = [*answers_for(first.schema_, 2), Answer(dimension="missing", value=text)]
         try:
             desk.submit(slot, "some-good-key", given, reason=reason)
@@ -95,28 +93,13 @@ def test_any_words_survive_the_round_trip(reason: str, text: str, tmp_path_facto
         assert labels_of(two, second, None) == labels
 
 
-def test_the_labels_are_read_by_agree(tmp_path: Path) -> None:
-    with Database.open(tmp_path / "store.db", create=True) as database:
-        project = small_project(database, "hits", count=4)
-        for name in ("Ann", "Bob"):
-            judge_all(desk_of(database, project, name))
-        file = tmp_path / "labels.csv"
-        file.write_text(labels_csv(labels_of(database, project, None)), encoding="utf-8")
-        report = agree(file, resamples=0)
-        assert [(one.dimension, one.items) for one in report.dimensions] == [("hit", 4)]
-        for role in (Role.RATER, Role.EXPERT):
-            with pytest.raises(NotYours):
-                labels_of(database, project, add_rater(database, role.value, role))
-
-
 def test_who_ticked_nothing_differs_from_who_ticked_something(tmp_path: Path) -> None:
     with Database.open(tmp_path / "store.db", create=True) as database:
         project = small_project(database, "grade", count=2)
         for name, ticked in (("Ann", [Answer(dimension="criteria", value="not correct,not clear")]), ("Bob", [])):
             desk = desk_of(database, project, name)
             for given in (ticked, []):
-                slot = desk.next()
-                assert slot is not None
+                slot = next_of(desk)
                 desk.submit(slot, f"judged-{name}-{slot}", [Answer(dimension="grade", value=3), *given])
         file = tmp_path / "labels.csv"
         file.write_text(labels_csv(labels_of(database, project, None)), encoding="utf-8")

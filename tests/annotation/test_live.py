@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
@@ -104,9 +103,5 @@ def test_the_page_of_agreement(browser: Any, tmp_path: Path) -> None:
             page.wait_for_selector("text=Who needs calibration")
             assert "Cy agrees with the others in grade on" in page.inner_text(".advice")
             assert page.locator("table:not(:has(tbody tr))").count() == 0  # no head without rows
-            if folder := os.environ.get("ANNOTATION_PICTURES"):
-                page.screenshot(path=str(Path(folder) / "agreement.png"), full_page=True)
-                page.goto(f"{origin}/project")
-                page.screenshot(path=str(Path(folder) / "project.png"), full_page=True)
             assert said == []
             page.close()

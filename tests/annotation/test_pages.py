@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterator
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
@@ -24,12 +23,6 @@ from reviewgauge.core.records import Change, ChangedFile, Comment, Review, Span
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Database]:
-    with Database.open(tmp_path / "store.db", create=True) as found:
-        yield found
-
-
-@pytest.fixture
 def service(store: Database) -> Iterator[tuple[str, str]]:
     with served(store, small_project(store)) as found:
         yield found
@@ -41,20 +34,6 @@ def judged_all(client: Client, grade: int) -> int:
         assert saved(client, page, grade).status == 200
         count += 1
     return count
-
-
-@pytest.mark.drill
-def test_a_project_from_the_first_page_to_the_last_label(store: Database, service: tuple[str, str]) -> None:
-    origin, link = service
-    owner, ann, bob = Client(origin), joined(store, origin, "Ann"), joined(store, origin, "Bob")
-    assert owner.send(urlsplit(link).path).status == 200
-    assert judged_all(ann, 1) == 4
-    assert judged_all(bob, 5) == 4 + 4  # each item, and a proposal for each
-    assert judged_all(ann, 3) == 4  # and confirms them
-    assert status(store, find_project(store)).done == 4
-    page = owner.send("/project")
-    assert "4 of 4 items are done" in page.text
-    assert "Krippendorff" in owner.send("/agreement").text
 
 
 def test_the_diff_is_shown_in_both_ways_with_the_comment_at_its_line(store: Database, service: tuple[str, str]) -> None:
@@ -78,23 +57,6 @@ def test_what_is_not_complete_comes_back_as_it_was(store: Database, service: tup
     assert saved(ann, page, 4).status == 200  # sent twice
     assert status(store, find_project(store)).batches[0].judgements == 1
     assert 'value="4" data-key="4" required checked' in ann.send(page.path).text
-
-
-def test_nobody_reaches_what_is_not_theirs(store: Database, service: tuple[str, str]) -> None:
-    ann, bob, nobody = joined(store, service[0], "Ann"), joined(store, service[0], "Bob"), Client(service[0])
-    page = ann.send("/next")
-    assert bob.send(page.path).status == 404
-    mine = bob.send("/next")
-    stolen = saved(bob, mine._replace(path=page.path), 5)
-    assert stolen.status == 404
-    for path in ("/", "/next", "/project", "/conflicts", page.path):
-        assert nobody.send(path).path == "/login"
-    assert bob.send(f"{page.path}/lines?file=1&old=1&new=1&count=1").status == 404
-    taken = bob.send("/conflicts", {"csrf": mine.field("csrf"), "slot": page.slot})
-    assert (taken.status, "somebody else" in taken.text) == (400, True)
-    for path in ("/project",):
-        assert bob.send(path).status == 404
-        assert bob.send(path, {"csrf": mine.field("csrf"), "action": "invite", "role": "owner"}).status == 404
 
 
 def test_forged_forms_and_strange_hosts_are_refused(store: Database, service: tuple[str, str]) -> None:
@@ -122,14 +84,6 @@ def test_every_answer_carries_the_protection(service: tuple[str, str]) -> None:
         assert headers["x-frame-options"] == "DENY"
 
 
-def test_no_page_has_a_script_or_style_within(store: Database, service: tuple[str, str]) -> None:
-    owner = Client(service[0])
-    owner.send(urlsplit(service[1]).path)
-    for path in ("/", "/next", "/project", "/login"):
-        text = owner.send(path).text
-        assert not re.search(r"<script(?! src)|<style|\son\w+=|\sstyle=|javascript:", text)
-
-
 @pytest.mark.drill
 def test_a_session_is_known_by_its_cookie_alone(store: Database, service: tuple[str, str]) -> None:
     ann = joined(store, service[0], "Ann")
@@ -139,12 +93,7 @@ def test_a_session_is_known_by_its_cookie_alone(store: Database, service: tuple[
     ann.cookies["reviewgauge_session"] = token
     assert ann.send("/").path == "/login"
     assert ann.send("/login", {"name": "ann", "password": PASSWORD}).path == "/"
-    wrong, now = Client(service[0]), store.clock()
-    store.clock = lambda: now  # however long a hash takes here
-    said = [wrong.send("/login", {"name": "Ann", "password": "wrong"}) for _ in range(9)]
-    assert {one.status for one in said} == {403}
-    assert "too many tries" in said[-1].text
-    assert wrong.send("/login", {"name": "Ann", "password": PASSWORD}).status == 403
+    assert Client(service[0]).send("/login", {"name": "Ann", "password": "wrong"}).status == 403
 
 
 def test_an_invitation_works_once(store: Database, service: tuple[str, str]) -> None:
@@ -221,14 +170,6 @@ def test_what_is_asked_of_an_audit_stands_beside_the_question(store: Database) -
     assert "Is it clean?" in beside
     assert 'href="#exhibit-2">The fix' in beside
     assert '<h2 id="exhibit-2">The fix' in page
-
-
-def test_a_link_that_others_cannot_open_says_so(service: tuple[str, str]) -> None:
-    owner = Client(service[0])
-    csrf = owner.send(urlsplit(service[1]).path).field("csrf")
-    said = owner.send("/project", {"csrf": csrf, "action": "invite", "role": "rater"}).text
-    assert "/invitation/" in said
-    assert "It opens on this machine only" in said
 
 
 def test_other_machines_need_an_address_and_an_owner(store: Database) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from annotation_client import Client, served
-from annotation_toys import add_rater, desk_of, small_cases, small_reviews
+from annotation_toys import add_rater, desk_of, next_of, small_cases, small_reviews
 from history_builder import Told
 from judged_toys import study, write_study
 from reviewgauge.annotation.schemas.schema import Answer
@@ -248,8 +248,7 @@ def test_checked_claims_are_those_that_reviews_are_judged_by(
     told(capsys, "annotate", "init", store, bench, "--schema", "quality", "--project", "quality", "--labels", out)
     with Database.open(store) as database:
         desk = desk_of(database, find_project(database, "quality"), "Bob")
-        slot = desk.next()
-        assert slot is not None
+        slot = next_of(desk)
         assert [one.body for one in desk.work(slot).item.part_texts] == ["Adds a variable.", "Empty carts."]
 
 
@@ -283,19 +282,8 @@ def test_the_agreement_that_crscore_published_comes_out(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     data, store, out = shared_data / "crscore", tmp_path / "crscore.db", tmp_path / "ratings.csv"
-    said = told(
-        capsys,
-        "annotate",
-        "init",
-        store,
-        "crscore_study",
-        "--from",
-        data,
-        "--schema",
-        "quality",
-        "--labels",
-        "agreement",
-    )
+    words = ("crscore_study", "--from", data, "--schema", "quality", "--labels", "agreement")
+    said = told(capsys, "annotate", "init", store, *words)
     assert "190 items of 19 changes, with 380 judgements of 2 raters" in said
     assert "80 labels are left out: addressed of something else" in said  # claims of an older list
     assert "batch 1 (800-899): 180 of 180 judgements" in told(capsys, "annotate", "status", store)
@@ -303,8 +291,7 @@ def test_the_agreement_that_crscore_published_comes_out(
     published = agree(out, batches=["800-899"], resamples=0)
     values = [alpha(published, name, "Krippendorff's alpha (ordinal)") for name in ("con", "comp", "rel")]
     assert values == ["0.8868", "0.8505", "0.8806"]
-    words = ("crscore_study", "--from", data, "--schema", "quality", "--labels", "agreement", "--project", "first")
-    told(capsys, "annotate", "init", store, *words, "--limit", "90")
+    told(capsys, "annotate", "init", store, *words, "--project", "first", "--limit", "90")
     with Database.open(store) as database, served(database, find_project(database, "first")) as (origin, link):
         owner = Client(origin)
         owner.send(link.removeprefix(origin))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import resource
 import socket
 import sqlite3
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -13,13 +12,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from annotation_client import Answered, Client, served
+from annotation_client import Answered, Client, entered, served
 from annotation_toys import (
     Postgres,
-    add_rater,
     answers_for,
     desk_of,
     judged_by,
+    next_of,
     small_cases,
     small_project,
     small_reviews,
@@ -39,18 +38,6 @@ from reviewgauge.core.errors import UserError
 from reviewgauge.core.records import ChangedFile, Review
 
 
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[Database]:
-    with Database.open(tmp_path / "store.db", create=True) as found:
-        yield found
-
-
-def rater_of(store: Database, origin: str, name: str = "Ann") -> Client:
-    client = Client(origin)
-    client.cookies[visits.COOKIE] = begin_session(store, add_rater(store, name))
-    return client
-
-
 def hand_in(client: Client, page: Answered, reason: str = "kept") -> Answered:
     form = {name: page.field(name) for name in ("csrf", "key", "replaces")}
     return client.send(page.path, {**form, "q:-1:grade": 3, "reason": reason}, follow=False)
@@ -67,7 +54,7 @@ def test_postgres_stops_and_starts_in_the_middle(postgres_server: Postgres, wher
     if where != postgres_server.url:
         pytest.skip("a file does not stop")
     with Database.open(where, create=True) as store, served(store, small_project(store)) as (origin, _):
-        ann = rater_of(store, origin)
+        ann = entered(store, origin)
         page = ann.send("/next")
         postgres_server.stop()
         try:
@@ -82,7 +69,7 @@ def test_postgres_stops_and_starts_in_the_middle(postgres_server: Postgres, wher
 def test_a_file_that_another_program_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(databases, "BUSY", 0.2)
     with Database.open(tmp_path / "store.db", create=True) as store, served(store, small_project(store)) as (origin, _):
-        ann = rater_of(store, origin)
+        ann = entered(store, origin)
         page = ann.send("/next")
         other = sqlite3.connect(tmp_path / "store.db", isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
@@ -101,7 +88,7 @@ def test_a_disk_that_is_full(tmp_path: Path) -> None:
     with Database.open(where, create=True) as store:
         small_project(store)
         with serving(where, 0) as (process, origin):
-            ann = rater_of(store, origin)
+            ann = entered(store, origin)
             page = ann.send("/next")
             unlimited = resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY))
             answer = hand_in(ann, page)
@@ -130,8 +117,7 @@ def test_work_that_began_keeps_its_schema(tmp_path: Path) -> None:
     with Database.open(tmp_path / "store.db") as store:
         before = find_project(store)
         desk = desk_of(store, before, "Ann")
-        slot = desk.next()
-        assert slot is not None
+        slot = next_of(desk)
         desk.submit(slot, "the-first-one", answers_for(before.schema_, 0, 1))
     for schema in (file, "grade"):
         with pytest.raises(UserError, match="there is a project 'main'"):
@@ -150,8 +136,7 @@ def test_a_clock_that_jumps_loses_nothing(database: Database) -> None:
     ann, bob = desk_of(database, project, "Ann"), desk_of(database, project, "Bob")
     session = begin_session(database, ann.account)
     now[0] += 20 * 86_400  # ahead, by mistake
-    slot = ann.next()
-    assert slot is not None
+    slot = next_of(ann)
     assert find_session(database, session) is None
     begin_session(database, bob.account)
     now[0] -= 20 * 86_400  # and back
@@ -168,7 +153,7 @@ def test_a_clock_that_jumps_loses_nothing(database: Database) -> None:
 
 def test_large_forms_are_refused_and_those_of_strangers_earlier(store: Database) -> None:
     with served(store, small_project(store)) as (origin, _):
-        ann = rater_of(store, origin)
+        ann = entered(store, origin)
         page = ann.send("/next")
         form = {"csrf": page.field("csrf"), "key": page.field("key"), "q:-1:grade": 3}
         for path, data, size in ((page.path, form, 3_000_000), ("/login", {}, 20_000), ("/invitation/x", {}, 20_000)):
@@ -198,7 +183,7 @@ def test_slow_requests_are_closed(store: Database, monkeypatch: pytest.MonkeyPat
                 answer = raw.recv(100)
                 assert answer[9:12] == status_code
         hasty.undo()  # a busy machine needs longer for an honest form
-        assert rater_of(store, origin).send("/next").status == 200
+        assert entered(store, origin).send("/next").status == 200
 
 
 @pytest.mark.drill
@@ -213,7 +198,7 @@ def test_code_that_holds_a_lexer_for_ever_is_plain_and_the_service_ends(tmp_path
     with Database.open(where, create=True) as store, ExitStack() as opened:
         create_project(store, "hostile", schema, make_items(schema, cases, small_reviews(cases)), raters=1)
         process, origin = opened.enter_context(serving(where, 0))
-        people = [rater_of(store, origin, name) for name in ("Ann", "Bob", "Cid", "Dan", "Eve")]
+        people = [entered(store, origin, name) for name in ("Ann", "Bob", "Cid", "Dan", "Eve")]
         with ThreadPoolExecutor() as threads:
             pages = list(threads.map(lambda one: one.send("/next"), people[:4]))
             assert [(page.status, "~~~~" in page.text or "&lt;!--" in page.text) for page in pages] == [(200, True)] * 4
@@ -236,7 +221,7 @@ def test_clients_that_never_read_keep_nobody_out_and_do_not_hold_the_service(tmp
         create_project(store, "long", schema, make_items(schema, [case], small_reviews([case])), raters=1)
         process, origin = opened.enter_context(serving(where, 0))
         resource.prlimit(process.pid, resource.RLIMIT_NOFILE, (100, 100))
-        ann = rater_of(store, origin)
+        ann = entered(store, origin)
         page = ann.send("/next")
         assert len(page.text) > 500_000
         host, _, port = urlsplit(origin).netloc.partition(":")
@@ -259,7 +244,7 @@ def test_text_that_no_encoding_has_is_shown(store: Database) -> None:
     schema = load_schema("grade")
     data = make_items(schema, [case], [Review(case=case.id, system="s", comments=tuple(comments))])
     with served(store, create_project(store, "odd", schema, data, raters=1)) as (origin, _):
-        ann = rater_of(store, origin)
+        ann = entered(store, origin)
         page = ann.send("/next")
         assert page.status == 200
         assert "U+D800" in page.text

@@ -1,4 +1,4 @@
-"""The whole way through a real browser: a project, blind judgements, a discussion, an expert, labels, the gold set.
+"""The whole way through a real browser: a project, blind judgements, a discussion, an expert, labels.
 
 Screenshots of each page go where `$ANNOTATION_PICTURES` says.
 """
@@ -101,7 +101,7 @@ def number(page: Any) -> int:
 
 
 @pytest.mark.drill
-def test_from_a_project_to_the_next_version_of_the_gold_set(browser: Any, tmp_path: Path) -> None:
+def test_from_a_project_to_its_labels(browser: Any, tmp_path: Path) -> None:
     made = "annotate init judged.db sample --schema grade --limit 4 --batch 2 --raters 3"
     assert "4 items of 4 changes, for 3 raters each" in run(tmp_path, made)
     with serving(tmp_path, "judged.db") as link:
@@ -126,7 +126,6 @@ def test_from_a_project_to_the_next_version_of_the_gold_set(browser: Any, tmp_pa
     assert "Krippendorff" in run(tmp_path, "agree judged.csv")
     told = run(tmp_path, "validate sample chrf --labels judged.csv --resamples 50 --no-report -o validity")
     assert "grade" in told
-    grow(browser, tmp_path)
 
 
 def judge(page: Any, name: str) -> None:
@@ -188,24 +187,3 @@ def adjudicate(expert: Any) -> None:
     assert not {"Ann", "Bob", "Cid"} & set(re.findall(r"\w+", expert.inner_text("body")))
     picture(expert, "annotate-expert")
     save(expert, "3")
-
-
-def grow(browser: Any, folder: Path) -> None:
-    """What a run says that matches nothing is judged, and the run is scored on the next version."""
-    run(folder, "review sample recorded -o run --limit 3")
-    run(folder, "score run hits --resamples 50")
-    run(folder, "annotate pool gold.db run --raters 1")
-    with serving(folder, "gold.db") as link:
-        people = People(browser, link)
-        page = people.join("Dan", "rater")
-        page.click("text=Judge the next item")
-        page.wait_for_url("**/judge/*")
-        while "/judge/" in page.url:
-            number(page)
-            while page.locator(".question.now[data-dimension=same]").count():
-                page.keyboard.press("y")
-            save(page, "y", "1", "1")
-        people.close()
-    assert "accepted" in run(folder, "annotate grow gold.db sample -o sample-2")
-    told = run(folder, "score run --on sample-2 -o run-2 --resamples 50")
-    assert "recall" in told

@@ -11,8 +11,10 @@ from html import unescape
 from typing import NamedTuple
 from urllib.parse import urlencode, urlsplit
 
+from annotation_toys import add_rater
 from reviewgauge.annotation.pages.app import open_service, server_of
-from reviewgauge.annotation.store.accounts import Role, invite
+from reviewgauge.annotation.pages.visits import COOKIE
+from reviewgauge.annotation.store.accounts import Role, begin_session, invite
 from reviewgauge.annotation.store.database import Database
 from reviewgauge.annotation.store.projects import Project
 
@@ -80,6 +82,13 @@ def served(database: Database, project: Project) -> Iterator[tuple[str, str]]:
     finally:
         server.should_exit = True
         thread.join(10)
+
+
+def entered(store: Database, origin: str, name: str = "Ann", role: Role = Role.RATER) -> Client:
+    """Somebody new, who is logged in."""
+    client = Client(origin)
+    client.cookies[COOKIE] = begin_session(store, add_rater(store, name, role))
+    return client
 
 
 def joined(store: Database, origin: str, name: str, role: Role = Role.RATER) -> Client:

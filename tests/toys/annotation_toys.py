@@ -69,6 +69,13 @@ def judged_by(desk: RaterSession) -> list[Judgement]:
     return [one.judgement for one in desk.history()]
 
 
+def next_of(desk: RaterSession) -> int:
+    """The slot that a rater gets now."""
+    slot = desk.next()
+    assert slot is not None
+    return slot
+
+
 def answers_for(schema: Schema, parts: int | Sequence[str], choice: int = 0) -> list[Answer]:
     """An answer to everything required: the `choice`-th option or step."""
     found: list[Answer] = []
